@@ -1,0 +1,535 @@
+//! The syntax tree of the shell language (POSIX XCU 2, bash manual section 3).
+//!
+//! # Invariants
+//! - Words are trees, not strings: every expansion in them, `$(...)` bodies
+//!   included, was parsed once by the parser. Evaluation never re-lexes a word
+//!   (arithmetic with expansions that change its structure is the one exception,
+//!   as in bash).
+//! - Text is bytes. Quote characters and escaping backslashes are gone from
+//!   the parts; [`Word::raw`] keeps the source spelling for messages and for
+//!   printing functions.
+//! - Bodies that outlive a statement (functions, substitutions) are behind `Rc`,
+//!   so that a copied shell state shares them.
+//! - The tree holds no I/O, no state and no cached results.
+
+use std::rc::Rc;
+
+/// A byte string in the tree.
+pub type Text = Box<[u8]>;
+
+/// A sequence of and-or lists, each ended by `;`, `&` or a newline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct List {
+    pub items: Vec<Item>,
+}
+
+/// One and-or list with its terminator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub and_or: AndOr,
+    /// Ended by `&`: runs as a background job.
+    pub background: bool,
+}
+
+/// Pipelines joined by `&&` and `||`, evaluated left to right with equal precedence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AndOr {
+    pub first: Pipeline,
+    pub rest: Vec<(Connector, Pipeline)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connector {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// One or more commands joined by `|` or `|&`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    /// The `time` reserved word; `Posix` is `time -p`.
+    pub timed: Option<TimeFormat>,
+    /// An odd number of `!`.
+    pub negated: bool,
+    /// At least one stage, except for a lone `time` or `!`, which has none.
+    pub stages: Vec<Stage>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeFormat {
+    Bash,
+    Posix,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    pub command: Command,
+    /// Joined to the next stage by `|&`: stderr goes down the pipe, too.
+    pub pipe_stderr: bool,
+}
+
+/// A command with its redirections, in source order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    pub kind: CommandKind,
+    pub redirects: Vec<Redirect>,
+    /// Line of the first token, counted from 1 (`LINENO`).
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CommandKind {
+    Simple(SimpleCommand),
+    /// `{ list; }`
+    Brace(List),
+    /// `( list )`
+    Subshell(Rc<List>),
+    If(If),
+    /// `while` and `until`
+    While(While),
+    For(For),
+    /// `for ((init; cond; step))`
+    ArithFor(ArithFor),
+    Select(For),
+    Case(Case),
+    /// `(( expr ))`
+    Arith(Arith),
+    /// `[[ expr ]]`
+    Cond(Cond),
+    Function(Rc<Function>),
+    Coproc(Coproc),
+}
+
+/// Assignments and words; at least one of them, or a redirection, is present.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimpleCommand {
+    pub assignments: Vec<Assignment>,
+    pub words: Vec<CommandWord>,
+}
+
+/// A word of a simple command, the command name included.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CommandWord {
+    Word(Word),
+    /// An operand of a declaration builtin (`declare typeset local export readonly`) that has
+    /// the form of an assignment: no word splitting nor pathname expansion of its value.
+    Assignment(Assignment),
+}
+
+/// `name=value`, `name+=value`, `name[sub]=value`, `name=(...)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    pub name: Text,
+    pub subscript: Option<Subscript>,
+    /// `+=`
+    pub append: bool,
+    pub value: AssignValue,
+    /// Source spelling of the whole assignment.
+    pub raw: Text,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AssignValue {
+    Scalar(Word),
+    Array(Vec<ArrayElement>),
+}
+
+/// An element of a compound array assignment: `value`, `[key]=value`, `[key]+=value`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayElement {
+    pub key: Option<Subscript>,
+    pub append: bool,
+    pub value: Word,
+}
+
+/// What stands between `[` and `]` after a name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subscript {
+    /// `[@]`
+    At,
+    /// `[*]`
+    Star,
+    /// Arithmetic for an indexed array, a key for an associative one: known at run time only.
+    Expr(Arith),
+}
+
+/// A redirection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Redirect {
+    pub fd: RedirectFd,
+    pub op: RedirectOp,
+    pub target: RedirectTarget,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum RedirectFd {
+    /// 0 for input operators, 1 for output operators.
+    Default,
+    Number(u32),
+    /// `{name}>`: the shell picks a descriptor of 10 or above and assigns it.
+    Var { name: Text, subscript: Option<Subscript> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectOp {
+    /// `<`
+    Read,
+    /// `>`
+    Write,
+    /// `>|`
+    Clobber,
+    /// `>>`
+    Append,
+    /// `<>`
+    ReadWrite,
+    /// `<&` with a word: number, number followed by `-`, or `-`
+    DupRead,
+    /// `>&`; with no fd and a word that is no number it is `&>`
+    DupWrite,
+    /// `&>`
+    WriteBoth,
+    /// `&>>`
+    AppendBoth,
+    /// `<<` and `<<-`
+    HereDoc,
+    /// `<<<`
+    HereString,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum RedirectTarget {
+    Word(Word),
+    HereDoc(Rc<HereDoc>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HereDoc {
+    /// The delimiter after quote removal.
+    pub delimiter: Text,
+    /// `<<-`: leading tabs were removed already.
+    pub strip_tabs: bool,
+    /// The delimiter was quoted: the body is one quoted literal.
+    pub quoted: bool,
+    /// Parsed as if within double quotes, except that `"` is ordinary.
+    pub body: Word,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct If {
+    /// `if`/`elif` conditions with their bodies.
+    pub branches: Vec<(List, List)>,
+    pub otherwise: Option<List>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct While {
+    /// `until` instead of `while`.
+    pub until: bool,
+    pub condition: List,
+    pub body: List,
+}
+
+/// `for name [in words]` and `select name [in words]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    pub name: Text,
+    /// `None`: the positional parameters.
+    pub words: Option<Vec<Word>>,
+    pub body: List,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArithFor {
+    pub init: Option<Arith>,
+    pub condition: Option<Arith>,
+    pub step: Option<Arith>,
+    pub body: List,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    pub subject: Word,
+    pub arms: Vec<CaseArm>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseArm {
+    pub patterns: Vec<Word>,
+    pub body: List,
+    pub end: CaseEnd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseEnd {
+    /// `;;` or the end of the last arm
+    Break,
+    /// `;&`: run the next body without a test
+    FallThrough,
+    /// `;;&`: test the following patterns, too
+    Continue,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub name: Text,
+    /// A compound command, with the redirections of the definition.
+    pub body: Command,
+    /// Defined with the `function` reserved word.
+    pub keyword: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coproc {
+    /// `None`: `COPROC`.
+    pub name: Option<Text>,
+    pub body: Rc<Command>,
+}
+
+/// The expression of `[[ ]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cond {
+    Not(Box<Cond>),
+    And(Box<Cond>, Box<Cond>),
+    Or(Box<Cond>, Box<Cond>),
+    /// A lone word: true when not empty.
+    Word(Word),
+    /// `-f word` and the like; the operator's letter.
+    Unary(u8, Word),
+    Binary(CondOp, Word, Word),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CondOp {
+    /// `=` and `==`: pattern match
+    Match,
+    /// `!=`
+    NotMatch,
+    /// `=~`: extended regular expression; quoted parts match literally
+    Regex,
+    /// `<`
+    Before,
+    /// `>`
+    After,
+    /// `-eq -ne -lt -le -gt -ge`: arithmetic on both sides
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// `-nt -ot -ef`
+    NewerThan,
+    OlderThan,
+    SameFile,
+}
+
+/// A word: the unit that expansions turn into zero or more fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Word {
+    pub parts: Vec<WordPart>,
+    /// Source spelling, quotes included.
+    pub raw: Text,
+}
+
+impl Word {
+    /// The word's text if it is one unquoted literal without any expansion;
+    /// brace, tilde and glob characters may still be in it.
+    pub fn as_literal(&self) -> Option<&[u8]> {
+        match self.parts.as_slice() {
+            [] => Some(b""),
+            [WordPart::Literal(t)] => Some(t),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum WordPart {
+    /// Unquoted text: tilde, brace, pathname and extglob characters are active.
+    /// An extglob such as `@(a|b)` is text here, its parentheses and bars included.
+    Literal(Text),
+    /// Text from `'...'`, `$'...'` (decoded), `\c`, and in double quotes all plain text.
+    Quoted(Text),
+    /// `"..."` and `$"..."`; holds `Quoted`, `Param`, `CommandSub` and `Arith` only.
+    /// An empty one still makes a field.
+    DoubleQuoted(Vec<WordPart>),
+    /// `$name`, `${...}`
+    Param(Box<Param>),
+    /// `$(...)` and backquotes
+    CommandSub(Rc<CommandSub>),
+    /// `$((...))` and `$[...]`
+    Arith(Rc<Arith>),
+    /// `<(...)` and `>(...)`
+    ProcessSub(Rc<ProcessSub>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandSub {
+    pub body: List,
+    /// `$(< file)`: the file's content without running a command.
+    pub is_file_read: bool,
+    /// A body that does not parse: the error is reported when the
+    /// substitution is reached, as bash does for backquotes.
+    pub error: Option<Text>,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessSub {
+    /// `<(...)`: the command's output is read from the path.
+    pub read: bool,
+    pub body: List,
+}
+
+/// A parameter expansion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: ParamName,
+    pub subscript: Option<Subscript>,
+    /// `${!name...}`: the value names the parameter to expand.
+    pub indirect: bool,
+    pub op: ParamOp,
+    /// Source spelling, for messages ("bad substitution").
+    pub raw: Text,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamName {
+    Variable(Text),
+    /// `$1`, `${10}`; `$0` is `Special(b'0')`.
+    Positional(u32),
+    /// One of `@ * # ? - $ ! 0`
+    Special(u8),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParamOp {
+    /// `$x`, `${x}`
+    Plain,
+    /// `${#x}`
+    Length,
+    /// `${x-w}`, and with `colon` `${x:-w}`
+    Default { colon: bool, word: Word },
+    /// `${x=w}`
+    Assign { colon: bool, word: Word },
+    /// `${x?w}`
+    Error { colon: bool, word: Word },
+    /// `${x+w}`
+    Alternate { colon: bool, word: Word },
+    /// `${x#p}`, `${x##p}`
+    RemovePrefix { longest: bool, pattern: Word },
+    /// `${x%p}`, `${x%%p}`
+    RemoveSuffix { longest: bool, pattern: Word },
+    /// `${x/p/r}` and its variants
+    Replace { kind: ReplaceKind, pattern: Word, replacement: Option<Word> },
+    /// `${x:offset}`, `${x:offset:length}`
+    Substring { offset: Arith, length: Option<Arith> },
+    /// `${x^p}`, `${x^^p}`, `${x,p}`, `${x,,p}`, `${x~p}`, `${x~~p}`
+    Case { kind: CaseKind, all: bool, pattern: Option<Word> },
+    /// `${x@Q}` and the other operators `U u L Q E P A K a k`
+    Transform(u8),
+    /// `${!prefix*}`, `${!prefix@}`
+    NamesWithPrefix { at: bool },
+    /// `${!x[@]}`, `${!x[*]}`
+    Keys { at: bool },
+    /// Not an expansion at all: reported when reached ("bad substitution").
+    Bad,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplaceKind {
+    /// `/`
+    First,
+    /// `//`
+    All,
+    /// `/#`
+    Prefix,
+    /// `/%`
+    Suffix,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseKind {
+    Upper,
+    Lower,
+    Toggle,
+}
+
+/// An arithmetic expression as it stands in the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arith {
+    /// The text with its expansions, parsed as if within double quotes
+    /// (quotes themselves are dropped).
+    pub word: Word,
+    /// The expression, where the text holds no expansion but plain `$name`/`${name}` operands;
+    /// `None` means: expand `word`, then parse the result.
+    pub expr: Option<Box<ArithExpr>>,
+}
+
+/// A parsed arithmetic expression (bash manual 6.5).
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArithExpr {
+    Number(i64),
+    /// A name, evaluated recursively as an expression (`x=y; y=3; ((x))`).
+    Var(Text),
+    /// `name[subscript]`; the subscript is arithmetic or an associative key, known at run time.
+    Element(Text, Box<ArithIndex>),
+    /// `$name` or `${name}`: its *text* is meant, so a value that is not a plain integer
+    /// sends the whole expression back to expand-then-parse.
+    Param(Box<Param>),
+    Unary(ArithUnary, Box<ArithExpr>),
+    Binary(ArithBinary, Box<ArithExpr>, Box<ArithExpr>),
+    /// `&&` and `||` evaluate the right side only when needed.
+    LogicalAnd(Box<ArithExpr>, Box<ArithExpr>),
+    LogicalOr(Box<ArithExpr>, Box<ArithExpr>),
+    Ternary(Box<ArithExpr>, Box<ArithExpr>, Box<ArithExpr>),
+    /// `=` (no operator) and `op=`; the target is `Var` or `Element`.
+    Assign(Option<ArithBinary>, Box<ArithExpr>, Box<ArithExpr>),
+    /// `++x`, `--x`, `x++`, `x--`; the target is `Var` or `Element`.
+    Step { increment: bool, prefix: bool, target: Box<ArithExpr> },
+    Comma(Box<ArithExpr>, Box<ArithExpr>),
+}
+
+/// A subscript inside arithmetic: both readings, since the array's kind decides at run time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArithIndex {
+    /// Source text, the key of an associative array.
+    pub raw: Text,
+    /// The expression, where the text parses as one.
+    pub expr: Option<ArithExpr>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArithUnary {
+    Plus,
+    Minus,
+    /// `!`
+    Not,
+    /// `~`
+    Complement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArithBinary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Pow,
+    ShiftLeft,
+    ShiftRight,
+    Less,
+    LessEq,
+    Greater,
+    GreaterEq,
+    Equal,
+    NotEqual,
+    BitAnd,
+    BitXor,
+    BitOr,
+}
