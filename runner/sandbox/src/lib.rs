@@ -1,0 +1,1 @@
+//! wasibox-sandbox

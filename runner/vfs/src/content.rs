@@ -1,0 +1,267 @@
+//! A file's bytes: a base that is shared with the image, and chunks written over it.
+//!
+//! A chunk is copied when it is first written; a hole costs nothing. Cloning a
+//! [`Content`] shares every chunk, which is what makes snapshots cheap.
+
+use crate::errno::Errno;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Immutable bytes owned elsewhere, such as a slice of the mapped image.
+pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Bytes of one chunk. A chunk is the unit of copying: 64 KiB costs about 5 us.
+pub const CHUNK: u64 = 64 * 1024;
+
+/// What one written chunk is charged beyond its bytes, so that a file of
+/// scattered single bytes cannot hold much more host memory than its quota.
+const CHUNK_OVERHEAD: u64 = 96;
+
+/// Largest offset a file can have, as Linux's `loff_t`.
+const MAX_LEN: u64 = i64::MAX as u64;
+
+/// The bytes of a regular file.
+#[derive(Clone, Default)]
+pub struct Content {
+    len: u64,
+    base: Option<Blob>,
+    /// How much of `base` is still visible: truncation hides its tail for good.
+    base_len: u64,
+    chunks: BTreeMap<u64, Arc<Vec<u8>>>,
+    charged: u64,
+}
+
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Content({} bytes, {} own chunks)", self.len, self.chunks.len())
+    }
+}
+
+impl Content {
+    /// A file whose bytes are `blob`'s.
+    pub fn from_blob(blob: Blob) -> Content {
+        let len = (*blob).as_ref().len() as u64;
+        Content { len, base: Some(blob), base_len: len, ..Content::default() }
+    }
+
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the file has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes charged to the quota.
+    pub fn charged(&self) -> u64 {
+        self.charged
+    }
+
+    fn base_slice(&self, from: u64, to: u64) -> &[u8] {
+        let Some(base) = &self.base else { return &[] };
+        let b = (**base).as_ref();
+        let end = self.base_len.min(to).min(b.len() as u64);
+        if from >= end { &[] } else { &b[from as usize..end as usize] }
+    }
+
+    /// Reads at `off`; returns how many bytes were there.
+    pub fn read(&self, off: u64, buf: &mut [u8]) -> usize {
+        let want = (buf.len() as u64).min(self.len.saturating_sub(off));
+        let mut done = 0u64;
+        while done < want {
+            let pos = off + done;
+            let index = pos / CHUNK;
+            let end = ((index + 1) * CHUNK).min(off + want);
+            let out = &mut buf[done as usize..(end - off) as usize];
+            let src = match self.chunks.get(&index) {
+                Some(c) => c.get((pos - index * CHUNK) as usize..).unwrap_or(&[]),
+                None => self.base_slice(pos, end),
+            };
+            let n = src.len().min(out.len());
+            out[..n].copy_from_slice(&src[..n]);
+            out[n..].fill(0);
+            done = end - off;
+        }
+        want as usize
+    }
+
+    /// Every byte, for callers that need it whole (digests, exec headers).
+    pub fn read_all(&self, limit: u64) -> Vec<u8> {
+        let mut out = vec![0; self.len.min(limit) as usize];
+        let n = self.read(0, &mut out);
+        out.truncate(n);
+        out
+    }
+
+    /// Writes at `off`. `charge` is asked for the growth before anything changes.
+    pub fn write(
+        &mut self,
+        off: u64,
+        data: &[u8],
+        charge: impl FnOnce(u64) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let end = off.checked_add(data.len() as u64).filter(|e| *e <= MAX_LEN).ok_or(Errno::FBIG)?;
+        let mut growth = 0;
+        for index in off / CHUNK..=(end - 1) / CHUNK {
+            let upto = (end - index * CHUNK).min(CHUNK);
+            growth += match self.chunks.get(&index) {
+                Some(c) => upto.saturating_sub(c.len() as u64),
+                None => self.base_in_chunk(index).max(upto) + CHUNK_OVERHEAD,
+            };
+        }
+        charge(growth)?;
+        self.charged += growth;
+        let mut pos = off;
+        while pos < end {
+            let index = pos / CHUNK;
+            let chunk_end = ((index + 1) * CHUNK).min(end);
+            let start = (pos - index * CHUNK) as usize;
+            let src = &data[(pos - off) as usize..(chunk_end - off) as usize];
+            let chunk = self.own_chunk(index);
+            if chunk.len() < start + src.len() {
+                if chunk.capacity() < start + src.len() && start + src.len() > CHUNK as usize / 2 {
+                    chunk.reserve_exact(CHUNK as usize - chunk.len());
+                }
+                chunk.resize(start, 0);
+                chunk.extend_from_slice(src);
+            } else {
+                chunk[start..start + src.len()].copy_from_slice(src);
+            }
+            pos = chunk_end;
+        }
+        self.len = self.len.max(end);
+        Ok(())
+    }
+
+    fn base_in_chunk(&self, index: u64) -> u64 {
+        self.base_slice(index * CHUNK, (index + 1) * CHUNK).len() as u64
+    }
+
+    fn own_chunk(&mut self, index: u64) -> &mut Vec<u8> {
+        if !self.chunks.contains_key(&index) {
+            let copy = self.base_slice(index * CHUNK, (index + 1) * CHUNK).to_vec();
+            self.chunks.insert(index, Arc::new(copy));
+        }
+        Arc::make_mut(self.chunks.entry(index).or_default())
+    }
+
+    /// Sets the length; a longer file gets a hole. Returns the bytes to give back
+    /// to the quota.
+    pub fn set_len(&mut self, len: u64) -> Result<u64, Errno> {
+        if len > MAX_LEN {
+            return Err(Errno::FBIG);
+        }
+        let mut freed = 0;
+        if len < self.len {
+            self.base_len = self.base_len.min(len);
+            for (_, c) in self.chunks.split_off(&len.div_ceil(CHUNK)) {
+                freed += c.len() as u64 + CHUNK_OVERHEAD;
+            }
+            let last = len / CHUNK;
+            if let Some(c) = self.chunks.get_mut(&last) {
+                let keep = (len - last * CHUNK) as usize;
+                if c.len() > keep {
+                    freed += (c.len() - keep) as u64;
+                    Arc::make_mut(c).truncate(keep);
+                }
+            }
+        }
+        freed = freed.min(self.charged);
+        self.charged -= freed;
+        self.len = len;
+        Ok(freed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ok(_: u64) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn all(c: &Content) -> Vec<u8> {
+        c.read_all(u64::MAX)
+    }
+
+    #[test]
+    fn writes_over_a_base_copy_only_the_chunk() {
+        let base: Vec<u8> = (0..200_000u32).map(|i| i as u8).collect();
+        let mut want = base.clone();
+        let mut c = Content::from_blob(Arc::new(base));
+        let snapshot = c.clone();
+        c.write(70_000, b"hello", ok).unwrap();
+        want[70_000..70_005].copy_from_slice(b"hello");
+        assert_eq!(all(&c), want);
+        assert_ne!(all(&snapshot), want);
+        assert_eq!(c.chunks.len(), 1);
+        assert_eq!(c.charged(), CHUNK + CHUNK_OVERHEAD);
+    }
+
+    #[test]
+    fn truncation_hides_the_base_for_good_and_refunds() {
+        let mut c = Content::from_blob(Arc::new(vec![7u8; 100]));
+        assert_eq!(c.set_len(10).unwrap(), 0);
+        c.set_len(20).unwrap();
+        assert_eq!(all(&c), [vec![7; 10], vec![0; 10]].concat());
+        let mut c = Content::default();
+        c.write(0, &vec![1; 200_000], ok).unwrap();
+        let charged = c.charged();
+        let freed = c.set_len(1).unwrap();
+        assert_eq!(charged - freed, c.charged());
+        assert_eq!(c.charged(), 1 + CHUNK_OVERHEAD);
+        c.set_len(200_000).unwrap();
+        assert_eq!(all(&c)[0..3], [1, 0, 0]);
+    }
+
+    #[test]
+    fn a_far_write_makes_a_hole_without_memory() {
+        let mut c = Content::default();
+        c.write(1 << 40, b"x", ok).unwrap();
+        assert_eq!(c.len(), (1 << 40) + 1);
+        assert!(c.charged() < 1000);
+        let mut b = [9; 4];
+        assert_eq!(c.read((1 << 40) - 3, &mut b), 4);
+        assert_eq!(b, [0, 0, 0, b'x']);
+        assert_eq!(c.write(u64::MAX - 1, b"xy", ok), Err(Errno::FBIG));
+    }
+
+    #[test]
+    fn a_refused_charge_changes_nothing() {
+        let mut c = Content::default();
+        c.write(0, b"abc", ok).unwrap();
+        assert_eq!(c.write(3, b"def", |_| Err(Errno::NOSPC)), Err(Errno::NOSPC));
+        assert_eq!(all(&c), b"abc");
+    }
+
+    #[test]
+    fn scattered_writes_agree_with_a_plain_vector() {
+        let mut c = Content::from_blob(Arc::new((0..150_000u32).map(|i| (i * 7) as u8).collect::<Vec<_>>()));
+        let mut v = all(&c);
+        let mut seed = 12345u64;
+        for _ in 0..400 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let off = (seed >> 33) % 300_000;
+            let n = (seed >> 20) % 9000;
+            if seed % 11 == 0 {
+                c.set_len(off).unwrap();
+                v.resize(off as usize, 0);
+            } else {
+                let data = vec![seed as u8; n as usize];
+                c.write(off, &data, ok).unwrap();
+                if !data.is_empty() {
+                    v.resize(v.len().max((off + n) as usize), 0);
+                    v[off as usize..(off + n) as usize].copy_from_slice(&data);
+                }
+            }
+            assert_eq!(c.len(), v.len() as u64);
+        }
+        assert!(all(&c) == v);
+    }
+}

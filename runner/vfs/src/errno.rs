@@ -1,0 +1,129 @@
+//! Error numbers as WASI preview 1 numbers them (`wasi_snapshot_preview1.witx`).
+
+/// A failed operation. Never 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Errno(pub u16);
+
+macro_rules! errnos {
+    ($($name:ident = $num:literal $text:literal,)*) => {
+        impl Errno {
+            $(#[doc = $text] pub const $name: Errno = Errno($num);)*
+
+            /// The message in the words of glibc's `strerror`.
+            pub fn text(self) -> &'static str {
+                match self { $(Errno::$name => $text,)* _ => "Unknown error" }
+            }
+
+            fn name(self) -> &'static str {
+                match self { $(Errno::$name => stringify!($name),)* _ => "?" }
+            }
+        }
+    };
+}
+
+errnos! {
+    TOOBIG = 1 "Argument list too long",
+    ACCES = 2 "Permission denied",
+    AGAIN = 6 "Resource temporarily unavailable",
+    BADF = 8 "Bad file descriptor",
+    BUSY = 10 "Device or resource busy",
+    CHILD = 12 "No child processes",
+    DQUOT = 19 "Disk quota exceeded",
+    EXIST = 20 "File exists",
+    FAULT = 21 "Bad address",
+    FBIG = 22 "File too large",
+    ILSEQ = 25 "Invalid or incomplete multibyte or wide character",
+    INTR = 27 "Interrupted system call",
+    INVAL = 28 "Invalid argument",
+    IO = 29 "Input/output error",
+    ISDIR = 31 "Is a directory",
+    LOOP = 32 "Too many levels of symbolic links",
+    MFILE = 33 "Too many open files",
+    MLINK = 34 "Too many links",
+    NAMETOOLONG = 37 "File name too long",
+    NFILE = 41 "Too many open files in system",
+    NODEV = 43 "No such device",
+    NOENT = 44 "No such file or directory",
+    NOEXEC = 45 "Exec format error",
+    NOMEM = 48 "Cannot allocate memory",
+    NOSPC = 51 "No space left on device",
+    NOSYS = 52 "Function not implemented",
+    NOTDIR = 54 "Not a directory",
+    NOTEMPTY = 55 "Directory not empty",
+    NOTSOCK = 57 "Socket operation on non-socket",
+    NOTSUP = 58 "Operation not supported",
+    NOTTY = 59 "Inappropriate ioctl for device",
+    NXIO = 60 "No such device or address",
+    OVERFLOW = 61 "Value too large for defined data type",
+    PERM = 63 "Operation not permitted",
+    PIPE = 64 "Broken pipe",
+    RANGE = 68 "Numerical result out of range",
+    ROFS = 69 "Read-only file system",
+    SPIPE = 70 "Illegal seek",
+    SRCH = 71 "No such process",
+    STALE = 72 "Stale file handle",
+    TIMEDOUT = 73 "Connection timed out",
+    TXTBSY = 74 "Text file busy",
+    XDEV = 75 "Invalid cross-device link",
+    NOTCAPABLE = 76 "Capabilities insufficient",
+}
+
+impl std::fmt::Debug for Errno {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({})", self.name(), self.0)
+    }
+}
+
+impl std::fmt::Display for Errno {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl std::error::Error for Errno {}
+
+/// What a host call failed with, as the guest may see it. Numbers that have no
+/// business in the sandbox become EIO.
+impl From<rustix::io::Errno> for Errno {
+    fn from(e: rustix::io::Errno) -> Errno {
+        use rustix::io::Errno as H;
+        match e {
+            H::ACCESS => Errno::ACCES,
+            H::AGAIN => Errno::AGAIN,
+            H::BADF => Errno::BADF,
+            H::BUSY => Errno::BUSY,
+            H::DQUOT => Errno::DQUOT,
+            H::EXIST => Errno::EXIST,
+            H::FBIG => Errno::FBIG,
+            H::ILSEQ => Errno::ILSEQ,
+            H::INTR => Errno::INTR,
+            H::INVAL => Errno::INVAL,
+            H::ISDIR => Errno::ISDIR,
+            H::LOOP => Errno::LOOP,
+            H::MFILE | H::NFILE => Errno::NFILE,
+            H::MLINK => Errno::MLINK,
+            H::NAMETOOLONG => Errno::NAMETOOLONG,
+            H::NOENT => Errno::NOENT,
+            H::NOMEM => Errno::NOMEM,
+            H::NOSPC => Errno::NOSPC,
+            H::NOTDIR => Errno::NOTDIR,
+            H::NOTEMPTY => Errno::NOTEMPTY,
+            H::NOTSUP => Errno::NOTSUP,
+            H::NXIO => Errno::NXIO,
+            H::PERM => Errno::PERM,
+            H::PIPE => Errno::PIPE,
+            H::ROFS => Errno::ROFS,
+            H::SPIPE => Errno::SPIPE,
+            H::STALE => Errno::STALE,
+            H::TXTBSY => Errno::TXTBSY,
+            H::XDEV => Errno::XDEV,
+            _ => Errno::IO,
+        }
+    }
+}
+
+impl From<std::io::Error> for Errno {
+    fn from(e: std::io::Error) -> Errno {
+        rustix::io::Errno::from_io_error(&e).map_or(Errno::IO, Errno::from)
+    }
+}

@@ -1,0 +1,95 @@
+//! The session's file system: everything a guest can name by a path.
+//!
+//! # Stages
+//! 1. [`Vfs::new`] builds the tree: the image's files (zero-copy from the mapped
+//!    image), `/dev`, the writable homes, and one directory per host mount.
+//! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of
+//!    the tree, a place below a host mount, or a bridge node. Symbolic links are
+//!    always followed in the *guest's* name space, by this crate, never by the host.
+//! 3. The operation acts on the [`Loc`] ([`ops`]); opening gives a [`File`], whose
+//!    reads and writes never block: a pipe that is not ready answers
+//!    [`Errno::AGAIN`] and the caller waits by [`File::watch`].
+//!
+//! # Invariants
+//! - Nodes are immutable and reference-counted; a write copies what it changes
+//!   ([`tree`], [`content`]). A clone of the [`tree::Tree`] is a snapshot, and
+//!   [`changes`] compares two of them.
+//! - Every byte and every name the guest stores is charged to the quota before it
+//!   is stored ([`quota`]); past it the guest sees ENOSPC.
+//! - A host path is only ever reached from an open descriptor of its mount,
+//!   with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` or an equivalent walk
+//!   ([`host`]): `..`, symbolic links and races cannot leave the mount.
+//! - No operation panics on guest input.
+//!
+//! # Deliberately absent
+//! Access times are not updated by reads (as `noatime`); ownership is single-user:
+//! every node belongs to uid and gid 1000 and only the owner's mode bits count.
+#![forbid(unsafe_code)]
+
+pub mod bridge;
+pub mod changes;
+pub mod content;
+pub mod device;
+pub mod errno;
+pub mod file;
+pub mod host;
+pub mod ops;
+pub mod pipe;
+pub mod quota;
+pub mod setup;
+pub mod tree;
+pub mod walk;
+
+pub use box_abi::{Kind as FileKind, Stat};
+pub use changes::{Change, ChangeKind};
+pub use content::Blob;
+pub use errno::Errno;
+pub use file::{File, Readiness, Stream};
+pub use host::MountError;
+pub use ops::{DirEntry, OpenFlags, Opened};
+pub use pipe::Pipe;
+pub use quota::DiskLimits;
+pub use setup::{BaseFile, BaseKind, MountSpec};
+pub use tree::{Ino, Program};
+pub use walk::Loc;
+
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The one user of a session.
+pub const UID: u32 = 1000;
+/// The one group of a session.
+pub const GID: u32 = 1000;
+
+/// A session's file system. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Vfs {
+    pub(crate) shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) state: RwLock<tree::State>,
+    pub(crate) mounts: Vec<host::HostMount>,
+    pub(crate) pipes: pipe::PipeNames,
+    pub(crate) host_changes: changes::HostJournal,
+}
+
+impl Vfs {
+    /// The lock's poison is ignored: a panic while holding it is a bug of ours,
+    /// the tree is consistent between statements, and a second panic in every
+    /// other guest process would only hide the first.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::State> {
+        self.shared.state.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, tree::State> {
+        self.shared.state.write().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Nanoseconds since the epoch.
+pub fn now_ns() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,339 @@
+//! Bounded pipes: anonymous ones, the bridge's named ones and FIFOs.
+//!
+//! No call blocks. A reader or writer that must wait registers its thread
+//! ([`Pipe::watch`]), tries again, and parks; every change of state unparks all
+//! registered threads. Wake-ups may be spurious, never lost.
+
+use crate::errno::Errno;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::Thread;
+
+pub use box_abi::PIPE_CAPACITY;
+
+/// Writes up to this many bytes are atomic (POSIX `PIPE_BUF`, Linux's value).
+pub const PIPE_BUF: usize = 4096;
+
+/// How many pipes may exist at once in a session; bounds host memory to
+/// this times [`PIPE_CAPACITY`].
+pub const MAX_PIPES: usize = 1024;
+
+#[derive(Debug, Default)]
+struct Inner {
+    buf: VecDeque<u8>,
+    readers: usize,
+    writers: usize,
+    had_reader: bool,
+    had_writer: bool,
+    waiting: Vec<Thread>,
+}
+
+/// A pipe; its two kinds of ends keep it alive.
+#[derive(Debug, Default)]
+pub struct Pipe {
+    inner: Mutex<Inner>,
+    /// A FIFO starts afresh when everyone has closed it (POSIX `mkfifo`).
+    reusable: bool,
+}
+
+/// The reading end. Dropping the last one makes writers fail with EPIPE.
+#[derive(Debug)]
+pub struct ReadEnd(Arc<Pipe>, Option<Guard>);
+/// The writing end. Dropping the last one gives readers end of file.
+#[derive(Debug)]
+pub struct WriteEnd(Arc<Pipe>, Option<Guard>);
+
+impl Pipe {
+    /// A pipe that starts afresh after use, for a FIFO node.
+    pub fn fifo() -> Arc<Pipe> {
+        Arc::new(Pipe { reusable: true, ..Pipe::default() })
+    }
+
+    /// Both ends of a new pipe.
+    pub fn pair() -> (ReadEnd, WriteEnd) {
+        let p = Arc::new(Pipe::default());
+        (p.reader(None), p.writer(None))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub(crate) fn reader(self: &Arc<Pipe>, guard: Option<Guard>) -> ReadEnd {
+        let mut p = self.lock();
+        p.readers += 1;
+        p.had_reader = true;
+        p.wake();
+        ReadEnd(self.clone(), guard)
+    }
+
+    pub(crate) fn writer(self: &Arc<Pipe>, guard: Option<Guard>) -> WriteEnd {
+        let mut p = self.lock();
+        p.writers += 1;
+        p.had_writer = true;
+        p.wake();
+        WriteEnd(self.clone(), guard)
+    }
+
+    fn closed(&self, p: &mut Inner) {
+        p.wake();
+        if p.readers == 0 {
+            p.buf = VecDeque::new();
+        }
+        if self.reusable && p.readers == 0 && p.writers == 0 {
+            (p.had_reader, p.had_writer) = (false, false);
+        }
+    }
+
+    /// Has `who` unparked at the next change of state.
+    pub fn watch(&self, who: &Thread) {
+        let mut p = self.lock();
+        if !p.waiting.iter().any(|t| t.id() == who.id()) {
+            p.waiting.push(who.clone());
+        }
+    }
+}
+
+impl Inner {
+    fn wake(&mut self) {
+        for t in self.waiting.drain(..) {
+            t.unpark();
+        }
+    }
+}
+
+impl ReadEnd {
+    /// The pipe.
+    pub fn pipe(&self) -> &Arc<Pipe> {
+        &self.0
+    }
+
+    /// Reads what is there; 0 is end of file, AGAIN means wait.
+    pub fn try_read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
+        let mut p = self.0.lock();
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        if p.buf.is_empty() {
+            return if p.writers == 0 && p.had_writer { Ok(0) } else { Err(Errno::AGAIN) };
+        }
+        let (a, b) = p.buf.as_slices();
+        let n = a.len().min(buf.len());
+        buf[..n].copy_from_slice(&a[..n]);
+        let m = b.len().min(buf.len() - n);
+        buf[n..n + m].copy_from_slice(&b[..m]);
+        p.buf.drain(..n + m);
+        p.wake();
+        Ok(n + m)
+    }
+
+    /// Bytes that a read would give now; `Some(0)` is end of file.
+    pub fn readable(&self) -> Option<usize> {
+        let p = self.0.lock();
+        (!p.buf.is_empty() || p.writers == 0 && p.had_writer).then(|| p.buf.len())
+    }
+}
+
+impl WriteEnd {
+    /// The pipe.
+    pub fn pipe(&self) -> &Arc<Pipe> {
+        &self.0
+    }
+
+    /// Writes what fits; AGAIN means wait, PIPE that nobody reads any more.
+    pub fn try_write(&self, data: &[u8]) -> Result<usize, Errno> {
+        let mut p = self.0.lock();
+        if p.readers == 0 && p.had_reader {
+            return Err(Errno::PIPE);
+        }
+        let free = PIPE_CAPACITY - p.buf.len();
+        if free == 0 || data.len() <= PIPE_BUF && data.len() > free {
+            return if data.is_empty() { Ok(0) } else { Err(Errno::AGAIN) };
+        }
+        let n = free.min(data.len());
+        p.buf.extend(&data[..n]);
+        p.wake();
+        Ok(n)
+    }
+
+    /// Room for a write now; `Some(0)` means that it would fail with EPIPE.
+    pub fn writable(&self) -> Option<usize> {
+        let p = self.0.lock();
+        if p.readers == 0 && p.had_reader {
+            return Some(0);
+        }
+        let free = PIPE_CAPACITY - p.buf.len();
+        (free >= PIPE_BUF).then_some(free)
+    }
+}
+
+impl Drop for ReadEnd {
+    fn drop(&mut self) {
+        let mut p = self.0.lock();
+        p.readers -= 1;
+        self.0.closed(&mut p);
+    }
+}
+
+impl Drop for WriteEnd {
+    fn drop(&mut self) {
+        let mut p = self.0.lock();
+        p.writers -= 1;
+        self.0.closed(&mut p);
+    }
+}
+
+/// The bridge's pipes by name.
+#[derive(Debug, Default)]
+pub struct PipeNames {
+    names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
+}
+
+/// Removes a named pipe once both kinds of end were opened and all are closed.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
+    name: Vec<u8>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Runs after the end's own drop (fields drop after it), so the counts are current.
+        let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
+        let done = names.get(&self.name).is_some_and(|p| {
+            let p = p.lock();
+            p.readers == 0 && p.writers == 0 && p.had_reader && p.had_writer
+        });
+        if done {
+            names.remove(&self.name);
+        }
+    }
+}
+
+impl PipeNames {
+    fn get(&self, name: &[u8]) -> Result<(Arc<Pipe>, Guard), Errno> {
+        let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
+        if name.len() > 64 {
+            return Err(Errno::NAMETOOLONG);
+        }
+        if !names.contains_key(name) && names.len() >= MAX_PIPES {
+            return Err(Errno::NFILE);
+        }
+        let pipe = names.entry(name.to_vec()).or_default().clone();
+        Ok((pipe, Guard { names: self.names.clone(), name: name.to_vec() }))
+    }
+
+    /// Opens the reading end of `name`.
+    pub fn open_read(&self, name: &[u8]) -> Result<ReadEnd, Errno> {
+        let (pipe, guard) = self.get(name)?;
+        Ok(pipe.reader(Some(guard)))
+    }
+
+    /// Opens the writing end of `name`.
+    pub fn open_write(&self, name: &[u8]) -> Result<WriteEnd, Errno> {
+        let (pipe, guard) = self.get(name)?;
+        Ok(pipe.writer(Some(guard)))
+    }
+
+    /// How many named pipes exist.
+    pub fn len(&self) -> usize {
+        self.names.lock().unwrap_or_else(|e| e.into_inner()).len()
+    }
+
+    /// Whether no named pipe exists.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_full_pipe_pushes_back_and_an_empty_one_waits() {
+        let (r, w) = Pipe::pair();
+        assert_eq!(r.try_read(&mut [0; 8]), Err(Errno::AGAIN));
+        let data = vec![1; PIPE_CAPACITY + 1];
+        assert_eq!(w.try_write(&data), Ok(PIPE_CAPACITY));
+        assert_eq!(w.try_write(&data), Err(Errno::AGAIN));
+        assert_eq!(w.writable(), None);
+        assert_eq!(r.try_read(&mut [0; 100]), Ok(100));
+        assert_eq!(w.try_write(&[2; 101]), Err(Errno::AGAIN), "small writes are atomic");
+        assert_eq!(w.try_write(&[2; 100]), Ok(100));
+    }
+
+    #[test]
+    fn closing_one_side_ends_the_other() {
+        let (r, w) = Pipe::pair();
+        w.try_write(b"ab").unwrap();
+        drop(w);
+        assert_eq!(r.try_read(&mut [0; 8]), Ok(2));
+        assert_eq!(r.try_read(&mut [0; 8]), Ok(0));
+        let (r, w) = Pipe::pair();
+        drop(r);
+        assert_eq!(w.try_write(b"x"), Err(Errno::PIPE));
+    }
+
+    #[test]
+    fn a_parked_reader_is_woken_by_data_and_by_closing() {
+        let (r, w) = Pipe::pair();
+        let reader = std::thread::spawn(move || {
+            let mut got = Vec::new();
+            let mut b = [0; 16];
+            loop {
+                match r.try_read(&mut b) {
+                    Ok(0) => return got,
+                    Ok(n) => got.extend_from_slice(&b[..n]),
+                    Err(_) => {
+                        r.pipe().watch(&std::thread::current());
+                        if r.readable().is_none() {
+                            std::thread::park();
+                        }
+                    }
+                }
+            }
+        });
+        for part in [b"one ", b"two "] {
+            std::thread::sleep(Duration::from_millis(20));
+            w.try_write(part).unwrap();
+        }
+        drop(w);
+        assert_eq!(reader.join().unwrap(), b"one two ");
+    }
+
+    #[test]
+    fn named_pipes_wait_for_their_first_writer_and_vanish_after_use() {
+        let names = PipeNames::default();
+        let r = names.open_read(b"p1").unwrap();
+        assert_eq!(r.try_read(&mut [0; 4]), Err(Errno::AGAIN), "no writer was opened yet");
+        let w = names.open_write(b"p1").unwrap();
+        w.try_write(b"hi").unwrap();
+        drop(w);
+        assert_eq!(r.try_read(&mut [0; 4]), Ok(2));
+        assert_eq!(r.try_read(&mut [0; 4]), Ok(0));
+        assert_eq!(names.len(), 1);
+        drop(r);
+        assert_eq!(names.len(), 0);
+    }
+
+    #[test]
+    fn the_number_of_named_pipes_is_capped() {
+        let names = PipeNames::default();
+        let ends: Vec<_> =
+            (0..MAX_PIPES).map(|i| names.open_read(i.to_string().as_bytes()).unwrap()).collect();
+        assert_eq!(names.open_read(b"one more").err(), Some(Errno::NFILE));
+        drop(ends);
+    }
+
+    #[test]
+    fn a_fifo_starts_afresh() {
+        let p = Pipe::fifo();
+        let (r, w) = (p.reader(None), p.writer(None));
+        w.try_write(b"x").unwrap();
+        drop((r, w));
+        let r = p.reader(None);
+        assert_eq!(r.try_read(&mut [0; 4]), Err(Errno::AGAIN));
+    }
+}

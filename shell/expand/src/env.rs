@@ -1,0 +1,133 @@
+//! What expansion needs from the shell around it. Effects come in through this trait
+//! alone: expansion itself opens no file, runs no command and reads no global.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use sh_syntax::ast::{CommandSub, ProcessSub};
+
+use crate::error::ExpandError;
+use crate::value::{Attributes, Str, Value};
+
+/// Shell options that change expansion; names as in `set -o` and `shopt`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpandOptions {
+    pub nounset: bool,
+    pub noglob: bool,
+    pub braceexpand: bool,
+    pub posix: bool,
+    pub extglob: bool,
+    pub globstar: bool,
+    pub dotglob: bool,
+    pub nullglob: bool,
+    pub failglob: bool,
+    pub nocaseglob: bool,
+    pub nocasematch: bool,
+    pub globskipdots: bool,
+    pub patsub_replacement: bool,
+    /// `LC_ALL`/`LC_CTYPE`/`LANG` select a single-byte locale (`C`, `POSIX`): characters are bytes.
+    /// The default, false, is UTF-8.
+    pub c_locale: bool,
+}
+
+/// Key of an array element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key<'a> {
+    Index(i64),
+    Name(&'a [u8]),
+}
+
+/// One directory entry for pathname expansion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirEntry {
+    pub name: Vec<u8>,
+    /// `None` for symbolic links only (`globstar` does not descend into them); whether one
+    /// leads to a directory is asked by [`Env::is_dir`].
+    pub is_dir: Option<bool>,
+}
+
+/// What a name means, in one look at the variable table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lookup {
+    Unset,
+    Value(Value),
+    /// A nameref: [`Env::resolve`] says whose.
+    Nameref,
+}
+
+/// The shell as seen by expansion. Names passed here are base names after
+/// nameref resolution unless stated otherwise.
+pub trait Env {
+    /// Follows namerefs: the base name, and a subscript's text if the reference has one (`ref=a[2]`).
+    /// A cycle is an error. Without nameref: the name itself.
+    fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError>;
+    /// The raw value of `name` itself if it has the nameref attribute and a target (`${!ref}`).
+    fn nameref(&self, name: &[u8]) -> Option<Str>;
+    /// Fast path of [`Env::resolve`] and [`Env::get`] together; worth overriding, every
+    /// expansion of a variable comes here first.
+    fn lookup(&mut self, name: &[u8]) -> Lookup {
+        if self.nameref(name).is_some() {
+            return Lookup::Nameref;
+        }
+        match self.get(name) {
+            Some(value) => Lookup::Value(value),
+            None => Lookup::Unset,
+        }
+    }
+    /// Fast path of arithmetic: the number in a scalar that is no nameref and holds a plain
+    /// decimal integer. `None` means "take the slow path", never "unset".
+    fn get_int(&mut self, name: &[u8]) -> Option<i64> {
+        match self.lookup(name) {
+            Lookup::Value(Value::Scalar(text)) => crate::arith::plain_integer(&text),
+            _ => None,
+        }
+    }
+    /// Fast path of arithmetic assignment to a plain scalar (no nameref, not an array). An override
+    /// may keep the number unformatted until the text is asked for; `Ok(false)` means "not
+    /// done, take the slow path" (resolve + [`Env::set`] with the decimal text).
+    fn set_int(&mut self, name: &[u8], value: i64) -> Result<bool, ExpandError> {
+        let (_, _) = (name, value);
+        Ok(false)
+    }
+    /// A variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO, ...) are computed here.
+    fn get(&mut self, name: &[u8]) -> Option<Value>;
+    /// Attributes of a variable, also of one declared but unset.
+    fn attributes(&self, name: &[u8]) -> Attributes;
+    /// Assigns to a scalar (or to element 0 of an array), honouring readonly, integer, case attributes.
+    fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError>;
+    /// Assigns to an array element, making an indexed array where there is none.
+    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError>;
+    /// Names of all set variables that begin with `prefix`, sorted.
+    fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>>;
+    /// `$1`, `$2`, ... without `$0`.
+    fn positional(&self) -> Rc<Vec<Str>>;
+    /// `# ? - $ ! 0` (not `@`, `*`); `None` if unset (`$!`).
+    fn special(&mut self, name: u8) -> Option<Str>;
+    fn options(&self) -> &ExpandOptions;
+
+    /// Runs a command substitution; the output without trailing newlines and NULs.
+    fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError>;
+    /// Starts a process substitution; the path to use.
+    fn process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError>;
+    /// Prompt expansion for `${x@P}`.
+    fn prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError>;
+
+    /// Entry `n` of the directory stack for `~n`/`~+n` (from the left, 0 is the current
+    /// directory) and `~-n` (`from_end`).
+    fn dir_stack(&self, n: usize, from_end: bool) -> Option<Vec<u8>> {
+        let (_, _) = (n, from_end);
+        None
+    }
+    /// Home directory: of the named user, or `$HOME`'s fallback for `None`.
+    fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>>;
+    /// Entries of a directory, `.` and `..` excluded, any order; `None` if unreadable. Relative to the shell's cwd.
+    fn read_dir(&self, path: &[u8]) -> Option<Vec<DirEntry>>;
+    /// Whether the path exists (`lstat`), and whether it is a directory (`stat`).
+    fn path_exists(&self, path: &[u8]) -> bool;
+    fn is_dir(&self, path: &[u8]) -> bool;
+
+    /// A message on the shell's stderr with its usual prefix (`bash: line 3: `).
+    fn warn(&mut self, message: &[u8]);
+    /// Charges the expansion budget with bytes produced; an error ends the script.
+    fn charge(&mut self, bytes: usize) -> Result<(), ExpandError>;
+}

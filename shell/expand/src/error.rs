@@ -1,0 +1,28 @@
+//! Why an expansion failed. Texts are bash's own, without the `bash: line N: ` prefix.
+
+use thiserror::Error;
+
+/// A failed expansion. The shell prints it and decides how far to unwind.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{}", String::from_utf8_lossy(.message))]
+pub struct ExpandError {
+    pub kind: ErrorKind,
+    /// The message, e.g. `x: unbound variable`.
+    pub message: Vec<u8>,
+}
+
+/// How far an error unwinds (bash: `DISCARD`, `FORCE_EOF`, exit of a non-interactive shell).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command fails with status 1; the script goes on with the next line (bad substitution
+    /// in bash abandons the current top-level command, arithmetic errors too).
+    Command,
+    /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
+    Exit,
+    /// Assignment to a readonly variable.
+    Readonly,
+    /// A budget or size limit was hit: ends the script with a clear message.
+    Limit,
+    /// A command substitution ended the shell, or the shell was interrupted: pass on unchanged.
+    Interrupted,
+}

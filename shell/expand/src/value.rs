@@ -1,0 +1,43 @@
+//! The values of shell variables (bash manual 3.4, 6.7).
+//!
+//! Invariant: a clone costs a reference count. A subshell copies the whole variable
+//! table, and writes copy only what they touch (`Rc::make_mut`), so appending to a
+//! string or array that nobody shares is amortised constant time.
+
+use std::rc::Rc;
+
+/// A byte string value.
+pub type Str = Rc<Vec<u8>>;
+
+/// The value of a set variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Scalar(Str),
+    Indexed(Rc<crate::array::IndexedArray>),
+    Assoc(Rc<crate::array::AssocArray>),
+}
+
+/// Attributes of a variable (`declare` options of the same letters).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// `-x`
+    pub export: bool,
+    /// `-r`
+    pub readonly: bool,
+    /// `-i`
+    pub integer: bool,
+    /// `-l`
+    pub lowercase: bool,
+    /// `-u`
+    pub uppercase: bool,
+    /// `-c`
+    pub capitalize: bool,
+    /// `-n`
+    pub nameref: bool,
+    /// `-t`
+    pub trace: bool,
+    /// `-a`, also on a variable that has no value yet
+    pub indexed: bool,
+    /// `-A`, also on a variable that has no value yet
+    pub assoc: bool,
+}

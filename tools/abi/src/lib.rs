@@ -1,0 +1,283 @@
+//! Messages that cross the guest/host boundary by the *bridge*: device nodes in
+//! a private directory of the guest's file system.
+//!
+//! The host serves the nodes (`runner/vfs`), the guest opens them
+//! (`tools/sys`). On a runtime without them the paths do not exist and the guest
+//! falls back; nothing here is needed for correctness of plain WASI programs.
+//!
+//! # Nodes
+//! - [`META`]: file metadata that WASI preview 1 cannot express. One exchange is
+//!   one `write` of a [`MetaRequest`] followed by reads of a reply. A further
+//!   `write` on the same descriptor starts the next exchange.
+//! - [`PIPE_DIR`]`/NAME/r` and `/NAME/w`: the ends of a bounded pipe
+//!   ([`PIPE_CAPACITY`] bytes). Opening either end of an unknown NAME makes the
+//!   pipe; opening never blocks. A read blocks while the pipe is empty and a
+//!   writer exists or none was opened yet; it returns 0 after the last writer
+//!   closed. A write blocks while the pipe is full and a reader exists or none
+//!   was opened yet; it fails with EPIPE after the last reader closed. The pipe
+//!   is gone once both ends were opened and all are closed.
+//!
+//! # Invariants
+//! - Integers are little-endian. Paths are byte strings, absolute in the guest,
+//!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
+//! - This crate is `no_std`, has no dependency and no I/O: both sides share it.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+use alloc::vec::Vec;
+
+/// The private directory of the bridge. Not listed in `/`.
+pub const DIR: &str = "/.box";
+/// The metadata node.
+pub const META: &str = "/.box/meta";
+/// The directory of named bounded pipes.
+pub const PIPE_DIR: &str = "/.box/pipe";
+/// Capacity of a pipe in bytes, Linux's default (`pipe(7)`).
+pub const PIPE_CAPACITY: usize = 65536;
+
+/// What a file is; the values are the type bits of `st_mode` shifted right by 12
+/// (POSIX `sys/stat.h` as numbered by Linux).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    Fifo = 0o01,
+    CharDevice = 0o02,
+    Dir = 0o04,
+    BlockDevice = 0o06,
+    File = 0o10,
+    Symlink = 0o12,
+    Socket = 0o14,
+}
+
+impl Kind {
+    /// The kind for type bits `st_mode >> 12`.
+    pub fn from_bits(bits: u8) -> Option<Kind> {
+        Some(match bits {
+            0o01 => Kind::Fifo,
+            0o02 => Kind::CharDevice,
+            0o04 => Kind::Dir,
+            0o06 => Kind::BlockDevice,
+            0o10 => Kind::File,
+            0o12 => Kind::Symlink,
+            0o14 => Kind::Socket,
+            _ => return None,
+        })
+    }
+}
+
+/// One file's metadata, as `stat(2)` gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    pub kind: Kind,
+    /// Permission bits, 0 to 0o7777.
+    pub mode: u16,
+    pub uid: u32,
+    pub gid: u32,
+    pub nlink: u32,
+    /// Identifies the mounted file system.
+    pub dev: u64,
+    pub ino: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Times in nanoseconds since the epoch.
+    pub atime: u64,
+    pub mtime: u64,
+    pub ctime: u64,
+}
+
+/// Encoded length of a [`Stat`].
+pub const STAT_LEN: usize = 64;
+
+impl Stat {
+    /// Encodes into [`STAT_LEN`] bytes.
+    pub fn encode(&self) -> [u8; STAT_LEN] {
+        let mut out = [0u8; STAT_LEN];
+        out[0] = self.kind as u8;
+        out[2..4].copy_from_slice(&self.mode.to_le_bytes());
+        for (i, v) in [self.uid, self.gid, self.nlink].into_iter().enumerate() {
+            out[4 + 4 * i..8 + 4 * i].copy_from_slice(&v.to_le_bytes());
+        }
+        let longs = [self.dev, self.ino, self.size, self.atime, self.mtime, self.ctime];
+        for (i, v) in longs.into_iter().enumerate() {
+            out[16 + 8 * i..24 + 8 * i].copy_from_slice(&v.to_le_bytes());
+        }
+        out
+    }
+
+    /// Decodes what [`Stat::encode`] wrote; `None` for anything else.
+    pub fn decode(b: &[u8]) -> Option<Stat> {
+        let b: &[u8; STAT_LEN] = b.try_into().ok()?;
+        let u32_at = |i: usize| u32::from_le_bytes([b[i], b[i + 1], b[i + 2], b[i + 3]]);
+        let u64_at = |i: usize| u64::from(u32_at(i)) | u64::from(u32_at(i + 4)) << 32;
+        Some(Stat {
+            kind: Kind::from_bits(b[0])?,
+            mode: u16::from_le_bytes([b[2], b[3]]) & 0o7777,
+            uid: u32_at(4),
+            gid: u32_at(8),
+            nlink: u32_at(12),
+            dev: u64_at(16),
+            ino: u64_at(24),
+            size: u64_at(32),
+            atime: u64_at(40),
+            mtime: u64_at(48),
+            ctime: u64_at(56),
+        })
+    }
+}
+
+/// A request to the [`META`] node.
+///
+/// The reply is an errno (WASI preview 1 numbering, `u16`, 0 for success) and,
+/// after a successful [`MetaRequest::Stat`], an encoded [`Stat`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetaRequest<'a> {
+    /// `stat(2)`, or `lstat(2)` when `follow` is false.
+    Stat { path: &'a [u8], follow: bool },
+    /// `chmod(2)`: permission bits, 0 to 0o7777. Follows symbolic links.
+    Chmod { path: &'a [u8], mode: u16 },
+    /// `chown(2)`; `u32::MAX` leaves the id as it is.
+    Chown { path: &'a [u8], uid: u32, gid: u32, follow: bool },
+    /// `utimensat(2)`: nanoseconds since the epoch; `None` leaves the time as it is.
+    SetTimes { path: &'a [u8], atime: Option<u64>, mtime: Option<u64>, follow: bool },
+    /// `mkfifo(3)` with permission bits.
+    Mkfifo { path: &'a [u8], mode: u16 },
+}
+
+impl<'a> MetaRequest<'a> {
+    /// Encodes the request: one tag byte, fixed fields, then the path to the end.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(40);
+        match *self {
+            MetaRequest::Stat { path, follow } => {
+                out.extend_from_slice(&[1, u8::from(follow)]);
+                out.extend_from_slice(path);
+            }
+            MetaRequest::Chmod { path, mode } => {
+                out.push(2);
+                out.extend_from_slice(&mode.to_le_bytes());
+                out.extend_from_slice(path);
+            }
+            MetaRequest::Chown { path, uid, gid, follow } => {
+                out.extend_from_slice(&[3, u8::from(follow)]);
+                out.extend_from_slice(&uid.to_le_bytes());
+                out.extend_from_slice(&gid.to_le_bytes());
+                out.extend_from_slice(path);
+            }
+            MetaRequest::SetTimes { path, atime, mtime, follow } => {
+                let flags =
+                    u8::from(follow) | u8::from(atime.is_some()) << 1 | u8::from(mtime.is_some()) << 2;
+                out.extend_from_slice(&[4, flags]);
+                out.extend_from_slice(&atime.unwrap_or(0).to_le_bytes());
+                out.extend_from_slice(&mtime.unwrap_or(0).to_le_bytes());
+                out.extend_from_slice(path);
+            }
+            MetaRequest::Mkfifo { path, mode } => {
+                out.push(5);
+                out.extend_from_slice(&mode.to_le_bytes());
+                out.extend_from_slice(path);
+            }
+        }
+        out
+    }
+
+    /// Decodes a request; `None` for anything that [`MetaRequest::encode`] does not write.
+    pub fn decode(b: &'a [u8]) -> Option<MetaRequest<'a>> {
+        let (&tag, rest) = b.split_first()?;
+        let req = match tag {
+            1 => {
+                let (&f, path) = rest.split_first()?;
+                MetaRequest::Stat { path, follow: f & 1 != 0 }
+            }
+            2 | 5 => {
+                let (m, path) = rest.split_first_chunk::<2>()?;
+                let mode = u16::from_le_bytes(*m);
+                if tag == 2 {
+                    MetaRequest::Chmod { path, mode }
+                } else {
+                    MetaRequest::Mkfifo { path, mode }
+                }
+            }
+            3 => {
+                let (&f, rest) = rest.split_first()?;
+                let (uid, rest) = rest.split_first_chunk::<4>()?;
+                let (gid, path) = rest.split_first_chunk::<4>()?;
+                let (uid, gid) = (u32::from_le_bytes(*uid), u32::from_le_bytes(*gid));
+                MetaRequest::Chown { path, uid, gid, follow: f & 1 != 0 }
+            }
+            4 => {
+                let (&f, rest) = rest.split_first()?;
+                let (a, rest) = rest.split_first_chunk::<8>()?;
+                let (m, path) = rest.split_first_chunk::<8>()?;
+                let time = |bit: u8, t: &[u8; 8]| (f & bit != 0).then(|| u64::from_le_bytes(*t));
+                MetaRequest::SetTimes {
+                    path,
+                    atime: time(2, a),
+                    mtime: time(4, m),
+                    follow: f & 1 != 0,
+                }
+            }
+            _ => return None,
+        };
+        let path = req.path();
+        (path.first() == Some(&b'/') && !path.contains(&0)).then_some(req)
+    }
+
+    /// The path that the request is about.
+    pub fn path(&self) -> &'a [u8] {
+        match *self {
+            MetaRequest::Stat { path, .. }
+            | MetaRequest::Chmod { path, .. }
+            | MetaRequest::Chown { path, .. }
+            | MetaRequest::SetTimes { path, .. }
+            | MetaRequest::Mkfifo { path, .. } => path,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_round_trip() {
+        let path = b"/tmp/a b".as_slice();
+        for r in [
+            MetaRequest::Stat { path, follow: true },
+            MetaRequest::Stat { path, follow: false },
+            MetaRequest::Chmod { path, mode: 0o4755 },
+            MetaRequest::Chown { path, uid: 1, gid: u32::MAX, follow: false },
+            MetaRequest::SetTimes { path, atime: None, mtime: Some(7), follow: true },
+            MetaRequest::Mkfifo { path, mode: 0o600 },
+        ] {
+            assert_eq!(MetaRequest::decode(&r.encode()), Some(r));
+        }
+    }
+
+    #[test]
+    fn hostile_requests_are_refused() {
+        for b in [&b""[..], b"\x01", b"\x01\x01", b"\x01\x01rel", b"\x01\x01/a\0b", b"\x02\x01", b"\x09/a"] {
+            assert_eq!(MetaRequest::decode(b), None, "{b:?}");
+        }
+    }
+
+    #[test]
+    fn stat_round_trips() {
+        let s = Stat {
+            kind: Kind::Symlink,
+            mode: 0o777,
+            uid: 1000,
+            gid: 1000,
+            nlink: 2,
+            dev: 3,
+            ino: u64::MAX,
+            size: 1 << 40,
+            atime: 1,
+            mtime: 2,
+            ctime: 3,
+        };
+        assert_eq!(Stat::decode(&s.encode()), Some(s));
+        assert_eq!(Stat::decode(&[0; STAT_LEN]), None);
+        assert_eq!(Stat::decode(&[0; 3]), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! Running another command, for tools that do (`xargs`, `find -exec`, `env`, `timeout`, awk's
+//! `system`): PATH search, `#!` scripts, redirected streams, conventional statuses.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use box_sys::{Pid, SpawnSpec, WaitStatus, path, strerror};
+
+use crate::program::{self, Program};
+use crate::{Ctx, Env, Sink, Source};
+
+/// What a child's standard descriptor is.
+#[derive(Clone, Debug, Default)]
+pub enum Stream {
+    /// The applet's own.
+    #[default]
+    Inherit,
+    Null,
+    File(Rc<File>),
+}
+
+/// A command to run.
+#[derive(Clone, Debug, Default)]
+pub struct Command {
+    /// Name and arguments; not empty.
+    pub argv: Vec<Vec<u8>>,
+    /// `None`: the applet's environment.
+    pub env: Option<Env>,
+    /// `None`: the applet's directory.
+    pub cwd: Option<PathBuf>,
+    pub stdin: Stream,
+    pub stdout: Stream,
+    pub stderr: Stream,
+}
+
+/// Why a command could not be started, with the status users know.
+#[derive(Debug)]
+pub struct StartError {
+    /// 127 if it was not found, else 126.
+    pub status: u8,
+    /// GNU's text, e.g. `No such file or directory`.
+    pub message: String,
+}
+
+impl StartError {
+    fn new(e: &io::Error) -> StartError {
+        let status = if e.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+        StartError { status, message: strerror(e) }
+    }
+}
+
+/// A started command.
+#[derive(Debug)]
+pub struct Child {
+    pub pid: Pid,
+    /// Output to be copied into memory streams after the end.
+    pumps: Vec<(File, Sink)>,
+}
+
+impl Command {
+    /// A command by name and arguments.
+    pub fn new(argv: Vec<Vec<u8>>) -> Command {
+        Command { argv, ..Command::default() }
+    }
+
+    /// Starts it. The applet's buffered output is flushed first, so that order is kept.
+    pub fn start(&self, ctx: &mut Ctx<'_>) -> Result<Child, StartError> {
+        let fail = |e: io::Error| StartError::new(&e);
+        let _ = ctx.stdout.flush();
+        let env = self.env.as_ref().unwrap_or(&ctx.env);
+        let cwd = self.cwd.as_ref().unwrap_or(&ctx.cwd);
+        let (file, argv) = locate(&self.argv, env, cwd, ctx).map_err(fail)?;
+        let mut pumps = Vec::new();
+        if matches!(self.stdin, Stream::Inherit) {
+            ctx.stdin.give_back();
+        }
+        let stdin = match &self.stdin {
+            Stream::Inherit => match ctx.stdin.source() {
+                Source::File(f) => Some(f.clone()),
+                Source::Bytes(b) => Some(Rc::new(feed(ctx, b).map_err(fail)?)),
+                Source::Closed => None,
+            },
+            Stream::Null => Some(Rc::new(File::open("/dev/null").map_err(fail)?)),
+            Stream::File(f) => Some(f.clone()),
+        };
+        let mut out = |stream: &Stream, sink: &Sink| -> io::Result<Option<Rc<File>>> {
+            Ok(match (stream, sink) {
+                (Stream::File(f), _) | (Stream::Inherit, Sink::File(f)) => Some(f.clone()),
+                (Stream::Null, _) => {
+                    Some(Rc::new(File::options().write(true).open("/dev/null")?))
+                }
+                (Stream::Inherit, Sink::Closed) => None,
+                (Stream::Inherit, Sink::Buffer(_)) => {
+                    let (r, w) = ctx.procs.pipe()?;
+                    pumps.push((r, sink.clone()));
+                    Some(Rc::new(w))
+                }
+            })
+        };
+        let stdout = out(&self.stdout, ctx.stdout.sink()).map_err(fail)?;
+        let stderr = out(&self.stderr, ctx.stderr.sink()).map_err(fail)?;
+        let fds: Vec<_> = [(0, &stdin), (1, &stdout), (2, &stderr)]
+            .into_iter()
+            .filter_map(|(n, f)| f.as_ref().map(|f| (n, f.as_fd())))
+            .collect();
+        let spec =
+            SpawnSpec { program: &file, argv: &argv, env: &env.to_vec(), cwd, fds: &fds };
+        let pid = ctx.procs.spawn(&spec).map_err(fail)?;
+        Ok(Child { pid, pumps })
+    }
+
+    /// Starts it and waits; the status a shell would report. A command that cannot be
+    /// started is reported as `NAME: COMMAND: reason`.
+    pub fn run(&self, ctx: &mut Ctx<'_>) -> u8 {
+        match self.start(ctx) {
+            Ok(child) => child.wait(ctx).map_or(126, WaitStatus::shell_status),
+            Err(e) => {
+                let name = self.argv.first().cloned().unwrap_or_default();
+                ctx.error_bytes(&[&name, b": ", e.message.as_bytes()]);
+                e.status
+            }
+        }
+    }
+}
+
+impl Child {
+    /// Waits for the end.
+    pub fn wait(self, ctx: &Ctx<'_>) -> io::Result<WaitStatus> {
+        for (mut r, sink) in self.pumps {
+            let mut data = Vec::new();
+            r.read_to_end(&mut data)?;
+            if let Sink::Buffer(b) = sink {
+                b.borrow_mut().extend_from_slice(&data);
+            }
+        }
+        ctx.procs.wait(self.pid)
+    }
+}
+
+/// The program file and full argv for a command, scripts resolved to their interpreters.
+fn locate(
+    argv: &[Vec<u8>],
+    env: &Env,
+    cwd: &std::path::Path,
+    ctx: &Ctx<'_>,
+) -> io::Result<(PathBuf, Vec<Vec<u8>>)> {
+    let not_found = || io::Error::from_raw_os_error(box_sys::errno::code::ENOENT);
+    let name = argv.first().ok_or_else(not_found)?;
+    let search = env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
+    let mut file = program::find(name, search, cwd, ctx.table).ok_or_else(not_found)?;
+    let mut argv = argv.to_vec();
+    // Linux allows an interpreter to be a script itself, a few levels deep.
+    for _ in 0..4 {
+        match program::inspect(&file, ctx.table)? {
+            Program::Direct => return Ok((file, argv)),
+            Program::Binary => {
+                return Err(io::Error::from_raw_os_error(box_sys::errno::code::ENOEXEC));
+            }
+            Program::ShellText => {
+                argv[0] = path::to_bytes(&file).to_vec();
+                argv.insert(0, b"sh".to_vec());
+                file = PathBuf::from("/bin/sh");
+            }
+            Program::Script { interpreter, argument } => {
+                argv[0] = path::to_bytes(&file).to_vec();
+                argument.into_iter().for_each(|a| argv.insert(0, a));
+                file = path::resolve(cwd, &interpreter);
+                argv.insert(0, interpreter);
+            }
+        }
+    }
+    Err(io::Error::from_raw_os_error(box_sys::errno::code::ELOOP))
+}
+
+/// A descriptor from which the bytes can be read.
+fn feed(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
+    if bytes.len() <= box_abi_pipe_capacity() {
+        let (r, mut w) = ctx.procs.pipe()?;
+        w.write_all(bytes)?;
+        return Ok(r);
+    }
+    let (r, mut w) = box_sys::preview1::spool()?;
+    w.write_all(bytes)?;
+    Ok(r)
+}
+
+/// What a pipe takes without a reader.
+const fn box_abi_pipe_capacity() -> usize {
+    65536
+}

@@ -1,0 +1,89 @@
+//! What an applet gets, and how it ends.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use box_sys::{Processes, strerror};
+
+use crate::{Env, Input, Output, Table};
+
+/// The exit status of an applet, 0 to 255.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit(pub u8);
+
+impl Exit {
+    pub const SUCCESS: Exit = Exit(0);
+    pub const FAILURE: Exit = Exit(1);
+    /// GNU's usage error of `grep`, `diff`, `sort`, `ls`; the shell's of builtins.
+    pub const USAGE: Exit = Exit(2);
+    /// Ended by a closed pipe: 128 + SIGPIPE, what a shell would report.
+    pub const SIGPIPE: Exit = Exit(141);
+}
+
+/// Everything an applet may see and do.
+pub struct Ctx<'a> {
+    /// The name it was called by, for messages (base name of `argv[0]`).
+    pub name: String,
+    pub env: Env,
+    /// Absolute working directory; relative operands are relative to it.
+    pub cwd: PathBuf,
+    pub stdin: Input,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub procs: &'a dyn Processes,
+    pub table: &'a Table,
+}
+
+impl Ctx<'_> {
+    /// An operand as an absolute path.
+    pub fn path(&self, operand: &[u8]) -> PathBuf {
+        box_sys::path::resolve(&self.cwd, operand)
+    }
+
+    /// An already parsed path made absolute.
+    pub fn absolute(&self, p: &Path) -> PathBuf {
+        self.cwd.join(p)
+    }
+
+    /// Writes `NAME: MESSAGE` to stderr. Standard output is flushed first, so that both
+    /// streams keep their order when they go to one place.
+    pub fn error(&mut self, message: impl fmt::Display) {
+        let _ = self.stdout.flush();
+        let line = format!("{}: {}\n", self.name, message);
+        let _ = self.stderr.write_all(line.as_bytes());
+        let _ = self.stderr.flush();
+    }
+
+    /// Like [`Ctx::error`] for messages that quote bytes as they are.
+    pub fn error_bytes(&mut self, parts: &[&[u8]]) {
+        let _ = self.stdout.flush();
+        let mut line = format!("{}: ", self.name).into_bytes();
+        parts.iter().for_each(|p| line.extend_from_slice(p));
+        line.push(b'\n');
+        let _ = self.stderr.write_all(&line);
+        let _ = self.stderr.flush();
+    }
+
+    /// Writes `NAME: OPERAND: No such file or directory` and the like.
+    pub fn io_error(&mut self, operand: &[u8], e: &io::Error) {
+        let text = strerror(e);
+        self.error_bytes(&[operand, b": ", text.as_bytes()]);
+    }
+
+    /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, any other
+    /// failure a `write error` message and status 1; without failure `exit` is kept.
+    pub fn finish(&mut self, exit: Exit) -> Exit {
+        let flushed = self.stdout.flush();
+        self.stdin.give_back();
+        match self.stdout.take_error().map_or(flushed, Err) {
+            Ok(()) => exit,
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
+            Err(e) => {
+                let text = strerror(&e);
+                self.error(format_args!("write error: {text}"));
+                if exit.0 == 0 { Exit::FAILURE } else { exit }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The applet contract: how a tool of the multicall binary is declared, called and ends.
+//!
+//! An applet is a function over a [`Ctx`]: its name, environment, working directory, three
+//! streams and the processes it may start. The same function runs in-process inside the
+//! shell, as a spawned process, and natively under `cargo test`.
+//!
+//! # Invariants
+//! - Applets of ours touch no process globals: no `std::env`, `current_dir`, `println!`, `process::exit`.
+//!   Relative operands are resolved by [`Ctx::path`].
+//! - Adapters of tools that do use globals are marked [`Run::Globals`] and only ever run as
+//!   a process of their own.
+//! - Every table entry has a one-line summary and a help text.
+//!
+//! | file | what |
+//! |---|---|
+//! | `ctx` | [`Ctx`], [`Exit`], diagnostics |
+//! | `stream` | [`Input`], [`Output`]: descriptors or memory behind `Read`/`Write` |
+//! | `opts` | options declared once: parsing as `getopt_long(3)`, usage text, `--help` |
+//! | `table` | [`Applet`], [`Table`]: lookup by name |
+//! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
+//! | `command` | running another command with redirected streams |
+#![forbid(unsafe_code)]
+
+pub mod command;
+mod ctx;
+mod env;
+pub mod opts;
+pub mod program;
+mod stream;
+mod table;
+
+pub use ctx::{Ctx, Exit};
+pub use env::Env;
+pub use stream::{Input, Output, Sink, Source};
+pub use table::{Applet, Run, Table};

@@ -1,0 +1,105 @@
+//! Finding the program for a command name: PATH search, `#!` lines, and the statuses a
+//! shell gives when there is none (POSIX XCU 2.9.1.4; bash manual 3.7.2).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use box_sys::{Kind, meta, path};
+
+use crate::Table;
+
+/// PATH where the environment has none.
+pub const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+/// The file that `name` means: itself if it has a slash, else the first executable
+/// match in `search` (a PATH value). Relative results are made absolute by `cwd`.
+/// Programs of the image are found without touching the file system.
+pub fn find(name: &[u8], search: &[u8], cwd: &Path, table: &Table) -> Option<PathBuf> {
+    if name.is_empty() {
+        return None;
+    }
+    if name.contains(&b'/') {
+        return Some(path::resolve(cwd, name));
+    }
+    candidates(name, search, cwd, table).next()
+}
+
+/// All executable matches in PATH order (`type -a`).
+pub fn candidates<'a>(
+    name: &'a [u8],
+    search: &'a [u8],
+    cwd: &'a Path,
+    table: &'a Table,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    search.split(|&c| c == b':').filter_map(move |dir| {
+        let dir = if dir.is_empty() { b".".as_slice() } else { dir };
+        if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(name) {
+            return Some(path::from_bytes(dir).join(path::from_bytes(name)));
+        }
+        let file = path::resolve(cwd, dir).join(path::from_bytes(name));
+        is_executable(&file).then_some(file)
+    })
+}
+
+/// Whether the path is a regular file that the user may execute.
+pub fn is_executable(file: &Path) -> bool {
+    meta::stat(file, true).is_ok_and(|s| s.kind == Kind::File && meta::may(&s, 1))
+}
+
+/// What executing a file comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Start this file with the arguments as they are.
+    Direct,
+    /// A script: start the interpreter with these words before the script's path.
+    Script { interpreter: Vec<u8>, argument: Option<Vec<u8>> },
+    /// Text without `#!`: the shell runs it itself.
+    ShellText,
+    /// No text and no program of the image (ENOEXEC).
+    Binary,
+}
+
+/// Looks at the head of a file outside the applet directories. Errors as `open(2)` gives
+/// them; a directory is `IsADirectory`, a file without execute permission `PermissionDenied`.
+pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
+    let dir = file.parent().map(path::to_bytes).unwrap_or_default();
+    if let Some(name) = file.file_name() {
+        if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(path::os_bytes(name)) {
+            return Ok(Program::Direct);
+        }
+    }
+    let stat = meta::stat(file, true)?;
+    if stat.kind == Kind::Dir {
+        return Err(io::Error::from_raw_os_error(box_sys::errno::code::EISDIR));
+    }
+    if !meta::may(&stat, 1) {
+        return Err(io::Error::from_raw_os_error(box_sys::errno::code::EACCES));
+    }
+    let mut head = [0u8; 256];
+    let mut got = 0;
+    let mut f = File::open(file)?;
+    while got < head.len() {
+        match f.read(&mut head[got..])? {
+            0 => break,
+            n => got += n,
+        }
+    }
+    let head = &head[..got];
+    if let Some(line) = head.strip_prefix(b"#!") {
+        let end = line.iter().position(|&c| c == b'\n').unwrap_or(line.len());
+        let words = line[..end].trim_ascii();
+        let split = words.iter().position(|c| matches!(c, b' ' | b'\t')).unwrap_or(words.len());
+        let argument = words[split..].trim_ascii();
+        return Ok(Program::Script {
+            interpreter: words[..split].to_vec(),
+            argument: (!argument.is_empty()).then(|| argument.to_vec()),
+        });
+    }
+    // bash's test: a NUL in the first line means binary.
+    let first_line = head.split(|&c| c == b'\n').next().unwrap_or_default();
+    if cfg!(unix) && head.starts_with(b"\x7fELF") {
+        return Ok(Program::Direct);
+    }
+    if first_line.contains(&0) { Ok(Program::Binary) } else { Ok(Program::ShellText) }
+}

@@ -1,0 +1,214 @@
+//! Streams of an applet: a descriptor or memory behind `Read`, `BufRead` and `Write`.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
+
+const BUFFER: usize = 64 * 1024;
+
+/// Where input comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    File(Rc<File>),
+    /// Bytes in memory (a here-document, a captured stage), read from the position on.
+    Bytes(Rc<Vec<u8>>),
+    /// `<&-`: every read fails with EBADF.
+    Closed,
+}
+
+/// Buffered standard input.
+#[derive(Debug)]
+pub struct Input {
+    source: Source,
+    buf: Vec<u8>,
+    pos: usize,
+    /// Read position within `Source::Bytes`.
+    offset: usize,
+}
+
+impl Input {
+    pub fn new(source: Source) -> Input {
+        Input { source, buf: Vec::new(), pos: 0, offset: 0 }
+    }
+
+    /// Where it comes from, for handing on to a child. Buffered bytes are not included:
+    /// call [`Input::give_back`] first.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Returns read-ahead to a seekable source, so that who reads the same descriptor next
+    /// continues where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
+    pub fn give_back(&mut self) {
+        let ahead = self.buf.len() - self.pos;
+        if ahead > 0 {
+            if let Source::File(f) = &self.source {
+                if (&**f).seek(SeekFrom::Current(-(ahead as i64))).is_err() {
+                    return;
+                }
+            }
+        }
+        self.buf.clear();
+        self.pos = 0;
+    }
+
+    fn closed() -> io::Error {
+        io::Error::from_raw_os_error(box_sys::errno::code::EBADF)
+    }
+
+    fn read_source(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match &self.source {
+            Source::File(f) => (&**f).read(out),
+            Source::Bytes(b) => {
+                let rest = b.get(self.offset..).unwrap_or_default();
+                let n = rest.len().min(out.len());
+                out[..n].copy_from_slice(&rest[..n]);
+                self.offset += n;
+                Ok(n)
+            }
+            Source::Closed => Err(Self::closed()),
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.pos == self.buf.len() {
+            if out.len() >= BUFFER {
+                return self.read_source(out);
+            }
+            self.fill_buf()?;
+        }
+        let n = (self.buf.len() - self.pos).min(out.len());
+        out[..n].copy_from_slice(&self.buf[self.pos..self.pos + n]);
+        self.pos += n;
+        Ok(n)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.pos == self.buf.len() {
+            let mut buf = std::mem::take(&mut self.buf);
+            buf.resize(BUFFER, 0);
+            let read = loop {
+                match self.read_source(&mut buf) {
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    other => break other,
+                }
+            };
+            self.pos = 0;
+            match read {
+                Ok(n) => {
+                    buf.truncate(n);
+                    self.buf = buf;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(&self.buf[self.pos..])
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.pos = (self.pos + n).min(self.buf.len());
+    }
+}
+
+/// Where output goes.
+#[derive(Clone, Debug)]
+pub enum Sink {
+    File(Rc<File>),
+    /// A buffer shared with who captures (`$(...)`).
+    Buffer(Rc<RefCell<Vec<u8>>>),
+    /// `>&-`: every write fails with EBADF.
+    Closed,
+}
+
+/// An output stream. Standard output is buffered, standard error is not.
+#[derive(Debug)]
+pub struct Output {
+    sink: Sink,
+    buf: Vec<u8>,
+    capacity: usize,
+    error: Option<io::Error>,
+}
+
+impl Output {
+    /// A buffered stream; what is written appears at [`Write::flush`] or when 64 KiB are reached.
+    pub fn buffered(sink: Sink) -> Output {
+        Output { sink, buf: Vec::new(), capacity: BUFFER, error: None }
+    }
+
+    /// A stream that writes at once.
+    pub fn unbuffered(sink: Sink) -> Output {
+        Output { sink, buf: Vec::new(), capacity: 0, error: None }
+    }
+
+    /// Where it goes, for handing on to a child. Flush first.
+    pub fn sink(&self) -> &Sink {
+        &self.sink
+    }
+
+    /// The first error of an earlier implicit flush, if any.
+    pub fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    fn write_sink(&mut self, mut data: &[u8]) -> io::Result<()> {
+        match &self.sink {
+            Sink::File(f) => {
+                while !data.is_empty() {
+                    match (&**f).write(data) {
+                        Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                        Ok(n) => data = &data[n..],
+                        Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                        Err(e) => return Err(e),
+                    }
+                }
+                Ok(())
+            }
+            Sink::Buffer(b) => {
+                b.borrow_mut().extend_from_slice(data);
+                Ok(())
+            }
+            Sink::Closed => Err(Input::closed()),
+        }
+    }
+
+    fn flush_buf(&mut self) -> io::Result<()> {
+        if self.buf.is_empty() {
+            return Ok(());
+        }
+        let buf = std::mem::take(&mut self.buf);
+        let result = self.write_sink(&buf);
+        self.buf = buf;
+        self.buf.clear();
+        if let Err(e) = &result {
+            // Remembered for `finish`, since many callers of write! drop errors.
+            self.error = Some(match e.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => e.kind().into(),
+            });
+        }
+        result
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.buf.len() + data.len() > self.capacity {
+            self.flush_buf()?;
+        }
+        if data.len() >= self.capacity {
+            self.write_sink(data)?;
+        } else {
+            self.buf.extend_from_slice(data);
+        }
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flush_buf()
+    }
+}

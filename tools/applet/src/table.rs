@@ -1,0 +1,84 @@
+//! The table of applets: one explicit sorted list, no registration.
+
+use crate::{Ctx, Exit};
+
+/// How an applet is run.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Our contract: everything through [`Ctx`].
+    Ctx(fn(&mut Ctx<'_>, &[Vec<u8>]) -> Exit),
+    /// Uses `std`'s global streams, environment and directory: only in a process of its own.
+    /// Takes `argv` with `argv[0]`, returns the exit status.
+    Globals(fn(Vec<std::ffi::OsString>) -> i32),
+}
+
+/// One applet.
+#[derive(Clone, Copy)]
+pub struct Applet {
+    pub name: &'static str,
+    pub run: Run,
+    /// The shell may call it in-process: it neither blocks for long, nor reads standard
+    /// input, nor starts commands (BusyBox's NOFORK).
+    pub quick: bool,
+    /// One line for lists.
+    pub summary: &'static str,
+}
+
+impl Applet {
+    /// A tool of ours that runs as a process.
+    pub const fn new(
+        name: &'static str,
+        run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Exit,
+        summary: &'static str,
+    ) -> Applet {
+        Applet { name, run: Run::Ctx(run), quick: false, summary }
+    }
+
+    /// A small tool of ours that the shell may call in-process.
+    pub const fn quick(
+        name: &'static str,
+        run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Exit,
+        summary: &'static str,
+    ) -> Applet {
+        Applet { name, run: Run::Ctx(run), quick: true, summary }
+    }
+
+    /// An adapted tool that uses process globals.
+    pub const fn globals(
+        name: &'static str,
+        run: fn(Vec<std::ffi::OsString>) -> i32,
+        summary: &'static str,
+    ) -> Applet {
+        Applet { name, run: Run::Globals(run), quick: false, summary }
+    }
+}
+
+/// All applets, sorted by name.
+pub struct Table {
+    applets: &'static [Applet],
+    /// Further program names of the image that are no applets (`python3`).
+    programs: &'static [&'static str],
+}
+
+impl Table {
+    /// A table over a sorted list and a sorted list of further program names.
+    pub const fn new(applets: &'static [Applet], programs: &'static [&'static str]) -> Table {
+        Table { applets, programs }
+    }
+
+    /// The applet of this name.
+    pub fn find(&self, name: &[u8]) -> Option<&'static Applet> {
+        let at = self.applets.binary_search_by(|a| a.name.as_bytes().cmp(name)).ok()?;
+        self.applets.get(at)
+    }
+
+    /// Whether `/bin/NAME` is a program of the image.
+    pub fn is_program(&self, name: &[u8]) -> bool {
+        self.find(name).is_some() || self.programs.iter().any(|p| p.as_bytes() == name)
+    }
+
+    /// All applets in order.
+    pub fn applets(&self) -> &'static [Applet] {
+        self.applets
+    }
+}

@@ -1,0 +1,42 @@
+//! Everything the guest asks of the system beyond `std`: processes, pipes, descriptor
+//! duplication, metadata. The only guest crate with FFI and `unsafe`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `process` | [`Processes`]: spawn, wait, kill, pipe, as a trait so that effects can be handed in |
+//! | `wasix` | the trait over WASIX calls (module `wasix_32v1`), wasm32 only |
+//! | `native` | the trait over POSIX, for running and testing the same tools on a host |
+//! | `preview1` | what is left without WASIX: descriptor renumbering and spool files |
+//! | `fake` | a scripted double for unit tests |
+//! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
+//! | `errno` | error texts as `strerror(3)` gives them |
+//! | `path` | byte strings to paths and back |
+//! | `stdio` | ownership of descriptors 0, 1, 2 and of those inherited from a parent shell |
+//!
+//! # Invariants
+//! - No other guest crate names an extern function or uses `unsafe`.
+//! - A spawned process sees exactly the descriptors listed in its [`SpawnSpec`]: the backend
+//!   closes all others, so that a pipe's reader sees end of file when its writers end.
+//! - Nothing here reads or changes the process's working directory except [`initial_cwd`]
+//!   and [`enter_cwd`], which only `main` calls.
+
+pub mod errno;
+pub mod fake;
+pub mod meta;
+pub mod path;
+pub mod preview1;
+mod process;
+mod stdio;
+
+#[cfg(unix)]
+#[path = "native.rs"]
+mod backend;
+#[cfg(target_os = "wasi")]
+#[path = "wasix.rs"]
+mod backend;
+
+pub use backend::{Os, enter_cwd, initial_cwd};
+pub use box_abi::{Kind, Stat};
+pub use errno::strerror;
+pub use process::{Pid, Processes, SpawnSpec, WaitStatus, signal};
+pub use stdio::{INHERITED_FDS, Inherited, inherited, is_terminal};

@@ -1,0 +1,67 @@
+//! File metadata as `stat(2)` gives it, where WASI preview 1 has no words for it.
+//!
+//! On the guest the host's metadata node answers ([`box_abi::META`]). Without that node, what
+//! preview 1 tells is completed by fixed answers: mode 0755 for directories, 0644 for
+//! files, owner 1000. On a POSIX host the real calls are used.
+
+use std::io;
+use std::path::Path;
+
+pub use box_abi::{Kind, Stat};
+
+use crate::backend;
+
+/// User and group id of the guest's one user.
+pub const USER_ID: u32 = 1000;
+
+/// `stat(2)`, or `lstat(2)` when `follow` is false. `path` is absolute.
+pub fn stat(path: &Path, follow: bool) -> io::Result<Stat> {
+    backend::stat(path, follow)
+}
+
+/// `chmod(2)`: permission bits, 0 to 0o7777.
+pub fn chmod(path: &Path, mode: u16) -> io::Result<()> {
+    backend::chmod(path, mode)
+}
+
+/// `chown(2)`/`lchown(2)`; `None` leaves an id as it is.
+pub fn chown(path: &Path, uid: Option<u32>, gid: Option<u32>, follow: bool) -> io::Result<()> {
+    backend::chown(path, uid, gid, follow)
+}
+
+/// `utimensat(2)`: nanoseconds since the epoch; `None` leaves a time as it is.
+pub fn set_times(path: &Path, atime: Option<u64>, mtime: Option<u64>, follow: bool) -> io::Result<()> {
+    backend::set_times(path, atime, mtime, follow)
+}
+
+/// `mkfifo(3)`.
+pub fn mkfifo(path: &Path, mode: u16) -> io::Result<()> {
+    backend::mkfifo(path, mode)
+}
+
+/// `symlink(2)`.
+pub fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
+    backend::symlink(target, link)
+}
+
+/// Whether the guest's user may read (4), write (2) or execute (1) a file of this metadata:
+/// `access(2)` for [`USER_ID`] on the guest, for the effective user on a host.
+pub fn may(stat: &Stat, want: u16) -> bool {
+    let (uid, gid) = ids();
+    if uid == 0 {
+        return want & 1 == 0 || stat.kind == Kind::Dir || stat.mode & 0o111 != 0;
+    }
+    let shift = if stat.uid == uid {
+        6
+    } else if stat.gid == gid {
+        3
+    } else {
+        0
+    };
+    (stat.mode >> shift) & want == want
+}
+
+/// Effective user and group id.
+pub fn ids() -> (u32, u32) {
+    backend::ids()
+}

@@ -1,0 +1,261 @@
+//! POSIX backend: the same tools and shell as host programs, for tests and fast iteration.
+//!
+//! Programs in the applet directories `/bin` and `/usr/bin` whose name is an applet are
+//! started as this executable under that name; `main` says which names these are
+//! ([`set_applets`] through [`Os::with_applets`]).
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use box_abi::{Kind, Stat};
+
+use crate::path;
+use crate::process::{Pid, Processes, SpawnSpec, WaitStatus};
+use crate::stdio::INHERITED_FDS;
+
+/// The host's processes.
+#[derive(Clone, Copy, Default)]
+pub struct Os {
+    is_applet: Option<fn(&[u8]) -> bool>,
+}
+
+impl Os {
+    /// Programs named `/bin/NAME` and `/usr/bin/NAME` with an applet's name run this executable.
+    pub fn with_applets(is_applet: fn(&[u8]) -> bool) -> Os {
+        Os { is_applet: Some(is_applet) }
+    }
+}
+
+fn cvt(r: libc::c_int) -> io::Result<libc::c_int> {
+    if r < 0 { Err(io::Error::last_os_error()) } else { Ok(r) }
+}
+
+fn cstr(p: &Path) -> io::Result<CString> {
+    CString::new(path::to_bytes(p)).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
+}
+
+impl Processes for Os {
+    fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
+        let name = spec.program.file_name().map(crate::path::os_bytes).unwrap_or_default();
+        let dir = spec.program.parent().map(path::to_bytes).unwrap_or_default();
+        let applet =
+            matches!(dir, b"/bin" | b"/usr/bin") && self.is_applet.is_some_and(|is| is(name));
+        let program = if applet { std::env::current_exe()? } else { spec.program.to_path_buf() };
+        let mut cmd = Command::new(program);
+        let mut argv = spec.argv.iter();
+        if let Some(a0) = argv.next() {
+            cmd.arg0(path::os_string(a0.clone()));
+        }
+        cmd.args(argv.map(|a| path::os_string(a.clone())));
+        cmd.env_clear();
+        cmd.envs(
+            spec.env.iter().map(|(k, v)| (path::os_string(k.clone()), path::os_string(v.clone()))),
+        );
+        let extra: Vec<String> =
+            spec.fds.iter().filter(|(n, _)| *n > 2).map(|(n, _)| format!("{n}:{n}")).collect();
+        if !extra.is_empty() {
+            cmd.env(INHERITED_FDS, extra.join(","));
+        }
+        cmd.current_dir(spec.cwd);
+        let map: Vec<(RawFd, RawFd)> = spec
+            .fds
+            .iter()
+            .map(|(n, f)| Ok((RawFd::try_from(*n).map_err(|_| invalid())?, f.as_raw_fd())))
+            .collect::<io::Result<_>>()?;
+        let keep: Vec<RawFd> = map.iter().map(|(n, _)| *n).collect();
+        // JUSTIFICATION: descriptors must get exact numbers in the child, which `Command` offers for 0..2 only.
+        // SAFETY: the closure runs between fork and exec and calls only async-signal-safe
+        // functions (fcntl, dup2, close); it allocates nothing: `map` and `keep` were built before, and
+        // the scratch array is on the stack.
+        unsafe {
+            cmd.pre_exec(move || {
+                let top = map.iter().map(|(n, _)| *n).max().unwrap_or(2).max(2) + 1;
+                let mut moved = [-1; 64];
+                if map.len() > moved.len() {
+                    return Err(io::Error::from_raw_os_error(libc::EMFILE));
+                }
+                // First lift every source above all targets, so that no dup2 overwrites a later source.
+                for (slot, (_, src)) in moved.iter_mut().zip(&map) {
+                    *slot = cvt(libc::fcntl(*src, libc::F_DUPFD, top))?;
+                }
+                for (slot, (n, _)) in moved.iter().zip(&map) {
+                    cvt(libc::dup2(*slot, *n))?;
+                }
+                for slot in moved.iter().take(map.len()) {
+                    libc::close(*slot);
+                }
+                for n in 0..3 {
+                    if !keep.contains(&n) {
+                        libc::close(n);
+                    }
+                }
+                // std ignores SIGPIPE in this process; programs expect the default.
+                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+                Ok(())
+            });
+        }
+        let child = cmd.spawn()?;
+        Ok(child.id())
+    }
+
+    fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
+        loop {
+            match waitpid(pid, 0) {
+                Ok(Some(s)) => return Ok(s),
+                Ok(None) => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        waitpid(pid, libc::WNOHANG)
+    }
+
+    fn kill(&self, pid: Pid, signal: u8) -> io::Result<()> {
+        let pid = libc::pid_t::try_from(pid).map_err(|_| invalid())?;
+        // JUSTIFICATION: std has no kill(2) for an arbitrary signal.
+        // SAFETY: kill takes plain integers and touches no memory of ours.
+        cvt(unsafe { libc::kill(pid, libc::c_int::from(signal)) }).map(drop)
+    }
+
+    fn pipe(&self) -> io::Result<(File, File)> {
+        let (r, w) = io::pipe()?;
+        Ok((OwnedFd::from(r).into(), OwnedFd::from(w).into()))
+    }
+
+    fn dup(&self, file: &File) -> io::Result<File> {
+        file.try_clone()
+    }
+
+    fn concurrent(&self) -> bool {
+        true
+    }
+
+    fn pid(&self) -> Pid {
+        std::process::id()
+    }
+
+    fn parent_pid(&self) -> Pid {
+        std::os::unix::process::parent_id()
+    }
+}
+
+fn invalid() -> io::Error {
+    io::ErrorKind::InvalidInput.into()
+}
+
+fn waitpid(pid: Pid, flags: libc::c_int) -> io::Result<Option<WaitStatus>> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| invalid())?;
+    let mut status = 0;
+    // JUSTIFICATION: a child is known by its number only (it may have been started before a state copy).
+    // SAFETY: `status` is a live c_int for the duration of the call.
+    let got = cvt(unsafe { libc::waitpid(pid, &mut status, flags) })?;
+    Ok((got != 0).then(|| {
+        if libc::WIFSIGNALED(status) {
+            WaitStatus::Signaled(libc::WTERMSIG(status) as u8)
+        } else {
+            WaitStatus::Exited(libc::WEXITSTATUS(status) as u8)
+        }
+    }))
+}
+
+/// Takes ownership of an inherited descriptor; `None` if it is closed.
+pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
+    let fd = RawFd::try_from(fd).ok()?;
+    // JUSTIFICATION: inherited descriptors are known by number only.
+    // SAFETY: F_SETFD on a number is harmless; the check proves the descriptor open, and `inherited`'s
+    // contract (called once, first) makes this its only owner.
+    unsafe {
+        if libc::fcntl(fd, libc::F_GETFD) < 0 {
+            return None;
+        }
+        if fd > 2 {
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+        Some(File::from_raw_fd(fd))
+    }
+}
+
+/// The directory the process was started in.
+pub fn initial_cwd() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
+}
+
+/// Makes `dir` the process's own directory, for code that resolves relative paths itself.
+pub fn enter_cwd(dir: &Path) -> io::Result<()> {
+    std::env::set_current_dir(dir)
+}
+
+pub(crate) fn stat(p: &Path, follow: bool) -> io::Result<Stat> {
+    let m = if follow { std::fs::metadata(p)? } else { std::fs::symlink_metadata(p)? };
+    let nanos = |s: i64, n: i64| u64::try_from(s * 1_000_000_000 + n).unwrap_or(0);
+    Ok(Stat {
+        kind: Kind::from_bits((m.mode() >> 12) as u8).unwrap_or(Kind::File),
+        mode: (m.mode() & 0o7777) as u16,
+        uid: m.uid(),
+        gid: m.gid(),
+        nlink: u32::try_from(m.nlink()).unwrap_or(u32::MAX),
+        dev: m.dev(),
+        ino: m.ino(),
+        size: m.size(),
+        atime: nanos(m.atime(), m.atime_nsec()),
+        mtime: nanos(m.mtime(), m.mtime_nsec()),
+        ctime: nanos(m.ctime(), m.ctime_nsec()),
+    })
+}
+
+pub(crate) fn chmod(p: &Path, mode: u16) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(p, std::fs::Permissions::from_mode(u32::from(mode)))
+}
+
+pub(crate) fn chown(p: &Path, uid: Option<u32>, gid: Option<u32>, follow: bool) -> io::Result<()> {
+    if follow {
+        std::os::unix::fs::chown(p, uid, gid)
+    } else {
+        std::os::unix::fs::lchown(p, uid, gid)
+    }
+}
+
+pub(crate) fn set_times(
+    p: &Path,
+    atime: Option<u64>,
+    mtime: Option<u64>,
+    follow: bool,
+) -> io::Result<()> {
+    let spec = |t: Option<u64>| libc::timespec {
+        tv_sec: t.map_or(0, |t| (t / 1_000_000_000) as libc::time_t),
+        tv_nsec: t.map_or(libc::UTIME_OMIT, |t| (t % 1_000_000_000) as libc::c_long),
+    };
+    let times = [spec(atime), spec(mtime)];
+    let c = cstr(p)?;
+    let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
+    // JUSTIFICATION: std sets times only through an open file, which a read-only file or a link does not give.
+    // SAFETY: `c` is NUL-terminated and `times` has two elements; both live across the call.
+    cvt(unsafe { libc::utimensat(libc::AT_FDCWD, c.as_ptr(), times.as_ptr(), flags) }).map(drop)
+}
+
+pub(crate) fn mkfifo(p: &Path, mode: u16) -> io::Result<()> {
+    let c = cstr(p)?;
+    // JUSTIFICATION: std has no mkfifo.
+    // SAFETY: `c` is NUL-terminated and lives across the call.
+    cvt(unsafe { libc::mkfifo(c.as_ptr(), libc::mode_t::from(mode)) }).map(drop)
+}
+
+pub(crate) fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(path::from_bytes(target), link)
+}
+
+pub(crate) fn ids() -> (u32, u32) {
+    // JUSTIFICATION: std has no geteuid.
+    // SAFETY: no arguments, cannot fail.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}

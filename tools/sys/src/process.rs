@@ -1,0 +1,124 @@
+//! Processes as a trait: the shell and tools that run commands get one handed in.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+/// A process id. Positive; unique within one session.
+pub type Pid = u32;
+
+/// What to start: program, arguments, environment, directory and descriptors, complete.
+/// Nothing is inherited that is not named here.
+pub struct SpawnSpec<'a> {
+    /// Absolute path of the program file. For an applet (`/bin/NAME`) the same module
+    /// runs again under that name.
+    pub program: &'a Path,
+    /// Arguments, `argv[0]` included. No NUL bytes.
+    pub argv: &'a [Vec<u8>],
+    /// The whole environment.
+    pub env: &'a [(Vec<u8>, Vec<u8>)],
+    /// Absolute working directory.
+    pub cwd: &'a Path,
+    /// The child's descriptor numbers with what they refer to. A standard descriptor that
+    /// is not listed is closed in the child. Numbers from 3 up reach only children that
+    /// ask with [`crate::inherited`] (our shell does).
+    pub fds: &'a [(u32, BorrowedFd<'a>)],
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitStatus {
+    Exited(u8),
+    /// Ended by the signal of this number.
+    Signaled(u8),
+}
+
+impl WaitStatus {
+    /// The status a shell reports: the exit code, or 128 plus the signal (POSIX XCU 2.8.2).
+    pub fn shell_status(self) -> u8 {
+        match self {
+            WaitStatus::Exited(c) => c,
+            WaitStatus::Signaled(s) => s.wrapping_add(128),
+        }
+    }
+}
+
+/// Processes and pipes of the system below.
+pub trait Processes {
+    /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may
+    /// not run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process limit.
+    fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;
+    /// Waits until the child ends. `NotFound` (ECHILD) if it is no unwaited child.
+    fn wait(&self, pid: Pid) -> io::Result<WaitStatus>;
+    /// Like [`Processes::wait`], but `None` at once if the child still runs.
+    fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>>;
+    /// Sends a signal by number; 0 only tests that the process exists.
+    fn kill(&self, pid: Pid, signal: u8) -> io::Result<()>;
+    /// A pipe: reading and writing end. Where processes do not run concurrently it is a
+    /// spool file that is written first and read after.
+    fn pipe(&self) -> io::Result<(File, File)>;
+    /// A second descriptor for the same open file.
+    fn dup(&self, file: &File) -> io::Result<File>;
+    /// Whether spawned processes run beside the caller. If not, `spawn` returns after the end.
+    fn concurrent(&self) -> bool;
+    /// Own and parent's process id.
+    fn pid(&self) -> Pid;
+    fn parent_pid(&self) -> Pid;
+}
+
+/// Signal numbers and names (Linux numbering, as bash's `kill -l` prints them).
+pub mod signal {
+    pub const HUP: u8 = 1;
+    pub const INT: u8 = 2;
+    pub const QUIT: u8 = 3;
+    pub const KILL: u8 = 9;
+    pub const PIPE: u8 = 13;
+    pub const ALRM: u8 = 14;
+    pub const TERM: u8 = 15;
+    pub const CHLD: u8 = 17;
+
+    /// Names without `SIG`, by number; index 0 is `EXIT`.
+    pub const NAMES: [&str; 32] = [
+        "EXIT", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV",
+        "USR2", "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+        "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+
+    /// Number of a signal given as `9`, `KILL`, `SIGKILL`, any case; also real-time signals
+    /// `RTMIN`, `RTMIN+n`, `RTMAX-n`, `RTMAX` (34 to 64).
+    pub fn parse(text: &[u8]) -> Option<u8> {
+        if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
+            return std::str::from_utf8(text).ok()?.parse().ok().filter(|n| *n <= 64);
+        }
+        let upper = text.to_ascii_uppercase();
+        let name = upper.strip_prefix(b"SIG".as_slice()).unwrap_or(&upper);
+        if let Some(n) = NAMES.iter().position(|k| k.as_bytes() == name) {
+            return u8::try_from(n).ok();
+        }
+        let offset = |t: &[u8]| std::str::from_utf8(t).ok()?.parse::<u8>().ok().filter(|n| *n <= 30);
+        match name {
+            b"CLD" => Some(CHLD),
+            b"IOT" => Some(6),
+            b"POLL" => Some(29),
+            b"RTMIN" => Some(34),
+            b"RTMAX" => Some(64),
+            _ => match name.strip_prefix(b"RTMIN+".as_slice()) {
+                Some(t) => offset(t).map(|n| 34 + n),
+                None => name.strip_prefix(b"RTMAX-".as_slice()).and_then(offset).map(|n| 64 - n),
+            },
+        }
+    }
+
+    /// Name of a signal without `SIG`.
+    pub fn name(number: u8) -> Option<String> {
+        match number {
+            0..=31 => Some(NAMES[usize::from(number)].to_string()),
+            34 => Some("RTMIN".to_string()),
+            35..=49 => Some(format!("RTMIN+{}", number - 34)),
+            50..=63 => Some(format!("RTMAX-{}", 64 - number)),
+            64 => Some("RTMAX".to_string()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Ownership of the descriptors a process starts with.
+
+use std::fs::File;
+use std::io::IsTerminal;
+use std::rc::Rc;
+
+/// Environment variable in which a parent lists descriptors from 3 up that it passes
+/// on, as `number:actual` pairs joined by commas. On WASI the low numbers belong to the
+/// preopened directories, so the numbers the user means and the actual ones differ.
+pub const INHERITED_FDS: &str = "BOX_FDS";
+
+/// The descriptors a process starts with.
+pub struct Inherited {
+    /// 0, 1 and 2; `None` where closed.
+    pub stdio: [Option<Rc<File>>; 3],
+    /// Descriptors from 3 up, by the number the parent gave them.
+    pub extra: Vec<(u32, Rc<File>)>,
+}
+
+/// Takes ownership of the inherited descriptors. To be called once, by `main`, before
+/// anything else is opened: the files close their descriptors when dropped.
+pub fn inherited() -> Inherited {
+    let mut extra = Vec::new();
+    if let Ok(list) = std::env::var(INHERITED_FDS) {
+        for pair in list.split(',') {
+            let Some((number, actual)) = pair.split_once(':') else { continue };
+            let (Ok(number), Ok(actual)) = (number.parse::<u32>(), actual.parse::<u32>()) else {
+                continue;
+            };
+            if number > 2
+                && actual > 2
+                && let Some(f) = crate::backend::adopt_fd(actual)
+            {
+                extra.push((number, Rc::new(f)));
+            }
+        }
+    }
+    Inherited { stdio: [0, 1, 2].map(|n| crate::backend::adopt_fd(n).map(Rc::new)), extra }
+}
+
+/// Whether the file is a terminal.
+pub fn is_terminal(f: &File) -> bool {
+    f.is_terminal()
+}

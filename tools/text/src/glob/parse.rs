@@ -1,0 +1,188 @@
+//! Pattern text to nodes.
+
+use super::{Group, Node, Options, bracket, char_at, fold};
+
+/// Groups nested deeper than this are taken as text: the matcher recurses over them.
+const MAX_DEPTH: usize = 100;
+
+pub(super) fn parse(text: &[u8], options: Options) -> Vec<Node> {
+    let closes = if options.extglob { group_ends(text, options) } else { Vec::new() };
+    let mut parser = Parser { text, options, closes, at: 0 };
+    parser.sequence(text.len(), 0)
+}
+
+struct Parser<'t> {
+    text: &'t [u8],
+    options: Options,
+    /// Opening parenthesis and closing parenthesis of each group, sorted.
+    closes: Vec<(usize, usize)>,
+    at: usize,
+}
+
+impl Parser<'_> {
+    /// Nodes up to `end`; within a group (`depth` > 0) also up to a bar.
+    fn sequence(&mut self, end: usize, depth: usize) -> Vec<Node> {
+        let mut nodes = Builder { nodes: Vec::new(), text: Vec::new(), options: self.options };
+        // Open plain parentheses inside a group: their bars are text.
+        let mut plain = 0usize;
+        while self.at < end {
+            let byte = self.text[self.at];
+            if let Some(node) = self.group(byte, depth) {
+                nodes.push(node);
+                continue;
+            }
+            match byte {
+                b'|' if depth > 0 && plain == 0 => break,
+                b'*' => {
+                    self.at += 1;
+                    nodes.push(Node::Star);
+                }
+                b'?' => {
+                    self.at += 1;
+                    nodes.push(Node::Any);
+                }
+                b'[' => match bracket::parse(&self.text[..end], self.at, self.options) {
+                    Some((bracket, next)) => {
+                        self.at = next;
+                        nodes.push(Node::Bracket(Box::new(bracket)));
+                    }
+                    None => {
+                        self.at += 1;
+                        nodes.text.push(byte);
+                    }
+                },
+                b'\\' if self.options.escape && self.at + 1 < end => {
+                    nodes.text.push(self.text[self.at + 1]);
+                    self.at += 2;
+                }
+                _ => {
+                    match byte {
+                        b'(' => plain += 1,
+                        b')' => plain = plain.saturating_sub(1),
+                        _ => {}
+                    }
+                    nodes.text.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        nodes.finish()
+    }
+
+    fn close_of(&self, open: usize) -> Option<usize> {
+        let index = self.closes.binary_search_by_key(&open, |&(open, _)| open).ok()?;
+        Some(self.closes[index].1)
+    }
+
+    fn group(&mut self, byte: u8, depth: usize) -> Option<Node> {
+        let kind = group_kind(byte)?;
+        if depth >= MAX_DEPTH || self.text.get(self.at + 1) != Some(&b'(') {
+            return None;
+        }
+        let close = self.close_of(self.at + 1)?;
+        self.at += 2;
+        let mut alternatives = Vec::new();
+        loop {
+            alternatives.push(self.sequence(close, depth + 1));
+            if self.at >= close {
+                break;
+            }
+            self.at += 1; // the bar
+        }
+        self.at = close + 1;
+        Some(Node::Group(kind, alternatives))
+    }
+}
+
+fn group_kind(byte: u8) -> Option<Group> {
+    Some(match byte {
+        b'?' => Group::Optional,
+        b'*' => Group::Star,
+        b'+' => Group::Plus,
+        b'@' => Group::One,
+        b'!' => Group::Not,
+        _ => return None,
+    })
+}
+
+/// Where each parenthesis that may open a group closes: one pass with a stack, so that many
+/// unclosed groups stay linear. Plain parentheses count only inside a group.
+fn group_ends(text: &[u8], options: Options) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    let mut stack: Vec<usize> = Vec::new();
+    let mut no_bracket_closes = false;
+    let mut i = 0;
+    while i < text.len() {
+        match text[i] {
+            b'\\' if options.escape => i += 1,
+            b'[' if !no_bracket_closes => match bracket::parse(text, i, options) {
+                Some((_, next)) => {
+                    i = next;
+                    continue;
+                }
+                None => no_bracket_closes = true,
+            },
+            b'(' if !stack.is_empty() || (i > 0 && group_kind(text[i - 1]).is_some()) => stack.push(i),
+            b')' => {
+                if let Some(open) = stack.pop() {
+                    pairs.push((open, i));
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Collects nodes, joining text and stars.
+struct Builder {
+    nodes: Vec<Node>,
+    text: Vec<u8>,
+    options: Options,
+}
+
+impl Builder {
+    fn push(&mut self, node: Node) {
+        self.flush();
+        match node {
+            Node::Star if self.nodes.last() == Some(&Node::Star) => {}
+            Node::Literal(text) => self.text.extend_from_slice(&text),
+            node => self.nodes.push(node),
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.text.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut self.text);
+        // Case matters only where some character has two cases.
+        let foldable = text.iter().any(|&b| b.is_ascii_alphabetic() || b >= 0x80);
+        if self.options.ignore_case && foldable {
+            self.nodes.push(folded(&text, self.options.utf8));
+        } else {
+            self.nodes.push(Node::Literal(text.into_boxed_slice()));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Node> {
+        self.flush();
+        self.nodes
+    }
+}
+
+fn folded(text: &[u8], utf8: bool) -> Node {
+    let mut chars = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some((code, width)) = char_at(text, at, utf8) {
+        match char::from_u32(fold(code)) {
+            Some(c) => chars.push(c),
+            // An invalid byte has no case: the whole text is compared as it is.
+            None => return Node::Literal(text.into()),
+        }
+        at += width;
+    }
+    Node::Folded(chars.into_boxed_slice())
+}

@@ -1,0 +1,172 @@
+//! Matches of a part of a text: prefixes, suffixes, all occurrences.
+
+use memchr::memmem;
+
+use super::set::Set;
+use super::sim::{Direction, Sim};
+use super::simple;
+use super::{Node, Pattern, Shape};
+
+impl Pattern {
+    /// Length of the shortest prefix that matches (`${x#p}`).
+    pub fn shortest_prefix(&self, text: &[u8]) -> Option<usize> {
+        match (self.shape, self.nodes.as_slice()) {
+            (Shape::Literal | Shape::Fixed, nodes) => simple::fixed(nodes, text, 0, self.options),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => memmem::find(text, l).map(|at| at + l.len()),
+            (_, [Node::Literal(l), Node::Star]) if self.is_free() => text.starts_with(l).then_some(l.len()),
+            _ => {
+                let mut sim = Sim::new(text, self.options);
+                let ends = sim.run(&self.nodes, Set::single(0), Direction::Forward);
+                sim.first(&ends)
+            }
+        }
+    }
+
+    /// Length of the longest prefix that matches (`${x##p}`).
+    pub fn longest_prefix(&self, text: &[u8]) -> Option<usize> {
+        match (self.shape, self.nodes.as_slice()) {
+            (Shape::Literal | Shape::Fixed, nodes) => simple::fixed(nodes, text, 0, self.options),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => memmem::rfind(text, l).map(|at| at + l.len()),
+            (_, [Node::Literal(l), Node::Star]) if self.is_free() => text.starts_with(l).then_some(text.len()),
+            _ => self.longest_from(&mut Sim::new(text, self.options), 0),
+        }
+    }
+
+    /// Start of the shortest suffix that matches (`${x%p}`).
+    pub fn shortest_suffix(&self, text: &[u8]) -> Option<usize> {
+        match (self.shape, self.nodes.as_slice()) {
+            (Shape::Literal | Shape::Fixed, _) => self.fixed_suffix(text),
+            (_, [Node::Literal(l), Node::Star]) if self.is_free() => memmem::rfind(text, l),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => text.ends_with(l).then(|| text.len() - l.len()),
+            _ => {
+                let mut sim = Sim::new(text, self.options);
+                let starts = sim.run(&self.nodes, Set::single(text.len()), Direction::Backward);
+                sim.last(&starts)
+            }
+        }
+    }
+
+    /// Start of the longest suffix that matches (`${x%%p}`).
+    pub fn longest_suffix(&self, text: &[u8]) -> Option<usize> {
+        match (self.shape, self.nodes.as_slice()) {
+            (Shape::Literal | Shape::Fixed, _) => self.fixed_suffix(text),
+            (_, [Node::Literal(l), Node::Star]) if self.is_free() => memmem::find(text, l),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => text.ends_with(l).then_some(0),
+            _ => {
+                let mut sim = Sim::new(text, self.options);
+                let starts = sim.run(&self.nodes, Set::single(text.len()), Direction::Backward);
+                sim.first(&starts)
+            }
+        }
+    }
+
+    /// All matches from left to right, each the longest at its place, none overlapping (`${x//p/r}`).
+    /// Empty matches are not reported: bash replaces none.
+    pub fn matches<'p, 't>(&'p self, text: &'t [u8]) -> Matches<'p, 't> {
+        Matches { pattern: self, text, at: 0, general: None }
+    }
+
+    /// Without restrictions on what a wildcard takes, and with literals found by their bytes.
+    fn is_free(&self) -> bool {
+        !self.options.no_slash && !self.options.period
+    }
+
+    fn fixed_suffix(&self, text: &[u8]) -> Option<usize> {
+        if let Some(literal) = self.as_literal() {
+            return text.ends_with(literal).then(|| text.len() - literal.len());
+        }
+        // A few characters at the end decide whether the text's tail is valid UTF-8 there.
+        let tail = self.longest_fixed().min(text.len());
+        let mut from = text.len() - tail;
+        while from > 0 && text.len() - from < tail + 4 && text[from] & 0xC0 == 0x80 {
+            from -= 1;
+        }
+        let sim = Sim::new(&text[from..], self.options);
+        let mut at = text.len() - from;
+        for node in self.nodes.iter().rev() {
+            at = sim.step_back(node, at)?;
+        }
+        Some(from + at)
+    }
+
+    /// Upper bound of the bytes a pattern without star and group takes.
+    fn longest_fixed(&self) -> usize {
+        let width = |node: &Node| match node {
+            Node::Literal(text) => text.len(),
+            Node::Folded(chars) => chars.len() * 4,
+            _ => 4,
+        };
+        self.nodes.iter().map(width).sum()
+    }
+
+    fn longest_from(&self, sim: &mut Sim<'_>, start: usize) -> Option<usize> {
+        let ends = sim.run(&self.nodes, Set::single(start), Direction::Forward);
+        sim.last(&ends)
+    }
+}
+
+/// Iterator over matches as `(start, end)`; see [`Pattern::matches`].
+pub struct Matches<'p, 't> {
+    pattern: &'p Pattern,
+    text: &'t [u8],
+    at: usize,
+    /// For patterns with stars or groups: where a match can begin at all, found in one
+    /// backward pass, so that hopeless places cost nothing.
+    general: Option<(Sim<'t>, Set)>,
+}
+
+impl Iterator for Matches<'_, '_> {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let found = match self.pattern.shape {
+            Shape::Literal => self.next_literal(),
+            Shape::Fixed => self.next_fixed(),
+            _ => self.next_general(),
+        }?;
+        self.at = found.1;
+        Some(found)
+    }
+}
+
+impl Matches<'_, '_> {
+    fn next_literal(&mut self) -> Option<(usize, usize)> {
+        let literal = self.pattern.as_literal().filter(|l| !l.is_empty())?;
+        let start = self.at + memmem::find(self.text.get(self.at..)?, literal)?;
+        Some((start, start + literal.len()))
+    }
+
+    fn next_fixed(&mut self) -> Option<(usize, usize)> {
+        let options = self.pattern.options;
+        let mut at = self.at;
+        loop {
+            if let Some(end) = simple::fixed(&self.pattern.nodes, self.text, at, options)
+                && end > at
+            {
+                return Some((at, end));
+            }
+            let (_, width) = super::char_at(self.text, at, options.utf8)?;
+            at += width;
+        }
+    }
+
+    fn next_general(&mut self) -> Option<(usize, usize)> {
+        let (pattern, text) = (self.pattern, self.text);
+        let (sim, starts) = self.general.get_or_insert_with(|| {
+            let mut sim = Sim::new(text, pattern.options);
+            let anywhere = Set::range(0, text.len());
+            let starts = sim.run(&pattern.nodes, anywhere, Direction::Backward);
+            (sim, starts)
+        });
+        let mut at = self.at;
+        loop {
+            let start = sim.next_from(starts, at).filter(|&s| s < text.len())?;
+            if let Some(end) = pattern.longest_from(sim, start)
+                && end > start
+            {
+                return Some((start, end));
+            }
+            at = start + 1;
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Matching by sets of positions: each node maps the set of places where a match may have
+//! arrived to the set of places where it may go on. Works in both directions, so that
+//! suffixes and "where can a match begin" cost the same as prefixes.
+
+use std::collections::HashMap;
+
+use memchr::memmem;
+
+use super::set::Set;
+use super::simple::may_wildcard;
+use super::{Group, Node, Options, char_at, fold};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    /// From the ends of matches to their beginnings.
+    Backward,
+}
+
+/// Results kept for `!(...)` at most, in ranges; beyond that they are computed again.
+const MEMO_RANGES: usize = 1 << 20;
+
+/// One text, with what was found out about it.
+pub(super) struct Sim<'t> {
+    text: &'t [u8],
+    options: Options,
+    /// The text has characters of several bytes.
+    wide: bool,
+    /// Any character may be taken by a wildcard.
+    free: bool,
+    /// `(group, start)` to the complement's positions, for `!(..)` within repetitions.
+    memo: HashMap<(usize, usize, bool), Set>,
+    memo_ranges: usize,
+}
+
+impl<'t> Sim<'t> {
+    pub(super) fn new(text: &'t [u8], mut options: Options) -> Sim<'t> {
+        let wide = options.utf8 && !text.is_ascii() && std::str::from_utf8(text).is_ok();
+        // Bytes of an invalid text are characters of their own, all of them.
+        options.utf8 = wide;
+        let free = !options.no_slash && !(options.period && text.first() == Some(&b'.'));
+        Sim { text, options, wide, free, memo: HashMap::new(), memo_ranges: 0 }
+    }
+
+    /// Whether a character begins (or the text ends) at `at`.
+    pub(super) fn is_boundary(&self, at: usize) -> bool {
+        !self.wide || self.text.get(at).is_none_or(|b| b & 0xC0 != 0x80)
+    }
+
+    fn before(&self, at: usize) -> Option<usize> {
+        let mut previous = at.checked_sub(1)?;
+        while previous > 0 && !self.is_boundary(previous) {
+            previous -= 1;
+        }
+        Some(previous)
+    }
+
+    /// The largest member.
+    pub(super) fn last(&self, set: &Set) -> Option<usize> {
+        // Ends of ranges are boundaries except where a difference cut one off.
+        let mut limit = set.last()?;
+        loop {
+            while limit > 0 && !self.is_boundary(limit) {
+                limit -= 1;
+            }
+            if set.contains(limit) {
+                return Some(limit);
+            }
+            let index = set.ranges().partition_point(|r| r.0 <= limit);
+            limit = set.ranges().get(index.checked_sub(1)?)?.1.min(limit.checked_sub(1)?);
+        }
+    }
+
+    /// The smallest member.
+    pub(super) fn first(&self, set: &Set) -> Option<usize> {
+        self.next_from(set, 0)
+    }
+
+    /// The smallest member at or after `from`.
+    pub(super) fn next_from(&self, set: &Set, from: usize) -> Option<usize> {
+        let mut at = set.next_from(from)?;
+        while !self.is_boundary(at) {
+            at = set.next_from(at + 1)?;
+        }
+        Some(at)
+    }
+
+    /// Where a match of the nodes may end (begin), given where it may begin (end).
+    pub(super) fn run(&mut self, nodes: &[Node], start: Set, direction: Direction) -> Set {
+        let mut set = start;
+        let count = nodes.len();
+        for k in 0..count {
+            if set.is_empty() {
+                break;
+            }
+            let node = match direction {
+                Direction::Forward => &nodes[k],
+                Direction::Backward => &nodes[count - 1 - k],
+            };
+            set = self.step(node, set, direction);
+        }
+        set
+    }
+
+    fn step(&mut self, node: &Node, set: Set, direction: Direction) -> Set {
+        match node {
+            Node::Literal(literal) => self.literal(literal, &set, direction),
+            Node::Star => self.star(&set, direction),
+            Node::Any if !self.wide && self.free => self.shift(&set, direction),
+            Node::Folded(_) | Node::Any | Node::Bracket(_) => self.each(node, &set, direction),
+            Node::Group(kind, alternatives) => self.group(*kind, alternatives, set, direction),
+        }
+    }
+
+    /// Finds a literal at each place of the set, by substring search within a range.
+    fn literal(&self, literal: &[u8], set: &Set, direction: Direction) -> Set {
+        let mut out = Vec::new();
+        let (length, size) = (literal.len(), self.text.len());
+        for &(first, last) in set.ranges() {
+            let (low, high) = match direction {
+                Direction::Forward => (first, last.saturating_add(length).min(size)),
+                Direction::Backward => (first.saturating_sub(length), last),
+            };
+            let Some(window) = self.text.get(low..high) else { continue };
+            if first == last {
+                if window == literal {
+                    out.push(edge(low, length, direction));
+                }
+                continue;
+            }
+            // Overlapping occurrences count, so the search goes on one byte later.
+            let finder = memmem::Finder::new(literal);
+            let mut from = 0;
+            while let Some(offset) = window.get(from..).and_then(|w| finder.find(w)) {
+                out.push(edge(low + from + offset, length, direction));
+                from += offset + 1;
+            }
+        }
+        Set::from_unsorted(out)
+    }
+
+    /// `?` where every byte is a character.
+    fn shift(&self, set: &Set, direction: Direction) -> Set {
+        let size = self.text.len();
+        let shifted = set.ranges().iter().filter_map(|&(first, last)| match direction {
+            Direction::Forward => (first < size).then(|| (first + 1, (last + 1).min(size))),
+            Direction::Backward => (last > 0).then(|| (first.saturating_sub(1), last - 1)),
+        });
+        Set::from_unsorted(shifted.collect())
+    }
+
+    /// Nodes that look at one place after another.
+    fn each(&self, node: &Node, set: &Set, direction: Direction) -> Set {
+        let mut out = Vec::new();
+        for &(first, last) in set.ranges() {
+            for at in first..=last {
+                if !self.is_boundary(at) {
+                    continue;
+                }
+                let next = match direction {
+                    Direction::Forward => super::simple::step(node, self.text, at, self.options),
+                    Direction::Backward => self.step_back(node, at),
+                };
+                if let Some(next) = next {
+                    out.push((next, next));
+                }
+            }
+        }
+        Set::from_unsorted(out)
+    }
+
+    pub(super) fn step_back(&self, node: &Node, at: usize) -> Option<usize> {
+        match node {
+            Node::Literal(literal) => {
+                let start = at.checked_sub(literal.len())?;
+                (&self.text[start..at] == &**literal).then_some(start)
+            }
+            Node::Folded(chars) => {
+                let mut at = at;
+                for &c in chars.iter().rev() {
+                    let previous = self.before(at)?;
+                    let (code, _) = char_at(self.text, previous, self.options.utf8)?;
+                    if fold(code) != u32::from(c) {
+                        return None;
+                    }
+                    at = previous;
+                }
+                Some(at)
+            }
+            _ => {
+                let previous = self.before(at)?;
+                super::simple::step(node, self.text, previous, self.options).map(|_| previous)
+            }
+        }
+    }
+
+    fn star(&self, set: &Set, direction: Direction) -> Set {
+        let size = self.text.len();
+        if self.free {
+            let range = match direction {
+                Direction::Forward => set.first().map(|first| Set::range(first, size)),
+                Direction::Backward => set.last().map(|last| Set::range(0, last)),
+            };
+            return range.unwrap_or_default();
+        }
+        let mut out: Vec<(usize, usize)> = Vec::new();
+        match direction {
+            Direction::Forward => {
+                for &(first, last) in set.ranges() {
+                    // What an earlier range already grew over needs no second walk.
+                    if out.last().is_some_and(|r| last <= r.1) {
+                        continue;
+                    }
+                    let mut end = last;
+                    while self.may(end) {
+                        end += 1;
+                    }
+                    out.push((first, end));
+                }
+            }
+            Direction::Backward => {
+                for &(first, last) in set.ranges().iter().rev() {
+                    if out.last().is_some_and(|r| first >= r.0) {
+                        continue;
+                    }
+                    let mut start = first;
+                    while start > 0 && self.may(start - 1) {
+                        start -= 1;
+                    }
+                    out.push((start, last));
+                }
+            }
+        }
+        Set::from_unsorted(out)
+    }
+
+    fn may(&self, at: usize) -> bool {
+        may_wildcard(self.text, at, self.options)
+    }
+
+    fn group(&mut self, kind: Group, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {
+        match kind {
+            Group::One => self.any_of(alternatives, set, direction),
+            Group::Optional => {
+                let taken = self.any_of(alternatives, set.clone(), direction);
+                set.union(taken)
+            }
+            Group::Plus => {
+                let once = self.any_of(alternatives, set, direction);
+                self.closure(alternatives, once, direction)
+            }
+            Group::Star => self.closure(alternatives, set, direction),
+            Group::Not => self.none_of(alternatives, &set, direction),
+        }
+    }
+
+    fn any_of(&mut self, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {
+        let mut out = Set::default();
+        for nodes in alternatives {
+            let ends = self.run(nodes, set.clone(), direction);
+            out = out.union(ends);
+        }
+        out
+    }
+
+    fn closure(&mut self, alternatives: &[Vec<Node>], start: Set, direction: Direction) -> Set {
+        let mut seen = start.clone();
+        let mut frontier = start;
+        while !frontier.is_empty() {
+            let next = self.any_of(alternatives, frontier, direction);
+            frontier = next.minus(&seen);
+            seen = seen.union(frontier.clone());
+        }
+        seen
+    }
+
+    /// `!(..)`: from each place by itself, everywhere the alternatives do not lead.
+    fn none_of(&mut self, alternatives: &[Vec<Node>], set: &Set, direction: Direction) -> Set {
+        let mut out = Vec::new();
+        for &(first, last) in set.ranges() {
+            for at in first..=last {
+                if !self.is_boundary(at) {
+                    continue;
+                }
+                let key = (alternatives.as_ptr() as usize, at, direction == Direction::Forward);
+                if let Some(known) = self.memo.get(&key) {
+                    out.extend_from_slice(known.ranges());
+                    continue;
+                }
+                let reached = self.any_of(alternatives, Set::single(at), direction);
+                let complement = self.star(&Set::single(at), direction).minus(&reached);
+                out.extend_from_slice(complement.ranges());
+                if out.len() > 4096 {
+                    out = Set::from_unsorted(out).ranges().to_vec();
+                }
+                if self.memo_ranges < MEMO_RANGES {
+                    self.memo_ranges += 1 + complement.ranges().len();
+                    self.memo.insert(key, complement);
+                }
+            }
+        }
+        Set::from_unsorted(out)
+    }
+}
+
+fn edge(at: usize, length: usize, direction: Direction) -> (usize, usize) {
+    match direction {
+        Direction::Forward => (at + length, at + length),
+        Direction::Backward => (at, at),
+    }
+}

@@ -1,0 +1,111 @@
+//! Patterns without groups, against a whole text: two cursors and the last star.
+
+use memchr::memmem;
+
+use super::{Node, Options, char_at, fold};
+
+/// Whether the character at `at` may be taken by anything but itself.
+pub(super) fn may_wildcard(text: &[u8], at: usize, options: Options) -> bool {
+    match text.get(at) {
+        Some(b'.') if options.period => at != 0 && !(options.no_slash && text[at - 1] == b'/'),
+        Some(b'/') => !options.no_slash,
+        Some(_) => true,
+        None => false,
+    }
+}
+
+/// The end of the match of one node without `*` or group at `at`.
+pub(super) fn step(node: &Node, text: &[u8], at: usize, options: Options) -> Option<usize> {
+    match node {
+        Node::Literal(literal) => text.get(at..)?.starts_with(literal).then(|| at + literal.len()),
+        Node::Folded(chars) => {
+            let mut at = at;
+            for &c in chars {
+                let (code, width) = char_at(text, at, options.utf8)?;
+                if fold(code) != u32::from(c) {
+                    return None;
+                }
+                at += width;
+            }
+            Some(at)
+        }
+        Node::Any => {
+            let (_, width) = char_at(text, at, options.utf8)?;
+            may_wildcard(text, at, options).then_some(at + width)
+        }
+        Node::Bracket(bracket) => {
+            let (code, width) = char_at(text, at, options.utf8)?;
+            (may_wildcard(text, at, options) && bracket.matches(code)).then_some(at + width)
+        }
+        Node::Star | Node::Group(..) => None,
+    }
+}
+
+/// The end of a match of nodes without star and group at `at`.
+pub(super) fn fixed(nodes: &[Node], text: &[u8], mut at: usize, options: Options) -> Option<usize> {
+    for node in nodes {
+        at = step(node, text, at, options)?;
+    }
+    Some(at)
+}
+
+pub(super) fn is_match(nodes: &[Node], text: &[u8], options: Options) -> bool {
+    let (mut node, mut at) = (0, 0);
+    // Node behind the last star, and where that star's text ends for now.
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        match nodes.get(node) {
+            Some(Node::Star) => {
+                node += 1;
+                star = Some((node, at));
+                if node == nodes.len() {
+                    return !options.no_slash && !options.period || takes_rest(text, at, options);
+                }
+                continue;
+            }
+            Some(other) => {
+                if let Some(next) = step(other, text, at, options) {
+                    node += 1;
+                    at = next;
+                    continue;
+                }
+            }
+            None if at == text.len() => return true,
+            None => {}
+        }
+        let Some((behind, end)) = star else { return false };
+        // Only the last star needs to grow: what it leaves to the nodes before it does not matter.
+        let Some(grown) = grow(nodes, behind, text, end, options) else { return false };
+        star = Some((behind, grown));
+        node = behind;
+        at = grown;
+    }
+}
+
+/// Lengthens the star's text by at least one character, straight to the next place where the
+/// literal behind it occurs.
+fn grow(nodes: &[Node], behind: usize, text: &[u8], end: usize, options: Options) -> Option<usize> {
+    let (_, width) = char_at(text, end, options.utf8)?;
+    if !may_wildcard(text, end, options) {
+        return None;
+    }
+    let next = end + width;
+    if options.no_slash || options.period {
+        return Some(next);
+    }
+    match nodes.get(behind) {
+        Some(Node::Literal(literal)) => {
+            if behind + 1 == nodes.len() {
+                // Nothing follows: it must be the very end.
+                let last = text.len().checked_sub(literal.len())?;
+                return (last >= next).then_some(last);
+            }
+            memmem::find(&text[next..], literal).map(|offset| next + offset)
+        }
+        _ => Some(next),
+    }
+}
+
+fn takes_rest(text: &[u8], at: usize, options: Options) -> bool {
+    (at..text.len()).all(|i| may_wildcard(text, i, options))
+}

@@ -1,0 +1,16 @@
+//! Pure functions over bytes that tools and shell share. No I/O, no globals.
+//!
+//! | module | what |
+//! |---|---|
+//! | `glob` | shell patterns (POSIX XCU 2.13) with bash's extglob; one compiled matcher for `case`, `[[`, `${x#p}`, pathname expansion, `find -name` |
+//! | `escape` | backslash escapes of `$'...'`, `echo -e`, `printf`, `tr`, and shell quoting (`printf %q`, `${x@Q}`, `ls --quoting-style`) |
+//! | `number` | parsing and formatting of integers and sizes |
+//! | `printf` | one conversion (`%-08.3f`) over integers, floats and strings, C semantics |
+//! | `regex` | POSIX BRE and ERE with GNU extensions, leftmost-longest |
+#![forbid(unsafe_code)]
+
+pub mod escape;
+pub mod glob;
+pub mod number;
+pub mod printf;
+pub mod regex;
