@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -104,7 +103,7 @@ impl Command {
         let stderr = out(&self.stderr, ctx.stderr.sink()).map_err(fail)?;
         let fds: Vec<_> = [(0, &stdin), (1, &stdout), (2, &stderr)]
             .into_iter()
-            .filter_map(|(n, f)| f.as_ref().map(|f| (n, f.as_fd())))
+            .filter_map(|(n, f)| f.clone().map(|f| (n, f)))
             .collect();
         let spec =
             SpawnSpec { program: &file, argv: &argv, env: &env.to_vec(), cwd, fds: &fds };

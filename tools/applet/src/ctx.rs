@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use box_sys::{Processes, strerror};
 
@@ -31,6 +33,8 @@ pub struct Ctx<'a> {
     pub stdin: Input,
     pub stdout: Output,
     pub stderr: Output,
+    /// Descriptors from 3 up that the parent passed on, by the number it gave them.
+    pub extra_fds: Vec<(u32, Rc<File>)>,
     pub procs: &'a dyn Processes,
     pub table: &'a Table,
 }

@@ -64,10 +64,9 @@ pub enum Program {
 /// them; a directory is `IsADirectory`, a file without execute permission `PermissionDenied`.
 pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
     let dir = file.parent().map(path::to_bytes).unwrap_or_default();
-    if let Some(name) = file.file_name() {
-        if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(path::os_bytes(name)) {
-            return Ok(Program::Direct);
-        }
+    let name = file.file_name().map(path::os_bytes).unwrap_or_default();
+    if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(name) {
+        return Ok(Program::Direct);
     }
     let stat = meta::stat(file, true)?;
     if stat.kind == Kind::Dir {

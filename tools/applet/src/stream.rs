@@ -42,12 +42,11 @@ impl Input {
     /// continues where this applet stopped (POSIX XCU 1.4, "INPUT FILES").
     pub fn give_back(&mut self) {
         let ahead = self.buf.len() - self.pos;
-        if ahead > 0 {
-            if let Source::File(f) = &self.source {
-                if (&**f).seek(SeekFrom::Current(-(ahead as i64))).is_err() {
-                    return;
-                }
-            }
+        if ahead > 0
+            && let Source::File(f) = &self.source
+            && (&**f).seek(SeekFrom::Current(-(ahead as i64))).is_err()
+        {
+            return;
         }
         self.buf.clear();
         self.pos = 0;

@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A pair of descriptors on one unlinked temporary file: what is written through the
@@ -36,45 +37,80 @@ pub fn spool() -> io::Result<(File, File)> {
 }
 
 /// Runs `f` while descriptors 0, 1 and 2 refer to the given files (`None` leaves one as it
-/// is), then puts the original descriptors back. The files are closed.
+/// is), then puts everything back.
 #[cfg(target_os = "wasi")]
-pub fn with_stdio<R>(files: [Option<File>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
-    use std::os::fd::IntoRawFd;
-    #[link(wasm_import_module = "wasi_snapshot_preview1")]
-    unsafe extern "C" {
-        fn fd_renumber(from: u32, to: u32) -> i32;
-    }
-    let renumber = |from: u32, to: u32| {
-        // JUSTIFICATION: preview 1 has no dup; renumbering is the only way to redirect.
-        // SAFETY: plain integers; ownership is tracked below: each number has one owner at a time.
-        match unsafe { fd_renumber(from, to) } {
-            0 => Ok(()),
-            e => Err(io::Error::from_raw_os_error(e)),
-        }
-    };
-    let mut saved = [None; 3];
-    for (n, file) in (0u32..).zip(files) {
+pub fn with_stdio<R>(files: [Option<Rc<File>>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
+    use std::os::fd::AsRawFd;
+    let mut moved = [None; 3];
+    for (n, file) in (0u32..).zip(&files) {
         let Some(file) = file else { continue };
-        // A placeholder's number becomes the parking place of the original descriptor.
-        let (place, _w) = spool()?;
-        let place = place.into_raw_fd() as u32;
-        renumber(n, place)?;
-        // On runtimes where `to` must be open, `n` is free now; a fresh open reclaims nothing, so move directly.
-        renumber(file.into_raw_fd() as u32, n)?;
-        saved[n as usize] = Some(place);
+        let own = file.as_raw_fd() as u32;
+        if own != n {
+            let parked = park(n)?;
+            renumber(own, n)?;
+            moved[n as usize] = Some((own, parked));
+        }
     }
     let result = f();
-    for (n, place) in (0u32..).zip(saved) {
-        if let Some(place) = place {
-            renumber(place, n)?;
+    for (n, slot) in (0u32..).zip(moved) {
+        if let Some((own, parked)) = slot {
+            occupy(own)?;
+            renumber(n, own)?;
+            occupy(n)?;
+            renumber(parked, n)?;
         }
     }
     Ok(result)
 }
 
+#[cfg(target_os = "wasi")]
+fn renumber(from: u32, to: u32) -> io::Result<()> {
+    #[link(wasm_import_module = "wasi_snapshot_preview1")]
+    unsafe extern "C" {
+        fn fd_renumber(from: u32, to: u32) -> i32;
+    }
+    // JUSTIFICATION: preview 1 has no dup; renumbering is the only way to redirect.
+    // SAFETY: plain integers. `with_stdio` gives every number back to its owner before
+    // it returns, and holds the files' `Rc`s meanwhile, so no owner closes a borrowed number.
+    match unsafe { fd_renumber(from, to) } {
+        0 => Ok(()),
+        e => Err(io::Error::from_raw_os_error(e)),
+    }
+}
+
+/// Moves what `n` refers to aside and leaves a placeholder at `n`; the new number.
+#[cfg(target_os = "wasi")]
+fn park(n: u32) -> io::Result<u32> {
+    use std::os::fd::IntoRawFd;
+    let place = spool()?.0.into_raw_fd() as u32;
+    renumber(n, place)?;
+    occupy(n)?;
+    Ok(place)
+}
+
+/// Makes sure that `n` is open: runtimes only renumber onto open descriptors. Opens
+/// placeholders until the allocator hands out `n`.
+#[cfg(target_os = "wasi")]
+fn occupy(n: u32) -> io::Result<()> {
+    use std::os::fd::{AsRawFd, IntoRawFd};
+    let mut others = Vec::new();
+    for _ in 0..256 {
+        let (file, spare) = spool()?;
+        for f in [file, spare] {
+            if f.as_raw_fd() as u32 == n {
+                let _ = f.into_raw_fd();
+                return Ok(());
+            }
+            others.push(f);
+        }
+    }
+    // Never handed out: it is open already, or this runtime does not reuse numbers.
+    Ok(())
+}
+
 /// See the WASI version; on a POSIX host by `dup2`.
 #[cfg(unix)]
-pub fn with_stdio<R>(files: [Option<File>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
+pub fn with_stdio<R>(files: [Option<Rc<File>>; 3], f: impl FnOnce() -> R) -> io::Result<R> {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     let mut saved: [Option<OwnedFd>; 3] = [const { None }; 3];
     for (n, file) in (0i32..).zip(&files) {

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::rc::Rc;
 
 /// A process id. Positive; unique within one session.
 pub type Pid = u32;
@@ -22,8 +22,9 @@ pub struct SpawnSpec<'a> {
     pub cwd: &'a Path,
     /// The child's descriptor numbers with what they refer to. A standard descriptor that
     /// is not listed is closed in the child. Numbers from 3 up reach only children that
-    /// ask with [`crate::inherited`] (our shell does).
-    pub fds: &'a [(u32, BorrowedFd<'a>)],
+    /// ask for them (our shell does: [`crate::Inherited::extra`]).
+    /// Shared, not borrowed: an in-process child keeps them without a duplicate.
+    pub fds: &'a [(u32, Rc<File>)],
 }
 
 /// How a process ended.
