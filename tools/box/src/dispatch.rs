@@ -1,0 +1,91 @@
+//! From an applet's entry to its run: builds what the contract promises, calls it, and
+//! turns its end into a status.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
+use box_sys::{INHERITED_FDS, Processes, enter_cwd, inherited, initial_cwd, path};
+
+use crate::table::TABLE;
+
+/// Runs an applet as this process's program.
+pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
+    match applet.run {
+        Run::Globals(run) => {
+            // Only here: the tool asks libc for its directory and reads std's streams.
+            let _ = enter_cwd(&initial_cwd());
+            status(run(argv))
+        }
+        Run::Ctx(_) => {
+            let fds = inherited();
+            let mut env: Env = std::env::vars_os()
+                .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
+                .collect();
+            env.unset(INHERITED_FDS.as_bytes());
+            let argv = argv.into_iter().map(path::os_into_bytes).collect();
+            let start = Start {
+                argv,
+                env,
+                cwd: initial_cwd(),
+                stdio: fds.stdio,
+                extra_fds: fds.extra,
+            };
+            in_ctx(applet, start, procs)
+        }
+    }
+}
+
+/// What a [`Run::Ctx`] applet starts with.
+pub struct Start {
+    pub argv: Vec<Vec<u8>>,
+    pub env: Env,
+    pub cwd: PathBuf,
+    pub stdio: [Option<Rc<File>>; 3],
+    pub extra_fds: Vec<(u32, Rc<File>)>,
+}
+
+/// Runs a [`Run::Ctx`] applet with explicit surroundings; status 126 for any other.
+pub fn in_ctx(applet: &Applet, start: Start, procs: &dyn Processes) -> u8 {
+    let Run::Ctx(run) = applet.run else { return 126 };
+    let [stdin, stdout, stderr] = start.stdio;
+    let sink = |f: Option<Rc<File>>| f.map_or(Sink::Closed, Sink::File);
+    let mut argv = start.argv.into_iter();
+    let arg0 = argv.next().unwrap_or_default();
+    let args: Vec<Vec<u8>> = argv.collect();
+    let mut ctx = Ctx {
+        name: String::from_utf8_lossy(crate::base_name(&arg0)).into_owned(),
+        env: start.env,
+        cwd: start.cwd,
+        stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),
+        stdout: Output::buffered(sink(stdout)),
+        stderr: Output::unbuffered(sink(stderr)),
+        extra_fds: start.extra_fds,
+        procs,
+        table: &TABLE,
+    };
+    let exit = run(&mut ctx, &args);
+    ctx.finish(exit).0
+}
+
+/// Runs a [`Run::Globals`] applet inside this process, its standard descriptors moved into place.
+pub fn globals_in_process(
+    run: fn(Vec<OsString>) -> i32,
+    argv: &[Vec<u8>],
+    cwd: &Path,
+    stdio: [Option<Rc<File>>; 3],
+) -> std::io::Result<u8> {
+    let argv = argv.iter().map(|a| path::os_string(a.clone())).collect();
+    let _ = enter_cwd(cwd);
+    box_sys::preview1::with_stdio(stdio, || {
+        let code = run(argv);
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+        status(code)
+    })
+}
+
+fn status(code: i32) -> u8 {
+    (code & 0xff) as u8
+}

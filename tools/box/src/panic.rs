@@ -1,0 +1,33 @@
+//! A bug in a tool ends that tool with one line and status 134 (128 + SIGABRT), the status
+//! of an aborted program, instead of a trap with a backtrace.
+
+use std::io::Write;
+use std::panic::PanicHookInfo;
+
+/// Exit status of a tool that panicked.
+const ABORTED: i32 = 134;
+/// Exit status after writing to a closed pipe: 128 + SIGPIPE.
+const SIGPIPE: i32 = 141;
+
+/// Installs the hook. To be called first in `main`.
+pub fn install() {
+    std::panic::set_hook(Box::new(report));
+}
+
+fn report(info: &PanicHookInfo<'_>) {
+    let text = info
+        .payload()
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| info.payload().downcast_ref::<&str>().copied())
+        .unwrap_or("unknown error");
+    // std's print macros panic when stdout is a closed pipe; adapted tools use them.
+    if text.starts_with("failed printing to std") {
+        std::process::exit(if text.contains("os error") && text.contains("ipe") { SIGPIPE } else { 1 });
+    }
+    let name = std::env::args().next().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+    let _ = writeln!(std::io::stderr(), "{name}: internal error: {text}{place}");
+    std::process::exit(ABORTED);
+}

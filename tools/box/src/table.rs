@@ -1,0 +1,95 @@
+//! All applets of the image: the lists of the tool crates, merged and sorted at compile time.
+//! A duplicate name does not compile.
+
+use box_applet::{Applet, Table};
+
+/// The lists that make up the table.
+const LISTS: &[&[Applet]] = &[
+    sh_cli::APPLETS,
+    box_coreutils::APPLETS,
+    box_grep::APPLETS,
+    box_sed::APPLETS,
+    box_awk::APPLETS,
+    box_jq::APPLETS,
+    box_find::APPLETS,
+    box_diff::APPLETS,
+    box_archive::APPLETS,
+];
+
+/// Programs of the image that are modules of their own.
+const PROGRAMS: &[&str] = &["python", "python3"];
+
+const COUNT: usize = {
+    let (mut n, mut i) = (0, 0);
+    while i < LISTS.len() {
+        n += LISTS[i].len();
+        i += 1;
+    }
+    n
+};
+
+static APPLETS: [Applet; COUNT] = sorted(merged());
+
+/// Every applet by name.
+pub static TABLE: Table = Table::new(&APPLETS, PROGRAMS);
+
+const fn merged() -> [Applet; COUNT] {
+    const NONE: Applet = Applet::globals("", |_| 127, "");
+    let mut all = [NONE; COUNT];
+    let (mut at, mut i) = (0, 0);
+    while i < LISTS.len() {
+        let mut j = 0;
+        while j < LISTS[i].len() {
+            all[at] = LISTS[i][j];
+            at += 1;
+            j += 1;
+        }
+        i += 1;
+    }
+    all
+}
+
+/// Insertion sort, since `const` code has no `sort`.
+const fn sorted(mut all: [Applet; COUNT]) -> [Applet; COUNT] {
+    let mut i = 1;
+    while i < COUNT {
+        let mut j = i;
+        while j > 0 && !less(all[j - 1].name, all[j].name) {
+            assert!(less(all[j].name, all[j - 1].name), "two applets have the same name");
+            let other = all[j - 1];
+            all[j - 1] = all[j];
+            all[j] = other;
+            j -= 1;
+        }
+        i += 1;
+    }
+    all
+}
+
+const fn less(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] < b[i];
+        }
+        i += 1;
+    }
+    a.len() < b.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorted_and_described() {
+        for pair in APPLETS.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} {}", pair[0].name, pair[1].name);
+        }
+        for a in &APPLETS {
+            assert!(!a.summary.is_empty(), "{} has no summary", a.name);
+            assert!(TABLE.find(a.name.as_bytes()).is_some());
+        }
+    }
+}
