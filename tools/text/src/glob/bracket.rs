@@ -149,9 +149,13 @@ impl Bracket {
     }
 }
 
+/// A bracket expression longer than this is text, so that many unclosed ones are not quadratic.
+const MAX_LENGTH: usize = 4096;
+
 /// Parses the bracket expression that opens at `at` (the `[`). Returns it with the position
 /// behind its `]`; `None` where it never closes and `[` is an ordinary character.
 pub(super) fn parse(text: &[u8], at: usize, options: super::Options) -> Option<(Bracket, usize)> {
+    let text = &text[..text.len().min(at + MAX_LENGTH)];
     let mut i = at + 1;
     let negated = matches!(text.get(i), Some(b'!' | b'^'));
     if negated {

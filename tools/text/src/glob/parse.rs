@@ -7,7 +7,8 @@ const MAX_DEPTH: usize = 100;
 
 pub(super) fn parse(text: &[u8], options: Options) -> Vec<Node> {
     let closes = if options.extglob { group_ends(text, options) } else { Vec::new() };
-    let mut parser = Parser { text, options, closes, at: 0 };
+    let last_close = memchr::memrchr(b']', text).unwrap_or(0);
+    let mut parser = Parser { text, options, closes, last_close, at: 0 };
     parser.sequence(text.len(), 0)
 }
 
@@ -16,6 +17,8 @@ struct Parser<'t> {
     options: Options,
     /// Opening parenthesis and closing parenthesis of each group, sorted.
     closes: Vec<(usize, usize)>,
+    /// The last `]`: no bracket expression opens behind it.
+    last_close: usize,
     at: usize,
 }
 
@@ -31,6 +34,11 @@ impl Parser<'_> {
                 nodes.push(node);
                 continue;
             }
+            if depth == 0 && self.opens_nothing(byte, end) {
+                nodes.text.extend_from_slice(&self.text[self.at..end]);
+                self.at = end;
+                break;
+            }
             match byte {
                 b'|' if depth > 0 && plain == 0 => break,
                 b'*' => {
@@ -41,7 +49,7 @@ impl Parser<'_> {
                     self.at += 1;
                     nodes.push(Node::Any);
                 }
-                b'[' => match bracket::parse(&self.text[..end], self.at, self.options) {
+                b'[' if self.at < self.last_close => match bracket::parse(&self.text[..end], self.at, self.options) {
                     Some((bracket, next)) => {
                         self.at = next;
                         nodes.push(Node::Bracket(Box::new(bracket)));
@@ -67,6 +75,15 @@ impl Parser<'_> {
             }
         }
         nodes.finish()
+    }
+
+    /// Behind a group's opening that never closes bash compares the rest as it stands.
+    fn opens_nothing(&self, byte: u8, end: usize) -> bool {
+        self.options.extglob
+            && group_kind(byte).is_some()
+            && self.text.get(self.at + 1) == Some(&b'(')
+            && self.at + 2 < end
+            && self.close_of(self.at + 1).is_none()
     }
 
     fn close_of(&self, open: usize) -> Option<usize> {
@@ -110,18 +127,17 @@ fn group_kind(byte: u8) -> Option<Group> {
 fn group_ends(text: &[u8], options: Options) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut stack: Vec<usize> = Vec::new();
-    let mut no_bracket_closes = false;
+    let last_close = memchr::memrchr(b']', text).unwrap_or(0);
     let mut i = 0;
     while i < text.len() {
         match text[i] {
             b'\\' if options.escape => i += 1,
-            b'[' if !no_bracket_closes => match bracket::parse(text, i, options) {
-                Some((_, next)) => {
+            b'[' if i < last_close => {
+                if let Some((_, next)) = bracket::parse(text, i, options) {
                     i = next;
                     continue;
                 }
-                None => no_bracket_closes = true,
-            },
+            }
             b'(' if !stack.is_empty() || (i > 0 && group_kind(text[i - 1]).is_some()) => stack.push(i),
             b')' => {
                 if let Some(open) = stack.pop() {

@@ -1,0 +1,228 @@
+//! Escapes to bytes.
+
+/// Where the escapes stand; the sets differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `$'...'`: `\'`, `\cX` is a control character, `\x{...}`, ends at the first NUL.
+    AnsiC,
+    /// `echo -e`: octal only as `\0nnn`, `\c` ends all output.
+    Echo,
+    /// The argument of `printf %b`: as `echo -e`, and `\nnn`.
+    PrintfB,
+    /// A `printf` format: `\nnn`, `\"`, `\'`, `\?`; `\c` is text.
+    Format,
+}
+
+/// Result of [`decode`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decoded {
+    pub bytes: Vec<u8>,
+    /// `\c` was met: no more output at all.
+    pub stop: bool,
+    /// What `printf` complains about (the escape stays as it is).
+    pub warnings: Vec<Warning>,
+}
+
+/// A malformed escape in a `printf` format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// `missing hex digit for \x`
+    MissingHexDigit,
+    /// `missing unicode digit for \u` (or `\U`, as given)
+    MissingUnicodeDigit(u8),
+}
+
+/// Decodes the escapes of a whole text.
+pub fn decode(text: &[u8], dialect: Dialect) -> Decoded {
+    let mut out = Decoded { bytes: Vec::with_capacity(text.len()), ..Decoded::default() };
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.bytes.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        let start = out.bytes.len();
+        let used = escape(rest, dialect, &mut out);
+        if out.stop {
+            return out;
+        }
+        if dialect == Dialect::AnsiC && out.bytes[start..].contains(&0) {
+            out.bytes.truncate(start);
+            return out;
+        }
+        rest = &rest[used..];
+    }
+    out.bytes.extend_from_slice(rest);
+    out
+}
+
+/// The bytes of a `$'...'` string, given the text between its quotes.
+pub fn ansi_c(text: &[u8]) -> Vec<u8> {
+    decode(text, Dialect::AnsiC).bytes
+}
+
+/// Decodes one escape, given what follows its backslash; returns how much it took.
+fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+    let Some(&byte) = rest.first() else {
+        out.bytes.push(b'\\');
+        return 0;
+    };
+    let plain = match byte {
+        b'a' => 7,
+        b'b' => 8,
+        b'e' | b'E' => 0x1b,
+        b'f' => 0x0c,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'v' => 0x0b,
+        b'\\' => b'\\',
+        b'\'' | b'"' | b'?' if matches!(dialect, Dialect::AnsiC | Dialect::Format) => byte,
+        b'0'..=b'7' => return octal(rest, dialect, out),
+        b'x' => return hex(rest, dialect, out),
+        b'u' | b'U' => return unicode(rest, dialect, out),
+        b'c' => return control(rest, dialect, out),
+        _ => return keep(byte, out),
+    };
+    out.bytes.push(plain);
+    1
+}
+
+fn keep(byte: u8, out: &mut Decoded) -> usize {
+    out.bytes.extend_from_slice(&[b'\\', byte]);
+    1
+}
+
+fn octal(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+    // `\0nnn` has three digits after the zero, `\nnn` three in all.
+    let zero_form = rest[0] == b'0' && matches!(dialect, Dialect::Echo | Dialect::PrintfB);
+    if dialect == Dialect::Echo && !zero_form {
+        return keep(rest[0], out);
+    }
+    let limit = if zero_form { 4 } else { 3 };
+    let digits = rest.iter().take(limit).take_while(|b| (b'0'..=b'7').contains(b)).count();
+    let value = rest[..digits].iter().fold(0u32, |value, &b| value * 8 + u32::from(b - b'0'));
+    out.bytes.push(value as u8);
+    digits
+}
+
+fn hex_digits(rest: &[u8], limit: usize) -> (u32, usize) {
+    let mut value = 0u32;
+    let mut count = 0;
+    for &byte in rest.iter().take(limit) {
+        let Some(digit) = char::from(byte).to_digit(16) else { break };
+        value = value.wrapping_mul(16).wrapping_add(digit);
+        count += 1;
+    }
+    (value, count)
+}
+
+fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+    if dialect == Dialect::AnsiC && rest.get(1) == Some(&b'{') {
+        let (value, count) = hex_digits(&rest[2..], usize::MAX);
+        let closed = rest.get(2 + count) == Some(&b'}');
+        if count > 0 {
+            out.bytes.push(value as u8);
+            return 2 + count + usize::from(closed);
+        }
+        // bash reads `\x{}` as a NUL, which ends the string.
+        out.bytes.push(0);
+        return 2;
+    }
+    let (value, count) = hex_digits(&rest[1..], 2);
+    if count == 0 {
+        if dialect == Dialect::Format {
+            out.warnings.push(Warning::MissingHexDigit);
+        }
+        return keep(b'x', out);
+    }
+    out.bytes.push(value as u8);
+    1 + count
+}
+
+fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+    let (value, count) = hex_digits(&rest[1..], if rest[0] == b'u' { 4 } else { 8 });
+    if count == 0 {
+        if dialect == Dialect::Format {
+            out.warnings.push(Warning::MissingUnicodeDigit(rest[0]));
+        }
+        return keep(rest[0], out);
+    }
+    push_code_point(value, &mut out.bytes);
+    1 + count
+}
+
+fn control(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+    match dialect {
+        Dialect::Echo | Dialect::PrintfB => {
+            out.stop = true;
+            1
+        }
+        Dialect::Format => keep(b'c', out),
+        Dialect::AnsiC => {
+            let Some(&byte) = rest.get(1) else { return keep(b'c', out) };
+            out.bytes.push(if byte == b'?' { 0x7f } else { byte.to_ascii_uppercase() & 0x1f });
+            // `\c\\`: the backslash itself was written escaped.
+            if byte == b'\\' && rest.get(2) == Some(&b'\\') { 3 } else { 2 }
+        }
+    }
+}
+
+/// Appends a code point as UTF-8, in the original scheme of up to six bytes, surrogates
+/// included, as bash does; values above 31 bits give nothing.
+pub fn push_code_point(code: u32, out: &mut Vec<u8>) {
+    if let Some(c) = char::from_u32(code) {
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        return;
+    }
+    let (lead, tail) = match code {
+        0..=0xFFFF => (0xE0, 2),
+        0x1_0000..=0x1F_FFFF => (0xF0, 3),
+        0x20_0000..=0x3FF_FFFF => (0xF8, 4),
+        0x400_0000..=0x7FFF_FFFF => (0xFC, 5),
+        _ => return,
+    };
+    out.push(lead | (code >> (6 * tail)) as u8);
+    for k in (0..tail).rev() {
+        out.push(0x80 | ((code >> (6 * k)) & 0x3F) as u8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> [Vec<u8>; 4] {
+        [Dialect::Echo, Dialect::PrintfB, Dialect::Format, Dialect::AnsiC].map(|d| decode(text.as_bytes(), d).bytes)
+    }
+
+    /// Values: `echo -en`, `printf %b`, `printf`, `$'..'` of bash 5.2 through xxd.
+    #[test]
+    fn dialects_as_bash() {
+        let cases: &[(&str, [&[u8]; 4])] = &[
+            (r"A\d\qZ", [br"A\d\qZ", br"A\d\qZ", br"A\d\qZ", br"A\d\qZ"]),
+            (r"A\'Z", [br"A\'Z", br"A\'Z", b"A'Z", b"A'Z"]),
+            (r"A\101Z", [br"A\101Z", b"AAZ", b"AAZ", b"AAZ"]),
+            (r"A\0101Z", [b"AAZ", b"AAZ", b"A\x081Z", b"A\x081Z"]),
+            (r"A\400Z", [br"A\400Z", b"A\0Z", b"A\0Z", b"A"]),
+            (r"A\0400Z", [b"A\0Z", b"A\0Z", b"A 0Z", b"A 0Z"]),
+            (r"A\x414Z", [b"AA4Z", b"AA4Z", b"AA4Z", b"AA4Z"]),
+            (r"A\x{41}Z", [br"A\x{41}Z", br"A\x{41}Z", br"A\x{41}Z", b"AAZ"]),
+            (r"A\u00e9aZ", ["A\u{e9}aZ".as_bytes(); 4]),
+            (r"A\ud800Z", [b"A\xed\xa0\x80Z"; 4]),
+            (r"A\U110000Z", [b"A\xf4\x90\x80\x80Z"; 4]),
+            (r"A\UFFFFFFFFZ", [b"AZ"; 4]),
+            (r"A\caZ", [b"A", b"A", br"A\caZ", b"A\x01Z"]),
+            (r"A\c?Z", [b"A", b"A", br"A\c?Z", b"A\x7fZ"]),
+            (r"A\xgZ", [br"A\xgZ"; 4]),
+            (r"A\e\E\a\b\f\n\r\t\v\\Z", [b"A\x1b\x1b\x07\x08\x0c\n\r\t\x0b\\Z"; 4]),
+            (r"A\", [br"A\"; 4]),
+        ];
+        for (text, expected) in cases {
+            let got = all(text);
+            for (k, (g, e)) in got.iter().zip(expected).enumerate() {
+                assert_eq!(g.as_slice(), *e, "{text} dialect {k}");
+            }
+        }
+        assert_eq!(decode(br"\x", Dialect::Format).warnings, [Warning::MissingHexDigit]);
+        assert!(decode(br"a\cb", Dialect::Echo).stop);
+    }
+}
