@@ -18,5 +18,6 @@
 pub mod arith;
 pub mod ast;
 pub mod error;
+mod lex;
 pub mod parse;
 pub mod print;

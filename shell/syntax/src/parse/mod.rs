@@ -1,7 +1,43 @@
-//! The parser (stub bodies for the first hour; the signatures are final).
+//! The parser: recursive descent over the grammar of POSIX XCU 2.10 and bash manual section 3.
+//!
+//! # Map
+//! - [`Parser`] (this file): complete commands, one after another; options and input.
+//! - [`list`], [`pipeline`]: `;`, `&`, `&&`, `||`, `|`, `!`, `time`.
+//! - [`command`]: which command starts here; one file per compound command.
+//! - [`simple`], [`redirect`]: simple commands, redirections.
+//! - [`runtime`]: functions for text met at run time ([`parse_word`] and others).
+//!
+//! # Invariants
+//! - A function that parses a construct starts with its first token read ahead or used up, as
+//!   its comment says, and leaves the token after it read ahead at most.
+//! - Errors are bash's: the first token that cannot go on is the one reported.
 
-use crate::ast::*;
+mod arith_command;
+mod case;
+mod command;
+mod cond;
+mod coproc;
+mod for_;
+mod function;
+mod group;
+mod if_;
+mod list;
+mod pipeline;
+mod redirect;
+mod runtime;
+mod simple;
+#[cfg(test)]
+mod tests;
+mod while_;
+
+use crate::ast::List;
 use crate::error::{SyntaxError, Warning};
+use crate::lex::{Machine, State};
+
+pub use runtime::{
+    parse_all, parse_arith, parse_array, parse_assignment, parse_dquoted, parse_heredoc_body, parse_parameter,
+    parse_subscript, parse_word,
+};
 
 /// Bound of nested constructs, in units of about one word-level nesting.
 pub const MAX_DEPTH: u32 = 1000;
@@ -47,105 +83,87 @@ pub trait Input {
 
 /// Reads one complete command after another.
 pub struct Parser<'i> {
-    options: ParseOptions,
-    _input: Option<Box<dyn Input + 'i>>,
+    state: State<'i>,
 }
 
 impl<'i> Parser<'i> {
     /// Parses a text that is there in full.
     pub fn new(src: impl Into<Vec<u8>>, options: ParseOptions) -> Self {
-        let _ = src.into();
-        Parser { options, _input: None }
+        Parser { state: State { src: src.into(), line: options.first_line, opts: options, ..State::default() } }
     }
 
     /// Parses line by line as `input` delivers them, never asking for a line before the one
     /// that completes a command was used up.
     pub fn with_input(input: Box<dyn Input + 'i>, options: ParseOptions) -> Self {
-        Parser { options, _input: Some(input) }
+        let mut parser = Parser::new(Vec::new(), options);
+        parser.state.input = Some(input);
+        parser
     }
 
     /// The next complete command: everything up to the newline that ends it. `None` at the end.
     /// After an error the parser stands after the offending line.
     pub fn next_command(&mut self, aliases: &dyn Aliases) -> Result<Option<List>, SyntaxError> {
-        let _ = aliases;
-        Ok(None)
+        self.forget_used();
+        let mut machine = Machine { st: std::mem::take(&mut self.state), aliases };
+        let result = machine.complete_command();
+        if result.is_err() {
+            machine.recover();
+        }
+        self.state = machine.st;
+        result.map_err(|e| *e)
     }
 
     /// Options for the commands to come (`first_line` has no effect any more).
     pub fn options_mut(&mut self) -> &mut ParseOptions {
-        &mut self.options
+        &mut self.state.opts
     }
 
     /// Number of source bytes used up.
     pub fn offset(&self) -> usize {
-        0
+        self.state.pos.saturating_add_signed(-self.state.shift)
     }
 
-    /// The current line number.
+    /// The current line number: that of the line after the last command.
     pub fn line(&self) -> u32 {
-        self.options.first_line
+        self.state.line
     }
 
     /// Warnings since the last call.
     pub fn take_warnings(&mut self) -> Vec<Warning> {
-        Vec::new()
+        std::mem::take(&mut self.state.warnings)
+    }
+
+    /// Gives back memory of an input that never ends.
+    fn forget_used(&mut self) {
+        const KEEP: usize = 1 << 16;
+        let st = &mut self.state;
+        if st.input.is_some() && st.pos > KEEP && st.pos * 2 > st.src.len() {
+            st.src.drain(..st.pos);
+            st.shift -= st.pos as isize;
+            st.pos = 0;
+        }
     }
 }
 
-/// Parses a whole text (functions shipped to a spawned shell, `eval` without aliases).
-pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<List, SyntaxError> {
-    let _ = (src, options);
-    Ok(List::default())
-}
-
-/// Parses `text` as one word in full: blanks and metacharacters outside quotes are literal.
-pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
-    let _ = (text, options);
-    Ok(Word::default())
-}
-
-/// Parses `text` as if within double quotes; a `"` is an ordinary character (`PS4`, `@P`).
-pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
-    let _ = (text, options);
-    Ok(Word::default())
-}
-
-/// Parses the body of an unquoted here-document. Never fails: what does not parse becomes a
-/// part that reports its error when it is expanded.
-pub fn parse_heredoc_body(text: &[u8], options: &ParseOptions) -> Word {
-    let _ = (text, options);
-    Word::default()
-}
-
-/// Parses what stands between `[` and `]` (`unset 'a[i]'`, `read 'a[1]'`, namerefs).
-pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript, SyntaxError> {
-    let _ = (text, options);
-    Ok(Subscript::At)
-}
-
-/// Parses a parameter reference such as `x`, `x[1]`, `@`, `10` (the value of an indirect
-/// expansion or nameref). `None` when it is none.
-pub fn parse_parameter(text: &[u8], options: &ParseOptions) -> Option<(ParamName, Option<Subscript>)> {
-    let _ = (text, options);
-    None
-}
-
-/// Splits a run-time operand of `declare` and friends that has the form `name=value`,
-/// `name+=value`, `name[sub]=value`; the value is literal text. `None` when it has not that form.
-pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignment> {
-    let _ = (text, options);
-    None
-}
-
-/// Parses the text of a compound array value, `(a b [k]=v)`, parentheses included, as
-/// `declare -a "x=(...)"` does.
-pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayElement>, SyntaxError> {
-    let _ = (text, options);
-    Ok(Vec::new())
-}
-
-/// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
-pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<Arith, SyntaxError> {
-    let _ = (text, options);
-    Ok(Arith { word: Word::default(), expr: None })
+impl Machine<'_, '_> {
+    /// Makes the state fit for the next command after an error: the rest of the line is skipped.
+    fn recover(&mut self) {
+        self.st.look = None;
+        self.st.depth = 0;
+        self.st.subs = 0;
+        self.st.words = 0;
+        self.st.edits.clear();
+        self.st.docs.clear();
+        self.st.reset_aliases();
+        if self.st.pos > 0 && self.st.src.get(self.st.pos - 1) == Some(&b'\n') {
+            return;
+        }
+        match memchr::memchr(b'\n', self.rest()) {
+            Some(i) => {
+                self.st.pos += i + 1;
+                self.st.line += 1;
+            }
+            None => self.st.pos = self.st.src.len(),
+        }
+    }
 }

@@ -1,0 +1,202 @@
+//! Tokens of arithmetic.
+
+use super::MARKER;
+use crate::ast::ArithBinary;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tok {
+    End,
+    /// A constant: `start..end` of the text.
+    Number(usize, usize),
+    Name(usize, usize),
+    /// `name[`, with the name's and the subscript's range.
+    Element((usize, usize), (usize, usize)),
+    /// A parameter, by its number.
+    Param(usize),
+    Binary(ArithBinary),
+    /// `op=`
+    AssignOp(ArithBinary),
+    /// `=`
+    Assign,
+    AndAnd,
+    OrOr,
+    Not,
+    Complement,
+    PreIncrement,
+    PreDecrement,
+    PostIncrement,
+    PostDecrement,
+    Question,
+    Colon,
+    Comma,
+    LParen,
+    RParen,
+    /// Some other byte.
+    Other,
+}
+
+pub(super) struct Lexer<'a> {
+    pub text: &'a [u8],
+    pos: usize,
+    /// Start of the last token that is not the end.
+    pub last_start: usize,
+    params: usize,
+}
+
+/// Why a token cannot be read.
+pub(super) type Fail = &'static str;
+
+impl<'a> Lexer<'a> {
+    pub fn new(text: &'a [u8]) -> Self {
+        Lexer { text, pos: 0, last_start: 0, params: 0 }
+    }
+
+    fn at(&self, i: usize) -> u8 {
+        self.text.get(i).copied().unwrap_or(b' ')
+    }
+
+    /// The token after `current`.
+    pub fn next(&mut self, current: Tok) -> Result<Tok, Fail> {
+        while self.text.get(self.pos).is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')) {
+            self.pos += 1;
+        }
+        let start = self.pos;
+        let Some(&c) = self.text.get(start) else { return Ok(Tok::End) };
+        self.last_start = start;
+        if c.is_ascii_alphabetic() || c == b'_' {
+            return self.name(start);
+        }
+        if c.is_ascii_digit() {
+            let mut end = start + 1;
+            while self.text.get(end).is_some_and(|&b| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'@' | b'_')) {
+                end += 1;
+            }
+            self.pos = end;
+            return Ok(Tok::Number(start, end));
+        }
+        if c == MARKER {
+            self.pos += 1;
+            self.params += 1;
+            return Ok(Tok::Param(self.params - 1));
+        }
+        self.operator(c, current)
+    }
+
+    fn name(&mut self, start: usize) -> Result<Tok, Fail> {
+        let mut end = start + 1;
+        while self.text.get(end).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_') {
+            end += 1;
+        }
+        self.pos = end;
+        if self.text.get(end) != Some(&b'[') {
+            return Ok(Tok::Name(start, end));
+        }
+        let Some(close) = self.closing_bracket(end) else {
+            return Err("bad array subscript");
+        };
+        if close == end + 1 {
+            return Err("bad array subscript");
+        }
+        self.pos = close + 1;
+        Ok(Tok::Element((start, end), (end + 1, close)))
+    }
+
+    /// The `]` for the `[` at `open`; quotes hide brackets.
+    fn closing_bracket(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        let mut i = open;
+        loop {
+            match *self.text.get(i)? {
+                b'[' => depth += 1,
+                b']' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(i);
+                    }
+                }
+                b'\\' => i += 1,
+                q @ (b'\'' | b'"') => {
+                    i += 1 + memchr::memchr(q, self.text.get(i + 1..)?)?;
+                }
+                _ => {}
+            }
+            i += 1;
+        }
+    }
+
+    fn operator(&mut self, c: u8, current: Tok) -> Result<Tok, Fail> {
+        use ArithBinary as B;
+        let (c1, c2) = (self.at(self.pos + 1), self.at(self.pos + 2));
+        let (len, tok) = match (c, c1) {
+            (b'*', b'*') => (2, Tok::Binary(B::Pow)),
+            (b'<', b'<') if c2 == b'=' => (3, Tok::AssignOp(B::ShiftLeft)),
+            (b'>', b'>') if c2 == b'=' => (3, Tok::AssignOp(B::ShiftRight)),
+            (b'<', b'<') => (2, Tok::Binary(B::ShiftLeft)),
+            (b'>', b'>') => (2, Tok::Binary(B::ShiftRight)),
+            (b'<', b'=') => (2, Tok::Binary(B::LessEq)),
+            (b'>', b'=') => (2, Tok::Binary(B::GreaterEq)),
+            (b'=', b'=') => (2, Tok::Binary(B::Equal)),
+            (b'!', b'=') => (2, Tok::Binary(B::NotEqual)),
+            (b'&', b'&') => (2, Tok::AndAnd),
+            (b'|', b'|') => (2, Tok::OrOr),
+            (b'+' | b'-', _) if c1 == c => return self.doubled(c, current),
+            (b'*', b'=') => (2, Tok::AssignOp(B::Mul)),
+            (b'/', b'=') => (2, Tok::AssignOp(B::Div)),
+            (b'%', b'=') => (2, Tok::AssignOp(B::Rem)),
+            (b'+', b'=') => (2, Tok::AssignOp(B::Add)),
+            (b'-', b'=') => (2, Tok::AssignOp(B::Sub)),
+            (b'&', b'=') => (2, Tok::AssignOp(B::BitAnd)),
+            (b'^', b'=') => (2, Tok::AssignOp(B::BitXor)),
+            (b'|', b'=') => (2, Tok::AssignOp(B::BitOr)),
+            (b'*', _) => (1, Tok::Binary(B::Mul)),
+            (b'/', _) => (1, Tok::Binary(B::Div)),
+            (b'%', _) => (1, Tok::Binary(B::Rem)),
+            (b'+', _) => (1, Tok::Binary(B::Add)),
+            (b'-', _) => (1, Tok::Binary(B::Sub)),
+            (b'<', _) => (1, Tok::Binary(B::Less)),
+            (b'>', _) => (1, Tok::Binary(B::Greater)),
+            (b'&', _) => (1, Tok::Binary(B::BitAnd)),
+            (b'^', _) => (1, Tok::Binary(B::BitXor)),
+            (b'|', _) => (1, Tok::Binary(B::BitOr)),
+            (b'=', _) => (1, Tok::Assign),
+            (b'!', _) => (1, Tok::Not),
+            (b'~', _) => (1, Tok::Complement),
+            (b'?', _) => (1, Tok::Question),
+            (b':', _) => (1, Tok::Colon),
+            (b',', _) => (1, Tok::Comma),
+            (b'(', _) => (1, Tok::LParen),
+            (b')', _) => (1, Tok::RParen),
+            _ => {
+                return match current {
+                    Tok::Number(..)
+                    | Tok::Name(..)
+                    | Tok::Element(..)
+                    | Tok::Param(_)
+                    | Tok::RParen
+                    | Tok::PostIncrement
+                    | Tok::PostDecrement => Err("syntax error: invalid arithmetic operator"),
+                    _ => Err("syntax error: operand expected"),
+                };
+            }
+        };
+        self.pos += len;
+        Ok(tok)
+    }
+
+    /// `++` or `--`: after a variable it is postfix, before one it is prefix, else two signs.
+    fn doubled(&mut self, c: u8, current: Tok) -> Result<Tok, Fail> {
+        let plus = c == b'+';
+        if matches!(current, Tok::Name(..) | Tok::Element(..)) {
+            self.pos += 2;
+            return Ok(if plus { Tok::PostIncrement } else { Tok::PostDecrement });
+        }
+        let after = self.text.get(self.pos + 2..).unwrap_or_default();
+        let next = after.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        if next.is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
+            self.pos += 2;
+            return Ok(if plus { Tok::PreIncrement } else { Tok::PreDecrement });
+        }
+        self.pos += 1;
+        Ok(Tok::Binary(if plus { ArithBinary::Add } else { ArithBinary::Sub }))
+    }
+}

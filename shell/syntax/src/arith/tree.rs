@@ -1,0 +1,322 @@
+//! Tokens to tree.
+
+use super::token::{Lexer, Tok};
+use super::{MAX_DEPTH, number};
+use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param};
+use crate::error::ArithError;
+
+pub(super) struct Parser<'a> {
+    lexer: Lexer<'a>,
+    params: &'a [&'a Param],
+    current: Tok,
+    depth: u32,
+    /// Bytes parsed in subscripts of subscripts, which are parsed once per level.
+    nested: u32,
+}
+
+type Res<T> = Result<T, &'static str>;
+
+const TOO_DEEP: &str = "expression recursion level exceeded";
+const OPERAND: &str = "syntax error: operand expected";
+
+/// Chains up to this length keep the shape they are written in.
+const CHAIN: usize = 64;
+
+impl<'a> Parser<'a> {
+    pub fn new(text: &'a [u8], params: &'a [&'a Param]) -> Self {
+        Parser { lexer: Lexer::new(text), params, current: Tok::End, depth: 0, nested: 0 }
+    }
+
+    /// The whole text as one expression.
+    pub fn whole(mut self) -> Result<Option<ArithExpr>, ArithError> {
+        match self.start() {
+            Ok(expr) => Ok(expr),
+            Err(message) => {
+                let text = self.lexer.text;
+                let lead = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+                Err(ArithError {
+                    expression: text.get(lead..).unwrap_or_default().into(),
+                    message,
+                    token: text.get(self.lexer.last_start..).unwrap_or_default().into(),
+                })
+            }
+        }
+    }
+
+    fn start(&mut self) -> Res<Option<ArithExpr>> {
+        self.advance()?;
+        if self.current == Tok::End {
+            return Ok(None);
+        }
+        let expr = self.comma()?;
+        if self.current != Tok::End {
+            return Err("syntax error in expression");
+        }
+        Ok(Some(expr))
+    }
+
+    fn advance(&mut self) -> Res<()> {
+        self.current = self.lexer.next(self.current)?;
+        Ok(())
+    }
+
+    fn slice(&self, (start, end): (usize, usize)) -> &'a [u8] {
+        self.lexer.text.get(start..end).unwrap_or_default()
+    }
+
+    fn enter(&mut self) -> Res<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH { Err(TOO_DEEP) } else { Ok(()) }
+    }
+
+    fn comma(&mut self) -> Res<ArithExpr> {
+        let first = self.assign()?;
+        if self.current != Tok::Comma {
+            return Ok(first);
+        }
+        let mut terms = vec![first];
+        while self.current == Tok::Comma {
+            self.advance()?;
+            terms.push(self.assign()?);
+        }
+        Ok(chain(terms, &|a, b| ArithExpr::Comma(a, b)))
+    }
+
+    fn assign(&mut self) -> Res<ArithExpr> {
+        let target = self.ternary()?;
+        let op = match self.current {
+            Tok::Assign => None,
+            Tok::AssignOp(op) => Some(op),
+            _ => return Ok(target),
+        };
+        if !matches!(target, ArithExpr::Var(_) | ArithExpr::Element(..)) {
+            return Err("attempted assignment to non-variable");
+        }
+        self.advance()?;
+        self.enter()?;
+        let value = self.assign()?;
+        self.depth -= 1;
+        Ok(ArithExpr::Assign(op, Box::new(target), Box::new(value)))
+    }
+
+    fn ternary(&mut self) -> Res<ArithExpr> {
+        let condition = self.logical_or()?;
+        if self.current != Tok::Question {
+            return Ok(condition);
+        }
+        self.advance()?;
+        if matches!(self.current, Tok::End | Tok::Colon) {
+            return Err("expression expected");
+        }
+        self.enter()?;
+        let yes = self.comma()?;
+        if self.current != Tok::Colon {
+            return Err("`:' expected for conditional expression");
+        }
+        self.advance()?;
+        if self.current == Tok::End {
+            return Err("expression expected");
+        }
+        let no = self.ternary()?;
+        self.depth -= 1;
+        Ok(ArithExpr::Ternary(Box::new(condition), Box::new(yes), Box::new(no)))
+    }
+
+    fn logical_or(&mut self) -> Res<ArithExpr> {
+        let first = self.logical_and()?;
+        if self.current != Tok::OrOr {
+            return Ok(first);
+        }
+        let mut terms = vec![first];
+        while self.current == Tok::OrOr {
+            self.advance()?;
+            terms.push(self.logical_and()?);
+        }
+        Ok(chain(terms, &|a, b| ArithExpr::LogicalOr(a, b)))
+    }
+
+    fn logical_and(&mut self) -> Res<ArithExpr> {
+        let first = self.binary(0)?;
+        if self.current != Tok::AndAnd {
+            return Ok(first);
+        }
+        let mut terms = vec![first];
+        while self.current == Tok::AndAnd {
+            self.advance()?;
+            terms.push(self.binary(0)?);
+        }
+        Ok(chain(terms, &|a, b| ArithExpr::LogicalAnd(a, b)))
+    }
+
+    /// Binary operators that bind at least as tightly as `level`, all left-associative but `**`.
+    fn binary(&mut self, level: u8) -> Res<ArithExpr> {
+        self.enter()?;
+        let mut left = self.unary()?;
+        let mut length = 0usize;
+        while let Tok::Binary(op) = self.current {
+            let bind = binding(op);
+            if bind < level {
+                break;
+            }
+            self.advance()?;
+            if op == ArithBinary::Pow {
+                let right = self.binary(bind)?;
+                left = ArithExpr::Binary(op, Box::new(left), Box::new(right));
+                continue;
+            }
+            let right = self.binary(bind + 1)?;
+            length += 1;
+            if length > CHAIN && matches!(op, ArithBinary::Add | ArithBinary::Sub) {
+                left = self.long_sum(left, op, right, bind)?;
+                continue;
+            }
+            if length > MAX_DEPTH as usize {
+                return Err(TOO_DEEP);
+            }
+            left = ArithExpr::Binary(op, Box::new(left), Box::new(right));
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    /// The rest of a long sum, as a balanced tree: subtraction adds the negated operand, which
+    /// is the same with wrapping integers.
+    fn long_sum(&mut self, left: ArithExpr, op: ArithBinary, right: ArithExpr, bind: u8) -> Res<ArithExpr> {
+        let signed = |op, e| match op {
+            ArithBinary::Sub => ArithExpr::Unary(ArithUnary::Minus, Box::new(e)),
+            _ => e,
+        };
+        let mut terms = vec![left, signed(op, right)];
+        while let Tok::Binary(op @ (ArithBinary::Add | ArithBinary::Sub)) = self.current {
+            self.advance()?;
+            let term = self.binary(bind + 1)?;
+            terms.push(signed(op, term));
+        }
+        Ok(chain(terms, &|a, b| ArithExpr::Binary(ArithBinary::Add, a, b)))
+    }
+
+    fn unary(&mut self) -> Res<ArithExpr> {
+        let op = match self.current {
+            Tok::Not => ArithUnary::Not,
+            Tok::Complement => ArithUnary::Complement,
+            Tok::Binary(ArithBinary::Sub) => ArithUnary::Minus,
+            Tok::Binary(ArithBinary::Add) => ArithUnary::Plus,
+            _ => return self.operand(),
+        };
+        self.advance()?;
+        self.enter()?;
+        let inner = self.unary()?;
+        self.depth -= 1;
+        Ok(ArithExpr::Unary(op, Box::new(inner)))
+    }
+
+    fn operand(&mut self) -> Res<ArithExpr> {
+        match self.current {
+            Tok::PreIncrement => self.prefix(true),
+            Tok::PreDecrement => self.prefix(false),
+            Tok::LParen => {
+                self.advance()?;
+                self.enter()?;
+                let inner = self.comma()?;
+                self.depth -= 1;
+                if self.current != Tok::RParen {
+                    return Err("missing `)'");
+                }
+                self.advance()?;
+                // A parenthesised name is no target of an assignment, but bash takes it for one.
+                Ok(inner)
+            }
+            Tok::Number(start, end) => {
+                let n = number::parse_constant(self.slice((start, end)))?;
+                self.advance()?;
+                Ok(ArithExpr::Number(n))
+            }
+            Tok::Param(i) => {
+                let param = (*self.params.get(i).ok_or(OPERAND)?).clone();
+                self.advance()?;
+                Ok(ArithExpr::Param(Box::new(param)))
+            }
+            Tok::Name(..) | Tok::Element(..) => self.postfix(),
+            _ => Err(OPERAND),
+        }
+    }
+
+    fn prefix(&mut self, increment: bool) -> Res<ArithExpr> {
+        self.advance()?;
+        if !matches!(self.current, Tok::Name(..) | Tok::Element(..)) {
+            return Err("identifier expected after pre-increment or pre-decrement");
+        }
+        let target = self.variable()?;
+        self.advance()?;
+        if matches!(self.current, Tok::PostIncrement) {
+            return Err("++: assignment requires lvalue");
+        }
+        if matches!(self.current, Tok::PostDecrement) {
+            return Err("--: assignment requires lvalue");
+        }
+        Ok(ArithExpr::Step { increment, prefix: true, target: Box::new(target) })
+    }
+
+    fn postfix(&mut self) -> Res<ArithExpr> {
+        let target = self.variable()?;
+        self.advance()?;
+        let increment = match self.current {
+            Tok::PostIncrement => true,
+            Tok::PostDecrement => false,
+            _ => return Ok(target),
+        };
+        self.advance()?;
+        Ok(ArithExpr::Step { increment, prefix: false, target: Box::new(target) })
+    }
+
+    /// The variable that is the current token.
+    fn variable(&mut self) -> Res<ArithExpr> {
+        let (name, subscript) = match self.current {
+            Tok::Name(start, end) => return Ok(ArithExpr::Var(self.slice((start, end)).into())),
+            Tok::Element(name, subscript) => (self.slice(name), self.slice(subscript)),
+            _ => return Err(OPERAND),
+        };
+        if subscript.contains(&super::MARKER) {
+            // The key of an associative array is known after expansion only.
+            return Err("expansion in subscript");
+        }
+        let expr = if self.nested < 8 {
+            let mut inner = Parser::new(subscript, &[]);
+            inner.depth = self.depth;
+            inner.nested = self.nested + 1;
+            inner.start().ok().flatten()
+        } else {
+            None
+        };
+        let index = ArithIndex { raw: subscript.into(), expr };
+        Ok(ArithExpr::Element(name.into(), Box::new(index)))
+    }
+}
+
+/// How tightly an operator binds.
+fn binding(op: ArithBinary) -> u8 {
+    use ArithBinary as B;
+    match op {
+        B::BitOr => 1,
+        B::BitXor => 2,
+        B::BitAnd => 3,
+        B::Equal | B::NotEqual => 4,
+        B::Less | B::LessEq | B::Greater | B::GreaterEq => 5,
+        B::ShiftLeft | B::ShiftRight => 6,
+        B::Add | B::Sub => 7,
+        B::Mul | B::Div | B::Rem => 8,
+        B::Pow => 9,
+    }
+}
+
+/// Joins the terms of an associative operator: to the left while they are few, in a balanced
+/// tree when they are many.
+fn chain(mut terms: Vec<ArithExpr>, join: &dyn Fn(Box<ArithExpr>, Box<ArithExpr>) -> ArithExpr) -> ArithExpr {
+    if terms.len() <= CHAIN {
+        let mut terms = terms.into_iter();
+        let first = terms.next().unwrap_or(ArithExpr::Number(0));
+        return terms.fold(first, |a, b| join(Box::new(a), Box::new(b)));
+    }
+    let right = terms.split_off(terms.len() / 2);
+    join(Box::new(chain(terms, join)), Box::new(chain(right, join)))
+}

@@ -1,0 +1,131 @@
+//! Alias substitution (POSIX XCU 2.3.1; bash manual 6.6).
+//!
+//! The alias text takes the place of the word in the source buffer, and lexing goes on at its
+//! start. A span remembers where the text ends: inside it the alias is not expanded again, and
+//! after one that ends in a blank the next word is looked up, too.
+//!
+//! Substitution costs the length of the alias, not of the source: the text is written over
+//! bytes that were used up already where there are enough of them and none is needed any more.
+
+use std::rc::Rc;
+
+use super::table::{BLANK, is};
+use super::{Machine, State};
+
+#[derive(Default)]
+pub(crate) struct AliasState {
+    spans: Vec<Span>,
+    /// The next word is looked up wherever it stands.
+    pub next: bool,
+}
+
+struct Span {
+    name: Box<[u8]>,
+    /// Position after the alias text.
+    end: usize,
+    /// The text ends in a blank.
+    chain: bool,
+}
+
+/// Aliases within aliases, at most.
+const MAX_SPANS: usize = 256;
+
+impl State<'_> {
+    /// Forgets the aliases whose text ends before `start`; whether the last of them asks for the
+    /// word at `start` to be looked up.
+    pub fn alias_position(&mut self, start: usize) -> bool {
+        while let Some(top) = self.alias.spans.last() {
+            if top.end > start {
+                break;
+            }
+            self.alias.next = top.chain;
+            self.alias.spans.pop();
+        }
+        self.alias.next
+    }
+
+    /// Forgets all substitutions in progress.
+    pub fn reset_aliases(&mut self) {
+        self.alias.spans.clear();
+        self.alias.next = false;
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Substitutes the word `start..end` if it names an alias; `pos` is then at the text.
+    pub fn substitute_alias(&mut self, start: usize, end: usize) -> bool {
+        let name: Box<[u8]> = self.src.get(start..end).unwrap_or_default().into();
+        self.substitute_alias_named(&name, start, end)
+    }
+
+    /// The same for a word spelled over line continuations.
+    pub fn substitute_alias_named(&mut self, name: &[u8], start: usize, end: usize) -> bool {
+        if self.alias.spans.len() >= MAX_SPANS || self.alias.spans.iter().any(|s| *s.name == *name) {
+            return false;
+        }
+        let Some(text) = self.aliases.get(name) else { return false };
+        let chain = text.last().is_some_and(|&b| is(b, BLANK));
+        let text = delimited(text);
+        let end = self.splice(start, end, &text);
+        let name = name.into();
+        self.alias.spans.push(Span { name, end, chain });
+        self.alias.next = false;
+        true
+    }
+
+    /// Puts `text` in the place of `start..end`, moves to its start and returns its end.
+    fn splice(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
+        self.not_arith.clear();
+        let st = &mut self.st;
+        if st.words == 0
+            && let Some(from) = end.checked_sub(text.len())
+            && let Some(room) = st.src.get_mut(from..end)
+        {
+            room.copy_from_slice(text);
+            st.pos = from;
+            return end;
+        }
+        // Leave room for the next ones, so that early aliases do not move the source each time.
+        let gap = if st.words == 0 { 4096 } else { 0 };
+        let new = std::iter::repeat_n(b' ', gap).chain(text.iter().copied());
+        let end = end.min(st.src.len());
+        st.src.splice(start..end, new);
+        let delta = (gap + text.len()) as isize - (end - start) as isize;
+        for span in &mut st.alias.spans {
+            span.end = span.end.saturating_add_signed(delta);
+        }
+        st.shift += delta;
+        st.pos = start + gap;
+        start + gap + text.len()
+    }
+}
+
+/// The alias text, with a blank added when it could run into what follows it: bash ends
+/// the last word of an alias where the alias ends, unless that is inside quotes.
+fn delimited(text: Rc<[u8]>) -> Rc<[u8]> {
+    if text.is_empty() || text.last().is_some_and(|&b| is(b, BLANK) || b == b'\n') || ends_quoted(&text) {
+        return text;
+    }
+    let mut t = text.to_vec();
+    t.push(b' ');
+    t.into()
+}
+
+/// Whether `text` ends inside quotes or after an unquoted backslash.
+fn ends_quoted(text: &[u8]) -> bool {
+    let mut quote = 0u8;
+    let mut bytes = text.iter();
+    while let Some(&b) = bytes.next() {
+        match b {
+            b'\\' if quote != b'\'' => {
+                if bytes.next().is_none() {
+                    return true;
+                }
+            }
+            b'\'' | b'"' if quote == 0 => quote = b,
+            _ if b == quote => quote = 0,
+            _ => {}
+        }
+    }
+    quote != 0
+}

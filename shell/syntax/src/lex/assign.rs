@@ -1,0 +1,181 @@
+//! Assignments: `name=value`, `name+=value`, `name[sub]=value`, `name=(...)`
+//! (POSIX XCU 2.9.1; bash manual 3.4, 6.7).
+
+use super::table::{self, BREAK, NAME, is};
+use super::token::{Ctx, Lexeme, Tk};
+use super::word::Builder;
+use super::{Machine, Res};
+use crate::ast::{ArrayElement, AssignValue, Assignment, Word, WordPart};
+
+pub(crate) enum Outcome {
+    Assign(Lexeme),
+    /// An ordinary word, to be read from its start; bytes before `bracket_end` do not end it.
+    Word {
+        bracket_end: usize,
+    },
+}
+
+impl Machine<'_, '_> {
+    /// Whether the plain run `start..end` may be an assignment at all.
+    #[inline]
+    pub fn may_assign(&self, start: usize, end: usize) -> bool {
+        let run = self.src.get(start..end).unwrap_or_default();
+        let n = table::run_with(run, NAME);
+        n > 0 && matches!(run.get(n), Some(b'=' | b'[' | b'+'))
+    }
+
+    /// The assignment at `pos`, if it is one; else nothing is used up.
+    pub fn lex_assignment(&mut self, ctx: Ctx) -> Res<Outcome> {
+        let mark = self.mark();
+        let (start, line) = (self.pos, self.line);
+        let name = self.name();
+        let mut subscript = None;
+        let mut bracket_end = start;
+        if self.peek_joined() == Some(b'[') {
+            let open = self.pos;
+            if !ctx.has(Ctx::ASSIGN) && !self.closes_without_break() {
+                self.rewind(&mark);
+                return Ok(Outcome::Word { bracket_end });
+            }
+            subscript = Some(self.subscript()?);
+            if ctx.has(Ctx::ASSIGN) && self.has_break(open, self.pos) {
+                bracket_end = self.pos;
+            }
+        }
+        let append = self.peek_joined() == Some(b'+') && self.peek_at(1) == Some(b'=');
+        if append {
+            self.pos += 1;
+        }
+        if self.peek_joined() != Some(b'=') {
+            self.rewind(&mark);
+            return Ok(Outcome::Word { bracket_end });
+        }
+        self.pos += 1;
+        let value = if self.peek_joined() == Some(b'(') && subscript.is_none() {
+            let from = self.pos;
+            let elements = self.array()?;
+            let mut text = vec![b'('];
+            for (i, e) in elements.iter().enumerate() {
+                if i > 0 {
+                    text.push(b' ');
+                }
+                crate::print::array_element(&mut text, e);
+            }
+            text.push(b')');
+            if self.src.get(from..self.pos) != Some(text.as_slice()) {
+                self.edit_from(from, text);
+            }
+            AssignValue::Array(elements)
+        } else {
+            AssignValue::Scalar(self.lex_plain_word(ctx, start)?)
+        };
+        let raw = self.raw_from(start);
+        if ctx.has(Ctx::LET) {
+            // `eval a=(1 2)`: the builtin gets the text.
+            if matches!(value, AssignValue::Scalar(_)) {
+                self.rewind(&mark);
+                return Ok(Outcome::Word { bracket_end });
+            }
+            let word = Word { parts: vec![WordPart::Quoted(raw.clone())], raw };
+            return Ok(Outcome::Assign(Lexeme::Word(word)));
+        }
+        Ok(Outcome::Assign(Lexeme::Assign(Box::new(Assignment { name, subscript, append, value, raw, line }))))
+    }
+
+    /// Whether the `[` at `pos` is closed before a blank or operator ends the word.
+    fn closes_without_break(&self) -> bool {
+        let rest = self.rest();
+        let mut depth = 0usize;
+        let mut i = 0;
+        while let Some(&c) = rest.get(i) {
+            match c {
+                b'[' => depth += 1,
+                b']' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return true;
+                    }
+                }
+                b'\\' => i += 1,
+                b'\'' | b'"' => match memchr::memchr(c, rest.get(i + 1..).unwrap_or_default()) {
+                    Some(n) => i += n + 1,
+                    None => return false,
+                },
+                _ if is(c, BREAK) && !rest.get(..i).is_some_and(|s| s.contains(&b'$')) => return false,
+                b'\n' => return false,
+                _ => {}
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
+    pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
+        self.pos += 1;
+        self.enter(2)?;
+        let mut elements = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => {
+                    let line = self.line;
+                    return Err(self.unclosed(b')', line));
+                }
+                Some(b')') => {
+                    self.pos += 1;
+                    break;
+                }
+                Some(b'\n') => {
+                    self.pos += 1;
+                    self.line += 1;
+                    if !self.docs.pending.is_empty() {
+                        self.read_heredocs()?;
+                    }
+                }
+                Some(c) if is(c, BREAK) && !(matches!(c, b'<' | b'>') && self.peek_at(1) == Some(b'(')) => {
+                    // The operator is read as a token for the message.
+                    match self.next_kind(Ctx::ARG)? {
+                        Tk::Word => {
+                            self.skip_token();
+                        }
+                        _ => return Err(self.unexpected()),
+                    }
+                }
+                Some(_) => elements.push(self.array_element()?),
+            }
+        }
+        self.leave(2);
+        Ok(elements)
+    }
+
+    fn array_element(&mut self) -> Res<ArrayElement> {
+        let mut keep_until = self.pos;
+        if self.peek() == Some(b'[') {
+            let mark = self.mark();
+            let key = self.subscript()?;
+            let bracket_end = self.pos;
+            let append = self.peek_joined() == Some(b'+') && self.peek_at(1) == Some(b'=');
+            if append {
+                self.pos += 1;
+            }
+            if self.peek_joined() == Some(b'=') {
+                self.pos += 1;
+                let value = self.lex_plain_word(Ctx::ARG, self.pos)?;
+                return Ok(ArrayElement { key: Some(key), append, value });
+            }
+            // Some other word that starts with a bracket; blanks in the brackets belong to it.
+            self.rewind(&mark);
+            keep_until = bracket_end;
+        }
+        let value = self.lex_plain_word(Ctx::ARG, keep_until)?;
+        Ok(ArrayElement { key: None, append: false, value })
+    }
+}
+
+/// Text as a literal word (run-time operands).
+pub(crate) fn quoted_word(text: &[u8]) -> Word {
+    let mut b = Builder::default();
+    b.quoted(text);
+    Word { parts: b.finish(), raw: text.into() }
+}

@@ -1,0 +1,129 @@
+//! `$(...)`, backquotes, `<(...)` and `>(...)` (POSIX XCU 2.6.3; bash manual 3.5.4, 3.5.6).
+
+use std::rc::Rc;
+
+use super::token::{Ctx, Tk};
+use super::{Machine, Res};
+use crate::ast::{CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart};
+
+/// Nesting cost of a command in a word.
+const COST: u32 = 8;
+
+impl Machine<'_, '_> {
+    /// `$(...)`, with `pos` after the parenthesis and `start` at the `$`.
+    pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
+        let line = self.line;
+        let body = self.sub_list()?;
+        let mut text = b"$(".to_vec();
+        crate::print::substitution(&mut text, &body);
+        text.push(b')');
+        self.edit_from(start, text);
+        let is_file_read = is_file_read(&body);
+        Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error: None, line })))
+    }
+
+    /// `<(...)` or `>(...)`, with `pos` at the operator.
+    pub fn process_sub(&mut self) -> Res<WordPart> {
+        let start = self.pos;
+        let op = self.peek();
+        self.pos += 2;
+        self.begin_word();
+        let body = self.sub_list()?;
+        self.end_word();
+        let read = op == Some(b'<');
+        let mut text = if read { b"<(".to_vec() } else { b">(".to_vec() };
+        crate::print::substitution(&mut text, &body);
+        text.push(b')');
+        self.edit_from(start, text);
+        Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))
+    }
+
+    /// The list up to the closing parenthesis, which is used up.
+    fn sub_list(&mut self) -> Res<List> {
+        self.enter(COST)?;
+        self.subs += 1;
+        let docs = self.docs.begin();
+        let mut body = self.compound_list(true)?;
+        if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
+            return Err(self.unexpected());
+        }
+        self.skip_token();
+        self.close_docs(docs, &mut body);
+        self.subs -= 1;
+        self.leave(COST);
+        Ok(body)
+    }
+
+    /// A backquoted command, with `pos` at the opening backquote. `quoted`: within double quotes,
+    /// where `\"` loses its backslash, too.
+    pub fn backquoted(&mut self, quoted: bool) -> Res<WordPart> {
+        let line = self.line;
+        self.pos += 1;
+        let mut text = Vec::new();
+        loop {
+            let run = memchr::memchr3(b'`', b'\\', b'\n', self.rest()).unwrap_or(self.rest().len());
+            if run > 0 {
+                text.extend_from_slice(self.rest().get(..run).unwrap_or_default());
+                self.pos += run;
+            }
+            match self.peek() {
+                None => return Err(self.unclosed(b'`', line)),
+                Some(b'`') => {
+                    self.pos += 1;
+                    break;
+                }
+                Some(b'\n') => {
+                    text.push(b'\n');
+                    self.line += 1;
+                    self.pos += 1;
+                }
+                Some(b'\\') => match self.peek_at(1) {
+                    Some(b'\n') => self.cut_continuation(),
+                    Some(c @ (b'$' | b'`' | b'\\')) => {
+                        text.push(c);
+                        self.pos += 2;
+                    }
+                    Some(b'"') if quoted => {
+                        text.push(b'"');
+                        self.pos += 2;
+                    }
+                    _ => {
+                        text.push(b'\\');
+                        self.pos += 1;
+                    }
+                },
+                Some(_) => {}
+            }
+        }
+        self.enter(COST)?;
+        let (body, error) = match self.parse_inner(text, line) {
+            Ok(body) => (body, None),
+            Err(e) if e.limit => return Err(e),
+            Err(e) => {
+                let text = e.render(b"");
+                let text = text.strip_suffix(b"\n").unwrap_or(&text);
+                (List::default(), Some(text.into()))
+            }
+        };
+        self.leave(COST);
+        let is_file_read = is_file_read(&body);
+        Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, line })))
+    }
+}
+
+/// `$(< file)`
+fn is_file_read(body: &List) -> bool {
+    let [item] = body.items.as_slice() else { return false };
+    let [stage] = item.and_or.first.stages.as_slice() else { return false };
+    if item.background || !item.and_or.rest.is_empty() || item.and_or.first.negated || item.and_or.first.timed.is_some()
+    {
+        return false;
+    }
+    let CommandKind::Simple(simple) = &stage.command.kind else { return false };
+    let [redirect] = stage.command.redirects.as_slice() else { return false };
+    simple.assignments.is_empty()
+        && simple.words.is_empty()
+        && redirect.op == RedirectOp::Read
+        && matches!(redirect.fd, RedirectFd::Default | RedirectFd::Number(0))
+        && matches!(redirect.target, RedirectTarget::Word(_))
+}

@@ -1,0 +1,123 @@
+//! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
+
+use std::rc::Rc;
+
+use super::table::{self, DIGIT, NAME, NAME_START, is};
+use super::{Machine, Res};
+use crate::ast::{Param, ParamName, ParamOp, WordPart};
+
+impl Machine<'_, '_> {
+    /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
+    /// `$'...'` gives a `Quoted` part. `quoted`: inside double quotes or a here-document.
+    pub fn dollar(&mut self, quoted: bool) -> Res<Option<WordPart>> {
+        let start = self.pos;
+        self.pos += 1;
+        let Some(c) = self.peek_joined() else { return Ok(None) };
+        if is(c, NAME_START) {
+            let name = self.name();
+            return Ok(Some(self.plain_param(start, ParamName::Variable(name))));
+        }
+        match c {
+            b'{' => self.braced_param(start, quoted).map(Some),
+            b'(' => self.dollar_paren(start).map(Some),
+            b'[' => {
+                self.pos += 1;
+                self.enter(2)?;
+                let line = self.line;
+                let arith = self.arith_until(super::arith_text::End::Bracket, line)?;
+                self.leave(2);
+                Ok(Some(WordPart::Arith(Rc::new(arith))))
+            }
+            b'\'' if !quoted => {
+                self.pos = start;
+                // A continuation between `$` and `'` is not worth keeping the quote special.
+                if self.peek_at(1) != Some(b'\'') {
+                    self.pos += 1;
+                    return Ok(None);
+                }
+                let text = self.ansi_quoted()?;
+                Ok(Some(WordPart::Quoted(text.into_boxed_slice())))
+            }
+            b'"' if !quoted => {
+                let end = self.pos;
+                self.pos = end;
+                if self.words > 0 {
+                    self.edit_from(start, Vec::new());
+                }
+                self.double_quoted().map(Some)
+            }
+            _ if is(c, DIGIT) => {
+                self.pos += 1;
+                let name = if c == b'0' {
+                    ParamName::Special(b'0')
+                } else {
+                    ParamName::Positional(u32::from(c - b'0'))
+                };
+                Ok(Some(self.plain_param(start, name)))
+            }
+            b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => {
+                self.pos += 1;
+                Ok(Some(self.plain_param(start, ParamName::Special(c))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn plain_param(&self, start: usize, name: ParamName) -> WordPart {
+        WordPart::Param(Box::new(Param {
+            name,
+            subscript: None,
+            indirect: false,
+            op: ParamOp::Plain,
+            raw: self.raw_from(start),
+        }))
+    }
+
+    /// The name at `pos`, over line continuations.
+    pub fn name(&mut self) -> Box<[u8]> {
+        let start = self.pos;
+        let run = table::run_with(self.rest(), NAME);
+        self.pos += run;
+        if !matches!(self.peek(), Some(b'\\')) || self.peek_at(1) != Some(b'\n') {
+            return self.src.get(start..self.pos).unwrap_or_default().into();
+        }
+        let mut name = self.src.get(start..self.pos).unwrap_or_default().to_vec();
+        while let Some(b) = self.peek_joined() {
+            if !is(b, NAME) {
+                break;
+            }
+            name.push(b);
+            self.pos += 1;
+        }
+        name.into_boxed_slice()
+    }
+
+    /// `$(` or `$((`, with `pos` at the first parenthesis and `start` at the `$`.
+    fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
+        self.pos += 1;
+        if self.peek_joined() == Some(b'(') && !self.not_arith.contains(&start) {
+            let mark = self.mark();
+            let line = self.line;
+            self.pos += 1;
+            self.enter(2)?;
+            match self.arith_until(super::arith_text::End::Parens, line) {
+                Ok(arith) => {
+                    self.leave(2);
+                    return Ok(WordPart::Arith(Rc::new(arith)));
+                }
+                Err(e) if e.limit => return Err(e),
+                Err(arith_error) => {
+                    // `$( (a); b )`: a subshell after all.
+                    self.rewind(&mark);
+                    self.not_arith.insert(start);
+                    return match self.command_sub(start) {
+                        // When it is neither, an unclosed `$((` is reported as such.
+                        Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
+                        other => other,
+                    };
+                }
+            }
+        }
+        self.command_sub(start)
+    }
+}

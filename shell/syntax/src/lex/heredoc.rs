@@ -1,0 +1,335 @@
+//! Here-documents (POSIX XCU 2.7.4; bash manual 3.6.6).
+//!
+//! A redirection is parsed before its body is there: the body follows the next newline token.
+//! The redirection gets a numbered place-holder, and [`Machine::close_docs`] puts the bodies in
+//! when the command around it is complete.
+
+use std::rc::Rc;
+
+use super::{Machine, Res};
+use crate::ast::*;
+use crate::error::Warning;
+
+#[derive(Default)]
+pub(crate) struct Docs {
+    /// Announced, body not read yet.
+    pub pending: Vec<Pending>,
+    /// Bodies by number, increasing.
+    done: Vec<(u32, HereDoc)>,
+    next: u32,
+    /// A `$(` closed before its body came: words have to be searched for place-holders, too.
+    in_words: bool,
+}
+
+pub(crate) struct Pending {
+    id: u32,
+    delimiter: Text,
+    strip_tabs: bool,
+    quoted: bool,
+    line: u32,
+}
+
+impl Docs {
+    /// The number of the next here-document.
+    pub fn begin(&self) -> u32 {
+        self.next
+    }
+
+    pub fn clear(&mut self) {
+        *self = Docs::default();
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Announces a here-document whose delimiter is spelled `raw`, and gives its place-holder.
+    pub fn announce_doc(&mut self, raw: &[u8], strip_tabs: bool, line: u32) -> Rc<HereDoc> {
+        let quoted = raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"'));
+        let delimiter: Text = if quoted { unquote(raw).into() } else { raw.into() };
+        let id = self.docs.next;
+        self.docs.next += 1;
+        let pending = Pending { id, delimiter: delimiter.clone(), strip_tabs, quoted, line };
+        self.docs.pending.push(pending);
+        let body = Word { parts: Vec::new(), raw: id.to_le_bytes().into() };
+        Rc::new(HereDoc { delimiter, strip_tabs, quoted, body })
+    }
+
+    /// Reads the bodies of all pending here-documents, with `pos` at the start of a line.
+    pub fn read_heredocs(&mut self) -> Res<()> {
+        let pending = std::mem::take(&mut self.docs.pending);
+        for p in pending {
+            let first_line = self.line;
+            let text = self.doc_text(&p);
+            let body = if p.quoted {
+                super::assign::quoted_word(&text)
+            } else {
+                self.doc_body(text, first_line)?
+            };
+            let doc = HereDoc { delimiter: p.delimiter, strip_tabs: p.strip_tabs, quoted: p.quoted, body };
+            self.docs.done.push((p.id, doc));
+        }
+        Ok(())
+    }
+
+    /// Appends the line at `pos` with its newline to `line`; `false` at the end of input.
+    fn doc_line(&mut self, line: &mut Vec<u8>) -> bool {
+        if self.peek().is_none() {
+            return false;
+        }
+        loop {
+            let rest = self.rest();
+            let (n, found) = match memchr::memchr(b'\n', rest) {
+                Some(i) => (i + 1, true),
+                None => (rest.len(), false),
+            };
+            line.extend_from_slice(rest.get(..n).unwrap_or_default());
+            self.pos += n;
+            if found {
+                self.line += 1;
+                return true;
+            }
+            if self.peek().is_none() {
+                return true;
+            }
+        }
+    }
+
+    /// The body's text up to the delimiter, tabs stripped and lines joined.
+    fn doc_text(&mut self, p: &Pending) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let at = self.pos;
+            if !self.doc_line(&mut line) {
+                self.warn_eof(p);
+                return text;
+            }
+            if p.strip_tabs {
+                let tabs = line.iter().take_while(|&&b| b == b'\t').count();
+                line.drain(..tabs);
+            }
+            if !p.quoted {
+                while ends_in_continuation(&line) {
+                    line.truncate(line.len() - 2);
+                    if !self.doc_line(&mut line) {
+                        break;
+                    }
+                }
+            }
+            let bare = line.strip_suffix(b"\n").unwrap_or(&line);
+            if *bare == *p.delimiter {
+                return text;
+            }
+            // `EOF)` ends the document inside `$(...)`.
+            if self.subs > 0
+                && let Some(after) = bare.strip_prefix(&*p.delimiter)
+                && after.contains(&b')')
+            {
+                let back = line.len() - p.delimiter.len();
+                if self.pos - at >= back {
+                    let newlines = memchr::memchr_iter(b'\n', &line).count() as u32;
+                    self.pos -= back;
+                    self.line -= newlines.min(self.line);
+                }
+                self.warn_eof(p);
+                return text;
+            }
+            text.extend_from_slice(&line);
+        }
+    }
+
+    fn warn_eof(&mut self, p: &Pending) {
+        let mut message = format!("here-document at line {} delimited by end-of-file (wanted `", p.line).into_bytes();
+        message.extend_from_slice(&p.delimiter);
+        message.extend_from_slice(b"')");
+        let line = self.line;
+        self.warnings.push(Warning { line, message: message.into() });
+    }
+
+    /// The body as a word.
+    fn doc_body(&mut self, text: Vec<u8>, first_line: u32) -> Res<Word> {
+        if memchr::memchr3(b'$', b'`', b'\\', &text).is_none() {
+            return Ok(super::assign::quoted_word(&text));
+        }
+        self.enter(4)?;
+        let word = self.parse_doc_body(text, first_line);
+        self.leave(4);
+        Ok(word)
+    }
+
+    /// Puts the bodies read since [`Docs::begin`] into `list`.
+    pub fn close_docs(&mut self, from: u32, list: &mut List) {
+        let docs = &mut self.st.docs;
+        if docs.next == from {
+            return;
+        }
+        if docs.pending.iter().any(|p| p.id >= from) && self.st.subs > 0 {
+            let count = docs.pending.iter().filter(|p| p.id >= from).count();
+            let s = if count == 1 { "" } else { "s" };
+            let message = format!("command substitution: {count} unterminated here-document{s}").into_bytes();
+            docs.in_words = true;
+            let line = self.st.line;
+            self.st.warnings.push(Warning { line, message: message.into() });
+        }
+        let docs = &mut self.st.docs;
+        let mut filler = Filler { docs: &mut docs.done, in_words: docs.in_words };
+        filler.list(list);
+    }
+}
+
+/// Walks a tree and fills the place-holders in.
+struct Filler<'a> {
+    docs: &'a mut Vec<(u32, HereDoc)>,
+    in_words: bool,
+}
+
+impl Filler<'_> {
+    fn list(&mut self, list: &mut List) {
+        for item in &mut list.items {
+            if self.docs.is_empty() {
+                return;
+            }
+            self.pipeline(&mut item.and_or.first);
+            for (_, p) in &mut item.and_or.rest {
+                self.pipeline(p);
+            }
+        }
+    }
+
+    fn pipeline(&mut self, p: &mut Pipeline) {
+        for stage in &mut p.stages {
+            self.command(&mut stage.command);
+        }
+    }
+
+    fn command(&mut self, c: &mut Command) {
+        match &mut c.kind {
+            CommandKind::Simple(s) => {
+                if self.in_words {
+                    for w in &mut s.words {
+                        if let CommandWord::Word(w) = w {
+                            self.word(w);
+                        }
+                    }
+                    for a in &mut s.assignments {
+                        if let AssignValue::Scalar(w) = &mut a.value {
+                            self.word(w);
+                        }
+                    }
+                }
+            }
+            CommandKind::Brace(l) => self.list(l),
+            CommandKind::Subshell(l) => {
+                if let Some(l) = Rc::get_mut(l) {
+                    self.list(l);
+                }
+            }
+            CommandKind::If(i) => {
+                for (c, b) in &mut i.branches {
+                    self.list(c);
+                    self.list(b);
+                }
+                if let Some(l) = &mut i.otherwise {
+                    self.list(l);
+                }
+            }
+            CommandKind::While(w) => {
+                self.list(&mut w.condition);
+                self.list(&mut w.body);
+            }
+            CommandKind::For(f) | CommandKind::Select(f) => self.list(&mut f.body),
+            CommandKind::ArithFor(f) => self.list(&mut f.body),
+            CommandKind::Case(c) => {
+                for arm in &mut c.arms {
+                    self.list(&mut arm.body);
+                }
+            }
+            CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+            CommandKind::Function(f) => {
+                if let Some(f) = Rc::get_mut(f) {
+                    self.command(&mut f.body);
+                }
+            }
+            CommandKind::Coproc(c) => {
+                if let Some(c) = Rc::get_mut(&mut c.body) {
+                    self.command(c);
+                }
+            }
+        }
+        for r in &mut c.redirects {
+            match &mut r.target {
+                RedirectTarget::HereDoc(doc) => self.fill(doc),
+                RedirectTarget::Word(w) if self.in_words => self.word(w),
+                RedirectTarget::Word(_) => {}
+            }
+        }
+    }
+
+    fn word(&mut self, w: &mut Word) {
+        self.parts(&mut w.parts);
+    }
+
+    fn parts(&mut self, parts: &mut [WordPart]) {
+        for p in parts {
+            match p {
+                WordPart::DoubleQuoted(inner) => self.parts(inner),
+                WordPart::CommandSub(c) => {
+                    if let Some(c) = Rc::get_mut(c) {
+                        self.list(&mut c.body);
+                    }
+                }
+                WordPart::ProcessSub(c) => {
+                    if let Some(c) = Rc::get_mut(c) {
+                        self.list(&mut c.body);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn fill(&mut self, doc: &mut Rc<HereDoc>) {
+        if !doc.body.parts.is_empty() {
+            return;
+        }
+        let Ok(id) = <[u8; 4]>::try_from(&*doc.body.raw) else { return };
+        let id = u32::from_le_bytes(id);
+        let Ok(i) = self.docs.binary_search_by_key(&id, |(id, _)| *id) else { return };
+        // Bodies are nearly always filled in order, so they mostly leave from the end or the
+        // start of a short list; a tombstone keeps removal cheap.
+        if let Some((_, body)) = self.docs.get_mut(i) {
+            let body = std::mem::replace(
+                body,
+                HereDoc { delimiter: Text::default(), strip_tabs: false, quoted: false, body: Word::default() },
+            );
+            *doc = Rc::new(body);
+        }
+    }
+}
+
+/// Whether the line ends in an unescaped backslash before its newline.
+fn ends_in_continuation(line: &[u8]) -> bool {
+    let Some(line) = line.strip_suffix(b"\n") else { return false };
+    let slashes = line.iter().rev().take_while(|&&b| b == b'\\').count();
+    slashes % 2 == 1
+}
+
+/// Quote removal on a delimiter as it is spelled.
+fn unquote(raw: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut quote = 0u8;
+    let mut bytes = raw.iter().copied().peekable();
+    while let Some(b) = bytes.next() {
+        match b {
+            b'\\' if quote == 0 => out.extend(bytes.next()),
+            b'\\' if quote == b'"' => match bytes.peek() {
+                Some(b'$' | b'`' | b'"' | b'\\') => out.extend(bytes.next()),
+                _ => out.push(b),
+            },
+            b'\'' | b'"' if quote == 0 => quote = b,
+            _ if b == quote => quote = 0,
+            _ => out.push(b),
+        }
+    }
+    out
+}

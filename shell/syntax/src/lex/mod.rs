@@ -1,0 +1,271 @@
+//! Lexing: bytes to tokens, words and expansions.
+//!
+//! The parser drives the lexer: it asks for one token at a time and says in which context
+//! ([`token::Ctx`]), because the same bytes are a reserved word, an assignment or an argument
+//! depending on where they stand. Words are parsed into their parts at once, which means that
+//! the lexer calls the parser for `$(...)`.
+//!
+//! # Map
+//! - [`table`]: byte classes; [`token`]: operators, reserved words, one token of look-ahead.
+//! - [`word`]: unquoted words; [`quote`]: `'...'`, `$'...'`, `"..."`, backslash.
+//! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it.
+//! - [`arith_text`]: the text of `$((...))`; [`subscript`]: `[...]` after a name.
+//! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
+//! - [`assign`]: `name=value`, `name=(...)`.
+//! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
+//! - [`skip`]: finding a closing bracket without parsing what is before it.
+//! - [`raw`]: source spellings, with line continuations taken out.
+//!
+//! # Invariants
+//! - `pos` only moves back in [`Machine::rewind`], and each place that may rewind remembers
+//!   its failures, so that nesting such places stays polynomial.
+//! - `line` counts the newlines before `pos`.
+
+pub(crate) mod alias;
+pub(crate) mod arith_text;
+pub(crate) mod assign;
+pub(crate) mod command_sub;
+pub(crate) mod dollar;
+pub(crate) mod heredoc;
+pub(crate) mod operand;
+pub(crate) mod param;
+pub(crate) mod quote;
+pub(crate) mod raw;
+pub(crate) mod skip;
+pub(crate) mod subscript;
+pub(crate) mod table;
+pub(crate) mod token;
+pub(crate) mod word;
+
+use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
+
+use crate::error::{SyntaxError, Warning};
+use crate::parse::{Aliases, Input, MAX_DEPTH, ParseOptions};
+
+/// Results inside the parser; the error is boxed to keep the good path small.
+pub(crate) type Res<T> = Result<T, Box<SyntaxError>>;
+
+/// Everything that lasts from one command to the next.
+#[derive(Default)]
+pub(crate) struct State<'i> {
+    pub src: Vec<u8>,
+    pub pos: usize,
+    pub line: u32,
+    pub input: Option<Box<dyn Input + 'i>>,
+    pub opts: ParseOptions,
+    /// The text is the body of a here-document.
+    pub in_heredoc: bool,
+    /// A command has begun, so that reading on is a continuation.
+    pub started: bool,
+    pub depth: u32,
+    /// `$(` and `<(` around `pos`.
+    pub subs: u32,
+    /// The token read ahead.
+    pub look: Option<token::Token>,
+    /// Words around `pos`; positions inside them must stay valid.
+    pub words: u32,
+    pub edits: Vec<raw::Edit>,
+    pub docs: heredoc::Docs,
+    pub alias: alias::AliasState,
+    /// Starts of `$((` and `((` that turned out to be nested parentheses.
+    pub not_arith: BTreeSet<usize>,
+    pub warnings: Vec<Warning>,
+    /// `pos` minus this is the number of source bytes used up.
+    pub shift: isize,
+}
+
+/// The parser at work on one command.
+pub(crate) struct Machine<'a, 'i> {
+    pub st: State<'i>,
+    pub aliases: &'a dyn Aliases,
+}
+
+impl<'i> Deref for Machine<'_, 'i> {
+    type Target = State<'i>;
+    #[inline(always)]
+    fn deref(&self) -> &State<'i> {
+        &self.st
+    }
+}
+
+impl<'i> DerefMut for Machine<'_, 'i> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut State<'i> {
+        &mut self.st
+    }
+}
+
+/// A place to come back to.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    pos: usize,
+    line: u32,
+    depth: u32,
+    subs: u32,
+    words: u32,
+    edits: usize,
+    pending_docs: usize,
+}
+
+impl Machine<'_, '_> {
+    /// The byte at `pos`, reading more input when there is none yet.
+    #[inline(always)]
+    pub fn peek(&mut self) -> Option<u8> {
+        match self.st.src.get(self.st.pos) {
+            Some(&b) => Some(b),
+            None => self.peek_slow(0),
+        }
+    }
+
+    /// The byte `n` after `pos`.
+    #[inline]
+    pub fn peek_at(&mut self, n: usize) -> Option<u8> {
+        match self.st.src.get(self.st.pos + n) {
+            Some(&b) => Some(b),
+            None => self.peek_slow(n),
+        }
+    }
+
+    #[cold]
+    fn peek_slow(&mut self, n: usize) -> Option<u8> {
+        while self.st.src.len() <= self.st.pos + n {
+            let st = &mut self.st;
+            let more = match st.input.as_mut() {
+                Some(input) => input.read_line(&mut st.src, st.started),
+                None => false,
+            };
+            if !more {
+                st.input = None;
+                return None;
+            }
+        }
+        self.st.src.get(self.st.pos + n).copied()
+    }
+
+    /// The byte at `pos` after any line continuations (`\` newline), which are used up.
+    #[inline]
+    pub fn peek_joined(&mut self) -> Option<u8> {
+        loop {
+            match self.peek() {
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.cut_continuation(),
+                other => return other,
+            }
+        }
+    }
+
+    /// Uses up a `\` newline at `pos`.
+    pub fn cut_continuation(&mut self) {
+        let pos = self.pos;
+        if self.words > 0 {
+            self.edits.push(raw::Edit { start: pos, end: pos + 2, text: Vec::new() });
+        }
+        self.pos += 2;
+        self.line += 1;
+    }
+
+    /// The bytes from `pos` on that have been read already.
+    #[inline(always)]
+    pub fn rest(&self) -> &[u8] {
+        self.st.src.get(self.st.pos..).unwrap_or_default()
+    }
+
+    /// Moves on to `pos`, counting newlines.
+    pub fn advance_to(&mut self, pos: usize) {
+        let from = self.pos.min(pos);
+        let newlines = self.src.get(from..pos).map_or(0, |s| memchr::memchr_iter(b'\n', s).count());
+        self.line += newlines as u32;
+        self.pos = pos;
+    }
+
+    pub fn mark(&self) -> Mark {
+        Mark {
+            pos: self.pos,
+            line: self.line,
+            depth: self.depth,
+            subs: self.subs,
+            words: self.words,
+            edits: self.edits.len(),
+            pending_docs: self.docs.pending.len(),
+        }
+    }
+
+    pub fn rewind(&mut self, mark: &Mark) {
+        self.pos = mark.pos;
+        self.line = mark.line;
+        self.depth = mark.depth;
+        self.subs = mark.subs;
+        self.words = mark.words;
+        self.edits.truncate(mark.edits);
+        self.docs.pending.truncate(mark.pending_docs);
+        self.look = None;
+    }
+
+    /// Enters a nested construct that costs `cost` of [`MAX_DEPTH`].
+    #[inline]
+    pub fn enter(&mut self, cost: u32) -> Res<()> {
+        self.depth += cost;
+        if self.depth > MAX_DEPTH { Err(self.too_deep()) } else { Ok(()) }
+    }
+
+    #[inline]
+    pub fn leave(&mut self, cost: u32) {
+        self.depth = self.depth.saturating_sub(cost);
+    }
+}
+
+// Errors.
+impl Machine<'_, '_> {
+    #[cold]
+    fn too_deep(&self) -> Box<SyntaxError> {
+        Box::new(SyntaxError {
+            line: self.line,
+            message: b"maximum nesting level exceeded"[..].into(),
+            more: Vec::new(),
+            incomplete: false,
+            limit: true,
+        })
+    }
+
+    /// An error with nothing but a message.
+    #[cold]
+    pub fn error(&self, line: u32, message: impl Into<Vec<u8>>) -> Box<SyntaxError> {
+        Box::new(SyntaxError {
+            line,
+            message: message.into().into_boxed_slice(),
+            more: Vec::new(),
+            incomplete: false,
+            limit: false,
+        })
+    }
+
+    /// The input ended before `close`; the error carries the line where `open` stood.
+    #[cold]
+    pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
+        let mut message = b"unexpected EOF while looking for matching `".to_vec();
+        message.push(close);
+        message.push(b'\'');
+        let mut e = self.error(line, message);
+        e.incomplete = true;
+        e
+    }
+
+    /// `` `source line' ``, as the second line of a message.
+    pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
+        let pos = pos.min(self.src.len());
+        let before = self.src.get(..pos).unwrap_or_default();
+        let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
+        let after = self.src.get(pos..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', after).map_or(self.src.len(), |i| pos + i);
+        let mut text = vec![b'`'];
+        text.extend_from_slice(self.src.get(start..end).unwrap_or_default());
+        text.push(b'\'');
+        (self.line, text.into_boxed_slice())
+    }
+
+    /// Line number to report for the end of input: bash counts one more line, whether
+    /// the last one ends in a newline or not.
+    pub fn eof_line(&self) -> u32 {
+        if self.src.last() == Some(&b'\n') || self.src.is_empty() { self.line } else { self.line + 1 }
+    }
+}

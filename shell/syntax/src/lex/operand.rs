@@ -1,0 +1,118 @@
+//! The word after the operator in `${name OP word}`.
+//!
+//! Outside double quotes, and for patterns and replacements everywhere, it is read like an
+//! unquoted word in which blanks and operators are ordinary. In `"${x:-word}"` its text counts as
+//! double-quoted: only `"..."`, backslash and expansions are special, though single quotes
+//! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
+
+use super::table::{DQUOTE, QUOTE, is};
+use super::word::Builder;
+use super::{Machine, Res};
+use crate::ast::Word;
+
+/// What ends the operand, itself not used up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Brace,
+    SlashOrBrace,
+}
+
+impl Machine<'_, '_> {
+    pub fn operand(&mut self, stop: Stop, quoted: bool) -> Res<Word> {
+        self.begin_word();
+        let start = self.pos;
+        let mut b = Builder::default();
+        if quoted {
+            self.quoted_operand(&mut b)?;
+        } else {
+            self.plain_operand(&mut b, stop)?;
+        }
+        self.end_word();
+        Ok(Word { parts: b.finish(), raw: self.raw_from(start) })
+    }
+
+    fn plain_operand(&mut self, b: &mut Builder, stop: Stop) -> Res<()> {
+        let line = self.line;
+        loop {
+            let run = self
+                .rest()
+                .iter()
+                .position(|&c| is(c, QUOTE) || matches!(c, b'}' | b'/' | b'\n' | b'<' | b'>'))
+                .unwrap_or(self.rest().len());
+            if run > 0 {
+                let pos = self.pos;
+                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
+                self.pos += run;
+            }
+            let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
+            match c {
+                b'}' => return Ok(()),
+                b'/' if stop == Stop::SlashOrBrace => return Ok(()),
+                b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                    let part = self.process_sub()?;
+                    b.part(part);
+                    continue;
+                }
+                b'\n' => self.line += 1,
+                _ if is(c, QUOTE) => {
+                    self.quoting(b, c)?;
+                    continue;
+                }
+                b'/' | b'<' | b'>' => {}
+                _ => continue,
+            }
+            b.literal(&[c]);
+            self.pos += 1;
+        }
+    }
+
+    fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
+        let line = self.line;
+        // Line of the `'` that is open.
+        let mut single: Option<u32> = None;
+        loop {
+            let run = self
+                .rest()
+                .iter()
+                .position(|&c| is(c, DQUOTE) || matches!(c, b'}' | b'\'' | b'\n'))
+                .unwrap_or(self.rest().len());
+            if run > 0 {
+                let pos = self.pos;
+                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
+                self.pos += run;
+            }
+            let Some(c) = self.peek() else {
+                return Err(match single {
+                    Some(line) => self.unclosed(b'\'', line),
+                    None => self.unclosed(b'}', line),
+                });
+            };
+            match c {
+                b'}' if single.is_none() => return Ok(()),
+                b'\'' if !self.in_heredoc && !self.opts.posix => {
+                    single = if single.is_some() { None } else { Some(self.line) };
+                }
+                b'\n' => self.line += 1,
+                b'"' if single.is_none() => {
+                    let part = self.double_quoted()?;
+                    b.part(part);
+                    continue;
+                }
+                b'\\' if self.peek_at(1) == Some(b'}') => {
+                    b.quoted(b"}");
+                    self.pos += 2;
+                    continue;
+                }
+                b'\\' | b'$' | b'`' => {
+                    self.dquote_special(b, c, true)?;
+                    continue;
+                }
+                b'}' | b'"' | b'\'' => {}
+                _ => continue,
+            }
+            b.quoted(&[c]);
+            self.pos += 1;
+        }
+    }
+}
+

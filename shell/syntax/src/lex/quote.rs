@@ -1,0 +1,298 @@
+//! Quoting (POSIX XCU 2.2; bash manual 3.1.2).
+
+use super::table::{self, DQUOTE, is};
+use super::word::Builder;
+use super::{Machine, Res};
+use crate::ast::WordPart;
+
+impl Machine<'_, '_> {
+    /// `\c` outside quotes.
+    pub fn backslash(&mut self, b: &mut Builder) {
+        match self.peek_at(1) {
+            Some(b'\n') => self.cut_continuation(),
+            Some(c) => {
+                b.quoted(&[c]);
+                self.pos += 2;
+            }
+            // A backslash at the end of input stands for itself.
+            None => {
+                b.literal(b"\\");
+                self.pos += 1;
+            }
+        }
+    }
+
+    /// The position of the next `'`, reading input as needed.
+    fn find_single_quote(&mut self, from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            if let Some(i) = memchr::memchr(b'\'', self.src.get(at..).unwrap_or_default()) {
+                return Some(at + i);
+            }
+            at = self.src.len();
+            let n = at.saturating_sub(self.pos);
+            self.peek_at(n)?;
+        }
+    }
+
+    /// `'...'`
+    pub fn single_quoted(&mut self, b: &mut Builder) -> Res<()> {
+        let line = self.line;
+        let start = self.pos + 1;
+        let Some(end) = self.find_single_quote(start) else {
+            return Err(self.unclosed(b'\'', line));
+        };
+        b.quoted(self.src.get(start..end).unwrap_or_default());
+        self.advance_to(end + 1);
+        Ok(())
+    }
+
+    /// `$'...'`, with `pos` at the `$`. Spelled as plain single quotes afterwards, as bash does.
+    pub fn ansi_quoted(&mut self) -> Res<Vec<u8>> {
+        let line = self.line;
+        let start = self.pos;
+        let mut at = self.pos + 2;
+        loop {
+            let n = at - self.pos;
+            match self.peek_at(n) {
+                None => return Err(self.unclosed(b'\'', line)),
+                Some(b'\\') => {
+                    let n = at + 1 - self.pos;
+                    if self.peek_at(n).is_none() {
+                        return Err(self.unclosed(b'\'', line));
+                    }
+                    at += 2;
+                }
+                Some(b'\'') => break,
+                Some(_) => at += 1,
+            }
+        }
+        let text = ansi_decode(self.src.get(start + 2..at).unwrap_or_default());
+        self.advance_to(at + 1);
+        if self.words > 0 {
+            let mut spelled = Vec::with_capacity(text.len() + 2);
+            single_quote(&mut spelled, &text);
+            self.edit_from(start, spelled);
+        }
+        Ok(text)
+    }
+
+    /// `"..."`, with `pos` at the opening quote.
+    pub fn double_quoted(&mut self) -> Res<WordPart> {
+        let line = self.line;
+        self.pos += 1;
+        self.enter(1)?;
+        let mut b = Builder::default();
+        loop {
+            let run = table::run_without(self.rest(), DQUOTE);
+            if run > 0 {
+                let pos = self.pos;
+                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
+                self.advance_to(pos + run);
+            }
+            match self.peek() {
+                None => return Err(self.unclosed(b'"', line)),
+                Some(b'"') => {
+                    self.pos += 1;
+                    break;
+                }
+                Some(c) if is(c, DQUOTE) => self.dquote_special(&mut b, c, true)?,
+                Some(_) => {}
+            }
+        }
+        self.leave(1);
+        Ok(WordPart::DoubleQuoted(b.finish()))
+    }
+
+    /// A backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped
+    /// if `quote`.
+    pub fn dquote_special(&mut self, b: &mut Builder, c: u8, quote: bool) -> Res<()> {
+        match c {
+            b'\\' => match self.peek_at(1) {
+                Some(b'\n') => self.cut_continuation(),
+                Some(e @ (b'$' | b'`' | b'\\')) => {
+                    b.quoted(&[e]);
+                    self.pos += 2;
+                }
+                Some(b'"') if quote => {
+                    b.quoted(b"\"");
+                    self.pos += 2;
+                }
+                _ => {
+                    b.quoted(b"\\");
+                    self.pos += 1;
+                }
+            },
+            b'`' => {
+                let part = self.backquoted(quote)?;
+                b.part(part);
+            }
+            _ => match self.dollar(true)? {
+                Some(part) => b.part(part),
+                None => b.quoted(b"$"),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Appends `text` in single quotes.
+pub(crate) fn single_quote(out: &mut Vec<u8>, text: &[u8]) {
+    out.push(b'\'');
+    for &b in text {
+        if b == b'\'' {
+            out.extend_from_slice(b"'\\''");
+        } else {
+            out.push(b);
+        }
+    }
+    out.push(b'\'');
+}
+
+/// Decodes the inside of `$'...'` (bash manual 3.1.2.4). Unknown escapes keep their backslash;
+/// a NUL ends the text.
+pub fn ansi_decode(s: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(s.len());
+    let mut i = 0;
+    while let Some(&b) = s.get(i) {
+        i += 1;
+        if b != b'\\' {
+            out.push(b);
+            continue;
+        }
+        let Some(&e) = s.get(i) else {
+            out.push(b'\\');
+            break;
+        };
+        i += 1;
+        let value = match e {
+            b'a' => 7,
+            b'b' => 8,
+            b'e' | b'E' => 27,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 11,
+            b'\\' | b'\'' | b'"' | b'?' => e,
+            b'0'..=b'7' => {
+                let n = number(s, &mut i, 2, 8, u32::from(e - b'0'));
+                n as u8
+            }
+            b'x' if s.get(i) == Some(&b'{') => {
+                let mut j = i + 1;
+                let n = number(s, &mut j, usize::MAX, 16, 0);
+                if s.get(j) == Some(&b'}') {
+                    j += 1;
+                }
+                i = j;
+                n as u8
+            }
+            b'x' => {
+                let from = i;
+                let n = number(s, &mut i, 2, 16, 0);
+                if i == from {
+                    out.extend_from_slice(b"\\x");
+                    continue;
+                }
+                n as u8
+            }
+            b'u' | b'U' => {
+                let from = i;
+                let n = number(s, &mut i, if e == b'u' { 4 } else { 8 }, 16, 0);
+                if i == from {
+                    out.extend_from_slice(&[b'\\', e]);
+                } else if n == 0 {
+                    return out;
+                } else {
+                    push_utf8(&mut out, n);
+                }
+                continue;
+            }
+            b'c' => match s.get(i) {
+                Some(&c) => {
+                    i += 1;
+                    // `\c\\` is control-backslash.
+                    if c == b'\\' && s.get(i) == Some(&b'\\') {
+                        i += 1;
+                    }
+                    if c == b'?' { 0x7f } else { c.to_ascii_uppercase() & 0x1f }
+                }
+                None => {
+                    out.extend_from_slice(b"\\c");
+                    break;
+                }
+            },
+            _ => {
+                out.extend_from_slice(&[b'\\', e]);
+                continue;
+            }
+        };
+        if value == 0 {
+            return out;
+        }
+        out.push(value);
+    }
+    out
+}
+
+/// Reads up to `max` digits of `base` at `s[*i..]`.
+fn number(s: &[u8], i: &mut usize, max: usize, base: u32, start: u32) -> u32 {
+    let mut n = start;
+    let mut count = 0;
+    while count < max {
+        let Some(d) = s.get(*i).and_then(|&b| (b as char).to_digit(base)) else { break };
+        n = n.wrapping_mul(base).wrapping_add(d);
+        *i += 1;
+        count += 1;
+    }
+    n
+}
+
+/// UTF-8 as bash writes it: any number up to 31 bits, surrogates included.
+fn push_utf8(out: &mut Vec<u8>, n: u32) {
+    let tail = |n: u32, shift: u32| 0x80 | ((n >> shift) & 0x3f) as u8;
+    match n {
+        0..=0x7f => out.push(n as u8),
+        0x80..=0x7ff => out.extend_from_slice(&[0xc0 | (n >> 6) as u8, tail(n, 0)]),
+        0x800..=0xffff => out.extend_from_slice(&[0xe0 | (n >> 12) as u8, tail(n, 6), tail(n, 0)]),
+        0x1_0000..=0x1f_ffff => {
+            out.extend_from_slice(&[0xf0 | (n >> 18) as u8, tail(n, 12), tail(n, 6), tail(n, 0)]);
+        }
+        0x20_0000..=0x3ff_ffff => {
+            out.extend_from_slice(&[0xf8 | (n >> 24) as u8, tail(n, 18), tail(n, 12), tail(n, 6), tail(n, 0)]);
+        }
+        0x400_0000..=0x7fff_ffff => out.extend_from_slice(&[
+            0xfc | (n >> 30) as u8,
+            tail(n, 24),
+            tail(n, 18),
+            tail(n, 12),
+            tail(n, 6),
+            tail(n, 0),
+        ]),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ansi_decode;
+
+    /// Expected values: `printf %s $'...' | od -c` in bash 5.2.15.
+    #[test]
+    fn ansi() {
+        for (text, want) in [
+            (&br"a\nb"[..], &b"a\nb"[..]),
+            (br"\x41\x4", b"A\x04"),
+            (br"\101\1012", b"AA2"),
+            (br"\u20ac", "\u{20ac}".as_bytes()),
+            (br"\q\x", br"\q\x"),
+            (br"\cA\c?", b"\x01\x7f"),
+            (br"ab\0cd", b"ab"),
+            (br"\x{41}z", b"Az"),
+            (br"\'\?", b"'?"),
+        ] {
+            assert_eq!(ansi_decode(text), want, "{}", String::from_utf8_lossy(text));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Finding a closing bracket without parsing what is before it.
+
+use super::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
+    /// expansions and backquotes hide a `}`.
+    pub fn skip_braces(&mut self, line: u32, quoted: bool) -> Res<()> {
+        // The closers that are open, innermost last.
+        let mut open: Vec<u8> = Vec::new();
+        loop {
+            let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
+            self.pos += 1;
+            match c {
+                b'\n' => self.line += 1,
+                b'\\' => {
+                    if self.peek() == Some(b'\n') {
+                        self.line += 1;
+                    }
+                    if self.peek().is_some() {
+                        self.pos += 1;
+                    }
+                }
+                _ if open.last() == Some(&c) => {
+                    open.pop();
+                }
+                b'}' if open.is_empty() => return Ok(()),
+                b'\'' if open.last() != Some(&b'"') && !(quoted && self.in_heredoc) => {
+                    let from = self.line;
+                    let Some(i) = memchr::memchr(b'\'', self.rest()) else {
+                        return Err(self.unclosed(b'\'', from));
+                    };
+                    let end = self.pos + i + 1;
+                    self.advance_to(end);
+                }
+                b'"' | b'`' => open.push(c),
+                b'(' if open.last() == Some(&b')') => open.push(b')'),
+                b'$' => match self.peek() {
+                    Some(b'{') => {
+                        self.pos += 1;
+                        open.push(b'}');
+                    }
+                    Some(b'(') => {
+                        self.pos += 1;
+                        open.push(b')');
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+
+    /// From after the `((` at `pos` to after its `))`: the bytes between, if it is arithmetic
+    /// at all and not two subshells. Rewinds in that case.
+    pub fn skip_double_paren(&mut self) -> Res<Option<(usize, usize)>> {
+        let mark = self.mark();
+        let line = self.line;
+        let start = self.pos;
+        let mut depth = 0usize;
+        loop {
+            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+            self.pos += 1;
+            match c {
+                b'\n' => self.line += 1,
+                b'\\' => {
+                    if let Some(e) = self.peek() {
+                        self.line += u32::from(e == b'\n');
+                        self.pos += 1;
+                    }
+                }
+                b'\'' | b'"' | b'`' => self.skip_quote(c)?,
+                b'(' => depth += 1,
+                b')' if depth > 0 => depth -= 1,
+                b')' => {
+                    let end = self.pos - 1;
+                    if self.peek_joined() == Some(b')') {
+                        self.pos += 1;
+                        return Ok(Some((start, end)));
+                    }
+                    self.rewind(&mark);
+                    return Ok(None);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// From after a quote character to after the one that closes it.
+    fn skip_quote(&mut self, quote: u8) -> Res<()> {
+        let line = self.line;
+        loop {
+            let Some(c) = self.peek() else { return Err(self.unclosed(quote, line)) };
+            self.pos += 1;
+            match c {
+                b'\n' => self.line += 1,
+                b'\\' if quote != b'\'' => {
+                    if let Some(e) = self.peek() {
+                        self.line += u32::from(e == b'\n');
+                        self.pos += 1;
+                    }
+                }
+                _ if c == quote => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! Operators, reserved words and the token read ahead.
+
+use super::table::{self, BLANK, BREAK, DIGIT, QUOTE, is};
+use super::{Machine, Res};
+use crate::ast::{Assignment, Subscript, Text, Word};
+
+/// Reserved words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kw {
+    Bang,
+    Case,
+    Coproc,
+    Do,
+    Done,
+    Elif,
+    Else,
+    Esac,
+    Fi,
+    For,
+    Function,
+    If,
+    In,
+    Select,
+    Then,
+    Time,
+    Until,
+    While,
+    LBrace,
+    RBrace,
+    LCond,
+    RCond,
+}
+
+impl Kw {
+    pub fn from_bytes(s: &[u8]) -> Option<Kw> {
+        Some(match s {
+            b"!" => Kw::Bang,
+            b"case" => Kw::Case,
+            b"coproc" => Kw::Coproc,
+            b"do" => Kw::Do,
+            b"done" => Kw::Done,
+            b"elif" => Kw::Elif,
+            b"else" => Kw::Else,
+            b"esac" => Kw::Esac,
+            b"fi" => Kw::Fi,
+            b"for" => Kw::For,
+            b"function" => Kw::Function,
+            b"if" => Kw::If,
+            b"in" => Kw::In,
+            b"select" => Kw::Select,
+            b"then" => Kw::Then,
+            b"time" => Kw::Time,
+            b"until" => Kw::Until,
+            b"while" => Kw::While,
+            b"{" => Kw::LBrace,
+            b"}" => Kw::RBrace,
+            b"[[" => Kw::LCond,
+            b"]]" => Kw::RCond,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tk {
+    Eof,
+    Newline,
+    Word,
+    Kw(Kw),
+    /// Digits right before a redirection operator.
+    IoNumber(u32),
+    /// `{name}` right before a redirection operator.
+    IoVar,
+    Semi,
+    SemiSemi,
+    SemiAmp,
+    SemiSemiAmp,
+    Amp,
+    AndAnd,
+    Pipe,
+    PipeAmp,
+    OrOr,
+    LParen,
+    RParen,
+    Less,
+    Great,
+    LessLess,
+    LessLessDash,
+    LessLessLess,
+    GreatGreat,
+    LessAmp,
+    GreatAmp,
+    LessGreat,
+    GreatPipe,
+    AmpGreat,
+    AmpGreatGreat,
+}
+
+/// What a word token holds.
+#[derive(Debug)]
+pub(crate) enum Lexeme {
+    None,
+    Word(Word),
+    Assign(Box<Assignment>),
+    Var(Text, Option<Box<Subscript>>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Token {
+    pub kind: Tk,
+    pub start: usize,
+    pub end: usize,
+    /// Line of the first byte.
+    pub line: u32,
+    pub lexeme: Lexeme,
+}
+
+/// Where a token stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ctx(u8);
+
+impl Ctx {
+    /// An ordinary word.
+    pub const ARG: Ctx = Ctx(0);
+    /// Reserved words are recognised.
+    pub const RESERVED: Ctx = Ctx(1);
+    /// Aliases are looked up.
+    pub const ALIAS: Ctx = Ctx(2);
+    /// `name=value` and `name[...]=value` are assignments.
+    pub const ASSIGN: Ctx = Ctx(4);
+    /// An operand of a declaration builtin.
+    pub const DECL: Ctx = Ctx(8);
+    /// `@(a|b)` is part of a word whatever the options say.
+    pub const EXTGLOB: Ctx = Ctx(16);
+    /// The right side of `=~`.
+    pub const REGEX: Ctx = Ctx(32);
+    /// An operand of `let` or `eval`: `name=(...)` is one word.
+    pub const LET: Ctx = Ctx(64);
+    /// Inside `[[ ]]`: digits before `<` are a word.
+    pub const COND: Ctx = Ctx(128);
+    /// Start of a command.
+    pub const COMMAND: Ctx = Ctx(1 | 2 | 4);
+    /// After an assignment at the start of a command.
+    pub const PREFIX: Ctx = Ctx(2 | 4);
+
+    #[inline(always)]
+    pub const fn has(self, other: Ctx) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub const fn with(self, other: Ctx) -> Ctx {
+        Ctx(self.0 | other.0)
+    }
+}
+
+impl Machine<'_, '_> {
+    /// The kind of the next token, which is read in context `ctx` unless it was read before.
+    #[inline]
+    pub fn next_kind(&mut self, ctx: Ctx) -> Res<Tk> {
+        if let Some(t) = &self.st.look {
+            return Ok(t.kind);
+        }
+        let t = self.lex(ctx)?;
+        let kind = t.kind;
+        self.st.look = Some(t);
+        Ok(kind)
+    }
+
+    /// Uses up the token read ahead.
+    #[inline]
+    pub fn take(&mut self) -> Token {
+        match self.st.look.take() {
+            Some(t) => t,
+            // Only reached without a preceding `next_kind`, which no caller does.
+            None => self.simple(Tk::Eof, self.pos, self.line),
+        }
+    }
+
+    /// Drops the token read ahead.
+    #[inline]
+    pub fn skip_token(&mut self) {
+        self.st.look = None;
+    }
+
+    /// Uses up the next token if it is the reserved word `kw`, else reports it as unexpected.
+    pub fn expect_kw(&mut self, kw: Kw) -> Res<()> {
+        if self.next_kind(Ctx::RESERVED.with(Ctx::ALIAS))? == Tk::Kw(kw) {
+            self.skip_token();
+            return Ok(());
+        }
+        Err(self.unexpected())
+    }
+
+    pub fn skip_newlines(&mut self, ctx: Ctx) -> Res<()> {
+        while self.next_kind(ctx)? == Tk::Newline {
+            self.skip_token();
+        }
+        Ok(())
+    }
+
+    fn simple(&self, kind: Tk, start: usize, line: u32) -> Token {
+        Token { kind, start, end: self.pos, line, lexeme: Lexeme::None }
+    }
+
+    /// Skips blanks, line continuations and a comment.
+    pub fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b) if is(b, BLANK) => self.st.pos += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.cut_continuation(),
+                Some(b'#') => {
+                    self.skip_comment();
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        loop {
+            if let Some(i) = memchr::memchr(b'\n', self.rest()) {
+                self.pos += i;
+                return;
+            }
+            self.pos = self.src.len();
+            if self.peek().is_none() {
+                return;
+            }
+        }
+    }
+
+    fn lex(&mut self, ctx: Ctx) -> Res<Token> {
+        loop {
+            self.skip_blanks();
+            let (start, line) = (self.pos, self.line);
+            let Some(b) = self.peek() else {
+                if !self.docs.pending.is_empty() {
+                    self.read_heredocs()?;
+                }
+                return Ok(self.simple(Tk::Eof, start, line));
+            };
+            if !is(b, BREAK) || (matches!(b, b'<' | b'>') && self.peek_at(1) == Some(b'(')) {
+                if let Some(t) = self.lex_word_token(ctx, start, line)? {
+                    return Ok(t);
+                }
+                // An alias was substituted: read on in its text.
+                continue;
+            }
+            if b == b'(' && ctx.has(Ctx::REGEX) {
+                if let Some(t) = self.lex_word_token(ctx, start, line)? {
+                    return Ok(t);
+                }
+                continue;
+            }
+            if b == b'|' && ctx.has(Ctx::REGEX) {
+                if let Some(t) = self.lex_word_token(ctx, start, line)? {
+                    return Ok(t);
+                }
+                continue;
+            }
+            self.pos += 1;
+            let kind = self.operator(b)?;
+            self.alias.next = false;
+            return Ok(self.simple(kind, start, line));
+        }
+    }
+
+    /// The operator that starts with `b`, whose first byte is used up.
+    fn operator(&mut self, b: u8) -> Res<Tk> {
+        Ok(match b {
+            b'\n' => {
+                self.line += 1;
+                if !self.docs.pending.is_empty() {
+                    self.read_heredocs()?;
+                }
+                Tk::Newline
+            }
+            b'(' => Tk::LParen,
+            b')' => Tk::RParen,
+            b';' => match self.peek_joined() {
+                Some(b';') => {
+                    self.pos += 1;
+                    if self.peek_joined() == Some(b'&') {
+                        self.pos += 1;
+                        Tk::SemiSemiAmp
+                    } else {
+                        Tk::SemiSemi
+                    }
+                }
+                Some(b'&') => self.op(Tk::SemiAmp),
+                _ => Tk::Semi,
+            },
+            b'&' => match self.peek_joined() {
+                Some(b'&') => self.op(Tk::AndAnd),
+                Some(b'>') => {
+                    self.pos += 1;
+                    if self.peek_joined() == Some(b'>') {
+                        self.op(Tk::AmpGreatGreat)
+                    } else {
+                        Tk::AmpGreat
+                    }
+                }
+                _ => Tk::Amp,
+            },
+            b'|' => match self.peek_joined() {
+                Some(b'|') => self.op(Tk::OrOr),
+                Some(b'&') => self.op(Tk::PipeAmp),
+                _ => Tk::Pipe,
+            },
+            b'<' => match self.peek_joined() {
+                Some(b'<') => {
+                    self.pos += 1;
+                    match self.peek_joined() {
+                        Some(b'<') => self.op(Tk::LessLessLess),
+                        Some(b'-') => self.op(Tk::LessLessDash),
+                        _ => Tk::LessLess,
+                    }
+                }
+                Some(b'&') => self.op(Tk::LessAmp),
+                Some(b'>') => self.op(Tk::LessGreat),
+                _ => Tk::Less,
+            },
+            _ => match self.peek_joined() {
+                Some(b'>') => self.op(Tk::GreatGreat),
+                Some(b'&') => self.op(Tk::GreatAmp),
+                Some(b'|') => self.op(Tk::GreatPipe),
+                _ => Tk::Great,
+            },
+        })
+    }
+
+    #[inline]
+    fn op(&mut self, kind: Tk) -> Tk {
+        self.pos += 1;
+        kind
+    }
+
+    /// A token that starts with a word. `None`: an alias took its place.
+    fn lex_word_token(&mut self, ctx: Ctx, start: usize, line: u32) -> Res<Option<Token>> {
+        let alias_here = self.alias_position(start) || ctx.has(Ctx::ALIAS);
+        // Most words are one plain run.
+        let run = table::run_without(self.rest(), BREAK | QUOTE);
+        let end = start + run;
+        self.pos = end;
+        let next = self.peek_joined();
+        let plain = self.pos == end && run > 0 && next.is_none_or(|b| is(b, BREAK));
+        if plain {
+            // `<(` continues a word; an extglob may do so, too.
+            let continues = match next {
+                Some(b'<' | b'>') => self.peek_at(1) == Some(b'('),
+                Some(b'(') => self.extglob_on(ctx) && self.src.get(end - 1).is_some_and(|b| b"?*+@!".contains(b)),
+                Some(b'|') => ctx.has(Ctx::REGEX),
+                _ => false,
+            };
+            let continues = continues || (next == Some(b'(') && ctx.has(Ctx::REGEX));
+            if !continues {
+                if let Some(t) = self.plain_token(ctx, start, end, line, next) {
+                    return Ok(Some(t));
+                }
+                if alias_here && self.opts.expand_aliases && self.substitute_alias(start, end) {
+                    return Ok(None);
+                }
+                if !ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET)) || !self.may_assign(start, end) {
+                    self.alias.next = false;
+                    let text: Text = self.src.get(start..end).unwrap_or_default().into();
+                    let word = Word { parts: vec![crate::ast::WordPart::Literal(text.clone())], raw: text };
+                    return Ok(Some(Token { kind: Tk::Word, start, end, line, lexeme: Lexeme::Word(word) }));
+                }
+            }
+        }
+        self.alias.next = false;
+        if self.pos != end {
+            // Continuations were used up; start again to record them.
+            self.line = line;
+        }
+        self.pos = start;
+        let lexeme = self.lex_word(ctx)?;
+        let end = self.pos;
+        // A word put together over a line continuation may still be reserved or an alias.
+        if let Lexeme::Word(w) = &lexeme
+            && let Some(text) = w.as_literal()
+            && *text == *w.raw
+        {
+            if ctx.has(Ctx::RESERVED)
+                && let Some(kw) = Kw::from_bytes(text)
+            {
+                return Ok(Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None }));
+            }
+            if matches!(self.peek(), Some(b'<' | b'>'))
+                && !ctx.has(Ctx::COND)
+                && let Some(n) = io_number(text)
+            {
+                return Ok(Some(Token { kind: Tk::IoNumber(n), start, end, line, lexeme: Lexeme::None }));
+            }
+            if alias_here && self.opts.expand_aliases && end - start != text.len() {
+                let name = text.to_vec();
+                if self.substitute_alias_named(&name, start, end) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(Token { kind: Tk::Word, start, end, line, lexeme }))
+    }
+
+    /// The token for a plain run if it is more than a word.
+    fn plain_token(&mut self, ctx: Ctx, start: usize, end: usize, line: u32, next: Option<u8>) -> Option<Token> {
+        let run = self.src.get(start..end)?;
+        if ctx.has(Ctx::RESERVED)
+            && run.len() <= 8
+            && let Some(kw) = Kw::from_bytes(run)
+        {
+            self.alias.next = false;
+            return Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None });
+        }
+        if matches!(next, Some(b'<' | b'>')) && !ctx.has(Ctx::COND) {
+            if let Some(n) = io_number(run) {
+                return Some(Token { kind: Tk::IoNumber(n), start, end, line, lexeme: Lexeme::None });
+            }
+            if run.first() == Some(&b'{') && run.last() == Some(&b'}') {
+                let inside = run.get(1..run.len() - 1).unwrap_or_default().to_vec();
+                let (name, subscript) = self.io_var(&inside)?;
+                let lexeme = Lexeme::Var(name, subscript.map(Box::new));
+                return Some(Token { kind: Tk::IoVar, start, end, line, lexeme });
+            }
+        }
+        None
+    }
+
+    /// The name and subscript in `{name}>` or `{name[sub]}>`.
+    fn io_var(&self, inside: &[u8]) -> Option<(Text, Option<Subscript>)> {
+        let n = table::run_with(inside, table::NAME);
+        let name = inside.get(..n)?;
+        if !table::is_name(name) {
+            return None;
+        }
+        match inside.get(n..)? {
+            [] => Some((name.into(), None)),
+            [b'[', sub @ .., b']'] if !sub.is_empty() => {
+                let sub = crate::parse::parse_subscript(sub, &self.opts).ok()?;
+                Some((name.into(), Some(sub)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether `@(` and the like are part of words here.
+    #[inline]
+    pub fn extglob_on(&self, ctx: Ctx) -> bool {
+        self.opts.extglob || ctx.has(Ctx::EXTGLOB)
+    }
+
+    /// The error for the token read ahead.
+    #[cold]
+    pub fn unexpected(&mut self) -> Box<crate::error::SyntaxError> {
+        let Some(t) = self.st.look.take() else {
+            return self.error(self.line, &b"syntax error"[..]);
+        };
+        self.unexpected_token(&t)
+    }
+
+    /// The error for `t`.
+    #[cold]
+    pub fn unexpected_token(&mut self, t: &Token) -> Box<crate::error::SyntaxError> {
+        if t.kind == Tk::Eof {
+            let line = self.eof_line();
+            if self.subs > 0 {
+                return self.unclosed(b')', line);
+            }
+            let mut e = self.error(line, &b"syntax error: unexpected end of file"[..]);
+            e.incomplete = true;
+            return e;
+        }
+        let mut message = b"syntax error near unexpected token `".to_vec();
+        if t.kind == Tk::Newline {
+            message.extend_from_slice(b"newline");
+            self.line = t.line;
+        } else {
+            message.extend_from_slice(&self.raw(t.start, t.end));
+        }
+        message.push(b'\'');
+        let mut e = self.error(self.line, message);
+        let at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
+        e.more.push(self.source_line(at));
+        e
+    }
+}
+
+/// The value of a word of digits that fits a descriptor number.
+fn io_number(run: &[u8]) -> Option<u32> {
+    if run.is_empty() || run.len() > 10 || !run.iter().all(|&b| is(b, DIGIT)) {
+        return None;
+    }
+    let n = run.iter().fold(0u64, |n, &b| n * 10 + u64::from(b - b'0'));
+    u32::try_from(n).ok().filter(|&n| n <= i32::MAX as u32)
+}

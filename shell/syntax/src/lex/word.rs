@@ -1,0 +1,206 @@
+//! Unquoted words (POSIX XCU 2.3 rules 4 to 10).
+
+use super::table::{self, BREAK, QUOTE, is};
+use super::token::{Ctx, Lexeme};
+use super::{Machine, Res};
+use crate::ast::{Word, WordPart};
+
+/// Puts the parts of a word together, merging neighbouring text.
+#[derive(Default)]
+pub(crate) struct Builder {
+    pub parts: Vec<WordPart>,
+    text: Vec<u8>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    None,
+    Literal,
+    Quoted,
+}
+
+impl Builder {
+    #[inline]
+    fn text(&mut self, kind: Kind, bytes: &[u8]) {
+        if self.kind != kind {
+            self.flush();
+            self.kind = kind;
+        }
+        self.text.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    pub fn literal(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.text(Kind::Literal, bytes);
+        }
+    }
+
+    /// Quoted text; an empty one counts, too (`''`).
+    #[inline]
+    pub fn quoted(&mut self, bytes: &[u8]) {
+        self.text(Kind::Quoted, bytes);
+    }
+
+    pub fn part(&mut self, part: WordPart) {
+        self.flush();
+        self.parts.push(part);
+    }
+
+    fn flush(&mut self) {
+        let text = || -> Box<[u8]> { self.text.as_slice().into() };
+        match self.kind {
+            Kind::None => return,
+            Kind::Literal => self.parts.push(WordPart::Literal(text())),
+            Kind::Quoted => self.parts.push(WordPart::Quoted(text())),
+        }
+        self.text.clear();
+        self.kind = Kind::None;
+    }
+
+    pub fn finish(mut self) -> Vec<WordPart> {
+        self.flush();
+        self.parts
+    }
+
+    /// The last byte of the word so far, if it is unquoted text.
+    fn last_literal(&self) -> Option<u8> {
+        if self.kind == Kind::Literal { self.text.last().copied() } else { None }
+    }
+}
+
+impl Machine<'_, '_> {
+    /// The word at `pos`.
+    pub fn lex_word(&mut self, ctx: Ctx) -> Res<Lexeme> {
+        self.begin_word();
+        let mut keep_until = self.pos;
+        if ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET))
+            && self.peek().is_some_and(|b| is(b, table::NAME_START))
+        {
+            match self.lex_assignment(ctx)? {
+                super::assign::Outcome::Assign(a) => {
+                    self.end_word();
+                    return Ok(a);
+                }
+                super::assign::Outcome::Word { bracket_end } => keep_until = bracket_end,
+            }
+        }
+        let word = self.lex_plain_word(ctx, keep_until)?;
+        self.end_word();
+        Ok(Lexeme::Word(word))
+    }
+
+    /// A word that is no assignment. Bytes before `keep_until` do not end it (`a[1 2]`).
+    pub fn lex_plain_word(&mut self, ctx: Ctx, keep_until: usize) -> Res<Word> {
+        let start = self.pos;
+        let mut b = Builder::default();
+        self.word_parts(&mut b, ctx, keep_until)?;
+        Ok(Word { parts: b.finish(), raw: self.raw_from(start) })
+    }
+
+    /// Adds the parts up to the end of the word.
+    pub fn word_parts(&mut self, b: &mut Builder, ctx: Ctx, keep_until: usize) -> Res<()> {
+        loop {
+            let run = table::run_without(self.rest(), BREAK | QUOTE);
+            if run > 0 {
+                let pos = self.pos;
+                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
+                self.pos += run;
+            }
+            let Some(c) = self.peek() else { return Ok(()) };
+            if is(c, BREAK) {
+                match c {
+                    b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                        let part = self.process_sub()?;
+                        b.part(part);
+                    }
+                    b'(' if ctx.has(Ctx::REGEX) => self.paren_group(b)?,
+                    b'(' if self.extglob_on(ctx) && b.last_literal().is_some_and(|l| b"?*+@!".contains(&l)) => {
+                        self.paren_group(b)?;
+                    }
+                    b'|' if ctx.has(Ctx::REGEX) => {
+                        b.literal(b"|");
+                        self.pos += 1;
+                    }
+                    _ if self.pos < keep_until => {
+                        if c == b'\n' {
+                            self.line += 1;
+                        }
+                        b.literal(&[c]);
+                        self.pos += 1;
+                    }
+                    _ => return Ok(()),
+                }
+                continue;
+            }
+            if is(c, QUOTE) {
+                self.quoting(b, c)?;
+            } else {
+                // More input has come in since the run ended.
+                continue;
+            }
+        }
+    }
+
+    /// One quoted or expanded piece that starts with `c`, outside double quotes.
+    pub fn quoting(&mut self, b: &mut Builder, c: u8) -> Res<()> {
+        match c {
+            b'\\' => self.backslash(b),
+            b'\'' => self.single_quoted(b)?,
+            b'"' => {
+                let part = self.double_quoted()?;
+                b.part(part);
+            }
+            b'`' => {
+                let part = self.backquoted(false)?;
+                b.part(part);
+            }
+            _ => match self.dollar(false)? {
+                Some(WordPart::Quoted(text)) => b.quoted(&text),
+                Some(part) => b.part(part),
+                None => {
+                    b.literal(b"$");
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
+    /// parsed; blanks and operators are ordinary in it.
+    fn paren_group(&mut self, b: &mut Builder) -> Res<()> {
+        let line = self.line;
+        let mut depth = 0usize;
+        loop {
+            let run = table::run_without(self.rest(), BREAK | QUOTE);
+            if run > 0 {
+                let pos = self.pos;
+                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
+                self.pos += run;
+            }
+            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+            match c {
+                b'(' => depth += 1,
+                b')' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        b.literal(b")");
+                        self.pos += 1;
+                        return Ok(());
+                    }
+                }
+                b'\n' => self.line += 1,
+                _ if is(c, QUOTE) => {
+                    self.quoting(b, c)?;
+                    continue;
+                }
+                _ if !is(c, BREAK) => continue,
+                _ => {}
+            }
+            b.literal(&[c]);
+            self.pos += 1;
+        }
+    }
+}

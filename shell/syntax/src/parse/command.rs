@@ -1,0 +1,98 @@
+//! Commands: what starts here, and the redirections after a compound command.
+
+use crate::ast::{Command, CommandKind, Word, WordPart};
+use crate::lex::token::{Ctx, Kw, Lexeme, Tk};
+use crate::lex::{Machine, Res};
+
+/// Nesting cost of a compound command.
+const COST: u32 = 4;
+
+impl Machine<'_, '_> {
+    /// A command whose first token is read ahead.
+    pub fn command(&mut self) -> Res<Command> {
+        let kind = self.next_kind(Ctx::COMMAND)?;
+        match kind {
+            Tk::Kw(Kw::Function) => self.function_keyword(),
+            Tk::Kw(Kw::Coproc) => self.coproc(),
+            Tk::LParen | Tk::Kw(_) => self.compound(),
+            _ => self.simple_command(),
+        }
+    }
+
+    /// A compound command with its redirections; its first token is read ahead.
+    pub fn compound(&mut self) -> Res<Command> {
+        self.enter(COST)?;
+        let line = self.look.as_ref().map_or(self.line, |t| t.line);
+        let kind = match self.next_kind(Ctx::COMMAND)? {
+            Tk::LParen => self.paren()?,
+            Tk::Kw(kw) => match kw {
+                Kw::LBrace => self.brace_group()?,
+                Kw::If => self.if_command()?,
+                Kw::While => self.while_command(false)?,
+                Kw::Until => self.while_command(true)?,
+                Kw::For => self.for_command()?,
+                Kw::Select => self.select_command()?,
+                Kw::Case => self.case_command()?,
+                Kw::LCond => self.cond_command()?,
+                _ => return Err(self.unexpected()),
+            },
+            _ => return Err(self.unexpected()),
+        };
+        self.leave(COST);
+        let redirects = self.redirects()?;
+        Ok(Command { kind, redirects, line })
+    }
+
+    /// Whether a compound command may start with `kind`.
+    pub fn starts_compound(kind: Tk) -> bool {
+        matches!(
+            kind,
+            Tk::LParen
+                | Tk::Kw(
+                    Kw::LBrace | Kw::If | Kw::While | Kw::Until | Kw::For | Kw::Select | Kw::Case | Kw::LCond
+                )
+        )
+    }
+
+    /// Turns the reserved word read ahead into an ordinary word.
+    pub fn reserved_as_word(&mut self) {
+        let Some(t) = &self.st.look else { return };
+        let text = self.raw(t.start, t.end);
+        let word = Word { parts: vec![WordPart::Literal(text.clone())], raw: text };
+        if let Some(t) = &mut self.st.look {
+            t.kind = Tk::Word;
+            t.lexeme = Lexeme::Word(word);
+        }
+    }
+
+    /// Whether the next token is a word spelled `text`.
+    pub fn next_is_text(&mut self, text: &[u8]) -> Res<bool> {
+        if self.next_kind(Ctx::COMMAND)? != Tk::Word {
+            return Ok(false);
+        }
+        Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *text)))
+    }
+
+    /// The next token, which has to be a word, read in context `ctx`; reserved words, if the
+    /// context recognises them, are unexpected.
+    pub fn expect_word(&mut self, ctx: Ctx) -> Res<Word> {
+        if self.next_kind(ctx)? != Tk::Word {
+            return Err(self.unexpected());
+        }
+        match self.take().lexeme {
+            Lexeme::Word(w) => Ok(w),
+            Lexeme::Assign(a) => Ok(assignment_word(*a)),
+            _ => Ok(Word::default()),
+        }
+    }
+
+    /// Wraps a compound command's kind.
+    pub fn bare(kind: CommandKind, line: u32) -> Command {
+        Command { kind, redirects: Vec::new(), line }
+    }
+}
+
+/// An assignment where only a word has a meaning: its spelling.
+pub(super) fn assignment_word(a: crate::ast::Assignment) -> Word {
+    Word { parts: vec![WordPart::Literal(a.raw.clone())], raw: a.raw }
+}

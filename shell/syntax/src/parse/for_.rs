@@ -1,0 +1,135 @@
+//! `for`, `for ((...))` and `select` (POSIX XCU 2.9.4.2; bash manual 3.2.5.1, 3.2.5.2).
+
+use crate::ast::{Arith, ArithFor, CommandKind, For, List};
+use crate::lex::token::{Ctx, Kw, Tk};
+use crate::lex::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// `for ...`, the `for` read ahead.
+    pub fn for_command(&mut self) -> Res<CommandKind> {
+        self.skip_token();
+        if self.next_kind(Ctx::ARG)? == Tk::LParen && self.peek() == Some(b'(') {
+            return self.arith_for();
+        }
+        self.for_words().map(CommandKind::For)
+    }
+
+    /// `select ...`, the `select` read ahead.
+    pub fn select_command(&mut self) -> Res<CommandKind> {
+        self.skip_token();
+        self.for_words().map(CommandKind::Select)
+    }
+
+    /// `name [in words] ; do list done`. The name is checked when the loop runs, as bash does.
+    fn for_words(&mut self) -> Res<For> {
+        let name = self.expect_word(Ctx::ARG)?.raw;
+        let mut words = None;
+        if self.next_kind(Ctx::RESERVED)? == Tk::Semi {
+            self.skip_token();
+            self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
+        } else {
+            self.skip_newlines(Ctx::RESERVED)?;
+            if self.next_kind(Ctx::RESERVED)? == Tk::Kw(Kw::In) {
+                self.skip_token();
+                let mut list = Vec::new();
+                while self.next_kind(Ctx::ARG)? == Tk::Word {
+                    list.push(self.expect_word(Ctx::ARG)?);
+                }
+                words = Some(list);
+                if !matches!(self.next_kind(Ctx::ARG)?, Tk::Semi | Tk::Newline) {
+                    return Err(self.unexpected());
+                }
+                self.skip_token();
+                self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
+            }
+        }
+        let body = self.loop_body()?;
+        Ok(For { name, words, body })
+    }
+
+    /// `do list done` or `{ list; }`
+    fn loop_body(&mut self) -> Res<List> {
+        if self.next_kind(Ctx::RESERVED.with(Ctx::ALIAS))? == Tk::Kw(Kw::LBrace) {
+            return self.brace_body();
+        }
+        self.do_group()
+    }
+
+    /// `((init; cond; step))` with the first parenthesis read ahead.
+    fn arith_for(&mut self) -> Res<CommandKind> {
+        let line = self.line;
+        self.skip_token();
+        self.pos += 1;
+        let Some((start, end)) = self.skip_double_paren()? else {
+            // `for ( (`: bash names the parenthesis.
+            let message = &b"syntax error near unexpected token `('"[..];
+            let mut e = self.error(line, message);
+            e.more.push(self.source_line(self.pos));
+            return Err(e);
+        };
+        let Some(parts) = self.split_semicolons(start, end) else {
+            return Err(self.arith_for_error(line, start, end));
+        };
+        let [init, condition, step] = parts;
+        let init = self.for_part(init, line)?;
+        let condition = self.for_part(condition, line)?;
+        let step = self.for_part(step, line)?;
+        if self.next_kind(Ctx::RESERVED.with(Ctx::ALIAS))? == Tk::Semi {
+            self.skip_token();
+        }
+        self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
+        let body = self.loop_body()?;
+        Ok(CommandKind::ArithFor(ArithFor { init, condition, step, body }))
+    }
+
+    fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<Arith>> {
+        let text = self.src.get(start..end).unwrap_or_default();
+        if text.iter().all(|b| b.is_ascii_whitespace()) {
+            return Ok(None);
+        }
+        // Bash drops the blanks before each part.
+        let lead = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        self.arith_slice(start + lead, end, line).map(Some)
+    }
+
+    /// Exactly three parts of `src[start..end]`, between semicolons outside parentheses and quotes.
+    fn split_semicolons(&self, start: usize, end: usize) -> Option<[(usize, usize); 3]> {
+        let mut cuts = Vec::new();
+        let mut depth = 0usize;
+        let mut quote = 0u8;
+        let mut i = start;
+        while i < end {
+            match *self.src.get(i)? {
+                b'\\' => i += 1,
+                b'(' if quote == 0 => depth += 1,
+                b')' if quote == 0 => depth = depth.saturating_sub(1),
+                b';' if quote == 0 && depth == 0 => cuts.push(i),
+                c @ (b'"' | b'\'') if quote == 0 => quote = c,
+                c if c == quote => quote = 0,
+                _ => {}
+            }
+            i += 1;
+        }
+        match cuts.as_slice() {
+            &[a, b] => Some([(start, a), (a + 1, b), (b + 1, end)]),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn arith_for_error(&self, line: u32, start: usize, end: usize) -> Box<crate::error::SyntaxError> {
+        let text = self.src.get(start..end).unwrap_or_default();
+        let few = text.iter().filter(|&&b| b == b';').count() < 2;
+        let message: &[u8] = if few {
+            b"syntax error: arithmetic expression required"
+        } else {
+            b"syntax error: `;' unexpected"
+        };
+        let mut e = self.error(line, message);
+        let mut second = b"syntax error: `((".to_vec();
+        second.extend_from_slice(text);
+        second.extend_from_slice(b"))'");
+        e.more.push((line, second.into()));
+        e
+    }
+}

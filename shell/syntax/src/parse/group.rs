@@ -1,0 +1,41 @@
+//! `{ list; }`, `( list )` and the choice between `((` and two subshells
+//! (POSIX XCU 2.9.4.1; bash manual 3.2.5.3).
+
+use std::rc::Rc;
+
+use crate::ast::{CommandKind, List};
+use crate::lex::token::{Ctx, Kw, Tk};
+use crate::lex::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// `{ list; }`, its brace read ahead.
+    pub fn brace_group(&mut self) -> Res<CommandKind> {
+        Ok(CommandKind::Brace(self.brace_body()?))
+    }
+
+    /// The list in braces, the opening one read ahead.
+    pub fn brace_body(&mut self) -> Res<List> {
+        self.skip_token();
+        let body = self.compound_list(false)?;
+        self.expect_kw(Kw::RBrace)?;
+        Ok(body)
+    }
+
+    /// `( list )` or `(( expr ))`, the parenthesis read ahead.
+    pub fn paren(&mut self) -> Res<CommandKind> {
+        let start = self.pos;
+        if self.peek() == Some(b'(')
+            && !self.not_arith.contains(&start)
+            && let Some(arith) = self.arith_command()?
+        {
+            return Ok(CommandKind::Arith(arith));
+        }
+        self.skip_token();
+        let body = self.compound_list(false)?;
+        if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
+            return Err(self.unexpected());
+        }
+        self.skip_token();
+        Ok(CommandKind::Subshell(Rc::new(body)))
+    }
+}

@@ -1,0 +1,31 @@
+//! `if` (POSIX XCU 2.9.4.4).
+
+use crate::ast::{CommandKind, If};
+use crate::lex::token::{Ctx, Kw, Tk};
+use crate::lex::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// `if ... fi`, the `if` read ahead.
+    pub fn if_command(&mut self) -> Res<CommandKind> {
+        let mut branches = Vec::new();
+        let mut otherwise = None;
+        loop {
+            // `if` or `elif`
+            self.skip_token();
+            let condition = self.compound_list(false)?;
+            self.expect_kw(Kw::Then)?;
+            let body = self.compound_list(false)?;
+            branches.push((condition, body));
+            match self.next_kind(Ctx::RESERVED)? {
+                Tk::Kw(Kw::Elif) => continue,
+                Tk::Kw(Kw::Else) => {
+                    self.skip_token();
+                    otherwise = Some(self.compound_list(false)?);
+                }
+                _ => {}
+            }
+            self.expect_kw(Kw::Fi)?;
+            return Ok(CommandKind::If(If { branches, otherwise }));
+        }
+    }
+}

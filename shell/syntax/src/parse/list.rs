@@ -1,0 +1,118 @@
+//! Lists (POSIX XCU 2.9.3; bash manual 3.2.4).
+
+use crate::ast::{AndOr, Connector, Item, List};
+use crate::lex::token::{Ctx, Kw, Tk};
+use crate::lex::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// One complete command, up to and including its newline; `None` at the end of input.
+    pub fn complete_command(&mut self) -> Res<Option<List>> {
+        self.st.started = false;
+        self.st.not_arith.clear();
+        // Empty lines and comments.
+        loop {
+            match self.next_kind(Ctx::COMMAND)? {
+                Tk::Eof => {
+                    self.skip_token();
+                    return Ok(None);
+                }
+                Tk::Newline => self.skip_token(),
+                _ => break,
+            }
+        }
+        self.st.started = true;
+        let docs = self.docs.begin();
+        let mut list = List::default();
+        loop {
+            let and_or = self.and_or()?;
+            let mut item = Item { and_or, background: false };
+            let kind = self.next_kind(Ctx::RESERVED)?;
+            if matches!(kind, Tk::Semi | Tk::Amp) {
+                self.skip_token();
+                item.background = kind == Tk::Amp;
+            }
+            list.items.push(item);
+            match kind {
+                Tk::Newline | Tk::Eof => break,
+                Tk::Semi | Tk::Amp => {
+                    if matches!(self.next_kind(Ctx::COMMAND)?, Tk::Newline | Tk::Eof) {
+                        break;
+                    }
+                }
+                _ => return Err(self.unexpected()),
+            }
+        }
+        self.skip_token();
+        self.close_docs(docs, &mut list);
+        self.st.docs.clear();
+        Ok(Some(list))
+    }
+
+    /// The list inside a compound command, up to a token that cannot start a command, which is
+    /// left read ahead for the caller to judge. An empty list is an error unless `may_be_empty`.
+    pub fn compound_list(&mut self, may_be_empty: bool) -> Res<List> {
+        let mut list = List::default();
+        loop {
+            self.skip_newlines(Ctx::COMMAND)?;
+            let kind = self.next_kind(Ctx::COMMAND)?;
+            if !starts_command(kind) {
+                break;
+            }
+            let and_or = self.and_or()?;
+            let mut item = Item { and_or, background: false };
+            let kind = self.next_kind(Ctx::RESERVED)?;
+            if matches!(kind, Tk::Semi | Tk::Amp | Tk::Newline) {
+                self.skip_token();
+                item.background = kind == Tk::Amp;
+                list.items.push(item);
+            } else {
+                list.items.push(item);
+                return Ok(list);
+            }
+        }
+        if list.items.is_empty() && !may_be_empty {
+            return Err(self.unexpected());
+        }
+        Ok(list)
+    }
+
+    /// Pipelines joined by `&&` and `||`; the first token of the first one is read ahead.
+    fn and_or(&mut self) -> Res<AndOr> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            let connector = match self.next_kind(Ctx::RESERVED)? {
+                Tk::AndAnd => Connector::And,
+                Tk::OrOr => Connector::Or,
+                _ => return Ok(AndOr { first, rest }),
+            };
+            self.skip_token();
+            self.skip_newlines(Ctx::COMMAND)?;
+            rest.push((connector, self.pipeline()?));
+        }
+    }
+}
+
+/// Whether a command, or a pipeline's `!` or `time`, may start with `kind`.
+pub(super) fn starts_command(kind: Tk) -> bool {
+    match kind {
+        Tk::Word | Tk::IoNumber(_) | Tk::IoVar | Tk::LParen => true,
+        Tk::Less
+        | Tk::Great
+        | Tk::LessLess
+        | Tk::LessLessDash
+        | Tk::LessLessLess
+        | Tk::GreatGreat
+        | Tk::LessAmp
+        | Tk::GreatAmp
+        | Tk::LessGreat
+        | Tk::GreatPipe
+        | Tk::AmpGreat
+        | Tk::AmpGreatGreat => true,
+        Tk::Kw(kw) => !matches!(
+            kw,
+            Kw::Do | Kw::Done | Kw::Elif | Kw::Else | Kw::Esac | Kw::Fi | Kw::Then | Kw::RBrace
+        ),
+        _ => false,
+    }
+}

@@ -1,0 +1,65 @@
+//! Pipelines, `!` and `time` (POSIX XCU 2.9.2; bash manual 3.2.3).
+
+use crate::ast::{Pipeline, Stage, TimeFormat};
+use crate::lex::token::{Ctx, Kw, Tk};
+use crate::lex::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// A pipeline whose first token is read ahead.
+    pub fn pipeline(&mut self) -> Res<Pipeline> {
+        let mut timed = None;
+        let mut negated = false;
+        let mut prefixed = false;
+        loop {
+            match self.next_kind(Ctx::COMMAND)? {
+                Tk::Kw(Kw::Bang) => {
+                    self.skip_token();
+                    negated = !negated;
+                }
+                Tk::Kw(Kw::Time) => {
+                    self.skip_token();
+                    let posix = self.time_options()?;
+                    if timed.is_none() || posix {
+                        timed = Some(if posix { TimeFormat::Posix } else { TimeFormat::Bash });
+                    }
+                }
+                _ => break,
+            }
+            prefixed = true;
+        }
+        let mut stages = Vec::new();
+        if prefixed && matches!(self.next_kind(Ctx::COMMAND)?, Tk::Newline | Tk::Semi | Tk::Eof) {
+            return Ok(Pipeline { timed, negated, stages });
+        }
+        loop {
+            let command = self.command()?;
+            let kind = self.next_kind(Ctx::RESERVED)?;
+            let pipe_stderr = kind == Tk::PipeAmp;
+            stages.push(Stage { command, pipe_stderr });
+            if !matches!(kind, Tk::Pipe | Tk::PipeAmp) {
+                return Ok(Pipeline { timed, negated, stages });
+            }
+            self.skip_token();
+            self.skip_newlines(Ctx::COMMAND)?;
+            match self.next_kind(Ctx::COMMAND)? {
+                Tk::Kw(Kw::Bang) => return Err(self.unexpected()),
+                // After a `|`, `time` is a command like any other.
+                Tk::Kw(Kw::Time) => self.reserved_as_word(),
+                _ => {}
+            }
+        }
+    }
+
+    /// `-p` and `--` after `time`; whether `-p` was there.
+    fn time_options(&mut self) -> Res<bool> {
+        let mut posix = false;
+        if self.next_is_text(b"-p")? {
+            self.skip_token();
+            posix = true;
+        }
+        if self.next_is_text(b"--")? {
+            self.skip_token();
+        }
+        Ok(posix)
+    }
+}

@@ -1,0 +1,215 @@
+//! Parsing of text met at run time: `eval`-like input, `PS4`, here-documents, subscripts,
+//! operands of `declare`. Also the parser's own way into text inside text.
+
+use super::{NoAliases, ParseOptions};
+use crate::ast::*;
+use crate::error::SyntaxError;
+use crate::lex::arith_text::End;
+use crate::lex::assign::quoted_word;
+use crate::lex::table::{self, DQUOTE, NAME, is};
+use crate::lex::token::Ctx;
+use crate::lex::word::Builder;
+use crate::lex::{Machine, Res, State, param};
+
+static NO_ALIASES: NoAliases = NoAliases;
+
+fn machine(text: &[u8], options: &ParseOptions) -> Machine<'static, 'static> {
+    let st = State { src: text.to_vec(), line: options.first_line, opts: options.clone(), ..State::default() };
+    Machine { st, aliases: &NO_ALIASES }
+}
+
+/// Parses a whole text without aliases (functions and stages shipped to a spawned shell).
+pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<List, SyntaxError> {
+    machine(src, options).all().map_err(|e| *e)
+}
+
+/// Parses `text` as one word in full: blanks and metacharacters outside quotes are literal.
+pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
+    let mut m = machine(text, options);
+    m.begin_word();
+    let mut b = Builder::default();
+    let keep_until = text.len();
+    m.word_parts(&mut b, Ctx::ARG, keep_until).map_err(|e| *e)?;
+    Ok(Word { parts: b.finish(), raw: m.raw_from(0) })
+}
+
+/// Parses `text` as if within double quotes; a `"` is an ordinary character (`PS4`, `@P`).
+pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
+    if memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
+        return Ok(quoted_word(text));
+    }
+    let mut m = machine(text, options);
+    m.st.in_heredoc = true;
+    m.begin_word();
+    let mut b = Builder::default();
+    m.dquoted_text(&mut b).map_err(|(e, _)| *e)?;
+    Ok(Word { parts: non_empty(b.finish()), raw: text.into() })
+}
+
+/// Parses the body of an unquoted here-document. Never fails: what does not parse becomes a
+/// part that reports its error when it is expanded.
+pub fn parse_heredoc_body(text: &[u8], options: &ParseOptions) -> Word {
+    if memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
+        return quoted_word(text);
+    }
+    machine(text, options).doc_body_word()
+}
+
+/// Parses what stands between `[` and `]` (`unset 'a[i]'`, `read 'a[1]'`, namerefs).
+pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript, SyntaxError> {
+    match text {
+        b"@" => return Ok(Subscript::At),
+        b"*" => return Ok(Subscript::Star),
+        _ => {}
+    }
+    let mut m = machine(text, options);
+    m.begin_word();
+    let word = m.subscript_word(None).map_err(|e| *e)?;
+    Ok(Subscript::Expr(crate::arith::from_word(word)))
+}
+
+/// Parses a parameter reference such as `x`, `x[1]`, `@`, `10` (the value of an indirect
+/// expansion or nameref). `None` when it is none.
+pub fn parse_parameter(text: &[u8], options: &ParseOptions) -> Option<(ParamName, Option<Subscript>)> {
+    if let Some(name) = param::reference(text) {
+        return Some((name, None));
+    }
+    let n = table::run_with(text, NAME);
+    let name = text.get(..n).filter(|n| table::is_name(n))?;
+    let inside = text.get(n..)?.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    if inside.is_empty() {
+        return None;
+    }
+    let subscript = parse_subscript(inside, options).ok()?;
+    Some((ParamName::Variable(name.into()), Some(subscript)))
+}
+
+/// Splits a run-time operand of `declare` and friends that has the form `name=value`,
+/// `name+=value`, `name[sub]=value`; the value is literal text. `None` when it has not that form.
+pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignment> {
+    let n = table::run_with(text, NAME);
+    let name: Text = text.get(..n).filter(|n| table::is_name(n))?.into();
+    let mut rest = text.get(n..)?;
+    let mut subscript = None;
+    if rest.first() == Some(&b'[') {
+        let mut m = machine(rest, options);
+        m.begin_word();
+        subscript = Some(m.subscript().ok()?);
+        rest = rest.get(m.pos..)?;
+    }
+    let append = rest.starts_with(b"+=");
+    let value = rest.strip_prefix(b"+").unwrap_or(rest).strip_prefix(b"=")?;
+    let value = AssignValue::Scalar(quoted_word(value));
+    Some(Assignment { name, subscript, append, value, raw: text.into(), line: options.first_line })
+}
+
+/// Parses the text of a compound array value, `(a b [k]=v)`, parentheses included, as
+/// `declare -a "x=(...)"` does.
+pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayElement>, SyntaxError> {
+    let mut m = machine(text, options);
+    m.begin_word();
+    if m.peek() != Some(b'(') {
+        return Err(*m.error(options.first_line, &b"syntax error"[..]));
+    }
+    let elements = m.array().map_err(|e| *e)?;
+    Ok(elements)
+}
+
+/// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
+pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<Arith, SyntaxError> {
+    machine(text, options).arith_input().map_err(|e| *e)
+}
+
+fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
+    if parts.is_empty() {
+        parts.push(WordPart::Quoted(Text::default()));
+    }
+    parts
+}
+
+impl Machine<'_, '_> {
+    /// A parser of `text`, which stands inside the text of this one at `line`.
+    fn inner(&self, text: Vec<u8>, line: u32) -> Machine<'_, 'static> {
+        let st = State {
+            src: text,
+            line,
+            opts: self.opts.clone(),
+            depth: self.depth,
+            in_heredoc: self.in_heredoc,
+            ..State::default()
+        };
+        Machine { st, aliases: self.aliases }
+    }
+
+    /// Every command up to the end.
+    fn all(&mut self) -> Res<List> {
+        let mut list = List::default();
+        while let Some(l) = self.complete_command()? {
+            list.items.extend(l.items);
+        }
+        Ok(list)
+    }
+
+    /// The commands in a backquoted text.
+    pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<List> {
+        let mut m = self.inner(text, line);
+        let result = m.all();
+        let warnings = std::mem::take(&mut m.st.warnings);
+        self.st.warnings.extend(warnings);
+        result
+    }
+
+    /// The expression in the text of `((...))`.
+    pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<Arith> {
+        self.enter(2)?;
+        let arith = self.inner(text, line).arith_input();
+        self.leave(2);
+        arith
+    }
+
+    fn arith_input(&mut self) -> Res<Arith> {
+        self.begin_word();
+        let line = self.line;
+        self.arith_until(End::Input, line)
+    }
+
+    /// The body of a here-document.
+    pub fn parse_doc_body(&mut self, text: Vec<u8>, line: u32) -> Word {
+        let mut m = self.inner(text, line);
+        m.doc_body_word()
+    }
+
+    fn doc_body_word(&mut self) -> Word {
+        self.st.in_heredoc = true;
+        self.begin_word();
+        let mut b = Builder::default();
+        if let Err((e, at)) = self.dquoted_text(&mut b) {
+            // What cannot be parsed is an error only when the document is expanded.
+            let text = e.render(b"");
+            let text = text.strip_suffix(b"\n").unwrap_or(&text);
+            let error = Some(text.into());
+            let line = e.line;
+            let sub = CommandSub { body: List::default(), is_file_read: false, error, line };
+            b.part(WordPart::CommandSub(std::rc::Rc::new(sub)));
+            let _ = at;
+        }
+        Word { parts: non_empty(b.finish()), raw: self.src.as_slice().into() }
+    }
+
+    /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
+    /// An error comes with the position of the part it is in.
+    fn dquoted_text(&mut self, b: &mut Builder) -> Result<(), (Box<SyntaxError>, usize)> {
+        loop {
+            let special = |c: &u8| is(*c, DQUOTE) && *c != b'"';
+            let run = self.rest().iter().position(special).unwrap_or(self.rest().len());
+            if run > 0 {
+                let pos = self.pos;
+                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
+                self.advance_to(pos + run);
+            }
+            let Some(c) = self.peek() else { return Ok(()) };
+            let at = self.pos;
+            self.dquote_special(b, c, false).map_err(|e| (e, at))?;
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `while` and `until` (POSIX XCU 2.9.4.5, 2.9.4.6), and the `do ... done` of all loops.
+
+use crate::ast::{CommandKind, List, While};
+use crate::lex::token::Kw;
+use crate::lex::{Machine, Res};
+
+impl Machine<'_, '_> {
+    /// `while ... done`, its first word read ahead.
+    pub fn while_command(&mut self, until: bool) -> Res<CommandKind> {
+        self.skip_token();
+        let condition = self.compound_list(false)?;
+        let body = self.do_group()?;
+        Ok(CommandKind::While(While { until, condition, body }))
+    }
+
+    /// `do list done`
+    pub fn do_group(&mut self) -> Res<List> {
+        self.expect_kw(Kw::Do)?;
+        let body = self.compound_list(false)?;
+        self.expect_kw(Kw::Done)?;
+        Ok(body)
+    }
+}
