@@ -1,1 +1,43 @@
-//! wasibox-image
+//! The image: one file with programs, a root file system and a manifest.
+//!
+//! The format is Wasmer's package format, webc v3, so that `wasmer run` and the
+//! Wasmer SDKs take the same file. It holds
+//! - *atoms*: WebAssembly modules (`box`, `python`),
+//! - *commands*: names with the atom that implements them; the name is `argv[0]`,
+//! - *volumes*: directories of the root file system, one per mount path,
+//! - a manifest with versions, SHA-256 digests, licences and our own annotation
+//!   ([`manifest::Extra`]) for what the format lacks, such as execute bits.
+//!
+//! # Invariants
+//! - [`Image::open`] maps the file and reads the manifest and the directory of each
+//!   part, nothing more: about 1 ms whatever the size. Hashes are checked where they
+//!   matter: [`Image::verify`] checks everything, and a program is checked before
+//!   it is compiled.
+//! - Hostile bytes give [`ImageError`], never a panic or an endless loop.
+//!
+//! # Deliberately absent
+//! This crate knows nothing of the engine that runs the programs.
+#![forbid(unsafe_code)]
+
+pub mod manifest;
+mod open;
+mod pack;
+
+pub use manifest::{Extra, License};
+pub use open::{Bytes, Command, Entry, EntryKind, Image};
+pub use pack::{ImageSpec, pack, pack_to};
+
+use std::path::PathBuf;
+
+/// Why an image cannot be made or used.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("{path}: not a Wasibox image")]
+    NotAnImage { path: PathBuf },
+    #[error("{path}: damaged image: {why}")]
+    Damaged { path: PathBuf, why: String },
+    #[error("cannot pack: {0}")]
+    Pack(String),
+}

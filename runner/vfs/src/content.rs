@@ -59,6 +59,23 @@ impl Content {
         self.charged
     }
 
+    /// Whether both are known to hold the same bytes: the same chunks over the same
+    /// base. False may mean equal bytes that were written anew.
+    pub fn same(&self, other: &Content) -> bool {
+        let base = match (&self.base, &other.base) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        base && (self.len, self.base_len) == (other.len, other.base_len)
+            && self.chunks.len() == other.chunks.len()
+            && self
+                .chunks
+                .iter()
+                .zip(&other.chunks)
+                .all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(a.1, b.1))
+    }
+
     fn base_slice(&self, from: u64, to: u64) -> &[u8] {
         let Some(base) = &self.base else { return &[] };
         let b = (**base).as_ref();
@@ -105,7 +122,8 @@ impl Content {
         if data.is_empty() {
             return Ok(());
         }
-        let end = off.checked_add(data.len() as u64).filter(|e| *e <= MAX_LEN).ok_or(Errno::FBIG)?;
+        let end =
+            off.checked_add(data.len() as u64).filter(|e| *e <= MAX_LEN).ok_or(Errno::FBIG)?;
         let mut growth = 0;
         for index in off / CHUNK..=(end - 1) / CHUNK {
             let upto = (end - index * CHUNK).min(CHUNK);
@@ -242,7 +260,9 @@ mod tests {
 
     #[test]
     fn scattered_writes_agree_with_a_plain_vector() {
-        let mut c = Content::from_blob(Arc::new((0..150_000u32).map(|i| (i * 7) as u8).collect::<Vec<_>>()));
+        let mut c = Content::from_blob(Arc::new(
+            (0..150_000u32).map(|i| (i * 7) as u8).collect::<Vec<_>>(),
+        ));
         let mut v = all(&c);
         let mut seed = 12345u64;
         for _ in 0..400 {

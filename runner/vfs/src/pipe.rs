@@ -38,10 +38,17 @@ pub struct Pipe {
 
 /// The reading end. Dropping the last one makes writers fail with EPIPE.
 #[derive(Debug)]
-pub struct ReadEnd(Arc<Pipe>, Option<Guard>);
+pub struct ReadEnd {
+    pipe: Arc<Pipe>,
+    _guard: Option<Guard>,
+}
+
 /// The writing end. Dropping the last one gives readers end of file.
 #[derive(Debug)]
-pub struct WriteEnd(Arc<Pipe>, Option<Guard>);
+pub struct WriteEnd {
+    pipe: Arc<Pipe>,
+    _guard: Option<Guard>,
+}
 
 impl Pipe {
     /// A pipe that starts afresh after use, for a FIFO node.
@@ -64,7 +71,7 @@ impl Pipe {
         p.readers += 1;
         p.had_reader = true;
         p.wake();
-        ReadEnd(self.clone(), guard)
+        ReadEnd { pipe: self.clone(), _guard: guard }
     }
 
     pub(crate) fn writer(self: &Arc<Pipe>, guard: Option<Guard>) -> WriteEnd {
@@ -72,7 +79,7 @@ impl Pipe {
         p.writers += 1;
         p.had_writer = true;
         p.wake();
-        WriteEnd(self.clone(), guard)
+        WriteEnd { pipe: self.clone(), _guard: guard }
     }
 
     fn closed(&self, p: &mut Inner) {
@@ -105,12 +112,12 @@ impl Inner {
 impl ReadEnd {
     /// The pipe.
     pub fn pipe(&self) -> &Arc<Pipe> {
-        &self.0
+        &self.pipe
     }
 
     /// Reads what is there; 0 is end of file, AGAIN means wait.
     pub fn try_read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        let mut p = self.0.lock();
+        let mut p = self.pipe.lock();
         if buf.is_empty() {
             return Ok(0);
         }
@@ -129,7 +136,7 @@ impl ReadEnd {
 
     /// Bytes that a read would give now; `Some(0)` is end of file.
     pub fn readable(&self) -> Option<usize> {
-        let p = self.0.lock();
+        let p = self.pipe.lock();
         (!p.buf.is_empty() || p.writers == 0 && p.had_writer).then(|| p.buf.len())
     }
 }
@@ -137,12 +144,12 @@ impl ReadEnd {
 impl WriteEnd {
     /// The pipe.
     pub fn pipe(&self) -> &Arc<Pipe> {
-        &self.0
+        &self.pipe
     }
 
     /// Writes what fits; AGAIN means wait, PIPE that nobody reads any more.
     pub fn try_write(&self, data: &[u8]) -> Result<usize, Errno> {
-        let mut p = self.0.lock();
+        let mut p = self.pipe.lock();
         if p.readers == 0 && p.had_reader {
             return Err(Errno::PIPE);
         }
@@ -158,7 +165,7 @@ impl WriteEnd {
 
     /// Room for a write now; `Some(0)` means that it would fail with EPIPE.
     pub fn writable(&self) -> Option<usize> {
-        let p = self.0.lock();
+        let p = self.pipe.lock();
         if p.readers == 0 && p.had_reader {
             return Some(0);
         }
@@ -169,17 +176,17 @@ impl WriteEnd {
 
 impl Drop for ReadEnd {
     fn drop(&mut self) {
-        let mut p = self.0.lock();
+        let mut p = self.pipe.lock();
         p.readers -= 1;
-        self.0.closed(&mut p);
+        self.pipe.closed(&mut p);
     }
 }
 
 impl Drop for WriteEnd {
     fn drop(&mut self) {
-        let mut p = self.0.lock();
+        let mut p = self.pipe.lock();
         p.writers -= 1;
-        self.0.closed(&mut p);
+        self.pipe.closed(&mut p);
     }
 }
 
@@ -211,7 +218,9 @@ impl Drop for Guard {
 }
 
 impl PipeNames {
-    fn get(&self, name: &[u8]) -> Result<(Arc<Pipe>, Guard), Errno> {
+    /// Opens an end while the table is locked, so that a closing end cannot remove
+    /// the name between finding the pipe and counting the new end.
+    fn open<T>(&self, name: &[u8], end: impl FnOnce(&Arc<Pipe>, Guard) -> T) -> Result<T, Errno> {
         let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
         if name.len() > 64 {
             return Err(Errno::NAMETOOLONG);
@@ -219,20 +228,18 @@ impl PipeNames {
         if !names.contains_key(name) && names.len() >= MAX_PIPES {
             return Err(Errno::NFILE);
         }
-        let pipe = names.entry(name.to_vec()).or_default().clone();
-        Ok((pipe, Guard { names: self.names.clone(), name: name.to_vec() }))
+        let guard = Guard { names: self.names.clone(), name: name.to_vec() };
+        Ok(end(names.entry(name.to_vec()).or_default(), guard))
     }
 
     /// Opens the reading end of `name`.
     pub fn open_read(&self, name: &[u8]) -> Result<ReadEnd, Errno> {
-        let (pipe, guard) = self.get(name)?;
-        Ok(pipe.reader(Some(guard)))
+        self.open(name, |pipe, guard| pipe.reader(Some(guard)))
     }
 
     /// Opens the writing end of `name`.
     pub fn open_write(&self, name: &[u8]) -> Result<WriteEnd, Errno> {
-        let (pipe, guard) = self.get(name)?;
-        Ok(pipe.writer(Some(guard)))
+        self.open(name, |pipe, guard| pipe.writer(Some(guard)))
     }
 
     /// How many named pipes exist.

@@ -1,0 +1,149 @@
+//! Packing and reading back, and images that are damaged.
+
+use std::path::Path;
+use wasibox_image::{EntryKind, Image, ImageError, ImageSpec, pack, pack_to};
+
+fn rootfs(dir: &Path) {
+    for d in ["etc", "usr/lib/py"] {
+        std::fs::create_dir_all(dir.join(d)).unwrap();
+    }
+    std::fs::write(dir.join("etc/passwd"), "user:x:1000\n").unwrap();
+    std::fs::write(dir.join("usr/lib/py/a.py"), "print(1)\n").unwrap();
+    std::fs::write(dir.join("usr/lib/py/run.sh"), "#!/bin/sh\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(dir.join("usr/lib/py/run.sh"), mode).unwrap();
+    std::os::unix::fs::symlink("a.py", dir.join("usr/lib/py/b.py")).unwrap();
+}
+
+fn spec(dir: &Path) -> ImageSpec {
+    ImageSpec {
+        name: "wasibox/box".into(),
+        version: "0.1.0".into(),
+        atoms: vec![("box".into(), b"\0asm box".to_vec()), ("python".into(), vec![7; 5000])],
+        commands: vec![
+            ("ls".into(), "box".into()),
+            ("sh".into(), "box".into()),
+            ("python3".into(), "python".into()),
+        ],
+        entrypoint: Some("sh".into()),
+        rootfs: vec![dir.into()],
+        time: 1_700_000_000,
+        ..ImageSpec::default()
+    }
+}
+
+#[test]
+fn what_is_packed_is_read_back() {
+    let tmp = tempfile::tempdir().unwrap();
+    let root = tmp.path().join("root");
+    rootfs(&root);
+    let file = tmp.path().join("i.webc");
+    let digest = pack_to(&spec(&root), &file).unwrap();
+    let image = Image::open(&file).unwrap();
+    assert_eq!(image.digest().unwrap(), digest);
+    image.verify().unwrap();
+    assert_eq!(image.name_version(), ("wasibox/box".into(), "0.1.0".into()));
+    assert_eq!(image.entrypoint(), Some("sh"));
+    let names: Vec<_> = image.commands().iter().map(|c| (&*c.name, &*c.atom)).collect();
+    assert_eq!(names, [("ls", "box"), ("sh", "box"), ("python3", "python")]);
+    assert_eq!(image.checked_atom("box").unwrap(), b"\0asm box");
+    let mut found: Vec<_> = image
+        .rootfs()
+        .unwrap()
+        .into_iter()
+        .map(|e| match e.kind {
+            EntryKind::Dir => format!("d {:o} {}", e.mode, e.path),
+            EntryKind::File(b) => format!("f {:o} {} {}", e.mode, e.path, (*b).as_ref().len()),
+            EntryKind::Symlink(t) => format!("l {:o} {} {t}", e.mode, e.path),
+        })
+        .collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "d 755 /etc",
+            "d 755 /usr/lib",
+            "d 755 /usr/lib/py",
+            "f 644 /etc/passwd 12",
+            "f 644 /usr/lib/py/a.py 9",
+            "f 755 /usr/lib/py/run.sh 10",
+            "l 777 /usr/lib/py/b.py a.py",
+        ]
+    );
+}
+
+#[test]
+fn packing_is_reproducible() {
+    let tmp = tempfile::tempdir().unwrap();
+    rootfs(tmp.path());
+    let a = pack(&spec(tmp.path())).unwrap();
+    std::fs::write(tmp.path().join("etc/passwd"), "user:x:1000\n").unwrap();
+    assert!(a == pack(&spec(tmp.path())).unwrap());
+}
+
+#[test]
+fn wrong_specifications_are_refused() {
+    let tmp = tempfile::tempdir().unwrap();
+    rootfs(tmp.path());
+    let good = spec(tmp.path());
+    let mut s = good.clone();
+    s.commands.push(("x".into(), "nowhere".into()));
+    assert!(matches!(pack(&s), Err(ImageError::Pack(_))));
+    let mut s = good.clone();
+    s.commands.push(("ls".into(), "box".into()));
+    assert!(matches!(pack(&s), Err(ImageError::Pack(_))));
+    let mut s = good.clone();
+    s.entrypoint = Some("nope".into());
+    assert!(matches!(pack(&s), Err(ImageError::Pack(_))));
+    std::fs::create_dir_all(tmp.path().join("usr/bin")).unwrap();
+    assert!(matches!(pack(&good), Err(ImageError::Pack(_))));
+}
+
+#[test]
+fn other_files_are_not_images() {
+    let tmp = tempfile::tempdir().unwrap();
+    let file = tmp.path().join("x");
+    assert!(matches!(Image::open(&file), Err(ImageError::Io { .. })));
+    for bytes in [&b""[..], b"hello, this is text", b"\0asm\x01\0\0\0aaaa"] {
+        std::fs::write(&file, bytes).unwrap();
+        assert!(matches!(Image::open(&file), Err(ImageError::NotAnImage { .. })), "{bytes:?}");
+    }
+    assert!(matches!(Image::open(tmp.path()), Err(ImageError::NotAnImage { .. })));
+}
+
+/// Every truncation and a flip of every byte: an error or a sound image, never a
+/// panic, and a changed program never passes its check.
+#[test]
+fn damage_is_found_or_harmless() {
+    let tmp = tempfile::tempdir().unwrap();
+    rootfs(tmp.path());
+    let mut s = spec(tmp.path());
+    s.atoms[1].1.truncate(100);
+    let good = pack(&s).unwrap();
+    let file = tmp.path().join("i.webc");
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = std::panic::catch_unwind(|| {
+        let check = |bytes: &[u8]| {
+            std::fs::write(&file, bytes).unwrap();
+            if let Ok(image) = Image::open(&file) {
+                let _ = image.rootfs();
+                if image.verify().is_ok() && image.atom("box").is_some() {
+                    assert_eq!(image.atom("box").unwrap(), b"\0asm box");
+                }
+            }
+        };
+        for n in (0..good.len()).step_by(3) {
+            check(&good[..n]);
+        }
+        for i in 0..good.len() {
+            let mut bad = good.clone();
+            bad[i] ^= 0xff;
+            check(&bad);
+            bad[i] = 0;
+            check(&bad);
+        }
+    });
+    std::panic::set_hook(hook);
+    result.unwrap();
+}

@@ -1,0 +1,254 @@
+//! What an opened path gives: reads and writes by offset, never blocking.
+
+use crate::Vfs;
+use crate::bridge::MetaExchange;
+use crate::device::Device;
+use crate::errno::Errno;
+use crate::now_ns;
+use crate::pipe::{ReadEnd, WriteEnd};
+use crate::tree::{Ino, Kind};
+use crate::walk::Loc;
+use box_abi::{Kind as FileKind, Stat};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::Thread;
+
+/// Whether an operation can proceed now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// Bytes that can be moved at once.
+    pub bytes: u64,
+    /// The other side is gone: reads give end of file, writes fail.
+    pub hangup: bool,
+}
+
+/// The session's standard streams: whatever the host connects them to.
+pub trait Stream: Send + Sync + std::fmt::Debug {
+    /// Reads what is there; 0 is end of file, [`Errno::AGAIN`] means wait.
+    fn read(&self, buf: &mut [u8]) -> Result<usize, Errno>;
+    /// Writes; [`Errno::AGAIN`] means wait.
+    fn write(&self, data: &[u8]) -> Result<usize, Errno>;
+    /// Whether a read (or write) can proceed now.
+    fn ready(&self, write: bool) -> Option<Readiness>;
+    /// Has `who` unparked when a read may proceed. Streams that cannot tell have
+    /// `who` wake by itself after a short time (see [`Stream::polled`]).
+    fn watch(&self, who: &Thread);
+    /// Whether waiting threads must look again by themselves now and then.
+    fn polled(&self) -> bool {
+        false
+    }
+    /// Whether a terminal is at the other end.
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+/// A regular file of the tree; counts as one opening.
+#[derive(Debug)]
+pub struct TreeFile {
+    vfs: Vfs,
+    ino: Ino,
+}
+
+impl Drop for TreeFile {
+    fn drop(&mut self) {
+        self.vfs.write().closed(self.ino);
+    }
+}
+
+/// An open file. Access rights and the offset belong to the opener.
+#[derive(Debug)]
+pub enum File {
+    Tree(TreeFile),
+    Host {
+        fd: OwnedFd,
+        mount: usize,
+        vfs: Vfs,
+    },
+    Dir {
+        loc: Loc,
+        vfs: Vfs,
+    },
+    Device(Device, Ino, Vfs),
+    PipeRead(ReadEnd),
+    PipeWrite(WriteEnd),
+    /// A FIFO opened for reading and writing.
+    PipeBoth(ReadEnd, WriteEnd),
+    Meta(MetaExchange),
+    Stream(Arc<dyn Stream>),
+}
+
+impl File {
+    pub(crate) fn tree(vfs: &Vfs, st: &mut crate::tree::State, ino: Ino) -> File {
+        st.opened(ino);
+        File::Tree(TreeFile { vfs: vfs.clone(), ino })
+    }
+
+    /// Whether offsets mean something; otherwise reads and writes ignore them.
+    pub fn seekable(&self) -> bool {
+        matches!(self, File::Tree(_) | File::Host { .. } | File::Dir { .. } | File::Device(..))
+    }
+
+    /// Reads at `off`; 0 is end of file.
+    pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+        match self {
+            File::Tree(f) => match &f.vfs.read().tree.node(f.ino)?.kind {
+                Kind::File { content, .. } => Ok(content.read(off, buf)),
+                _ => Err(Errno::INVAL),
+            },
+            File::Host { fd, .. } => Ok(rustix::io::pread(fd, buf, off)?),
+            File::Dir { .. } => Err(Errno::ISDIR),
+            File::Device(d, ..) => d.read(buf),
+            File::PipeRead(r) | File::PipeBoth(r, _) => r.try_read(buf),
+            File::PipeWrite(_) => Err(Errno::BADF),
+            File::Meta(m) => m.read(buf),
+            File::Stream(s) => s.read(buf),
+        }
+    }
+
+    /// Writes at `off`, or at the end if `append`; returns the bytes written and
+    /// the offset after them.
+    pub fn write(&self, off: u64, append: bool, data: &[u8]) -> Result<(usize, u64), Errno> {
+        let plain = |n: usize| Ok((n, off));
+        match self {
+            File::Tree(f) => {
+                let mut st = f.vfs.write();
+                let crate::tree::State { tree, quota, .. } = &mut *st;
+                let node = tree.node_mut(f.ino)?;
+                let Kind::File { content, program } = &mut node.kind else {
+                    return Err(Errno::INVAL);
+                };
+                let at = if append { content.len() } else { off };
+                content.write(at, data, |n| quota.take(n))?;
+                *program = None;
+                let now = now_ns();
+                (node.mtime, node.ctime) = (now, now);
+                Ok((data.len(), at + data.len() as u64))
+            }
+            File::Host { fd, .. } => {
+                if append {
+                    // The descriptor was opened with O_APPEND.
+                    let n = rustix::io::write(fd, data)?;
+                    return Ok((n, rustix::fs::fstat(fd)?.st_size as u64));
+                }
+                let n = rustix::io::pwrite(fd, data, off)?;
+                Ok((n, off + n as u64))
+            }
+            File::Dir { .. } => Err(Errno::ISDIR),
+            File::Device(d, ..) => plain(d.write(data.len())?),
+            File::PipeRead(_) => Err(Errno::BADF),
+            File::PipeWrite(w) | File::PipeBoth(_, w) => plain(w.try_write(data)?),
+            File::Meta(m) => plain(m.write(data)?),
+            File::Stream(s) => plain(s.write(data)?),
+        }
+    }
+
+    /// Metadata.
+    pub fn stat(&self) -> Result<Stat, Errno> {
+        let special = |kind| Stat {
+            kind,
+            mode: 0o600,
+            uid: crate::UID,
+            gid: crate::GID,
+            nlink: 1,
+            dev: 2,
+            ino: 9,
+            size: 0,
+            atime: 0,
+            mtime: 0,
+            ctime: 0,
+        };
+        match self {
+            File::Tree(f) => Ok(f.vfs.read().tree.node(f.ino)?.stat(f.ino)),
+            File::Host { fd, mount, vfs } => vfs.shared.mounts[*mount].fd_stat(fd),
+            File::Dir { loc, vfs } => vfs.loc_stat(&vfs.read(), loc),
+            File::Device(_, ino, vfs) => Ok(vfs.read().tree.node(*ino)?.stat(*ino)),
+            File::PipeRead(_) | File::PipeWrite(_) | File::PipeBoth(..) => {
+                Ok(special(FileKind::Fifo))
+            }
+            File::Meta(_) => Ok(special(FileKind::CharDevice)),
+            File::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
+            File::Stream(_) => Ok(special(FileKind::Fifo)),
+        }
+    }
+
+    /// Sets the length of a regular file.
+    pub fn set_len(&self, len: u64) -> Result<(), Errno> {
+        match self {
+            File::Tree(f) => {
+                let mut st = f.vfs.write();
+                let node = st.tree.node_mut(f.ino)?;
+                let Kind::File { content, program } = &mut node.kind else {
+                    return Err(Errno::INVAL);
+                };
+                let freed = content.set_len(len)?;
+                *program = None;
+                let now = now_ns();
+                (node.mtime, node.ctime) = (now, now);
+                st.quota.give(freed);
+                Ok(())
+            }
+            File::Host { fd, .. } => Ok(rustix::fs::ftruncate(fd, len)?),
+            _ => Err(Errno::INVAL),
+        }
+    }
+
+    /// Sets times; `None` leaves one as it is.
+    pub fn set_times(&self, atime: Option<u64>, mtime: Option<u64>) -> Result<(), Errno> {
+        match self {
+            File::Tree(f) => f.vfs.write().set_times(f.ino, atime, mtime),
+            File::Host { fd, mount, vfs } => {
+                vfs.shared.mounts[*mount].set_fd_times(fd, atime, mtime)
+            }
+            File::Dir { loc, vfs } => vfs.set_loc_times(loc, atime, mtime),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the host has stored a mounted file's bytes.
+    pub fn sync(&self) -> Result<(), Errno> {
+        match self {
+            File::Host { fd, .. } => Ok(rustix::fs::fsync(fd)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a read (or a write) would not wait.
+    pub fn ready(&self, write: bool) -> Option<Readiness> {
+        let some = |bytes: usize, hangup| Some(Readiness { bytes: bytes as u64, hangup });
+        match self {
+            File::PipeRead(r) | File::PipeBoth(r, _) if !write => {
+                r.readable().and_then(|n| some(n, n == 0))
+            }
+            File::PipeWrite(w) | File::PipeBoth(_, w) if write => {
+                w.writable().and_then(|n| some(n, n == 0))
+            }
+            File::Stream(s) => s.ready(write),
+            _ => some(65536, false),
+        }
+    }
+
+    /// Has `who` unparked when readiness may have changed. Returns whether `who`
+    /// must also look again by itself now and then.
+    pub fn watch(&self, who: &Thread) -> bool {
+        match self {
+            File::PipeRead(r) => r.pipe().watch(who),
+            File::PipeBoth(r, _) => r.pipe().watch(who),
+            File::PipeWrite(w) => w.pipe().watch(who),
+            File::Stream(s) => {
+                s.watch(who);
+                return s.polled();
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// The directory that this file is, as a base for relative paths.
+    pub fn loc(&self) -> Option<&Loc> {
+        match self {
+            File::Dir { loc, .. } => Some(loc),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Host mounts: every access goes from the mount's own descriptor downwards.
+//!
+//! `openat2(2)` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`
+//! refuses `..`, symbolic links and magic links at every component, atomically, so
+//! a file that another process swaps for a link while we look is refused as well.
+//! Where the kernel has no `openat2` each component is opened with `O_NOFOLLOW`
+//! from the one before, which gives the same guarantee in more calls.
+//!
+//! Only regular files and directories are opened: a FIFO or device in a mount could
+//! block us or act on the host.
+
+use crate::errno::Errno;
+use crate::tree::Ino;
+use box_abi::{Kind as FileKind, Stat};
+use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why a mount cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum MountError {
+    #[error("cannot mount {host}: {source}")]
+    Host { host: PathBuf, source: std::io::Error },
+    #[error("cannot mount {host}: not a regular file or directory")]
+    Kind { host: PathBuf },
+    #[error("cannot mount at {guest}: {why}")]
+    Guest { guest: String, why: &'static str },
+}
+
+/// A host directory or file in the guest's name space.
+#[derive(Debug)]
+pub struct HostMount {
+    root: OwnedFd,
+    /// What the mount's root is: directory or file.
+    pub kind: FileKind,
+    /// Whether the guest may change what is below.
+    pub writable: bool,
+    /// The node that the mount is attached to.
+    pub at: Ino,
+    /// Distinguishes file systems in `stat`.
+    index: usize,
+}
+
+static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
+
+fn beneath() -> ResolveFlags {
+    ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS
+}
+
+impl HostMount {
+    /// Opens `host`, following symbolic links in that path: the user named it.
+    pub fn open(
+        host: &Path,
+        writable: bool,
+        at: Ino,
+        index: usize,
+    ) -> Result<HostMount, MountError> {
+        let err = |e: rustix::io::Errno| MountError::Host { host: host.into(), source: e.into() };
+        let root = fs::open(host, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(err)?;
+        let kind = kind_of(fs::fstat(&root).map_err(err)?.st_mode);
+        if !matches!(kind, FileKind::Dir | FileKind::File) {
+            return Err(MountError::Kind { host: host.into() });
+        }
+        Ok(HostMount { root, kind, writable, at, index })
+    }
+
+    fn open_raw(&self, rel: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY;
+        if rel.is_empty() {
+            if self.kind == FileKind::Dir {
+                return Ok(fs::openat(&self.root, ".", flags, mode)?);
+            }
+            // A mounted file has only a path descriptor; reopen that very file.
+            if flags.contains(OFlags::PATH) {
+                return Ok(rustix::io::fcntl_dupfd_cloexec(&self.root, 3)?);
+            }
+            return Ok(fs::open(proc_path(self.root.as_fd()), flags - OFlags::NOFOLLOW, mode)?);
+        }
+        if !NO_OPENAT2.load(Ordering::Relaxed) {
+            match fs::openat2(&self.root, rel, flags, mode, beneath()) {
+                Ok(fd) => return Ok(fd),
+                Err(rustix::io::Errno::NOSYS) => NO_OPENAT2.store(true, Ordering::Relaxed),
+                // A racing rename makes the kernel give up; the caller may retry.
+                Err(rustix::io::Errno::XDEV) => return Err(Errno::ACCES),
+                Err(e) => return Err(e.into()),
+            }
+        }
+        self.open_stepwise(rel, flags, mode)
+    }
+
+    fn open_stepwise(&self, rel: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut parts = rel.split(|b| *b == b'/').peekable();
+        let mut dir: Option<OwnedFd> = None;
+        while let Some(part) = parts.next() {
+            if part.is_empty() || part == b"." || part == b".." {
+                return Err(Errno::ACCES);
+            }
+            let from: BorrowedFd = dir.as_ref().map_or(self.root.as_fd(), |d| d.as_fd());
+            if parts.peek().is_none() {
+                return Ok(fs::openat(from, part, flags, mode)?);
+            }
+            dir = Some(fs::openat(from, part, step, Mode::empty())?);
+        }
+        Err(Errno::NOENT)
+    }
+
+    fn dir(&self, rel: &[u8]) -> Result<OwnedFd, Errno> {
+        self.open_raw(rel, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
+    }
+
+    fn to_stat(&self, s: &fs::Stat) -> Stat {
+        let ns = |sec: i64, nsec: u64| u64::try_from(sec).unwrap_or(0) * 1_000_000_000 + nsec;
+        Stat {
+            kind: kind_of(s.st_mode),
+            mode: (s.st_mode & 0o777) as u16,
+            uid: crate::UID,
+            gid: crate::GID,
+            nlink: u32::try_from(s.st_nlink).unwrap_or(u32::MAX),
+            dev: 16 + self.index as u64,
+            ino: s.st_ino,
+            size: u64::try_from(s.st_size).unwrap_or(0),
+            atime: ns(s.st_atime, s.st_atime_nsec as u64),
+            mtime: ns(s.st_mtime, s.st_mtime_nsec as u64),
+            ctime: ns(s.st_ctime, s.st_ctime_nsec as u64),
+        }
+    }
+
+    /// Metadata; never follows a symbolic link.
+    pub fn stat(&self, rel: &[u8]) -> Result<Stat, Errno> {
+        if rel.is_empty() {
+            return Ok(self.to_stat(&fs::fstat(&self.root)?));
+        }
+        let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
+        Ok(self.to_stat(&fs::fstat(&fd)?))
+    }
+
+    /// Metadata of an open file of this mount.
+    pub fn fd_stat(&self, fd: &OwnedFd) -> Result<Stat, Errno> {
+        Ok(self.to_stat(&fs::fstat(fd)?))
+    }
+
+    /// The target of a symbolic link.
+    pub fn read_link(&self, rel: &[u8]) -> Result<Vec<u8>, Errno> {
+        let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
+        Ok(fs::readlinkat(&fd, "", Vec::new())?.into_bytes())
+    }
+
+    fn need_writable(&self) -> Result<(), Errno> {
+        if self.writable { Ok(()) } else { Err(Errno::ROFS) }
+    }
+
+    /// Opens a regular file or directory that exists.
+    pub fn open_existing(&self, rel: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+        let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC);
+        if writes {
+            self.need_writable()?;
+        }
+        if !matches!(self.stat(rel)?.kind, FileKind::File | FileKind::Dir) {
+            return Err(Errno::NXIO);
+        }
+        // Truncation waits until the opened file is known to be regular.
+        let fd = self.open_raw(rel, (flags - OFlags::TRUNC) | OFlags::NONBLOCK, Mode::empty())?;
+        match kind_of(fs::fstat(&fd)?.st_mode) {
+            FileKind::File => {
+                if flags.contains(OFlags::TRUNC) {
+                    fs::ftruncate(&fd, 0)?;
+                }
+                Ok(fd)
+            }
+            FileKind::Dir => Ok(fd),
+            _ => Err(Errno::NXIO),
+        }
+    }
+
+    /// Makes and opens a regular file with mode 0644 (or as given), whatever the
+    /// host's umask.
+    pub fn create(
+        &self,
+        dir: &[u8],
+        name: &[u8],
+        flags: OFlags,
+        mode: u16,
+    ) -> Result<OwnedFd, Errno> {
+        self.need_writable()?;
+        let parent = self.dir(dir)?;
+        let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = fs::openat(&parent, name, flags, to_mode(mode))?;
+        fs::fchmod(&fd, to_mode(mode))?;
+        Ok(fd)
+    }
+
+    /// Makes a directory with that mode, whatever the host's umask.
+    pub fn mkdir(&self, dir: &[u8], name: &[u8], mode: u16) -> Result<(), Errno> {
+        self.need_writable()?;
+        let parent = self.dir(dir)?;
+        fs::mkdirat(&parent, name, to_mode(mode))?;
+        let made = fs::openat(
+            &parent,
+            name,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        Ok(fs::fchmod(&made, to_mode(mode))?)
+    }
+
+    /// Removes a name; `dir` says whether it must be a directory.
+    pub fn remove(&self, parent: &[u8], name: &[u8], dir: bool) -> Result<(), Errno> {
+        self.need_writable()?;
+        let flags = if dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        Ok(fs::unlinkat(self.dir(parent)?, name, flags)?)
+    }
+
+    /// Renames within the mount.
+    pub fn rename(&self, from: (&[u8], &[u8]), to: (&[u8], &[u8])) -> Result<(), Errno> {
+        self.need_writable()?;
+        Ok(fs::renameat(self.dir(from.0)?, from.1, self.dir(to.0)?, to.1)?)
+    }
+
+    /// Makes a hard link within the mount; a symbolic link is linked itself.
+    pub fn link(&self, from: (&[u8], &[u8]), to: (&[u8], &[u8])) -> Result<(), Errno> {
+        self.need_writable()?;
+        let (a, b) = (self.dir(from.0)?, self.dir(to.0)?);
+        Ok(fs::linkat(a, from.1, b, to.1, AtFlags::empty())?)
+    }
+
+    /// Makes a symbolic link.
+    pub fn symlink(&self, target: &[u8], dir: &[u8], name: &[u8]) -> Result<(), Errno> {
+        self.need_writable()?;
+        Ok(fs::symlinkat(target, self.dir(dir)?, name)?)
+    }
+
+    /// Sets permission bits. Set-id bits are dropped: the file belongs to the
+    /// host's user, whose power a guest must not hand out.
+    pub fn chmod(&self, rel: &[u8], mode: u16) -> Result<(), Errno> {
+        self.need_writable()?;
+        let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
+        if kind_of(fs::fstat(&fd)?.st_mode) == FileKind::Symlink {
+            return Err(Errno::NOTSUP);
+        }
+        Ok(fs::chmod(proc_path(fd.as_fd()), to_mode(mode))?)
+    }
+
+    /// Sets times; `None` leaves one as it is. Never follows a symbolic link.
+    pub fn set_times(
+        &self,
+        rel: &[u8],
+        atime: Option<u64>,
+        mtime: Option<u64>,
+    ) -> Result<(), Errno> {
+        self.need_writable()?;
+        let cut = rel.iter().rposition(|b| *b == b'/');
+        let times =
+            fs::Timestamps { last_access: timespec(atime), last_modification: timespec(mtime) };
+        if rel.is_empty() {
+            let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
+            return Ok(fs::utimensat(fs::CWD, proc_path(fd.as_fd()), &times, AtFlags::empty())?);
+        }
+        let (dir, name) = match cut {
+            Some(i) => (&rel[..i], &rel[i + 1..]),
+            None => (&rel[..0], rel),
+        };
+        Ok(fs::utimensat(self.dir(dir)?, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Sets times of an open file.
+    pub fn set_fd_times(
+        &self,
+        fd: &OwnedFd,
+        atime: Option<u64>,
+        mtime: Option<u64>,
+    ) -> Result<(), Errno> {
+        self.need_writable()?;
+        let times =
+            fs::Timestamps { last_access: timespec(atime), last_modification: timespec(mtime) };
+        Ok(fs::futimens(fd, &times)?)
+    }
+
+    /// The names in a directory with their numbers and kinds, without the dots.
+    pub fn list(&self, rel: &[u8]) -> Result<Vec<(Vec<u8>, u64, FileKind)>, Errno> {
+        let fd = self.open_raw(rel, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+        let mut out = Vec::new();
+        for e in fs::Dir::new(fd)? {
+            let e = e?;
+            let name = e.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let kind = match e.file_type() {
+                fs::FileType::RegularFile => FileKind::File,
+                fs::FileType::Directory => FileKind::Dir,
+                fs::FileType::Symlink => FileKind::Symlink,
+                fs::FileType::Fifo => FileKind::Fifo,
+                fs::FileType::Socket => FileKind::Socket,
+                fs::FileType::CharacterDevice => FileKind::CharDevice,
+                fs::FileType::BlockDevice => FileKind::BlockDevice,
+                fs::FileType::Unknown => {
+                    self.stat(&crate::walk::join(rel, name)).map_or(FileKind::File, |s| s.kind)
+                }
+            };
+            out.push((name.to_vec(), e.ino(), kind));
+        }
+        Ok(out)
+    }
+}
+
+fn kind_of(mode: u32) -> FileKind {
+    FileKind::from_bits((mode >> 12) as u8).unwrap_or(FileKind::File)
+}
+
+fn to_mode(mode: u16) -> Mode {
+    Mode::from_raw_mode(u32::from(mode & 0o777))
+}
+
+fn proc_path(fd: BorrowedFd<'_>) -> String {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
+}
+
+fn timespec(t: Option<u64>) -> fs::Timespec {
+    match t {
+        Some(ns) => {
+            fs::Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
+        }
+        None => fs::Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT },
+    }
+}

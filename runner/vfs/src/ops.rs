@@ -1,0 +1,630 @@
+//! The path operations, each as POSIX defines the function of its name.
+
+use crate::bridge::MetaExchange;
+use crate::changes::ChangeKind;
+use crate::content::Content;
+use crate::device::Device;
+use crate::errno::Errno;
+use crate::file::File;
+use crate::host::HostMount;
+use crate::pipe::Pipe;
+use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, ROOT, State};
+use crate::walk::{Loc, Walk, join};
+use crate::{Vfs, now_ns};
+use box_abi::{Kind as FileKind, Stat};
+use rustix::fs::OFlags;
+use std::sync::Arc;
+
+/// How to open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFlags {
+    pub read: bool,
+    pub write: bool,
+    pub append: bool,
+    pub create: bool,
+    /// With `create`: fail if it exists.
+    pub excl: bool,
+    pub truncate: bool,
+    /// Fail unless it is a directory.
+    pub directory: bool,
+    /// Follow a symbolic link in the last component.
+    pub follow: bool,
+}
+
+/// What opening gave.
+#[derive(Debug)]
+pub enum Opened {
+    File(File),
+    /// The caller's own descriptor of that number is meant.
+    Descriptor(u32),
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirEntry {
+    pub name: Vec<u8>,
+    pub ino: u64,
+    pub kind: FileKind,
+}
+
+impl Vfs {
+    pub(crate) fn mount(&self, index: usize) -> &HostMount {
+        &self.shared.mounts[index]
+    }
+
+    /// `open(2)`. New files get `mode`.
+    pub fn open(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        how: OpenFlags,
+        mode: u16,
+    ) -> Result<Opened, Errno> {
+        let mut st = self.write();
+        let follow = how.follow && !(how.create && how.excl);
+        let walk = self.walk(&st, base, path, follow)?;
+        let Some(loc) = walk.found else {
+            if !how.create {
+                return Err(Errno::NOENT);
+            }
+            if walk.slash || how.directory {
+                return Err(Errno::ISDIR);
+            }
+            let (dir, name) = walk.parent.ok_or(Errno::ISDIR)?;
+            return self.create(&mut st, &dir, &name, how, mode).map(Opened::File);
+        };
+        if how.create && how.excl {
+            return Err(Errno::EXIST);
+        }
+        match &loc {
+            Loc::Tree(ino) => self.open_node(&mut st, *ino, how).map(Opened::File),
+            Loc::Host(m, rel) => {
+                drop(st);
+                self.open_host(*m, rel, how).map(Opened::File)
+            }
+            Loc::PipeDir(_) => self.open_dir(&loc, how).map(Opened::File),
+            Loc::PipeEnd(name, true) if how.write => {
+                Ok(Opened::File(File::PipeWrite(self.shared.pipes.open_write(name)?)))
+            }
+            Loc::PipeEnd(name, false) if !how.write => {
+                Ok(Opened::File(File::PipeRead(self.shared.pipes.open_read(name)?)))
+            }
+            Loc::PipeEnd(..) => Err(Errno::ACCES),
+            Loc::Descriptor(n) => Ok(Opened::Descriptor(*n)),
+        }
+    }
+
+    fn open_dir(&self, loc: &Loc, how: OpenFlags) -> Result<File, Errno> {
+        if how.write || how.truncate {
+            return Err(Errno::ISDIR);
+        }
+        Ok(File::Dir { loc: loc.clone(), vfs: self.clone() })
+    }
+
+    fn open_node(&self, st: &mut State, ino: Ino, how: OpenFlags) -> Result<File, Errno> {
+        let node = st.tree.node(ino)?.clone();
+        let is_dir = node.file_kind() == FileKind::Dir;
+        if how.directory && !is_dir {
+            return Err(Errno::NOTDIR);
+        }
+        let bits = if how.read || is_dir { 4 } else { 0 };
+        node.need(bits | if how.write || how.truncate { 2 } else { 0 })?;
+        match &node.kind {
+            Kind::Dir { .. } | Kind::Mount { .. } | Kind::BridgePipes => {
+                self.open_dir(&Loc::Tree(ino), how)
+            }
+            Kind::File { .. } => {
+                if how.truncate && node.size() > 0 {
+                    let n = st.tree.node_mut(ino)?;
+                    if let Kind::File { content, program } = &mut n.kind {
+                        let freed = content.set_len(0)?;
+                        *program = None;
+                        let now = now_ns();
+                        (n.mtime, n.ctime) = (now, now);
+                        st.quota.give(freed);
+                    }
+                }
+                Ok(File::tree(self, st, ino))
+            }
+            Kind::Symlink(_) => Err(Errno::LOOP),
+            Kind::Device(Device::Tty) => Err(Errno::NXIO),
+            Kind::Device(d) => Ok(File::Device(*d, ino, self.clone())),
+            Kind::Fifo(p) => Ok(match (how.read, how.write) {
+                (true, true) => File::PipeBoth(p.reader(None), p.writer(None)),
+                (_, true) => File::PipeWrite(p.writer(None)),
+                _ => File::PipeRead(p.reader(None)),
+            }),
+            Kind::BridgeMeta => Ok(File::Meta(MetaExchange::new(self))),
+            Kind::Descriptor(_) => Err(Errno::NXIO),
+        }
+    }
+
+    fn create(
+        &self,
+        st: &mut State,
+        dir: &Loc,
+        name: &[u8],
+        how: OpenFlags,
+        mode: u16,
+    ) -> Result<File, Errno> {
+        match dir {
+            Loc::Tree(d) => {
+                can_change(st, *d)?;
+                let kind = Kind::File { content: Content::default(), program: None };
+                let ino = st.link_new(*d, name, Inode::new(kind, mode & 0o7777))?;
+                Ok(File::tree(self, st, ino))
+            }
+            Loc::Host(m, rel) => {
+                let fd = self.mount(*m).create(rel, name, host_flags(how), mode)?;
+                self.note(*m, &join(rel, name), ChangeKind::Created);
+                Ok(File::Host { fd, mount: *m, vfs: self.clone() })
+            }
+            _ => Err(Errno::ACCES),
+        }
+    }
+
+    fn open_host(&self, m: usize, rel: &[u8], how: OpenFlags) -> Result<File, Errno> {
+        let mount = self.mount(m);
+        let stat = mount.stat(rel)?;
+        if stat.kind == FileKind::Symlink {
+            return Err(Errno::LOOP);
+        }
+        if stat.kind == FileKind::Dir {
+            let loc = Loc::Host(m, rel.to_vec());
+            return self.open_dir(&loc, how);
+        }
+        if how.directory {
+            return Err(Errno::NOTDIR);
+        }
+        let fd = mount.open_existing(rel, host_flags(how))?;
+        if how.write || how.truncate {
+            self.note(m, rel, ChangeKind::Modified);
+        }
+        Ok(File::Host { fd, mount: m, vfs: self.clone() })
+    }
+
+    fn note(&self, m: usize, rel: &[u8], kind: ChangeKind) {
+        self.shared.host_changes.note(m, rel, kind);
+    }
+
+    /// `stat(2)`, or `lstat(2)` without `follow`.
+    pub fn stat(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stat, Errno> {
+        let st = self.read();
+        let loc = self.walk(&st, base, path, follow)?.existing()?;
+        self.loc_stat(&st, &loc)
+    }
+
+    /// `readlink(2)`.
+    pub fn read_link(&self, base: &Loc, path: &[u8]) -> Result<Vec<u8>, Errno> {
+        let st = self.read();
+        let loc = self.walk(&st, base, path, false)?.existing()?;
+        self.link_target(&st, &loc)
+    }
+
+    /// Resolves a directory to change to; returns it with its absolute path.
+    pub fn chdir(&self, base: &Loc, path: &[u8]) -> Result<(Loc, Vec<u8>), Errno> {
+        let st = self.read();
+        let loc = self.walk(&st, base, path, true)?.existing()?;
+        let stat = self.loc_stat(&st, &loc)?;
+        if stat.kind != FileKind::Dir {
+            return Err(Errno::NOTDIR);
+        }
+        if stat.mode & 0o100 == 0 {
+            return Err(Errno::ACCES);
+        }
+        let path = self.path_of(&st, &loc)?;
+        Ok((loc, path))
+    }
+
+    fn new_entry(
+        &self,
+        st: &State,
+        base: &Loc,
+        path: &[u8],
+        dir: bool,
+    ) -> Result<(Loc, Vec<u8>), Errno> {
+        let Walk { parent, found, slash } = self.walk(st, base, path, false)?;
+        if found.is_some() {
+            return Err(Errno::EXIST);
+        }
+        if slash && !dir {
+            return Err(Errno::NOENT);
+        }
+        parent.ok_or(Errno::EXIST)
+    }
+
+    /// `mkdir(2)`.
+    pub fn mkdir(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
+        let mut st = self.write();
+        match self.new_entry(&st, base, path, true)? {
+            (Loc::Tree(d), name) => {
+                can_change(&st, d)?;
+                let kind = Kind::Dir { parent: d, entries: Arc::default() };
+                st.link_new(d, &name, Inode::new(kind, mode & 0o7777)).map(drop)
+            }
+            (Loc::Host(m, rel), name) => self.mount(m).mkdir(&rel, &name, mode),
+            _ => Err(Errno::ACCES),
+        }
+    }
+
+    /// `symlink(2)`.
+    pub fn symlink(&self, target: &[u8], base: &Loc, path: &[u8]) -> Result<(), Errno> {
+        if target.is_empty() {
+            return Err(Errno::NOENT);
+        }
+        if target.len() > 4095 {
+            return Err(Errno::NAMETOOLONG);
+        }
+        let mut st = self.write();
+        match self.new_entry(&st, base, path, false)? {
+            (Loc::Tree(d), name) => {
+                can_change(&st, d)?;
+                st.quota.take(target.len() as u64)?;
+                let made = st.link_new(d, &name, Inode::new(Kind::Symlink(target.into()), 0o777));
+                if made.is_err() {
+                    st.quota.give(target.len() as u64);
+                }
+                made.map(drop)
+            }
+            (Loc::Host(m, rel), name) => {
+                self.mount(m).symlink(target, &rel, &name)?;
+                self.note(m, &join(&rel, &name), ChangeKind::Created);
+                Ok(())
+            }
+            _ => Err(Errno::ACCES),
+        }
+    }
+
+    /// `mkfifo(3)`.
+    pub fn mkfifo(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
+        let mut st = self.write();
+        match self.new_entry(&st, base, path, false)? {
+            (Loc::Tree(d), name) => {
+                can_change(&st, d)?;
+                // A FIFO can hold a full buffer.
+                st.quota.take(crate::pipe::PIPE_CAPACITY as u64)?;
+                let made =
+                    st.link_new(d, &name, Inode::new(Kind::Fifo(Pipe::fifo()), mode & 0o7777));
+                made.map(drop)
+            }
+            _ => Err(Errno::PERM),
+        }
+    }
+
+    /// `link(2)`; `follow` as in `linkat(2)`'s `AT_SYMLINK_FOLLOW`.
+    pub fn link(
+        &self,
+        from_base: &Loc,
+        from: &[u8],
+        follow: bool,
+        to_base: &Loc,
+        to: &[u8],
+    ) -> Result<(), Errno> {
+        let mut st = self.write();
+        let walk = self.walk(&st, from_base, from, follow)?;
+        let source = walk.clone().existing()?;
+        let (dir, name) = self.new_entry(&st, to_base, to, false)?;
+        match (&source, &dir) {
+            (Loc::Tree(ino), Loc::Tree(d)) => {
+                if st.tree.node(*ino)?.file_kind() == FileKind::Dir || *ino < 16 {
+                    return Err(Errno::PERM);
+                }
+                can_change(&st, *d)?;
+                st.quota.take_entry(&name)?;
+                st.tree.entries_mut(*d)?.insert(name.into(), *ino);
+                let node = st.tree.node_mut(*ino)?;
+                node.nlink = node.nlink.saturating_add(1);
+                node.ctime = now_ns();
+                Ok(())
+            }
+            (Loc::Host(m, _), Loc::Host(n, rel)) if m == n => {
+                let Some((Loc::Host(_, from_dir), from_name)) = walk.parent else {
+                    return Err(Errno::PERM);
+                };
+                self.mount(*m).link((&from_dir, &from_name), (rel, &name))?;
+                self.note(*m, &join(rel, &name), ChangeKind::Created);
+                Ok(())
+            }
+            _ => Err(Errno::XDEV),
+        }
+    }
+
+    /// `unlink(2)`, or `rmdir(2)` with `dir`.
+    pub fn remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(), Errno> {
+        let mut st = self.write();
+        let walk = self.walk(&st, base, path, false)?;
+        let found = walk.found.ok_or(Errno::NOENT)?;
+        let Some((parent, name)) = walk.parent else {
+            return Err(if !dir {
+                Errno::ISDIR
+            } else if path.ends_with(b".") && !path.ends_with(b"..") {
+                Errno::INVAL
+            } else if found == Loc::Tree(ROOT) {
+                Errno::BUSY
+            } else {
+                Errno::NOTEMPTY
+            });
+        };
+        match (&found, &parent) {
+            (Loc::Tree(ino), Loc::Tree(d)) => {
+                let node = st.tree.node(*ino)?;
+                match (&node.kind, dir) {
+                    _ if *ino < 16 => return Err(Errno::BUSY),
+                    (Kind::Dir { entries, .. }, true) if !entries.is_empty() => {
+                        return Err(Errno::NOTEMPTY);
+                    }
+                    (Kind::Dir { .. }, false) => return Err(Errno::ISDIR),
+                    (Kind::Dir { .. }, true) => {}
+                    (_, true) => return Err(Errno::NOTDIR),
+                    (Kind::Fifo(_), false) if node.nlink == 1 => {
+                        can_change(&st, *d)?;
+                        st.quota.give(crate::pipe::PIPE_CAPACITY as u64);
+                    }
+                    (_, false) => {}
+                }
+                can_change(&st, *d)?;
+                st.unlink(*d, &name)
+            }
+            (Loc::Host(_, rel), _) if rel.is_empty() => Err(Errno::BUSY),
+            (Loc::Host(m, rel), Loc::Host(_, up)) => {
+                self.mount(*m).remove(up, &name, dir)?;
+                self.note(*m, rel, ChangeKind::Deleted);
+                Ok(())
+            }
+            _ => Err(Errno::ACCES),
+        }
+    }
+
+    /// `rename(2)`.
+    pub fn rename(
+        &self,
+        from_base: &Loc,
+        from: &[u8],
+        to_base: &Loc,
+        to: &[u8],
+    ) -> Result<(), Errno> {
+        let mut st = self.write();
+        let a = self.walk(&st, from_base, from, false)?;
+        let b = self.walk(&st, to_base, to, false)?;
+        let source = a.found.ok_or(Errno::NOENT)?;
+        let (from_dir, from_name) = a.parent.ok_or(Errno::BUSY)?;
+        let (to_dir, to_name) = b.parent.ok_or(Errno::BUSY)?;
+        match (&source, &from_dir, &to_dir) {
+            (Loc::Tree(ino), Loc::Tree(d), Loc::Tree(e)) => {
+                let target = match b.found {
+                    Some(Loc::Tree(t)) => Some(t),
+                    None => None,
+                    Some(_) => return Err(Errno::BUSY),
+                };
+                let is_dir = st.tree.node(*ino)?.file_kind() == FileKind::Dir;
+                if b.slash && !is_dir {
+                    return Err(Errno::NOTDIR);
+                }
+                rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target))
+            }
+            (Loc::Host(_, rel), ..) if rel.is_empty() => Err(Errno::BUSY),
+            (Loc::Host(m, old), Loc::Host(_, d), Loc::Host(n, e)) if m == n => {
+                if b.found.as_ref().is_some_and(|t| matches!(t, Loc::Host(_, r) if r.is_empty())) {
+                    return Err(Errno::BUSY);
+                }
+                self.mount(*m).rename((d, &from_name), (e, &to_name))?;
+                self.note(*m, old, ChangeKind::Deleted);
+                self.note(*m, &join(e, &to_name), ChangeKind::Created);
+                Ok(())
+            }
+            _ => Err(Errno::XDEV),
+        }
+    }
+
+    /// `chmod(2)`.
+    pub fn chmod(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
+        let mut st = self.write();
+        match self.walk(&st, base, path, true)?.existing()? {
+            Loc::Tree(ino) if (BRIDGE..16).contains(&ino) => Err(Errno::PERM),
+            Loc::Tree(ino) => {
+                let node = st.tree.node_mut(ino)?;
+                node.mode = mode & 0o7777;
+                node.ctime = now_ns();
+                Ok(())
+            }
+            Loc::Host(m, rel) => self.mount(m).chmod(&rel, mode),
+            _ => Err(Errno::PERM),
+        }
+    }
+
+    /// `chown(2)`: only to oneself, as for any user who is not root.
+    pub fn chown(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        uid: u32,
+        gid: u32,
+        follow: bool,
+    ) -> Result<(), Errno> {
+        let st = self.read();
+        self.walk(&st, base, path, follow)?.existing()?;
+        let own = |id, mine| id == u32::MAX || id == mine;
+        if own(uid, crate::UID) && own(gid, crate::GID) { Ok(()) } else { Err(Errno::PERM) }
+    }
+
+    /// `utimensat(2)`.
+    pub fn set_times(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        atime: Option<u64>,
+        mtime: Option<u64>,
+        follow: bool,
+    ) -> Result<(), Errno> {
+        let loc = self.walk(&self.read(), base, path, follow)?.existing()?;
+        self.set_loc_times(&loc, atime, mtime)
+    }
+
+    pub(crate) fn set_loc_times(
+        &self,
+        loc: &Loc,
+        atime: Option<u64>,
+        mtime: Option<u64>,
+    ) -> Result<(), Errno> {
+        match loc {
+            Loc::Tree(ino) => self.write().set_times(*ino, atime, mtime),
+            Loc::Host(m, rel) => self.mount(*m).set_times(rel, atime, mtime),
+            _ => Ok(()),
+        }
+    }
+
+    /// The entries of an open directory, `.` and `..` first.
+    pub fn list(&self, dir: &Loc) -> Result<Vec<DirEntry>, Errno> {
+        let st = self.read();
+        let dot = |name: &[u8], loc: &Loc| -> Result<DirEntry, Errno> {
+            let ino = self.loc_stat(&st, loc)?.ino;
+            Ok(DirEntry { name: name.to_vec(), ino, kind: FileKind::Dir })
+        };
+        let mut out = vec![dot(b".", dir)?, dot(b"..", &self.parent(&st, dir)?)?];
+        match dir {
+            Loc::Tree(ino) if *ino == DEV_FD => {}
+            Loc::Tree(ino) => {
+                for (name, child) in
+                    st.tree.entries(*ino).map_or_else(|_| Arc::default(), Arc::clone).iter()
+                {
+                    let node = st.tree.node(*child)?;
+                    let kind = match node.kind {
+                        Kind::Mount { index, .. } => self.mount(index).kind,
+                        _ => node.file_kind(),
+                    };
+                    out.push(DirEntry { name: name.to_vec(), ino: *child, kind });
+                }
+            }
+            Loc::Host(m, rel) => {
+                for (name, ino, kind) in self.mount(*m).list(rel)? {
+                    out.push(DirEntry { name, ino, kind });
+                }
+            }
+            _ => {}
+        }
+        Ok(out)
+    }
+
+    /// What an executable file is: its program mark, and its first bytes for `#!`.
+    /// EACCES unless it is a regular file with an execute bit.
+    pub fn executable(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        head: usize,
+    ) -> Result<(Option<Program>, Vec<u8>), Errno> {
+        let st = self.read();
+        let loc = self.walk(&st, base, path, true)?.existing()?;
+        let stat = self.loc_stat(&st, &loc)?;
+        if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
+            return Err(Errno::ACCES);
+        }
+        match &loc {
+            Loc::Tree(ino) => match &st.tree.node(*ino)?.kind {
+                Kind::File { content, program } => Ok((*program, content.read_all(head as u64))),
+                _ => Err(Errno::ACCES),
+            },
+            Loc::Host(m, rel) => {
+                let fd = self.mount(*m).open_existing(rel, OFlags::RDONLY)?;
+                let mut buf = vec![0; head];
+                let n = rustix::io::pread(&fd, &mut buf, 0)?;
+                buf.truncate(n);
+                Ok((None, buf))
+            }
+            _ => Err(Errno::ACCES),
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn set_times(
+        &mut self,
+        ino: Ino,
+        atime: Option<u64>,
+        mtime: Option<u64>,
+    ) -> Result<(), Errno> {
+        let node = self.tree.node_mut(ino)?;
+        node.atime = atime.unwrap_or(node.atime);
+        node.mtime = mtime.unwrap_or(node.mtime);
+        node.ctime = now_ns();
+        Ok(())
+    }
+}
+
+/// EACCES unless entries of the directory may be made and removed.
+fn can_change(st: &State, dir: Ino) -> Result<(), Errno> {
+    if (BRIDGE..16).contains(&dir) {
+        return Err(Errno::ACCES);
+    }
+    st.tree.node(dir)?.need(3)
+}
+
+fn rename_nodes(
+    st: &mut State,
+    (from_dir, from, ino): (Ino, &[u8], Ino),
+    (to_dir, to, target): (Ino, &[u8], Option<Ino>),
+) -> Result<(), Errno> {
+    if ino < 16 || matches!(st.tree.node(ino)?.kind, Kind::Mount { .. }) {
+        return Err(Errno::BUSY);
+    }
+    if target == Some(ino) {
+        return Ok(());
+    }
+    let is_dir = matches!(st.tree.node(ino)?.kind, Kind::Dir { .. });
+    if is_dir {
+        // A directory cannot move below itself.
+        let mut at = to_dir;
+        while at != ROOT {
+            if at == ino {
+                return Err(Errno::INVAL);
+            }
+            match &st.tree.node(at)?.kind {
+                Kind::Dir { parent, .. } => at = *parent,
+                _ => return Err(Errno::INVAL),
+            }
+        }
+    }
+    can_change(st, from_dir)?;
+    can_change(st, to_dir)?;
+    if let Some(t) = target {
+        match &st.tree.node(t)?.kind {
+            _ if t < 16 => return Err(Errno::BUSY),
+            Kind::Mount { .. } => return Err(Errno::BUSY),
+            Kind::Dir { .. } if !is_dir => return Err(Errno::ISDIR),
+            Kind::Dir { entries, .. } if !entries.is_empty() => return Err(Errno::NOTEMPTY),
+            Kind::Dir { .. } => {}
+            _ if is_dir => return Err(Errno::NOTDIR),
+            _ => {}
+        }
+        st.unlink(to_dir, to)?;
+    }
+    // The new name may be longer than the old one: charge it before changing anything.
+    st.quota.take_entry(to)?;
+    st.tree.entries_mut(from_dir)?.remove(from);
+    st.quota.give_entry(from);
+    st.tree.entries_mut(to_dir)?.insert(to.into(), ino);
+    let node = st.tree.node_mut(ino)?;
+    node.ctime = now_ns();
+    if let Kind::Dir { parent, .. } = &mut node.kind {
+        *parent = to_dir;
+        let up = st.tree.node_mut(from_dir)?;
+        up.nlink = up.nlink.saturating_sub(1);
+        st.tree.node_mut(to_dir)?.nlink += 1;
+    }
+    Ok(())
+}
+
+fn host_flags(how: OpenFlags) -> OFlags {
+    let mut f = match (how.read, how.write) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    if how.truncate {
+        f |= OFlags::TRUNC;
+    }
+    if how.append {
+        f |= OFlags::APPEND;
+    }
+    f
+}

@@ -1,0 +1,217 @@
+//! Building a session's file system.
+
+use crate::content::{Blob, Content};
+use crate::device::Device;
+use crate::host::{HostMount, MountError};
+use crate::pipe::PipeNames;
+use crate::quota::{DiskLimits, Quota};
+use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, ROOT, State};
+use crate::{Shared, Vfs};
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
+
+/// A path of the base layer.
+pub struct BaseFile {
+    /// Absolute, plain (no dots, no doubled slashes).
+    pub path: Vec<u8>,
+    pub mode: u16,
+    /// Modification time in nanoseconds since the epoch.
+    pub time: u64,
+    pub kind: BaseKind,
+}
+
+/// What a path of the base layer is.
+pub enum BaseKind {
+    Dir,
+    File { bytes: Blob, program: Option<Program> },
+    Symlink(Vec<u8>),
+}
+
+/// A host path in the guest's name space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountSpec {
+    pub host: PathBuf,
+    /// Absolute path in the guest.
+    pub guest: String,
+    pub writable: bool,
+}
+
+/// Directories every session has, writable, with their modes.
+const HOMES: &[(&str, u16)] = &[
+    ("/bin", 0o755),
+    ("/dev", 0o755),
+    ("/etc", 0o755),
+    ("/home/user", 0o755),
+    ("/output", 0o755),
+    ("/tmp", 0o1777),
+    ("/usr/bin", 0o755),
+    ("/usr/local/bin", 0o755),
+    ("/var/tmp", 0o1777),
+];
+
+impl Vfs {
+    /// A file system of `base` (later entries replace earlier ones of the same
+    /// path), devices, the bridge and `mounts`.
+    ///
+    /// # Errors
+    /// A mount whose host path cannot be opened or whose guest path is not
+    /// absolute, is `/`, contains dots, or lies in `/dev` or in another mount.
+    pub fn new(
+        base: impl IntoIterator<Item = BaseFile>,
+        mounts: &[MountSpec],
+        limits: DiskLimits,
+    ) -> Result<Vfs, MountError> {
+        let mut st = State::default();
+        let dir = |parent| Kind::Dir { parent, entries: Arc::default() };
+        st.tree.set(ROOT, Inode::new(dir(ROOT), 0o755));
+        bridge(&mut st);
+        for (path, mode) in HOMES {
+            let ino = make_dirs(&mut st, path.as_bytes());
+            if let Ok(n) = st.tree.node_mut(ino) {
+                n.mode = *mode;
+            }
+        }
+        devices(&mut st);
+        for f in base {
+            add_base(&mut st, f);
+        }
+        let mut opened = Vec::new();
+        for (i, m) in mounts.iter().enumerate() {
+            let at = mount_point(&mut st, m)?;
+            opened.push(HostMount::open(&m.host, m.writable, at, i)?);
+            if let Ok(n) = st.tree.node_mut(at)
+                && let Kind::Dir { parent, .. } = n.kind
+            {
+                n.kind = Kind::Mount { index: i, parent };
+            }
+        }
+        st.quota = Quota { limits, ..Quota::default() };
+        let shared = Shared {
+            state: RwLock::new(st),
+            mounts: opened,
+            pipes: PipeNames::default(),
+            host_changes: Default::default(),
+        };
+        Ok(Vfs { shared: Arc::new(shared) })
+    }
+}
+
+fn bridge(st: &mut State) {
+    st.tree.set(BRIDGE, Inode::new(Kind::Dir { parent: ROOT, entries: Arc::default() }, 0o500));
+    for (name, kind, mode) in
+        [("meta", Kind::BridgeMeta, 0o600), ("pipe", Kind::BridgePipes, 0o500)]
+    {
+        let ino = st.tree.add(Inode::new(kind, mode));
+        link(st, BRIDGE, name.as_bytes(), ino);
+    }
+}
+
+fn devices(st: &mut State) {
+    let dev = make_dirs(st, b"/dev");
+    let nodes = [
+        ("null", Kind::Device(Device::Null)),
+        ("zero", Kind::Device(Device::Zero)),
+        ("full", Kind::Device(Device::Full)),
+        ("random", Kind::Device(Device::Random)),
+        ("urandom", Kind::Device(Device::Random)),
+        ("tty", Kind::Device(Device::Tty)),
+        ("stdin", Kind::Descriptor(0)),
+        ("stdout", Kind::Descriptor(1)),
+        ("stderr", Kind::Descriptor(2)),
+    ];
+    for (name, kind) in nodes {
+        let ino = st.tree.add(Inode::new(kind, 0o666));
+        link(st, dev, name.as_bytes(), ino);
+    }
+    st.tree.set(DEV_FD, Inode::new(Kind::Dir { parent: dev, entries: Arc::default() }, 0o555));
+    link(st, dev, b"fd", DEV_FD);
+}
+
+fn link(st: &mut State, dir: Ino, name: &[u8], ino: Ino) {
+    if let Ok(entries) = st.tree.entries_mut(dir) {
+        entries.insert(name.into(), ino);
+    }
+}
+
+/// The directory at `path`, made with all above it. A file in the way is replaced:
+/// only base entries of one image meet here.
+fn make_dirs(st: &mut State, path: &[u8]) -> Ino {
+    let mut at = ROOT;
+    for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty() && *n != b"." && *n != b"..") {
+        let known = st.tree.entries(at).ok().and_then(|e| e.get(name).copied());
+        let known =
+            known.filter(|i| st.tree.get(*i).is_some_and(|n| matches!(n.kind, Kind::Dir { .. })));
+        at = known.unwrap_or_else(|| {
+            let ino =
+                st.tree.add(Inode::new(Kind::Dir { parent: at, entries: Arc::default() }, 0o755));
+            link(st, at, name, ino);
+            if let Ok(up) = st.tree.node_mut(at) {
+                up.nlink += 1;
+            }
+            ino
+        });
+    }
+    at
+}
+
+fn add_base(st: &mut State, f: BaseFile) {
+    let cut = f.path.iter().rposition(|b| *b == b'/').unwrap_or(0);
+    let (dir, name) = (&f.path[..cut], f.path.get(cut + 1..).unwrap_or(&[]));
+    let kind = match f.kind {
+        BaseKind::Dir => {
+            let ino = make_dirs(st, &f.path);
+            if let Ok(n) = st.tree.node_mut(ino) {
+                (n.mode, n.mtime, n.ctime) = (f.mode, f.time, f.time);
+            }
+            return;
+        }
+        BaseKind::File { bytes, program } => {
+            Kind::File { content: Content::from_blob(bytes), program }
+        }
+        BaseKind::Symlink(target) => Kind::Symlink(target.into()),
+    };
+    if name.is_empty() || name == b"." || name == b".." || name.len() > crate::walk::MAX_NAME {
+        return;
+    }
+    let dir = make_dirs(st, dir);
+    let ino = st.tree.add(Inode::at(kind, f.mode, f.time));
+    link(st, dir, name, ino);
+}
+
+fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {
+    let bad = |why| Err(MountError::Guest { guest: m.guest.clone(), why });
+    let path = m.guest.as_bytes();
+    if !path.starts_with(b"/") {
+        return bad("the guest path must be absolute");
+    }
+    let parts: Vec<&[u8]> = path.split(|b| *b == b'/').filter(|p| !p.is_empty()).collect();
+    if parts.is_empty() {
+        return bad("the root cannot be replaced");
+    }
+    if parts
+        .iter()
+        .any(|p| *p == b"." || *p == b".." || p.len() > crate::walk::MAX_NAME || p.contains(&0))
+    {
+        return bad("the guest path must be plain");
+    }
+    if parts[0] == b"dev" || parts[0] == b".box" {
+        return bad("the path is reserved");
+    }
+    let mut at = ROOT;
+    for name in &parts {
+        let next = st.tree.entries(at).ok().and_then(|e| e.get(*name).copied());
+        match next.and_then(|i| st.tree.get(i).map(|n| (i, n))) {
+            Some((_, n)) if matches!(n.kind, Kind::Mount { .. }) => {
+                return bad("it lies in another mount");
+            }
+            Some((i, n)) if matches!(n.kind, Kind::Dir { .. }) => at = i,
+            Some(_) => break,
+            None => break,
+        }
+    }
+    let ino = make_dirs(st, path);
+    let holds_mount = st.tree.entries(ino).is_ok_and(|e| {
+        e.values().any(|i| st.tree.get(*i).is_some_and(|n| matches!(n.kind, Kind::Mount { .. })))
+    });
+    if holds_mount { bad("another mount lies in it") } else { Ok(ino) }
+}

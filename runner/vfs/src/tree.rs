@@ -1,0 +1,306 @@
+//! The tree: a table of immutable nodes, cheap to clone.
+//!
+//! The table is pages of reference-counted slots. A clone copies one pointer per
+//! page; a write copies the page and the node it changes, if a clone still holds
+//! them. Directories are maps from names to node numbers, so hard links and
+//! renames are exact and a node keeps its number for life.
+
+use crate::content::Content;
+use crate::device::Device;
+use crate::errno::Errno;
+use crate::pipe::Pipe;
+use crate::quota::Quota;
+use crate::{GID, UID, now_ns};
+use box_abi::{Kind as FileKind, Stat};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A node's number; never reused within a session.
+pub type Ino = u64;
+
+/// The root directory.
+pub const ROOT: Ino = 1;
+/// The bridge's directory, reachable as `/.box` but not listed in `/`.
+pub const BRIDGE: Ino = 2;
+/// `/dev/fd`, whose entries are the caller's descriptors.
+pub const DEV_FD: Ino = 3;
+/// First number for ordinary nodes.
+const FIRST: Ino = 16;
+
+/// Says that a file is one of the image's programs; what the number means is the
+/// host's business. Writing to the file takes the mark away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Program(pub u32);
+
+/// A name in a directory.
+pub type Name = Arc<[u8]>;
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Dir {
+        parent: Ino,
+        entries: Arc<BTreeMap<Name, Ino>>,
+    },
+    File {
+        content: Content,
+        program: Option<Program>,
+    },
+    Symlink(Arc<[u8]>),
+    Device(Device),
+    Fifo(Arc<Pipe>),
+    /// Where host mount number N is attached; `parent` is the directory above.
+    Mount {
+        index: usize,
+        parent: Ino,
+    },
+    /// Another name for a descriptor of the caller: `/dev/stdin` and its like.
+    Descriptor(u32),
+    /// The bridge's metadata node.
+    BridgeMeta,
+    /// The bridge's directory of pipes.
+    BridgePipes,
+}
+
+/// A node. Times are nanoseconds since the epoch.
+#[derive(Clone, Debug)]
+pub struct Inode {
+    pub kind: Kind,
+    /// Permission bits, 0 to 0o7777.
+    pub mode: u16,
+    pub nlink: u32,
+    pub atime: u64,
+    pub mtime: u64,
+    pub ctime: u64,
+}
+
+impl Inode {
+    /// A node with one link, made now.
+    pub fn new(kind: Kind, mode: u16) -> Inode {
+        Inode::at(kind, mode, now_ns())
+    }
+
+    /// A node with one link and the given time.
+    pub fn at(kind: Kind, mode: u16, time: u64) -> Inode {
+        let nlink = if matches!(kind, Kind::Dir { .. }) { 2 } else { 1 };
+        Inode { kind, mode, nlink, atime: time, mtime: time, ctime: time }
+    }
+
+    /// The type as `stat` tells it.
+    pub fn file_kind(&self) -> FileKind {
+        match &self.kind {
+            Kind::Dir { .. } | Kind::Mount { .. } | Kind::BridgePipes => FileKind::Dir,
+            Kind::File { .. } => FileKind::File,
+            Kind::Symlink(_) => FileKind::Symlink,
+            Kind::Fifo(_) => FileKind::Fifo,
+            Kind::Device(_) | Kind::Descriptor(_) | Kind::BridgeMeta => FileKind::CharDevice,
+        }
+    }
+
+    /// Size in bytes as `stat` tells it.
+    pub fn size(&self) -> u64 {
+        match &self.kind {
+            Kind::File { content, .. } => content.len(),
+            Kind::Symlink(t) => t.len() as u64,
+            Kind::Dir { .. } => 4096,
+            _ => 0,
+        }
+    }
+
+    /// Everything `stat(2)` tells.
+    pub fn stat(&self, ino: Ino) -> Stat {
+        Stat {
+            kind: self.file_kind(),
+            mode: self.mode,
+            uid: UID,
+            gid: GID,
+            nlink: self.nlink,
+            dev: 1,
+            ino,
+            size: self.size(),
+            atime: self.atime,
+            mtime: self.mtime,
+            ctime: self.ctime,
+        }
+    }
+
+    /// EACCES unless the owner has all of `bits` (4 read, 2 write, 1 execute).
+    pub fn need(&self, bits: u16) -> Result<(), Errno> {
+        if (self.mode >> 6) & bits == bits { Ok(()) } else { Err(Errno::ACCES) }
+    }
+}
+
+const PAGE: usize = 64;
+type Page = Arc<Vec<Option<Arc<Inode>>>>;
+
+/// All nodes. Clone it for a snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    pages: Vec<Page>,
+    next: Ino,
+}
+
+impl Tree {
+    fn slot(ino: Ino) -> (usize, usize) {
+        (ino as usize / PAGE, ino as usize % PAGE)
+    }
+
+    /// The node, if it exists.
+    pub fn get(&self, ino: Ino) -> Option<&Arc<Inode>> {
+        let (p, s) = Tree::slot(ino);
+        self.pages.get(p)?.get(s)?.as_ref()
+    }
+
+    /// The node, or ESTALE.
+    pub fn node(&self, ino: Ino) -> Result<&Arc<Inode>, Errno> {
+        self.get(ino).ok_or(Errno::STALE)
+    }
+
+    /// The node to change, copied first if a snapshot shares it.
+    pub fn node_mut(&mut self, ino: Ino) -> Result<&mut Inode, Errno> {
+        let (p, s) = Tree::slot(ino);
+        let page = self.pages.get_mut(p).ok_or(Errno::STALE)?;
+        let slot = Arc::make_mut(page).get_mut(s).ok_or(Errno::STALE)?;
+        slot.as_mut().map(Arc::make_mut).ok_or(Errno::STALE)
+    }
+
+    /// Puts a node at a given number.
+    pub fn set(&mut self, ino: Ino, node: Inode) {
+        let (p, s) = Tree::slot(ino);
+        while self.pages.len() <= p {
+            self.pages.push(Arc::new(vec![None; PAGE]));
+        }
+        if let Some(slot) = Arc::make_mut(&mut self.pages[p]).get_mut(s) {
+            *slot = Some(Arc::new(node));
+        }
+    }
+
+    /// Adds a node under a fresh number.
+    pub fn add(&mut self, node: Inode) -> Ino {
+        self.next = self.next.max(FIRST);
+        let ino = self.next;
+        self.next += 1;
+        self.set(ino, node);
+        ino
+    }
+
+    /// Forgets a node; returns it.
+    pub fn remove(&mut self, ino: Ino) -> Option<Arc<Inode>> {
+        let (p, s) = Tree::slot(ino);
+        Arc::make_mut(self.pages.get_mut(p)?).get_mut(s)?.take()
+    }
+
+    /// The entries of a directory, or ENOTDIR.
+    pub fn entries(&self, dir: Ino) -> Result<&Arc<BTreeMap<Name, Ino>>, Errno> {
+        match &self.node(dir)?.kind {
+            Kind::Dir { entries, .. } => Ok(entries),
+            _ => Err(Errno::NOTDIR),
+        }
+    }
+
+    /// The entries of a directory to change; its times become now.
+    pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut BTreeMap<Name, Ino>, Errno> {
+        let now = now_ns();
+        let node = self.node_mut(dir)?;
+        (node.mtime, node.ctime) = (now, now);
+        match &mut node.kind {
+            Kind::Dir { entries, .. } => Ok(Arc::make_mut(entries)),
+            _ => Err(Errno::NOTDIR),
+        }
+    }
+
+    /// The numbers whose nodes differ between two trees.
+    pub fn differing<'a>(&'a self, other: &'a Tree) -> impl Iterator<Item = Ino> + 'a {
+        let pages = self.pages.len().max(other.pages.len());
+        (0..pages).flat_map(move |p| {
+            let (a, b) = (self.pages.get(p), other.pages.get(p));
+            let same = matches!((a, b), (Some(a), Some(b)) if Arc::ptr_eq(a, b));
+            (0..if same { 0 } else { PAGE }).filter_map(move |s| {
+                let x = a.and_then(|p| p.get(s)).and_then(|n| n.as_ref());
+                let y = b.and_then(|p| p.get(s)).and_then(|n| n.as_ref());
+                match (x, y) {
+                    (None, None) => None,
+                    (Some(x), Some(y)) if Arc::ptr_eq(x, y) => None,
+                    _ => Some((p * PAGE + s) as Ino),
+                }
+            })
+        })
+    }
+}
+
+/// The tree with what only the living session has.
+#[derive(Debug, Default)]
+pub struct State {
+    pub tree: Tree,
+    pub quota: Quota,
+    /// How often each node is open; an unlinked node lives while it is.
+    pub open: HashMap<Ino, usize>,
+}
+
+impl State {
+    /// Charges the quota for and links `node` as `name` in `dir`, which must not
+    /// have that name. The caller has checked permissions.
+    pub fn link_new(&mut self, dir: Ino, name: &[u8], node: Inode) -> Result<Ino, Errno> {
+        self.quota.take_entry(name)?;
+        let is_dir = matches!(node.kind, Kind::Dir { .. });
+        let ino = self.tree.add(node);
+        self.tree.entries_mut(dir)?.insert(name.into(), ino);
+        if is_dir {
+            self.tree.node_mut(dir)?.nlink += 1;
+        }
+        Ok(ino)
+    }
+
+    /// Takes `name` out of `dir` and drops one link of what it named.
+    pub fn unlink(&mut self, dir: Ino, name: &[u8]) -> Result<(), Errno> {
+        let ino = self.tree.entries_mut(dir)?.remove(name).ok_or(Errno::NOENT)?;
+        self.quota.give_entry(name);
+        self.drop_link(ino, dir)
+    }
+
+    /// Drops a link of `ino`, which was in directory `dir`.
+    pub fn drop_link(&mut self, ino: Ino, dir: Ino) -> Result<(), Errno> {
+        let node = self.tree.node_mut(ino)?;
+        if matches!(node.kind, Kind::Dir { .. }) {
+            node.nlink = 0;
+            let up = self.tree.node_mut(dir)?;
+            up.nlink = up.nlink.saturating_sub(1);
+        } else {
+            node.nlink = node.nlink.saturating_sub(1);
+            node.ctime = now_ns();
+        }
+        self.collect(ino);
+        Ok(())
+    }
+
+    /// Forgets `ino` if nothing links to it and nobody has it open.
+    pub fn collect(&mut self, ino: Ino) {
+        let dead = self.tree.get(ino).is_some_and(|n| n.nlink == 0);
+        if !dead || self.open.contains_key(&ino) {
+            return;
+        }
+        if let Some(node) = self.tree.remove(ino) {
+            match &node.kind {
+                Kind::File { content, .. } => self.quota.give(content.charged()),
+                Kind::Symlink(t) => self.quota.give(t.len() as u64),
+                _ => {}
+            }
+        }
+    }
+
+    /// Counts an opening of `ino`.
+    pub fn opened(&mut self, ino: Ino) {
+        *self.open.entry(ino).or_insert(0) += 1;
+    }
+
+    /// Counts a closing of `ino`.
+    pub fn closed(&mut self, ino: Ino) {
+        if let Some(n) = self.open.get_mut(&ino) {
+            *n -= 1;
+            if *n == 0 {
+                self.open.remove(&ino);
+                self.collect(ino);
+            }
+        }
+    }
+}
