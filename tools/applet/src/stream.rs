@@ -183,8 +183,12 @@ impl Output {
         let result = self.write_sink(&buf);
         self.buf = buf;
         self.buf.clear();
+        self.remember(result)
+    }
+
+    /// Keeps a copy of an error for `finish`, since many callers of `write!` drop errors.
+    fn remember(&mut self, result: io::Result<()>) -> io::Result<()> {
         if let Err(e) = &result {
-            // Remembered for `finish`, since many callers of write! drop errors.
             self.error = Some(match e.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
                 None => e.kind().into(),
@@ -200,7 +204,8 @@ impl Write for Output {
             self.flush_buf()?;
         }
         if data.len() >= self.capacity {
-            self.write_sink(data)?;
+            let result = self.write_sink(data);
+            self.remember(result)?;
         } else {
             self.buf.extend_from_slice(data);
         }
