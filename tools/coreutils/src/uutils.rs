@@ -1,0 +1,141 @@
+//! Adapters of uutils coreutils: each wraps `uumain` of one crate as a spawn-only applet.
+//!
+//! uutils' tools use `std`'s global streams, environment and directory, hence
+//! [`Applet::globals`]. Their texts live in Fluent resources that are embedded at compile time and
+//! must be set up before `uumain` ([`uucore::locale::setup_localization`]), else messages are
+//! bare keys.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use box_applet::Applet;
+
+/// Shared by all adapters: localisation, exit status, closed pipes, final flush.
+fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString>) -> i32) -> i32 {
+    silence_closed_pipes();
+    // uucore takes the tool's name for messages from the process's own argv: the second
+    // word when called as `box NAME`.
+    let own = |n| std::env::args_os().nth(n).map(std::path::PathBuf::from);
+    let is_called = |p: Option<std::path::PathBuf>| p.is_some_and(|p| p.file_name() == argv.first().and_then(|a| std::path::Path::new(a).file_name()));
+    if !is_called(own(0)) && is_called(own(1)) {
+        uucore::set_utility_is_second_arg();
+    }
+    uucore::error::set_exit_code(0);
+    if let Err(e) = uucore::locale::setup_localization(util) {
+        eprintln!("{util}: {e}");
+        return 1;
+    }
+    let code = uumain(argv.into_iter());
+    match std::io::stdout().flush() {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => 141,
+        Err(e) => {
+            eprintln!("{util}: write error: {}", box_sys::strerror(&e));
+            1
+        }
+        Ok(()) => code,
+    }
+}
+
+/// A panic about a closed pipe (`println!` after the reader has gone) ends the process with
+/// the status a shell reports for SIGPIPE, silently.
+fn silence_closed_pipes() {
+    let previous = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if info.to_string().contains("Broken pipe") || info.to_string().contains("os error 64") {
+            std::process::exit(141);
+        }
+        previous(info);
+    }));
+}
+
+macro_rules! adapters {
+    ($($konst:ident $krate:ident $util:literal $name:literal $summary:literal;)*) => { $(
+        pub(crate) const $konst: Applet = Applet::globals(
+            $name,
+            |argv| adapt($util, argv, $krate::uumain),
+            $summary,
+        );
+    )* };
+}
+
+adapters! {
+    ARCH uu_arch "arch" "arch" "print the machine hardware name";
+    B2SUM uu_b2sum "b2sum" "b2sum" "print or check BLAKE2b message digests";
+    BASE32 uu_base32 "base32" "base32" "encode or decode base32 data";
+    BASE64 uu_base64 "base64" "base64" "encode or decode base64 data";
+    BASENAME uu_basename "basename" "basename" "print a file name without its directory";
+    BASENC uu_basenc "basenc" "basenc" "encode or decode data in several bases";
+    CAT uu_cat "cat" "cat" "concatenate files to standard output";
+    CKSUM uu_cksum "cksum" "cksum" "print or check checksums and byte counts";
+    COMM uu_comm "comm" "comm" "compare two sorted files line by line";
+    CP uu_cp "cp" "cp" "copy files and directories";
+    CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
+    CUT uu_cut "cut" "cut" "print selected parts of lines";
+    DATE uu_date "date" "date" "print the date and time";
+    DD uu_dd "dd" "dd" "convert and copy a file";
+    DIR uu_dir "ls" "dir" "list directory contents in columns";
+    DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
+    DIRNAME uu_dirname "dirname" "dirname" "print the directory part of a file name";
+    ECHO uu_echo "echo" "echo" "print its arguments";
+    ENV uu_env "env" "env" "run a command in a changed environment";
+    EXPAND uu_expand "expand" "expand" "convert tabs to spaces";
+    EXPR uu_expr "expr" "expr" "evaluate an expression";
+    FACTOR uu_factor "factor" "factor" "print prime factors";
+    FALSE uu_false "false" "false" "do nothing, unsuccessfully";
+    FMT uu_fmt "fmt" "fmt" "reformat paragraphs";
+    FOLD uu_fold "fold" "fold" "wrap lines to a width";
+    HEAD uu_head "head" "head" "print the first part of files";
+    JOIN uu_join "join" "join" "join lines of two files on a common field";
+    LINK uu_link "link" "link" "make a hard link";
+    LN uu_ln "ln" "ln" "make links between files";
+    LS uu_ls "ls" "ls" "list directory contents";
+    MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
+    MKDIR uu_mkdir "mkdir" "mkdir" "make directories";
+    MKTEMP uu_mktemp "mktemp" "mktemp" "make a temporary file or directory";
+    MV uu_mv "mv" "mv" "move or rename files";
+    NL uu_nl "nl" "nl" "number lines";
+    NPROC uu_nproc "nproc" "nproc" "print the number of processing units";
+    NUMFMT uu_numfmt "numfmt" "numfmt" "convert numbers from and to human-readable text";
+    OD uu_od "od" "od" "dump files in octal and other formats";
+    PASTE uu_paste "paste" "paste" "merge lines of files";
+    PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
+    PR uu_pr "pr" "pr" "paginate files for printing";
+    PRINTENV uu_printenv "printenv" "printenv" "print environment variables";
+    PRINTF uu_printf "printf" "printf" "format and print data";
+    PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
+    PWD uu_pwd "pwd" "pwd" "print the working directory";
+    READLINK uu_readlink "readlink" "readlink" "print the target of a symbolic link";
+    REALPATH uu_realpath "realpath" "realpath" "print the resolved path";
+    RM uu_rm "rm" "rm" "remove files or directories";
+    RMDIR uu_rmdir "rmdir" "rmdir" "remove empty directories";
+    SEQ uu_seq "seq" "seq" "print a sequence of numbers";
+    SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";
+    SHA224SUM uu_sha224sum "sha224sum" "sha224sum" "print or check SHA224 message digests";
+    SHA256SUM uu_sha256sum "sha256sum" "sha256sum" "print or check SHA256 message digests";
+    SHA384SUM uu_sha384sum "sha384sum" "sha384sum" "print or check SHA384 message digests";
+    SHA512SUM uu_sha512sum "sha512sum" "sha512sum" "print or check SHA512 message digests";
+    SHRED uu_shred "shred" "shred" "overwrite a file to hide its contents";
+    SHUF uu_shuf "shuf" "shuf" "print lines in random order";
+    SLEEP uu_sleep "sleep" "sleep" "wait for a time";
+    SORT uu_sort "sort" "sort" "sort lines of text";
+    SPLIT uu_split "split" "split" "split a file into pieces";
+    SUM uu_sum "sum" "sum" "print checksum and block count";
+    TAC uu_tac "tac" "tac" "print files in reverse";
+    TAIL uu_tail "tail" "tail" "print the last part of files";
+    TEE uu_tee "tee" "tee" "copy standard input to files and standard output";
+    TEST uu_test "test" "test" "evaluate a condition";
+    TOUCH uu_touch "touch" "touch" "change file times";
+    TR uu_tr "tr" "tr" "translate or delete characters";
+    TRUE uu_true "true" "true" "do nothing, successfully";
+    TRUNCATE uu_truncate "truncate" "truncate" "shrink or extend a file to a size";
+    TSORT uu_tsort "tsort" "tsort" "sort topologically";
+    TTY uu_tty "tty" "tty" "print the name of the terminal";
+    UNAME uu_uname "uname" "uname" "print system information";
+    UNEXPAND uu_unexpand "unexpand" "unexpand" "convert spaces to tabs";
+    UNIQ uu_uniq "uniq" "uniq" "report or drop repeated lines";
+    UNLINK uu_unlink "unlink" "unlink" "remove a file";
+    VDIR uu_vdir "ls" "vdir" "list directory contents in long format";
+    WC uu_wc "wc" "wc" "count lines, words and bytes";
+    YES uu_yes "yes" "yes" "print a string until killed";
+    TEST_BRACKET uu_test "test" "[" "evaluate a condition";
+}
