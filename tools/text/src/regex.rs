@@ -1,1 +1,331 @@
-//! See the crate documentation.
+//! POSIX regular expressions (XBD 9) with GNU's extensions, over bytes, leftmost-longest.
+//!
+//! | stage | file |
+//! |---|---|
+//! | dialects as sets of rules | `options` |
+//! | text to tokens, brackets, nodes | `lex`, `bracket`, `parse`, `ast`, `class` |
+//! | what is known beforehand (plain text, fixed length) | `shape` |
+//! | matches: lazy automata of `regex-automata` | `hir`, `automaton` |
+//! | groups and back-references: own instructions and matcher | `program`, `backtrack` |
+//!
+//! ```
+//! use box_text::regex::{Captures, Options, Regex, Syntax};
+//! let re = Regex::new(br"\(x*\)ab\|abcd", &Options::new(Syntax::Bre)).unwrap();
+//! assert_eq!(re.find_at(b"..abcd", 0), Some((2, 6)));
+//! let mut groups = Captures::default();
+//! assert!(re.captures_at(b"xxab", 0, &mut groups));
+//! assert_eq!(groups.get(1), Some((0, 2)));
+//! ```
+//!
+//! # Invariants
+//! - A search starts where it is told but sees the text before that: `^`, `\b`, `\<` at
+//!   `start` look back. To search a part as if it were the whole, pass a sub-slice.
+//! - Without back-references every search takes time linear in the text (times the
+//!   pattern). With them a step budget ends a search; [`Regex::gave_up`] tells.
+//! - Groups are those of the first way in priority order (left alternative first, greedy)
+//!   to match the longest text, which is what glibc gives; POSIX would in rare cases want
+//!   longer first groups.
+//! - With UTF-8 no match splits a character, and `.` and `[^x]` match no stray byte.
+//!
+//! Deliberately absent: translation of a caller's own escapes (sed's `\n`, `\t`), multi-
+//! character collating elements.
+
+mod ast;
+mod automaton;
+mod backtrack;
+mod bracket;
+mod class;
+mod error;
+mod hir;
+mod lex;
+mod options;
+mod parse;
+mod program;
+mod shape;
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use memchr::memmem;
+
+use ast::{Look, Node};
+use automaton::Automaton;
+use backtrack::{BUDGET, Hay, NONE, Scratch};
+use program::Program;
+
+pub use error::RegexError;
+pub use options::{Bound, Options, Syntax};
+
+/// Most weight (states, roughly) a pattern may have.
+const MAX_WEIGHT: u64 = 1 << 19;
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub struct Regex {
+    options: Options,
+    node: Node,
+    groups: u32,
+    engine: Engine,
+    backrefs: bool,
+    program: OnceCell<Option<Program>>,
+    scratch: RefCell<Scratch>,
+    gave_up: Cell<bool>,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    /// Plain text, perhaps between word conditions.
+    Literal(Box<memmem::Finder<'static>>),
+    Automaton(Box<Automaton>),
+}
+
+/// Positions of a match and its groups. Reusable between searches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captures {
+    slots: Vec<usize>,
+}
+
+impl Captures {
+    /// Start and end of group `n`; 0 is the whole match. `None` if the group took no part.
+    pub fn get(&self, n: usize) -> Option<(usize, usize)> {
+        match (self.slots.get(2 * n)?, self.slots.get(2 * n + 1)?) {
+            (&NONE, _) | (_, &NONE) => None,
+            (&a, &b) => Some((a, b)),
+        }
+    }
+
+    /// The number of groups, the whole match included.
+    pub fn len(&self) -> usize {
+        self.slots.len() / 2
+    }
+
+    /// Whether nothing was stored yet.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+}
+
+impl Regex {
+    /// Compiles one pattern.
+    pub fn new(pattern: &[u8], options: &Options) -> Result<Regex, RegexError> {
+        let (node, groups) = parse::parse(pattern, options)?;
+        Regex::build(node, groups, options)
+    }
+
+    /// Compiles a choice of patterns (`grep -e A -e B`). Back-references and groups of each
+    /// count from the pattern's own start; in [`Captures`] they follow each other. No
+    /// pattern at all matches nothing.
+    pub fn new_any<P: AsRef<[u8]>>(patterns: &[P], options: &Options) -> Result<Regex, RegexError> {
+        let mut nodes = Vec::with_capacity(patterns.len());
+        let mut groups = 0;
+        for pattern in patterns {
+            let (mut node, n) = parse::parse(pattern.as_ref(), options)?;
+            node.shift_groups(groups);
+            groups += n;
+            nodes.push(node);
+        }
+        Regex::build(choice(nodes, options), groups, options)
+    }
+
+    /// Compiles a choice of plain texts (`grep -F`); the syntax in `options` is not used.
+    pub fn literals<P: AsRef<[u8]>>(texts: &[P], options: &Options) -> Result<Regex, RegexError> {
+        let nodes = texts.iter().map(|t| parse::literal(t.as_ref(), options)).collect();
+        Regex::build(choice(nodes, options), 0, options)
+    }
+
+    fn build(mut node: Node, groups: u32, options: &Options) -> Result<Regex, RegexError> {
+        if node.weight() > MAX_WEIGHT {
+            return Err(RegexError::TooBig);
+        }
+        let literals_sorted = shape::sort_literals(&mut node);
+        let backrefs = node.has_backref();
+        let text = shape::literal(&node);
+        let literal = match (options.bound, text) {
+            (Bound::None, Some(text)) => Some(text),
+            (Bound::Word, Some(text)) if !text.is_empty() => Some(text),
+            _ => None,
+        };
+        let engine = match literal {
+            // The empty text must not be found inside a character.
+            Some(text) if !text.is_empty() || !options.utf8 => {
+                Engine::Literal(Box::new(memmem::Finder::new(&text).into_owned()))
+            }
+            _ => {
+                let direct = match options.bound {
+                    // Both ends are given.
+                    Bound::Line => true,
+                    _ => literals_sorted || shape::first_is_longest(&node, options.utf8),
+                };
+                node = bounded(node, options.bound);
+                let hir = hir::translate(&node, options);
+                Engine::Automaton(Box::new(Automaton::new(hir, options, direct)?))
+            }
+        };
+        Ok(Regex {
+            options: *options,
+            node,
+            groups,
+            engine,
+            backrefs,
+            program: OnceCell::new(),
+            scratch: RefCell::default(),
+            gave_up: Cell::new(false),
+        })
+    }
+
+    /// The number of groups, without the whole match.
+    pub fn group_count(&self) -> usize {
+        self.groups as usize
+    }
+
+    /// The text the pattern stands for, if it is free of operators and conditions.
+    pub fn as_literal(&self) -> Option<&[u8]> {
+        match &self.engine {
+            Engine::Literal(finder) if self.options.bound == Bound::None => Some(finder.needle()),
+            _ => None,
+        }
+    }
+
+    /// Whether every match begins at the start of the text (or line): searching again after a
+    /// match is in vain without `lines` and `multiline`.
+    pub fn is_anchored(&self) -> bool {
+        shape::anchored(&self.node)
+    }
+
+    /// Whether back-references make searches expensive.
+    pub fn has_backrefs(&self) -> bool {
+        self.backrefs
+    }
+
+    /// Whether there is a match anywhere.
+    pub fn is_match(&self, hay: &[u8]) -> bool {
+        self.earliest_end(hay, 0).is_some()
+    }
+
+    /// The leftmost longest match that starts at `start` or later. `None` also if `start`
+    /// lies beyond the text.
+    pub fn find_at(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
+        if start > hay.len() {
+            return None;
+        }
+        match &self.engine {
+            Engine::Literal(finder) => self.find_literal(finder, hay, start),
+            Engine::Automaton(auto) if self.backrefs => {
+                let mut slots = vec![NONE; 2 * (self.groups as usize + 1)];
+                self.find_by_program(auto, hay, start, &mut slots)
+            }
+            Engine::Automaton(auto) => auto.find(hay, start),
+        }
+    }
+
+    /// Some position not before the end of a match's first complete form: tells that (and
+    /// with [`Options::lines`] on which line) there is a match, faster than [`Regex::find_at`].
+    pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
+        match &self.engine {
+            Engine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
+                auto.earliest_end(hay, start)
+            }
+            _ => self.find_at(hay, start).map(|(_, end)| end),
+        }
+    }
+
+    /// As [`Regex::find_at`], with the groups.
+    pub fn captures_at(&self, hay: &[u8], start: usize, captures: &mut Captures) -> bool {
+        captures.slots.clear();
+        captures.slots.resize(2 * (self.groups as usize + 1), NONE);
+        if self.backrefs && start <= hay.len() {
+            return match &self.engine {
+                Engine::Automaton(auto) => {
+                    self.find_by_program(auto, hay, start, &mut captures.slots).is_some()
+                }
+                Engine::Literal(_) => false,
+            };
+        }
+        let Some(found) = self.find_at(hay, start) else { return false };
+        (captures.slots[0], captures.slots[1]) = found;
+        if self.groups > 0
+            && let Some(program) = self.program()
+        {
+            let hay = Hay { text: hay, options: &self.options };
+            program.groups(hay, found, &mut self.scratch.borrow_mut(), &mut captures.slots);
+        }
+        true
+    }
+
+    /// Whether a search since the last call ended without answer because back-references took
+    /// too many steps.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up.replace(false)
+    }
+
+    fn program(&self) -> Option<&Program> {
+        self.program.get_or_init(|| Program::new(&self.node).ok()).as_ref()
+    }
+
+    fn find_literal(
+        &self,
+        finder: &memmem::Finder<'_>,
+        hay: &[u8],
+        mut start: usize,
+    ) -> Option<(usize, usize)> {
+        let length = finder.needle().len();
+        loop {
+            let at = start + finder.find(hay.get(start..)?)?;
+            let end = at + length;
+            let context = Hay { text: hay, options: &self.options };
+            if self.options.bound == Bound::None
+                || !backtrack::word_before(context, at) && !backtrack::word_after(context, end)
+            {
+                return Some((at, end));
+            }
+            start = at + 1;
+        }
+    }
+
+    fn find_by_program(
+        &self,
+        auto: &Automaton,
+        text: &[u8],
+        mut start: usize,
+        slots: &mut [usize],
+    ) -> Option<(usize, usize)> {
+        let program = self.program()?;
+        let hay = Hay { text, options: &self.options };
+        let mut scratch = self.scratch.borrow_mut();
+        let mut budget = BUDGET;
+        loop {
+            let (at, _) = auto.leftmost(text, start)?;
+            match program.longest(hay, at, &mut scratch, slots, &mut budget) {
+                Ok(true) => return Some((slots[0], slots[1])),
+                Ok(false) => {}
+                Err(_) => {
+                    self.gave_up.set(true);
+                    return None;
+                }
+            }
+            start = at + text.get(at..).and_then(class::decode).map_or(1, |(_, width)| width);
+            if start > text.len() {
+                return None;
+            }
+        }
+    }
+}
+
+fn choice(mut nodes: Vec<Node>, options: &Options) -> Node {
+    match nodes.len() {
+        0 => Node::Class(class::Set::empty(options.utf8)),
+        1 => nodes.remove(0),
+        _ => Node::Alternate(nodes),
+    }
+}
+
+fn bounded(node: Node, bound: Bound) -> Node {
+    let (before, after) = match bound {
+        Bound::None => return node,
+        Bound::Word => (Look::NoWordBefore, Look::NoWordAfter),
+        Bound::Line => (Look::TextStart, Look::TextEnd),
+    };
+    Node::Concat(vec![Node::Look(before), node, Node::Look(after)])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Finding matches without groups: `regex-automata` for the leftmost start, and where
+//! priority order does not already give the longest match, a second automaton that reports
+//! all ends.
+
+use std::cell::{OnceCell, RefCell};
+
+use regex_automata::hybrid::dfa::{Cache as LazyCache, DFA};
+use regex_automata::nfa::thompson::pikevm::{Cache as PikeCache, PikeVM};
+use regex_automata::nfa::thompson::{Compiler, Config as NfaConfig, NFA, WhichCaptures};
+use regex_automata::util::look::LookMatcher;
+use regex_automata::{Anchored, Input, MatchKind, meta};
+use regex_syntax::hir::Hir;
+
+use super::error::RegexError;
+use super::options::Options;
+
+/// Bytes an automaton's states may take; beyond it the pattern is "too big".
+const SIZE_LIMIT: usize = 32 << 20;
+
+#[derive(Clone, Debug)]
+pub(super) struct Automaton {
+    meta: meta::Regex,
+    cache: RefCell<meta::Cache>,
+    /// For patterns whose first match in priority order may not be the longest.
+    longest: Option<Longest>,
+}
+
+/// Finds the last end of a match whose start is known. Built on first use.
+#[derive(Clone, Debug)]
+struct Longest {
+    hir: Hir,
+    terminator: u8,
+    engines: OnceCell<Option<Engines>>,
+}
+
+#[derive(Clone, Debug)]
+struct Engines {
+    nfa: NFA,
+    dfa: Option<(DFA, RefCell<LazyCache>)>,
+    /// For texts the lazy automaton refuses (word conditions beside non-ASCII letters).
+    pike: OnceCell<Option<(PikeVM, RefCell<PikeCache>)>>,
+}
+
+impl Automaton {
+    pub(super) fn new(
+        hir: Hir,
+        options: &Options,
+        first_is_longest: bool,
+    ) -> Result<Automaton, RegexError> {
+        let terminator = options.lines.unwrap_or(b'\n');
+        let config = meta::Config::new()
+            .utf8_empty(options.utf8)
+            .which_captures(WhichCaptures::Implicit)
+            .nfa_size_limit(Some(SIZE_LIMIT))
+            .line_terminator(terminator);
+        let meta = meta::Builder::new()
+            .configure(config)
+            .build_from_hir(&hir)
+            .map_err(|_| RegexError::TooBig)?;
+        let cache = RefCell::new(meta.create_cache());
+        let longest =
+            (!first_is_longest).then(|| Longest { hir, terminator, engines: OnceCell::new() });
+        Ok(Automaton { meta, cache, longest })
+    }
+
+    /// The leftmost start of a match from `start` on, with some end.
+    pub(super) fn leftmost(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
+        let input = Input::new(hay).range(start..);
+        let found = self.meta.search_with(&mut self.cache.borrow_mut(), &input)?;
+        Some((found.start(), found.end()))
+    }
+
+    /// The leftmost longest match.
+    pub(super) fn find(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
+        let (start, end) = self.leftmost(hay, start)?;
+        match &self.longest {
+            Some(longest) if end < hay.len() => {
+                Some((start, longest.end(hay, start).unwrap_or(end).max(end)))
+            }
+            _ => Some((start, end)),
+        }
+    }
+
+    /// The end of the match that is complete first.
+    pub(super) fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
+        let input = Input::new(hay).range(start..).earliest(true);
+        let found = self.meta.search_half_with(&mut self.cache.borrow_mut(), &input)?;
+        Some(found.offset())
+    }
+}
+
+impl Longest {
+    fn end(&self, hay: &[u8], start: usize) -> Option<usize> {
+        let engines = self.engines.get_or_init(|| Engines::new(&self.hir, self.terminator));
+        let engines = engines.as_ref()?;
+        let input = Input::new(hay).range(start..).anchored(Anchored::Yes);
+        if let Some((dfa, cache)) = &engines.dfa
+            && let Ok(found) = dfa.try_search_fwd(&mut cache.borrow_mut(), &input)
+        {
+            return found.map(|m| m.offset());
+        }
+        let pike = engines.pike.get_or_init(|| engines.pike());
+        let (vm, cache) = pike.as_ref()?;
+        let mut slots = [None; 2];
+        vm.search_slots(&mut cache.borrow_mut(), &input, &mut slots)?;
+        slots[1].map(|end| end.get())
+    }
+}
+
+impl Engines {
+    fn new(hir: &Hir, terminator: u8) -> Option<Engines> {
+        let mut look = LookMatcher::new();
+        look.set_line_terminator(terminator);
+        let config = NfaConfig::new()
+            .utf8(false)
+            .which_captures(WhichCaptures::Implicit)
+            .look_matcher(look)
+            .nfa_size_limit(Some(SIZE_LIMIT));
+        let nfa = Compiler::new().configure(config).build_from_hir(hir).ok()?;
+        let config = DFA::config().match_kind(MatchKind::All).unicode_word_boundary(true);
+        let dfa = DFA::builder().configure(config).build_from_nfa(nfa.clone()).ok().map(|dfa| {
+            let cache = RefCell::new(dfa.create_cache());
+            (dfa, cache)
+        });
+        Some(Engines { nfa, dfa, pike: OnceCell::new() })
+    }
+
+    fn pike(&self) -> Option<(PikeVM, RefCell<PikeCache>)> {
+        let config = PikeVM::config().match_kind(MatchKind::All);
+        let vm = PikeVM::builder().configure(config).build_from_nfa(self.nfa.clone()).ok()?;
+        let cache = RefCell::new(vm.create_cache());
+        Some((vm, cache))
+    }
+}

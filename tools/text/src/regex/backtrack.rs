@@ -1,0 +1,302 @@
+//! The matcher for groups and back-references: depth-first in priority order, never twice
+//! through the same state.
+//!
+//! Two uses: the groups of a match whose ends are known (no back-references: each branching
+//! point is entered at most once per position, so time is program times length), and the
+//! longest match at a position for patterns with back-references (a state then includes the
+//! texts referred to; a step budget bounds it).
+
+use std::collections::HashSet;
+
+use super::ast::Look;
+use super::class::decode;
+use super::options::Options;
+use super::program::{Inst, Pc, Program};
+
+/// Steps of one search with back-references: well under a second.
+pub(super) const BUDGET: u64 = 8_000_000;
+
+/// "No position" in a slot.
+pub(super) const NONE: usize = usize::MAX;
+
+/// Scratch memory, reused between searches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    slots: Vec<usize>,
+    stack: Vec<Job>,
+    visited: Vec<u64>,
+    seen: HashSet<(u32, usize, Vec<usize>)>,
+}
+
+#[derive(Clone, Debug)]
+enum Job {
+    Run(Pc, usize),
+    Restore(u32, usize),
+}
+
+/// A search that took too many steps.
+#[derive(Debug)]
+pub(super) struct GaveUp;
+
+/// What is matched against.
+#[derive(Clone, Copy)]
+pub(super) struct Hay<'h> {
+    pub text: &'h [u8],
+    pub options: &'h Options,
+}
+
+impl Program {
+    /// The groups of the match from `start` to `end`, which is known to exist. Slots of
+    /// unset groups are [`NONE`]. `slots` has two entries per group, group 0 included.
+    pub(super) fn groups(
+        &self,
+        hay: Hay<'_>,
+        (start, end): (usize, usize),
+        scratch: &mut Scratch,
+        slots: &mut [usize],
+    ) -> bool {
+        let width = end - start + 1;
+        let bits = (self.splits as usize).saturating_mul(width);
+        scratch.visited.clear();
+        scratch.visited.resize(bits / 64 + 1, 0);
+        scratch.slots.clear();
+        scratch.slots.resize(slots.len(), NONE);
+        scratch.stack.clear();
+        scratch.stack.push(Job::Run(0, start));
+        while let Some(job) = scratch.stack.pop() {
+            let (mut pc, mut at) = match job {
+                Job::Run(pc, at) => (pc, at),
+                Job::Restore(slot, old) => {
+                    scratch.slots[slot as usize] = old;
+                    continue;
+                }
+            };
+            loop {
+                match self.insts[pc as usize] {
+                    Inst::Match if at == end => {
+                        slots.copy_from_slice(&scratch.slots);
+                        slots[0] = start;
+                        slots[1] = end;
+                        return true;
+                    }
+                    Inst::Match | Inst::Backref(_) => break,
+                    Inst::Split(first, second, number) => {
+                        let bit = number as usize * width + (at - start);
+                        let (word, mask) = (bit / 64, 1u64 << (bit % 64));
+                        if scratch.visited[word] & mask != 0 {
+                            break;
+                        }
+                        scratch.visited[word] |= mask;
+                        scratch.stack.push(Job::Run(second, at));
+                        pc = first;
+                        continue;
+                    }
+                    Inst::Jump(to) => {
+                        pc = to;
+                        continue;
+                    }
+                    Inst::Save(slot) => save(scratch, slot, at),
+                    ref inst => match self.step(inst, hay, at) {
+                        Some(next) if next <= end => at = next,
+                        _ => break,
+                    },
+                }
+                pc += 1;
+            }
+        }
+        false
+    }
+
+    /// The longest match that begins at `start`, for patterns with back-references. Every
+    /// step is taken off `budget`.
+    pub(super) fn longest(
+        &self,
+        hay: Hay<'_>,
+        start: usize,
+        scratch: &mut Scratch,
+        slots: &mut [usize],
+        budget: &mut u64,
+    ) -> Result<bool, GaveUp> {
+        scratch.slots.clear();
+        scratch.slots.resize(slots.len(), NONE);
+        scratch.seen.clear();
+        scratch.stack.clear();
+        scratch.stack.push(Job::Run(0, start));
+        let mut best = None;
+        while let Some(job) = scratch.stack.pop() {
+            let (mut pc, mut at) = match job {
+                Job::Run(pc, at) => (pc, at),
+                Job::Restore(slot, old) => {
+                    scratch.slots[slot as usize] = old;
+                    continue;
+                }
+            };
+            loop {
+                *budget = budget.checked_sub(1).ok_or(GaveUp)?;
+                match self.insts[pc as usize] {
+                    Inst::Match => {
+                        if best.is_none_or(|b| b < at) {
+                            best = Some(at);
+                            slots.copy_from_slice(&scratch.slots);
+                            slots[0] = start;
+                            slots[1] = at;
+                            if at == hay.text.len() {
+                                return Ok(true);
+                            }
+                        }
+                        break;
+                    }
+                    Inst::Split(first, second, number) => {
+                        let texts = self.referenced.iter().flat_map(|&n| {
+                            let n = 2 * n as usize;
+                            [scratch.slots[n], scratch.slots[n + 1]]
+                        });
+                        let state = (number, at, texts.collect());
+                        *budget = budget.saturating_sub(16);
+                        if !scratch.seen.insert(state) {
+                            break;
+                        }
+                        scratch.stack.push(Job::Run(second, at));
+                        pc = first;
+                        continue;
+                    }
+                    Inst::Jump(to) => {
+                        pc = to;
+                        continue;
+                    }
+                    Inst::Save(slot) => save(scratch, slot, at),
+                    Inst::Backref(n) => {
+                        let (a, b) =
+                            (scratch.slots[2 * n as usize], scratch.slots[2 * n as usize + 1]);
+                        if a == NONE || b == NONE || a > b {
+                            break;
+                        }
+                        *budget = budget.saturating_sub((b - a) as u64 / 8);
+                        match repeated(hay, a, b, at) {
+                            Some(next) => at = next,
+                            None => break,
+                        }
+                    }
+                    ref inst => match self.step(inst, hay, at) {
+                        Some(next) => at = next,
+                        None => break,
+                    },
+                }
+                pc += 1;
+            }
+        }
+        Ok(best.is_some())
+    }
+
+    /// One character or condition: the position after it.
+    fn step(&self, inst: &Inst, hay: Hay<'_>, at: usize) -> Option<usize> {
+        match *inst {
+            Inst::Byte(b) => (hay.text.get(at) == Some(&b)).then_some(at + 1),
+            Inst::Set(n) => {
+                let first = *hay.text.get(at)?;
+                let (code, width) = if hay.options.utf8 && first >= 0x80 {
+                    decode(&hay.text[at..])?
+                } else {
+                    (u32::from(first), 1)
+                };
+                self.sets[n as usize].contains(code).then_some(at + width)
+            }
+            Inst::Look(look) => holds(look, hay, at).then_some(at),
+            _ => None,
+        }
+    }
+}
+
+fn save(scratch: &mut Scratch, slot: u32, at: usize) {
+    let old = std::mem::replace(&mut scratch.slots[slot as usize], at);
+    scratch.stack.push(Job::Restore(slot, old));
+}
+
+/// The end of a second copy of `text[a..b]` at `at`.
+fn repeated(hay: Hay<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
+    let text = &hay.text[a..b];
+    let end = at.checked_add(text.len())?;
+    if !hay.options.icase {
+        return (hay.text.get(at..end)? == text).then_some(end);
+    }
+    // The other case of a character may have another length.
+    let (mut i, mut j) = (a, at);
+    while i < b {
+        let (x, wx) = char_at(hay, i)?;
+        let (y, wy) = char_at(hay, j)?;
+        if x != y && fold(x) != fold(y) {
+            return None;
+        }
+        i += wx;
+        j += wy;
+    }
+    Some(j)
+}
+
+fn char_at(hay: Hay<'_>, at: usize) -> Option<(u32, usize)> {
+    let first = *hay.text.get(at)?;
+    match decode(&hay.text[at..]) {
+        Some(c) if hay.options.utf8 => Some(c),
+        _ => Some((u32::from(first) | if first < 0x80 { 0 } else { 1 << 24 }, 1)),
+    }
+}
+
+fn fold(code: u32) -> Option<char> {
+    let c = char::from_u32(code)?;
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(l), None) => Some(l),
+        _ => Some(c),
+    }
+}
+
+/// Whether a condition holds between the characters at `at`.
+fn holds(look: Look, hay: Hay<'_>, at: usize) -> bool {
+    let text = hay.text;
+    let starts = |byte: Option<u8>| at == 0 || byte.is_some_and(|b| text[at - 1] == b);
+    let ends = |byte: Option<u8>| match text.get(at) {
+        None => true,
+        Some(&c) => Some(c) == byte,
+    };
+    let lines = hay.options.lines;
+    let inner = if hay.options.multiline { lines.or(Some(b'\n')) } else { lines };
+    match look {
+        Look::LineStart => starts(inner),
+        Look::LineEnd => ends(inner),
+        Look::TextStart => starts(lines),
+        Look::TextEnd => ends(lines),
+        Look::WordEdge => word_before(hay, at) != word_after(hay, at),
+        Look::NotWordEdge => word_before(hay, at) == word_after(hay, at),
+        Look::WordStart => !word_before(hay, at) && word_after(hay, at),
+        Look::WordEnd => word_before(hay, at) && !word_after(hay, at),
+        Look::NoWordBefore => !word_before(hay, at),
+        Look::NoWordAfter => !word_after(hay, at),
+    }
+}
+
+/// Whether a word character ends at `at`.
+pub(super) fn word_before(hay: Hay<'_>, at: usize) -> bool {
+    let Some(&last) = hay.text[..at].last() else { return false };
+    if last < 0x80 || !hay.options.utf8 {
+        return last == b'_' || last.is_ascii_alphanumeric();
+    }
+    (2..=4.min(at)).any(|width| {
+        let text = &hay.text[at - width..at];
+        decode(text).is_some_and(|(code, w)| w == width && is_word(code))
+    })
+}
+
+/// Whether a word character begins at `at`.
+pub(super) fn word_after(hay: Hay<'_>, at: usize) -> bool {
+    match hay.text.get(at) {
+        None => false,
+        Some(&c) if c < 0x80 || !hay.options.utf8 => c == b'_' || c.is_ascii_alphanumeric(),
+        Some(_) => decode(&hay.text[at..]).is_some_and(|(code, _)| is_word(code)),
+    }
+}
+
+/// As the automata's word conditions see it.
+fn is_word(code: u32) -> bool {
+    char::from_u32(code)
+        .is_some_and(|c| regex_syntax::try_is_word_character(c).unwrap_or(c.is_alphanumeric()))
+}

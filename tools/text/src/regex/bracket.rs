@@ -1,0 +1,149 @@
+//! Bracket expressions (POSIX XBD 9.3.5).
+
+use super::ast::Node;
+use super::class::{Set, decode};
+use super::error::RegexError;
+use super::lex::Lexer;
+use super::options::Options;
+
+/// Longest name in `[: :]`, `[. .]`, `[= =]` (glibc).
+const NAME_MAX: usize = 32;
+
+enum Element {
+    /// A character, or a byte that is none.
+    Char(u32),
+    Byte(u8),
+    Class(Set),
+    /// `[=x=]`: may not be a range's end.
+    Equivalent(u32),
+}
+
+/// Parses after the opening bracket; leaves the position after the closing one.
+pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, RegexError> {
+    let negated = lexer.text.get(lexer.at) == Some(&b'^');
+    if negated {
+        lexer.at += 1;
+    }
+    let mut set = Set::empty(options.utf8);
+    let mut strays = Vec::new();
+    let mut first = true;
+    loop {
+        match lexer.text.get(lexer.at) {
+            None => return Err(RegexError::Bracket),
+            Some(b']') if !first => {
+                lexer.at += 1;
+                break;
+            }
+            // Inside, a hyphen that is no range must be first or last.
+            Some(b'-') if !first && !matches!(lexer.text.get(lexer.at + 1), Some(b']') | None) => {
+                return Err(RegexError::RangeEnd);
+            }
+            _ => {}
+        }
+        first = false;
+        let start = element(lexer, options)?;
+        let range = lexer.text.get(lexer.at) == Some(&b'-')
+            && lexer.text.get(lexer.at + 1).is_some_and(|&c| c != b']');
+        if range {
+            lexer.at += 1;
+            let end = element(lexer, options)?;
+            let (Element::Char(a), Element::Char(b)) = (start, end) else {
+                return Err(RegexError::RangeEnd);
+            };
+            if a > b {
+                return Err(RegexError::RangeEnd);
+            }
+            set.push(a, b);
+            continue;
+        }
+        match start {
+            Element::Char(c) | Element::Equivalent(c) => set.push(c, c),
+            Element::Byte(b) => strays.push(b),
+            Element::Class(class) => set.union(&class),
+        }
+    }
+    if options.icase {
+        set.fold_case();
+    }
+    if negated {
+        set.negate();
+    }
+    if let Some(byte) = options.lines {
+        set.remove(byte);
+    }
+    if negated || strays.is_empty() {
+        return Ok(Node::Class(set));
+    }
+    // Bytes that are no characters stand beside the set.
+    let mut all = vec![Node::Class(set)];
+    all.extend(strays.into_iter().map(|b| Node::Char(vec![b])));
+    Ok(Node::Alternate(all))
+}
+
+fn element(lexer: &mut Lexer<'_>, options: &Options) -> Result<Element, RegexError> {
+    let rest = lexer.text.get(lexer.at..).unwrap_or_default();
+    match rest {
+        [] => return Err(RegexError::Bracket),
+        [b'[', b'.', ..] => {
+            let code = single(name(lexer, b'.')?, options)?;
+            return Ok(Element::Char(code));
+        }
+        [b'[', b'=', ..] => {
+            let code = single(name(lexer, b'=')?, options)?;
+            return Ok(Element::Equivalent(code));
+        }
+        [b'[', b':', ..] if lexer.rules.classes => {
+            let name = name(lexer, b':')?;
+            // Case-blind matching makes `upper` and `lower` mean letters.
+            let name = match name {
+                b"upper" | b"lower" if options.icase => b"alpha",
+                other => other,
+            };
+            let set = Set::named(name, options.utf8).ok_or(RegexError::ClassName)?;
+            return Ok(Element::Class(set));
+        }
+        [b'\\', c, ..] if lexer.rules.awk_escapes => {
+            lexer.at += 2;
+            let code = lexer.awk_escape(*c).map_or(u32::from(*c), u32::from);
+            return Ok(match *c {
+                b'w' | b's' => Element::Class(if *c == b'w' {
+                    Set::word(options.utf8)
+                } else {
+                    Set::space(options.utf8)
+                }),
+                _ => Element::Char(code),
+            });
+        }
+        _ => {}
+    }
+    match decode(rest) {
+        Some((code, width)) if options.utf8 => {
+            lexer.at += width;
+            Ok(Element::Char(code))
+        }
+        _ => {
+            lexer.at += 1;
+            let byte = rest[0];
+            Ok(if options.utf8 { Element::Byte(byte) } else { Element::Char(u32::from(byte)) })
+        }
+    }
+}
+
+/// The text between `[x` and `x]`.
+fn name<'a>(lexer: &mut Lexer<'a>, delimiter: u8) -> Result<&'a [u8], RegexError> {
+    let rest = lexer.text.get(lexer.at + 2..).unwrap_or_default();
+    let close = [delimiter, b']'];
+    let end = memchr::memmem::find(rest, &close).filter(|&n| n < NAME_MAX);
+    let end = end.ok_or(RegexError::Bracket)?;
+    lexer.at += 2 + end + 2;
+    Ok(&rest[..end])
+}
+
+/// The one character a collating symbol or equivalence class may hold in this locale.
+fn single(name: &[u8], options: &Options) -> Result<u32, RegexError> {
+    match (decode(name), name) {
+        (Some((code, width)), _) if options.utf8 && width == name.len() => Ok(code),
+        (_, [b]) if !options.utf8 => Ok(u32::from(*b)),
+        _ => Err(RegexError::Collation),
+    }
+}

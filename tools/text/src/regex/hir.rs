@@ -1,0 +1,65 @@
+//! Nodes to the intermediate form of `regex-syntax`, without captures.
+
+use regex_syntax::hir::{Hir, Look as HirLook, Repetition};
+
+use super::ast::{Look, Node};
+use super::class::Set;
+use super::options::Options;
+
+/// Translates. A back-reference becomes "any text", so that the result matches wherever the
+/// pattern does and possibly elsewhere.
+pub(super) fn translate(node: &Node, options: &Options) -> Hir {
+    match node {
+        Node::Empty => Hir::empty(),
+        Node::Char(bytes) => Hir::literal(bytes.clone()),
+        Node::Class(set) => set.to_hir(),
+        Node::Look(look) => Hir::look(translate_look(*look, options)),
+        Node::Group(_, inner) => translate(inner, options),
+        Node::Repeat { min, max, node } => Hir::repetition(Repetition {
+            min: *min,
+            max: *max,
+            greedy: true,
+            sub: Box::new(translate(node, options)),
+        }),
+        Node::Concat(all) => Hir::concat(all.iter().map(|n| translate(n, options)).collect()),
+        Node::Alternate(all) => {
+            Hir::alternation(all.iter().map(|n| translate(n, options)).collect())
+        }
+        Node::Backref(_) => {
+            let mut any = Set::any(false);
+            if let Some(byte) = options.lines {
+                any.remove(byte);
+            }
+            Hir::repetition(Repetition {
+                min: 0,
+                max: None,
+                greedy: true,
+                sub: Box::new(any.to_hir()),
+            })
+        }
+    }
+}
+
+fn translate_look(look: Look, options: &Options) -> HirLook {
+    let lines = options.lines.is_some();
+    match (look, options.utf8) {
+        (Look::LineStart, _) if lines || options.multiline => HirLook::StartLF,
+        (Look::LineEnd, _) if lines || options.multiline => HirLook::EndLF,
+        (Look::TextStart, _) if lines => HirLook::StartLF,
+        (Look::TextEnd, _) if lines => HirLook::EndLF,
+        (Look::LineStart | Look::TextStart, _) => HirLook::Start,
+        (Look::LineEnd | Look::TextEnd, _) => HirLook::End,
+        (Look::WordEdge, true) => HirLook::WordUnicode,
+        (Look::WordEdge, false) => HirLook::WordAscii,
+        (Look::NotWordEdge, true) => HirLook::WordUnicodeNegate,
+        (Look::NotWordEdge, false) => HirLook::WordAsciiNegate,
+        (Look::WordStart, true) => HirLook::WordStartUnicode,
+        (Look::WordStart, false) => HirLook::WordStartAscii,
+        (Look::WordEnd, true) => HirLook::WordEndUnicode,
+        (Look::WordEnd, false) => HirLook::WordEndAscii,
+        (Look::NoWordBefore, true) => HirLook::WordStartHalfUnicode,
+        (Look::NoWordBefore, false) => HirLook::WordStartHalfAscii,
+        (Look::NoWordAfter, true) => HirLook::WordEndHalfUnicode,
+        (Look::NoWordAfter, false) => HirLook::WordEndHalfAscii,
+    }
+}

@@ -1,0 +1,184 @@
+//! What a pattern's text means and how it is matched.
+
+/// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \> \` \'`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// `sed`, `expr`: POSIX basic with `\+ \? \|`.
+    Bre,
+    /// `sed -E`: POSIX extended; a lone `)` is an error.
+    Ere,
+    /// `regcomp(3)` with `REG_EXTENDED`, as in bash's `[[ =~ ]]`: as [`Syntax::Ere`] but a lone
+    /// `)` is itself.
+    EreRegcomp,
+    /// `grep`: as [`Syntax::Bre`], more lenient about `*` and `\{`; a newline separates alternatives.
+    Grep,
+    /// `grep -E`, `awk`-like leniency: `*` after nothing is ignored, `{` that opens no
+    /// interval and a lone `)` are themselves; a newline separates alternatives.
+    Egrep,
+    /// awk as gawk reads it: extended, no back-references, `\y` for `\b`, the string escapes
+    /// `\a \b \f \n \r \t \v \/ \" \ddd \xHH`, also in brackets.
+    Awk,
+    /// `find -regextype posix-awk`: extended, no back-references.
+    PosixAwk,
+    /// `find -regex`: `* + ?`, `\( \) \|`, no intervals and no character classes.
+    Emacs,
+    /// `find -regextype posix-minimal-basic`: without `\+ \? \|`.
+    MinimalBre,
+}
+
+/// What must stand around a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    #[default]
+    None,
+    /// No word character before or after (`grep -w`).
+    Word,
+    /// The whole line, or the whole text without [`Options::lines`] (`grep -x`, `find -regex`).
+    Line,
+}
+
+/// How to compile a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    pub syntax: Syntax,
+    /// Letters match without regard to case (simple Unicode folding).
+    pub icase: bool,
+    /// `^` and `$` also match at the newlines inside the text (sed's `M`); `` \` `` and `\'` match
+    /// at its ends only.
+    pub multiline: bool,
+    /// The text holds many lines ended by this byte. `^ $ \` \'` match at each line's ends and
+    /// nothing matches the byte itself, so that no match spans lines. The text searched should
+    /// not include the last line's terminator, or an empty line is seen after it.
+    pub lines: Option<u8>,
+    /// Characters are UTF-8 sequences; a byte that belongs to none is matched by itself only, by
+    /// no `.` or `[^x]`. Otherwise every byte is a character (the C locale).
+    pub utf8: bool,
+    pub bound: Bound,
+}
+
+impl Options {
+    /// Case matters, one text, UTF-8.
+    pub const fn new(syntax: Syntax) -> Options {
+        Options {
+            syntax,
+            icase: false,
+            multiline: false,
+            lines: None,
+            utf8: true,
+            bound: Bound::None,
+        }
+    }
+
+    pub const fn icase(self, icase: bool) -> Options {
+        Options { icase, ..self }
+    }
+
+    pub const fn multiline(self, multiline: bool) -> Options {
+        Options { multiline, ..self }
+    }
+
+    pub const fn lines(self, terminator: u8) -> Options {
+        Options { lines: Some(terminator), ..self }
+    }
+
+    pub const fn utf8(self, utf8: bool) -> Options {
+        Options { utf8, ..self }
+    }
+
+    pub const fn bound(self, bound: Bound) -> Options {
+        Options { bound, ..self }
+    }
+}
+
+/// The rules a dialect consists of (the `RE_…` bits of GNU's `re_syntax_options`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// `\(`, `\{`, `\|` are the operators (else without backslash).
+    pub bk_parens: bool,
+    pub bk_braces: bool,
+    pub bk_vbar: bool,
+    /// `\+` and `\?` are the operators; `limited`: neither form is, nor is alternation.
+    pub bk_plus_qm: bool,
+    pub limited: bool,
+    pub intervals: bool,
+    /// `^` and `$` are anchors everywhere.
+    pub anchors_anywhere: bool,
+    /// A repetition operator after nothing: an error, ignored, or (neither) itself.
+    pub leading_op_error: bool,
+    pub leading_op_ignored: bool,
+    /// `a**` and a leading `\{` are errors.
+    pub double_op_error: bool,
+    /// A lone `)` is itself.
+    pub close_paren_literal: bool,
+    /// A `{` that opens no valid interval is itself.
+    pub bad_interval_literal: bool,
+    pub newline_alternates: bool,
+    pub backrefs: bool,
+    pub classes: bool,
+    /// Escapes of awk strings and regular expressions.
+    pub awk_escapes: bool,
+}
+
+impl Syntax {
+    pub(super) const fn rules(self) -> Rules {
+        let basic = Rules {
+            bk_parens: true,
+            bk_braces: true,
+            bk_vbar: true,
+            bk_plus_qm: true,
+            limited: false,
+            intervals: true,
+            anchors_anywhere: false,
+            leading_op_error: false,
+            leading_op_ignored: false,
+            double_op_error: true,
+            close_paren_literal: false,
+            bad_interval_literal: false,
+            newline_alternates: false,
+            backrefs: true,
+            classes: true,
+            awk_escapes: false,
+        };
+        let extended = Rules {
+            bk_parens: false,
+            bk_braces: false,
+            bk_vbar: false,
+            bk_plus_qm: false,
+            anchors_anywhere: true,
+            leading_op_error: true,
+            leading_op_ignored: true,
+            double_op_error: false,
+            ..basic
+        };
+        match self {
+            Syntax::Bre => basic,
+            Syntax::Grep => Rules { double_op_error: false, newline_alternates: true, ..basic },
+            Syntax::MinimalBre => Rules { limited: true, ..basic },
+            Syntax::Ere => extended,
+            Syntax::EreRegcomp => Rules { close_paren_literal: true, ..extended },
+            Syntax::Egrep => Rules {
+                leading_op_error: false,
+                close_paren_literal: true,
+                bad_interval_literal: true,
+                newline_alternates: true,
+                ..extended
+            },
+            Syntax::PosixAwk => Rules { backrefs: false, close_paren_literal: true, ..extended },
+            Syntax::Awk => Rules {
+                leading_op_error: false,
+                leading_op_ignored: false,
+                bad_interval_literal: true,
+                backrefs: false,
+                awk_escapes: true,
+                ..extended
+            },
+            Syntax::Emacs => Rules {
+                bk_plus_qm: false,
+                intervals: false,
+                classes: false,
+                double_op_error: false,
+                ..basic
+            },
+        }
+    }
+}

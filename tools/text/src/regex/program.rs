@@ -1,0 +1,198 @@
+//! Nodes to instructions for the matcher that knows groups and back-references.
+
+use super::ast::{Look, Node};
+use super::class::Set;
+use super::error::RegexError;
+
+/// Most instructions of a program.
+const MAX_INSTS: usize = 1 << 20;
+
+/// Index of an instruction.
+pub(super) type Pc = u32;
+
+#[derive(Clone, Debug)]
+pub(super) enum Inst {
+    Byte(u8),
+    /// Index into [`Program::sets`].
+    Set(u32),
+    Look(Look),
+    /// Stores the position in a slot (2n: start of group n, 2n+1: its end).
+    Save(u32),
+    /// Continues at the first, and if that fails at the second. The third number counts
+    /// the splits, for the table of visited states.
+    Split(Pc, Pc, u32),
+    Jump(Pc),
+    Backref(u32),
+    Match,
+}
+
+/// A set prepared for lookups.
+#[derive(Clone, Debug)]
+pub(super) struct Lookup {
+    ascii: u128,
+    ranges: Vec<(u32, u32)>,
+}
+
+impl Lookup {
+    fn new(set: &Set) -> Lookup {
+        let ranges = set.ranges();
+        let ascii = (0..128u32)
+            .filter(|c| ranges.iter().any(|(a, b)| a <= c && c <= b))
+            .fold(0u128, |bits, c| bits | 1 << c);
+        Lookup { ascii, ranges }
+    }
+
+    /// Whether the set has this code point (or byte).
+    pub(super) fn contains(&self, code: u32) -> bool {
+        if code < 128 {
+            return self.ascii >> code & 1 != 0;
+        }
+        let at = self.ranges.partition_point(|r| r.1 < code);
+        self.ranges.get(at).is_some_and(|r| r.0 <= code)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub insts: Vec<Inst>,
+    pub sets: Vec<Lookup>,
+    pub splits: u32,
+    /// Groups that back-references name, sorted.
+    pub referenced: Vec<u32>,
+}
+
+impl Program {
+    pub(super) fn new(node: &Node) -> Result<Program, RegexError> {
+        let mut p =
+            Program { insts: Vec::new(), sets: Vec::new(), splits: 0, referenced: Vec::new() };
+        p.node(node)?;
+        p.push(Inst::Match)?;
+        p.referenced.sort_unstable();
+        p.referenced.dedup();
+        Ok(p)
+    }
+
+    fn here(&self) -> Pc {
+        self.insts.len() as Pc
+    }
+
+    fn push(&mut self, inst: Inst) -> Result<usize, RegexError> {
+        if self.insts.len() >= MAX_INSTS {
+            return Err(RegexError::TooBig);
+        }
+        self.insts.push(inst);
+        Ok(self.insts.len() - 1)
+    }
+
+    fn split(&mut self) -> Result<usize, RegexError> {
+        self.splits += 1;
+        self.push(Inst::Split(0, 0, self.splits - 1))
+    }
+
+    fn aim(&mut self, at: usize, first: Pc, second: Pc) {
+        if let Some(Inst::Split(a, b, _)) = self.insts.get_mut(at) {
+            (*a, *b) = (first, second);
+        }
+    }
+
+    fn node(&mut self, node: &Node) -> Result<(), RegexError> {
+        match node {
+            Node::Empty => {}
+            Node::Char(bytes) => {
+                for &b in bytes {
+                    self.push(Inst::Byte(b))?;
+                }
+            }
+            Node::Class(set) => {
+                let index = self.sets.len() as u32;
+                self.sets.push(Lookup::new(set));
+                self.push(Inst::Set(index))?;
+            }
+            Node::Look(look) => {
+                self.push(Inst::Look(*look))?;
+            }
+            Node::Group(n, inner) => {
+                self.push(Inst::Save(2 * n))?;
+                self.node(inner)?;
+                self.push(Inst::Save(2 * n + 1))?;
+            }
+            Node::Backref(n) => {
+                self.referenced.push(*n);
+                self.push(Inst::Backref(*n))?;
+            }
+            Node::Concat(all) => {
+                for n in all {
+                    self.node(n)?;
+                }
+            }
+            Node::Alternate(all) => self.alternate(all)?,
+            Node::Repeat { min, max, node } => self.repeat(*min, *max, node)?,
+        }
+        Ok(())
+    }
+
+    fn alternate(&mut self, all: &[Node]) -> Result<(), RegexError> {
+        let mut jumps = Vec::new();
+        for (i, n) in all.iter().enumerate() {
+            if i + 1 == all.len() {
+                self.node(n)?;
+                break;
+            }
+            let split = self.split()?;
+            let first = self.here();
+            self.node(n)?;
+            jumps.push(self.push(Inst::Jump(0))?);
+            let second = self.here();
+            self.aim(split, first, second);
+        }
+        let end = self.here();
+        for at in jumps {
+            self.insts[at] = Inst::Jump(end);
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, min: u32, max: Option<u32>, node: &Node) -> Result<(), RegexError> {
+        let Some(max) = max else {
+            if min == 0 && !node.nullable() {
+                // L: split(body, out); body; jump L
+                let split = self.split()?;
+                let body = self.here();
+                self.node(node)?;
+                self.push(Inst::Jump(split as Pc))?;
+                let out = self.here();
+                self.aim(split, body, out);
+                return Ok(());
+            }
+            // What can be empty is entered once even for an empty match, so that its
+            // groups are set: x* is (x+)?.
+            let skip = if min == 0 { Some(self.split()?) } else { None };
+            for _ in 1..min {
+                self.node(node)?;
+            }
+            let body = self.here();
+            self.node(node)?;
+            let split = self.split()?;
+            let out = self.here();
+            self.aim(split, body, out);
+            if let Some(skip) = skip {
+                self.aim(skip, skip as Pc + 1, out);
+            }
+            return Ok(());
+        };
+        for _ in 0..min {
+            self.node(node)?;
+        }
+        // x{0,2} is (x(x)?)?
+        let mut splits = Vec::new();
+        for _ in min..max {
+            splits.push(self.split()?);
+            self.node(node)?;
+        }
+        let out = self.here();
+        for at in splits {
+            self.aim(at, at as Pc + 1, out);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! What can be known about a pattern before it is compiled: is it a plain text, and is the
+//! first match in priority order always the longest.
+
+use super::ast::{Look, Node};
+use super::class::{Set, decode};
+
+/// The pattern as plain bytes, if it has no operators.
+pub(super) fn literal(node: &Node) -> Option<Vec<u8>> {
+    match node {
+        Node::Empty => Some(Vec::new()),
+        Node::Char(bytes) => Some(bytes.clone()),
+        Node::Concat(nodes) => {
+            let mut all = Vec::new();
+            for node in nodes {
+                let Node::Char(bytes) = node else { return None };
+                all.extend_from_slice(bytes);
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+/// If the pattern is a choice of texts: the longer ones first, so that the first that
+/// matches is the longest.
+pub(super) fn sort_literals(node: &mut Node) -> bool {
+    let Node::Alternate(all) = node else { return false };
+    if !all.iter().all(|n| literal(n).is_some()) {
+        return false;
+    }
+    let mut keyed: Vec<_> =
+        all.drain(..).map(|n| (literal(&n).map_or(0, |l| l.len()), n)).collect();
+    keyed.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+    all.extend(keyed.into_iter().map(|(_, n)| n));
+    true
+}
+
+/// Whether leftmost-first search gives the longest match from its start. `false` when in
+/// doubt: then the end is searched for separately.
+///
+/// The length is decided by at most one greedy repetition of pieces of one length, when
+/// everything else has a fixed number of characters or stops where it must.
+pub(super) fn first_is_longest(node: &Node, utf8: bool) -> bool {
+    let mut flat = Vec::new();
+    flatten(node, &mut flat);
+    let mut free = 0;
+    for (i, piece) in flat.iter().enumerate() {
+        if chars(piece).is_some() {
+            continue;
+        }
+        let Node::Repeat { node, max, .. } = piece else { return false };
+        if chars(node).is_none_or(|n| n == 0) {
+            return false;
+        }
+        let next = flat[i + 1..].iter().find(|n| !matches!(n, Node::Look(_)));
+        let forced = max.is_none()
+            && match (first_set(node, utf8), next.map(|n| (n.nullable(), first_set(n, utf8)))) {
+                (Some(own), Some((false, Some(next)))) => !own.intersects(&next),
+                _ => false,
+            };
+        if !forced {
+            free += 1;
+        }
+    }
+    free <= 1
+}
+
+fn flatten<'a>(node: &'a Node, out: &mut Vec<&'a Node>) {
+    match node {
+        Node::Concat(nodes) => nodes.iter().for_each(|n| flatten(n, out)),
+        Node::Group(_, inner) => flatten(inner, out),
+        _ => out.push(node),
+    }
+}
+
+/// The number of characters every match has.
+fn chars(node: &Node) -> Option<u32> {
+    match node {
+        Node::Empty | Node::Look(_) => Some(0),
+        // A text node may hold several characters; stray bytes count as one each.
+        Node::Char(bytes) => {
+            u32::try_from(bytes.iter().filter(|&&b| !(0x80..0xC0).contains(&b)).count().max(1)).ok()
+        }
+        Node::Class(_) => Some(1),
+        Node::Group(_, n) => chars(n),
+        Node::Repeat { min, max, node } if Some(*min) == *max => chars(node)?.checked_mul(*min),
+        Node::Repeat { .. } | Node::Backref(_) => None,
+        Node::Concat(all) => all.iter().try_fold(0u32, |sum, n| sum.checked_add(chars(n)?)),
+        Node::Alternate(all) => {
+            let n = chars(all.first()?)?;
+            all.iter().all(|x| chars(x) == Some(n)).then_some(n)
+        }
+    }
+}
+
+/// The characters a match can begin with; `None` if unknown.
+fn first_set(node: &Node, utf8: bool) -> Option<Set> {
+    match node {
+        Node::Class(set) => Some(set.clone()),
+        Node::Char(bytes) => {
+            let code = match decode(bytes) {
+                Some((code, width)) if width == bytes.len() && utf8 => code,
+                _ if utf8 => return None,
+                _ => u32::from(*bytes.first()?),
+            };
+            let mut set = Set::empty(utf8);
+            set.push(code, code);
+            Some(set)
+        }
+        Node::Group(_, n) => first_set(n, utf8),
+        Node::Repeat { min: 1.., node, .. } => first_set(node, utf8),
+        Node::Concat(all) => {
+            let first = all.iter().find(|n| !matches!(n, Node::Look(_)))?;
+            if first.nullable() { None } else { first_set(first, utf8) }
+        }
+        _ => None,
+    }
+}
+
+/// Whether all matches begin at a line's or the text's start.
+pub(super) fn anchored(node: &Node) -> bool {
+    match node {
+        Node::Look(Look::TextStart | Look::LineStart) => true,
+        Node::Concat(all) => all.first().is_some_and(anchored),
+        Node::Group(_, n) => anchored(n),
+        Node::Alternate(all) => all.iter().all(anchored),
+        _ => false,
+    }
+}

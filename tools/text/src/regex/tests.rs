@@ -1,0 +1,125 @@
+//! Cases with answers of glibc (through GNU sed and grep).
+
+use super::*;
+
+fn find(syntax: Syntax, pattern: &str, text: &str) -> Option<(usize, usize)> {
+    Regex::new(pattern.as_bytes(), &Options::new(syntax)).unwrap().find_at(text.as_bytes(), 0)
+}
+
+fn groups(syntax: Syntax, pattern: &str, text: &str) -> Vec<Option<(usize, usize)>> {
+    let re = Regex::new(pattern.as_bytes(), &Options::new(syntax)).unwrap();
+    let mut captures = Captures::default();
+    if !re.captures_at(text.as_bytes(), 0, &mut captures) {
+        return Vec::new();
+    }
+    (0..captures.len()).map(|n| captures.get(n)).collect()
+}
+
+fn error(syntax: Syntax, pattern: &str) -> String {
+    Regex::new(pattern.as_bytes(), &Options::new(syntax)).unwrap_err().to_string()
+}
+
+#[test]
+fn the_longest_match_wins() {
+    assert_eq!(find(Syntax::Ere, "a|ab|abc", "xabcd"), Some((1, 4)));
+    assert_eq!(find(Syntax::Ere, "(a|ab)(c|bcd)(d*)", "abcd"), Some((0, 4)));
+    assert_eq!(find(Syntax::Ere, "a*(ab)?", "aab"), Some((0, 3)));
+    assert_eq!(find(Syntax::Bre, "x*", "é"), Some((0, 0)));
+}
+
+#[test]
+fn groups_are_those_of_the_first_way_to_the_longest_match() {
+    let s = |a, b| Some((a, b));
+    assert_eq!(
+        groups(Syntax::Ere, "(a|ab)(c|bcd)(d*)", "abcd"),
+        [s(0, 4), s(0, 1), s(1, 4), s(4, 4)]
+    );
+    assert_eq!(groups(Syntax::Ere, "(a*)*", "b"), [s(0, 0), s(0, 0)]);
+    assert_eq!(groups(Syntax::Ere, "(a*)+", "aab"), [s(0, 2), s(0, 2)]);
+    assert_eq!(groups(Syntax::Ere, "((a)|b)*", "ab"), [s(0, 2), s(1, 2), s(0, 1)]);
+    assert_eq!(groups(Syntax::Ere, "(x)?(a*)", "aa"), [s(0, 2), None, s(0, 2)]);
+}
+
+#[test]
+fn back_references() {
+    let s = |a, b| Some((a, b));
+    assert_eq!(groups(Syntax::Bre, r"\(a*\)b\1", "aabaaa"), [s(0, 5), s(0, 2)]);
+    assert_eq!(find(Syntax::Ere, r"(.)(.).?\2\1", "xabba"), s(1, 5));
+    assert_eq!(find(Syntax::Ere, r"^(.*)\n?\1$", "abab"), s(0, 4));
+    let re = Regex::new(br"(a)\1", &Options::new(Syntax::Ere).icase(true)).unwrap();
+    assert_eq!(re.find_at(b"xaA", 0), s(1, 3));
+}
+
+#[test]
+fn operators_by_context() {
+    assert_eq!(find(Syntax::Bre, "*a", "b*a"), Some((1, 3)));
+    assert_eq!(find(Syntax::Bre, "^*a", "*a"), Some((0, 2)));
+    assert_eq!(find(Syntax::Bre, r"\(^a\)b$c", "ab$c"), Some((0, 4)));
+    assert_eq!(find(Syntax::Bre, "a^b", "a^b"), Some((0, 3)));
+    assert_eq!(find(Syntax::Egrep, "*a", "b*a"), Some((2, 3)));
+    assert_eq!(find(Syntax::Egrep, "{1}a", "b{1}a"), Some((4, 5)));
+    assert_eq!(find(Syntax::Egrep, "b{1", "b{1"), Some((0, 3)));
+    assert_eq!(find(Syntax::Grep, r"\{1", "b{1"), Some((1, 3)));
+    assert_eq!(find(Syntax::EreRegcomp, ")", "a)"), Some((1, 2)));
+    assert_eq!(find(Syntax::Emacs, "a+", "baa"), Some((1, 3)));
+    assert_eq!(find(Syntax::Awk, r"a\/\x62[\/\]]", "a/b]"), Some((0, 4)));
+}
+
+#[test]
+fn errors_in_gnu_words() {
+    assert_eq!(error(Syntax::Ere, "a)"), "Unmatched ) or \\)");
+    assert_eq!(error(Syntax::Ere, "(a"), "Unmatched ( or \\(");
+    assert_eq!(error(Syntax::Ere, "*a"), "Invalid preceding regular expression");
+    assert_eq!(error(Syntax::Ere, "a{1"), "Unmatched \\{");
+    assert_eq!(error(Syntax::Bre, r"a\{x\}"), "Invalid content of \\{\\}");
+    assert_eq!(error(Syntax::Bre, "a**"), "Invalid preceding regular expression");
+    assert_eq!(error(Syntax::Bre, "[z-a]"), "Invalid range end");
+    assert_eq!(error(Syntax::Bre, "[[:foo:]]"), "Invalid character class name");
+    assert_eq!(error(Syntax::Bre, "[[.space.]]"), "Invalid collation character");
+    assert_eq!(error(Syntax::Bre, "[a"), "Unmatched [, [^, [:, [., or [=");
+    assert_eq!(error(Syntax::Bre, r"\(a\1\)"), "Invalid back reference");
+    assert_eq!(error(Syntax::Bre, r"a\"), "Trailing backslash");
+    assert_eq!(error(Syntax::Bre, r"a\{40000\}"), "Regular expression too big");
+}
+
+#[test]
+fn bytes_that_are_no_characters() {
+    let options = Options::new(Syntax::Bre);
+    let dot = Regex::new(b".", &options).unwrap();
+    assert_eq!(dot.find_at(b"\xff", 0), None);
+    assert_eq!(dot.find_at("é".as_bytes(), 0), Some((0, 2)));
+    assert_eq!(Regex::new(b"\xff", &options).unwrap().find_at(b"a\xff", 0), Some((1, 2)));
+    let c = Regex::new(b".", &options.utf8(false)).unwrap();
+    assert_eq!(c.find_at(b"\xff", 0), Some((0, 1)));
+    assert_eq!(Regex::new(b"x*", &options).unwrap().find_at("é".as_bytes(), 1), Some((2, 2)));
+}
+
+#[test]
+fn lines_and_bounds() {
+    let lines = Options::new(Syntax::Grep).lines(b'\n');
+    let re = Regex::new(b"^b.*$", &lines).unwrap();
+    assert_eq!(re.find_at(b"a\nbcd\ne", 0), Some((2, 5)));
+    assert_eq!(Regex::new(b"a[^x]b", &lines).unwrap().find_at(b"a\nb", 0), None);
+    let word = lines.bound(Bound::Word);
+    let re = Regex::new(b"ab*", &word).unwrap();
+    assert_eq!(re.find_at("abc éab ab".as_bytes(), 0), Some((9, 11)));
+    let line = lines.bound(Bound::Line);
+    let re = Regex::literals(&["a", "ab"], &line).unwrap();
+    assert_eq!(re.find_at(b"abc\nab\n", 0), Some((4, 6)));
+    let multi = Options::new(Syntax::Bre).multiline(true);
+    assert_eq!(Regex::new(b"^b", &multi).unwrap().find_at(b"a\nb", 0), Some((2, 3)));
+    assert_eq!(Regex::new(b"\\`b", &multi).unwrap().find_at(b"a\nb", 0), None);
+}
+
+#[test]
+fn hostile_patterns_end() {
+    let deep = "(".repeat(5000) + &")".repeat(5000);
+    assert_eq!(error(Syntax::Ere, &deep), "Regular expression too big");
+    let stars = "a".to_string() + &"*".repeat(100_000);
+    assert_eq!(find(Syntax::Ere, &stars, "aa"), Some((0, 2)));
+    let huge = "((((a{1000}){1000}){1000}){1000})";
+    assert_eq!(error(Syntax::Ere, huge), "Regular expression too big");
+    let re = Regex::new(br"(a*)*(a*)*(a*)*\1\2\3b", &Options::new(Syntax::Ere)).unwrap();
+    assert_eq!(re.find_at(&[b"a".repeat(300), b"xb".to_vec()].concat(), 0), None);
+    assert!(re.gave_up());
+}
