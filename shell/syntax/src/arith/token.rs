@@ -31,8 +31,6 @@ pub(super) enum Tok {
     Comma,
     LParen,
     RParen,
-    /// Some other byte.
-    Other,
 }
 
 pub(super) struct Lexer<'a> {

@@ -13,11 +13,7 @@ impl Machine<'_, '_> {
     /// `$(...)`, with `pos` after the parenthesis and `start` at the `$`.
     pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
         let line = self.line;
-        let body = self.sub_list()?;
-        let mut text = b"$(".to_vec();
-        crate::print::substitution(&mut text, &body);
-        text.push(b')');
-        self.edit_from(start, text);
+        let body = self.sub_list(start, b"$(")?;
         let is_file_read = is_file_read(&body);
         Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error: None, line })))
     }
@@ -27,19 +23,14 @@ impl Machine<'_, '_> {
         let start = self.pos;
         let op = self.peek();
         self.pos += 2;
-        self.begin_word();
-        let body = self.sub_list()?;
-        self.end_word();
         let read = op == Some(b'<');
-        let mut text = if read { b"<(".to_vec() } else { b">(".to_vec() };
-        crate::print::substitution(&mut text, &body);
-        text.push(b')');
-        self.edit_from(start, text);
+        let body = self.sub_list(start, if read { b"<(" } else { b">(" })?;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))
     }
 
-    /// The list up to the closing parenthesis, which is used up.
-    fn sub_list(&mut self) -> Res<List> {
+    /// The list up to the closing parenthesis, which is used up. The whole is spelled anew from
+    /// `start` on, after `open`, except that here-documents keep their place in the source.
+    fn sub_list(&mut self, start: usize, open: &[u8]) -> Res<List> {
         self.enter(COST)?;
         self.subs += 1;
         let docs = self.docs.begin();
@@ -48,7 +39,14 @@ impl Machine<'_, '_> {
             return Err(self.unexpected());
         }
         self.skip_token();
-        self.close_docs(docs, &mut body);
+        if self.docs.begin() == docs {
+            let mut text = open.to_vec();
+            crate::print::substitution(&mut text, &body);
+            text.push(b')');
+            self.edit_from(start, text);
+        } else {
+            self.close_docs(docs, &mut body);
+        }
         self.subs -= 1;
         self.leave(COST);
         Ok(body)

@@ -37,7 +37,7 @@ impl Machine<'_, '_> {
             self.skip_token();
             terms.push(self.cond_and()?);
         }
-        Ok(balanced(terms, Cond::Or))
+        Ok(balanced(flatten(terms, true), Cond::Or))
     }
 
     fn cond_and(&mut self) -> Res<Cond> {
@@ -46,7 +46,7 @@ impl Machine<'_, '_> {
             self.skip_token();
             terms.push(self.cond_term()?);
         }
-        Ok(balanced(terms, Cond::And))
+        Ok(balanced(flatten(terms, false), Cond::And))
     }
 
     fn cond_term(&mut self) -> Res<Cond> {
@@ -115,7 +115,7 @@ impl Machine<'_, '_> {
             Tk::Great => CondOp::After,
             Tk::Word => {
                 if self.at_cond_end()? {
-                    return Ok(Cond::Word(left));
+                    return Ok(lone(left));
                 }
                 let found = match &self.look {
                     Some(Token { lexeme: Lexeme::Word(w), .. }) => binary_op(&w.raw),
@@ -128,7 +128,7 @@ impl Machine<'_, '_> {
                     }
                 }
             }
-            Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(Cond::Word(left)),
+            Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(lone(left)),
             _ => {
                 return Err(self.cond_unexpected(
                     &b"unexpected token `X', conditional binary operator expected"[..],
@@ -180,6 +180,11 @@ impl Machine<'_, '_> {
     }
 }
 
+/// A lone word, which is `-n word`; bash shows it that way, too.
+fn lone(word: Word) -> Cond {
+    Cond::Unary(b'n', word)
+}
+
 /// Letters of the unary operators (bash manual 6.4).
 const UNARY: &[u8] = b"abcdefghkprstuwxzGLNOSRnov";
 
@@ -199,6 +204,25 @@ fn binary_op(text: &[u8]) -> Option<CondOp> {
         b"-ef" => CondOp::SameFile,
         _ => return None,
     })
+}
+
+/// The terms, with those of a nested chain of the same operator (`a && (b && c)`) in place.
+fn flatten(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
+    if !terms.iter().any(|t| matches!((t, or), (Cond::Or(..), true) | (Cond::And(..), false))) {
+        return terms;
+    }
+    let mut flat = Vec::with_capacity(terms.len() + 1);
+    let mut todo: Vec<Cond> = terms.into_iter().rev().collect();
+    while let Some(term) = todo.pop() {
+        match (term, or) {
+            (Cond::Or(a, b), true) | (Cond::And(a, b), false) => {
+                todo.push(*b);
+                todo.push(*a);
+            }
+            (term, _) => flat.push(term),
+        }
+    }
+    flat
 }
 
 /// Joins terms of an associative operator into a tree of logarithmic depth.

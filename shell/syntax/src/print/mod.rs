@@ -1,27 +1,136 @@
 //! The tree as shell text, in the layout of bash's `declare -f`.
+//!
+//! Words, assignments and arithmetic print as they were spelled; everything else is laid out
+//! anew: four blanks per level, `;` before a newline, here-document bodies after the line they
+//! are announced in. Printed text parses to the same tree; where bash prints something that
+//! does not (a here-document in an `if` condition, `1<>file`, a word ending in `\&` before
+//! `then`), ours differs from bash.
+//!
+//! # Map
+//! [`commands`]: lists, pipelines, simple commands; [`compound`]: the compound commands;
+//! [`redirects`]: redirections and here-documents; [`conds`]: `[[ ]]`.
 
-use crate::ast::{ArrayElement, Command, Function, List};
+mod commands;
+mod compound;
+mod conds;
+mod redirects;
+#[cfg(test)]
+mod tests;
 
-/// A list as commands that parse to the same tree (used to ship code to a spawned shell).
+use crate::ast::{ArrayElement, Command, Function, HereDoc, List, Subscript};
+
+/// A list as commands that parse to the same tree (used to ship code to a spawned shell). Ends
+/// in a newline.
 pub fn list(list: &List) -> Vec<u8> {
-    let _ = list;
-    Vec::new()
+    let mut p = Printer { in_function: 1, ..Printer::default() };
+    p.list(list);
+    p.docs(b"");
+    if p.out.last() != Some(&b'\n') {
+        p.out.push(b'\n');
+    }
+    p.out
 }
 
-/// One command.
+/// One command, without a final newline unless a here-document ends it.
 pub fn command(command: &Command) -> Vec<u8> {
-    let _ = command;
-    Vec::new()
+    let mut p = Printer { in_function: 1, ..Printer::default() };
+    p.command(command);
+    p.docs(b"");
+    p.out
 }
 
 /// A function as `declare -f name` and `type name` show it, without a final newline.
 pub fn function(function: &Function) -> Vec<u8> {
-    let _ = function;
-    Vec::new()
+    let mut p = Printer::default();
+    p.function_text(function, false);
+    p.out
 }
+
+/// The inside of `$(...)`, on one line where bash has it on one line.
 pub(crate) fn substitution(out: &mut Vec<u8>, list: &List) {
-    let _ = (out, list);
+    let mut p = Printer::default();
+    p.list(list);
+    if p.out.first() == Some(&b'(') {
+        // `$((` would be arithmetic.
+        out.push(b' ');
+    }
+    out.extend_from_slice(&p.out);
 }
+
+/// An element of a compound array value.
 pub(crate) fn array_element(out: &mut Vec<u8>, e: &ArrayElement) {
-    let _ = (out, e);
+    if let Some(key) = &e.key {
+        out.push(b'[');
+        match key {
+            Subscript::At => out.push(b'@'),
+            Subscript::Star => out.push(b'*'),
+            Subscript::Expr(a) => out.extend_from_slice(&a.word.raw),
+        }
+        out.extend_from_slice(if e.append { b"]+=" } else { b"]=" });
+    }
+    out.extend_from_slice(&e.value.raw);
+}
+
+#[derive(Default)]
+struct Printer<'t> {
+    out: Vec<u8>,
+    indent: usize,
+    /// Functions around this place; inside one, every command has its own line.
+    in_function: u32,
+    /// Here-documents announced on this line.
+    docs: Vec<&'t HereDoc>,
+    /// A here-document ended the last line, so that no `;` is due.
+    after_doc: bool,
+    /// A `&` was the last thing printed, so that no `;` is due.
+    after_amp: bool,
+}
+
+impl Printer<'_> {
+    fn put(&mut self, text: &[u8]) {
+        if text.is_empty() {
+            return;
+        }
+        self.after_amp = false;
+        self.out.extend_from_slice(text);
+    }
+
+    /// A newline and `text`, indented.
+    fn line(&mut self, text: &[u8]) {
+        self.put(b"\n");
+        self.indentation();
+        self.put(text);
+    }
+
+    fn indentation(&mut self) {
+        let n = self.out.len() + self.indent;
+        self.out.resize(n, b' ');
+    }
+
+    /// A `;` where the grammar needs one.
+    fn semicolon(&mut self) {
+        if !self.after_amp && self.out.last() != Some(&b'\n') {
+            self.put(b";");
+        }
+    }
+
+    /// `text`, then the bodies of the here-documents announced on this line.
+    fn docs(&mut self, text: &[u8]) {
+        self.put(text);
+        if self.docs.is_empty() {
+            return;
+        }
+        self.put(b"\n");
+        for doc in std::mem::take(&mut self.docs) {
+            self.put(&doc.body.raw);
+            if !doc.body.raw.is_empty() && doc.body.raw.last() != Some(&b'\n') {
+                self.put(b"\n");
+            }
+            self.put(&doc.delimiter);
+            self.put(b"\n");
+        }
+        if !text.is_empty() {
+            self.put(b" ");
+        }
+        self.after_doc = true;
+    }
 }

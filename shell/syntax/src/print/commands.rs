@@ -1,0 +1,111 @@
+//! Lists, pipelines and simple commands.
+
+use super::Printer;
+use crate::ast::*;
+
+impl<'t> Printer<'t> {
+    /// A list whose first line is indented already.
+    pub(super) fn list(&mut self, list: &'t List) {
+        let mut items = list.items.iter().peekable();
+        while let Some(item) = items.next() {
+            self.and_or(&item.and_or);
+            if item.background {
+                self.docs(b" &");
+                self.after_amp = self.out.last() == Some(&b'&');
+            }
+            let Some(next) = items.peek() else { break };
+            if item.background {
+                self.put(b" ");
+            } else {
+                self.separator(item, next);
+            }
+        }
+    }
+
+    /// Between two commands.
+    fn separator(&mut self, item: &Item, next: &Item) {
+        let on_new_line = self.in_function > 0;
+        // Bash keeps the newlines of a substitution.
+        let newline = !on_new_line && item_line(next) > item_line(item) && item_line(item) > 0;
+        if !self.docs.is_empty() {
+            self.docs(b"");
+        } else if std::mem::take(&mut self.after_doc) && on_new_line {
+            // The newline is enough.
+        } else if !newline {
+            self.put(b";");
+        }
+        if on_new_line {
+            self.put(b"\n");
+            self.indentation();
+        } else if newline {
+            self.put(b"\n");
+        } else {
+            self.put(b" ");
+        }
+    }
+
+    fn and_or(&mut self, and_or: &'t AndOr) {
+        self.pipeline(&and_or.first);
+        for (connector, pipeline) in &and_or.rest {
+            self.docs(match connector {
+                Connector::And => b" && ",
+                Connector::Or => b" || ",
+            });
+            self.pipeline(pipeline);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &'t Pipeline) {
+        match pipeline.timed {
+            Some(TimeFormat::Bash) => self.put(b"time "),
+            Some(TimeFormat::Posix) => self.put(b"time -p "),
+            None => {}
+        }
+        if pipeline.negated {
+            self.put(b"! ");
+        }
+        let mut stages = pipeline.stages.iter().peekable();
+        while let Some(stage) = stages.next() {
+            self.command(&stage.command);
+            if stage.pipe_stderr {
+                self.put(b" 2>&1");
+            }
+            if stages.peek().is_some() {
+                self.docs(b" |");
+                self.put(b" ");
+            }
+        }
+    }
+
+    pub(super) fn command(&mut self, command: &'t Command) {
+        match &command.kind {
+            CommandKind::Simple(s) => self.simple(s, &command.redirects),
+            kind => {
+                self.compound(kind);
+                self.redirects(&command.redirects, true);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &'t SimpleCommand, redirects: &'t [Redirect]) {
+        let mut first = true;
+        let assignments = simple.assignments.iter().map(|a| &a.raw);
+        let words = simple.words.iter().map(|w| match w {
+            CommandWord::Word(w) => &w.raw,
+            CommandWord::Assignment(a) => &a.raw,
+        });
+        for raw in assignments.chain(words) {
+            if !first {
+                self.put(b" ");
+            }
+            first = false;
+            self.put(raw);
+        }
+        self.redirects(redirects, !first);
+    }
+}
+
+/// The line an item starts in; 0 if it has no command.
+fn item_line(item: &Item) -> u32 {
+    item.and_or.first.stages.first().map_or(0, |s| s.command.line)
+}

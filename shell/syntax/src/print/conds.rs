@@ -1,0 +1,68 @@
+//! `[[ ]]` expressions.
+
+use super::Printer;
+use crate::ast::{Cond, CondOp};
+
+impl Printer<'_> {
+    pub(super) fn cond(&mut self, cond: &Cond) {
+        match cond {
+            Cond::Not(inner) => {
+                self.put(b"! ");
+                self.cond_group(inner, !matches!(**inner, Cond::And(..) | Cond::Or(..)));
+            }
+            Cond::And(a, b) => {
+                self.cond_group(a, !matches!(**a, Cond::Or(..)));
+                self.put(b" && ");
+                self.cond_group(b, !matches!(**b, Cond::Or(..)));
+            }
+            Cond::Or(a, b) => {
+                self.cond(a);
+                self.put(b" || ");
+                self.cond(b);
+            }
+            Cond::Word(w) => {
+                self.put(b"-n ");
+                self.put(&w.raw);
+            }
+            Cond::Unary(op, w) => {
+                self.put(&[b'-', *op, b' ']);
+                self.put(&w.raw);
+            }
+            Cond::Binary(op, a, b) => {
+                self.put(&a.raw);
+                self.put(b" ");
+                self.put(spelling(*op));
+                self.put(b" ");
+                self.put(&b.raw);
+            }
+        }
+    }
+
+    fn cond_group(&mut self, cond: &Cond, bare: bool) {
+        if bare {
+            return self.cond(cond);
+        }
+        self.put(b"( ");
+        self.cond(cond);
+        self.put(b" )");
+    }
+}
+
+fn spelling(op: CondOp) -> &'static [u8] {
+    match op {
+        CondOp::Match => b"==",
+        CondOp::NotMatch => b"!=",
+        CondOp::Regex => b"=~",
+        CondOp::Before => b"<",
+        CondOp::After => b">",
+        CondOp::Eq => b"-eq",
+        CondOp::Ne => b"-ne",
+        CondOp::Lt => b"-lt",
+        CondOp::Le => b"-le",
+        CondOp::Gt => b"-gt",
+        CondOp::Ge => b"-ge",
+        CondOp::NewerThan => b"-nt",
+        CondOp::OlderThan => b"-ot",
+        CondOp::SameFile => b"-ef",
+    }
+}

@@ -1,0 +1,100 @@
+//! Redirections.
+
+use super::Printer;
+use crate::ast::*;
+use crate::lex::quote::single_quote;
+
+impl<'t> Printer<'t> {
+    /// The redirections; `spaced`: a blank before the first one.
+    pub(super) fn redirects(&mut self, redirects: &'t [Redirect], spaced: bool) {
+        for (i, r) in redirects.iter().enumerate() {
+            if spaced || i > 0 {
+                self.put(b" ");
+            }
+            self.redirect(r);
+        }
+    }
+
+    fn redirect(&mut self, r: &'t Redirect) {
+        let word: &[u8] = match &r.target {
+            RedirectTarget::Word(w) => &w.raw,
+            RedirectTarget::HereDoc(doc) => {
+                self.fd(&r.fd, Some(0));
+                self.put(if doc.strip_tabs { b"<<-" } else { b"<<" });
+                if doc.quoted {
+                    let mut quoted = Vec::new();
+                    single_quote(&mut quoted, &doc.delimiter);
+                    self.put(&quoted);
+                } else {
+                    self.put(&doc.delimiter);
+                }
+                self.docs.push(doc);
+                return;
+            }
+        };
+        let (op, usual, blank): (&[u8], u32, bool) = match r.op {
+            RedirectOp::Read => (b"<", 0, true),
+            RedirectOp::Write => (b">", 1, true),
+            RedirectOp::Clobber => (b">|", 1, true),
+            RedirectOp::Append => (b">>", 1, true),
+            RedirectOp::HereString | RedirectOp::HereDoc => (b"<<<", 0, true),
+            RedirectOp::WriteBoth => (b"&>", 1, true),
+            RedirectOp::AppendBoth => (b"&>>", 1, true),
+            RedirectOp::ReadWrite => {
+                // Without a descriptor bash would take the printed text for another one.
+                if r.fd == RedirectFd::Default {
+                    self.put(b"0");
+                }
+                self.fd(&r.fd, None);
+                self.put(b"<> ");
+                self.put(word);
+                return;
+            }
+            RedirectOp::DupRead | RedirectOp::DupWrite => return self.dup(r, word),
+        };
+        self.fd(&r.fd, Some(usual));
+        self.put(op);
+        if blank {
+            self.put(b" ");
+        }
+        self.put(word);
+    }
+
+    /// `n>&m`, `n>&m-`, `n>&-`, `n>&word`: with numbers the descriptor is spelled out.
+    fn dup(&mut self, r: &Redirect, word: &[u8]) {
+        let read = r.op == RedirectOp::DupRead;
+        let digits = word.strip_suffix(b"-").unwrap_or(word);
+        let close = word == b"-";
+        let number = close || !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        match &r.fd {
+            RedirectFd::Default if number => self.put(if read { b"0" } else { b"1" }),
+            fd if number => self.fd(fd, None),
+            fd => self.fd(fd, Some(if read { 0 } else { 1 })),
+        }
+        self.put(if read && !close { b"<&" } else { b">&" });
+        self.put(word);
+    }
+
+    /// The descriptor, unless it is the `usual` one.
+    fn fd(&mut self, fd: &RedirectFd, usual: Option<u32>) {
+        match fd {
+            RedirectFd::Default => {}
+            RedirectFd::Number(n) if Some(*n) == usual => {}
+            RedirectFd::Number(n) => self.put(n.to_string().as_bytes()),
+            RedirectFd::Var { name, subscript } => {
+                self.put(b"{");
+                self.put(name);
+                if let Some(s) = subscript {
+                    self.put(b"[");
+                    match s {
+                        Subscript::At => self.put(b"@"),
+                        Subscript::Star => self.put(b"*"),
+                        Subscript::Expr(a) => self.put(&a.word.raw),
+                    }
+                    self.put(b"]");
+                }
+                self.put(b"}");
+            }
+        }
+    }
+}
