@@ -16,11 +16,12 @@ fn main() -> std::io::Result<()> {
                 args.next();
                 options.extglob = true;
             }
-            "-n" | "-p" | "-d" | "-f" => mode = a,
+            "-n" | "-p" | "-d" | "-f" | "-r" => mode = a,
             _ => file = Some(a),
         }
     }
     let src = std::fs::read(file.unwrap_or_else(|| "/dev/stdin".into()))?;
+    let extglob = options.clone();
     let mut parser = Parser::new(src, options);
     let mut out = std::io::stdout().lock();
     loop {
@@ -43,6 +44,7 @@ fn main() -> std::io::Result<()> {
                         }
                     }
                 }
+                "-r" => round_trip(&list, &extglob),
                 _ => {}
             },
             Err(e) => {
@@ -52,4 +54,55 @@ fn main() -> std::io::Result<()> {
             }
         }
     }
+}
+
+/// Checks that printed text parses to the same tree.
+fn round_trip(list: &sh_syntax::ast::List, options: &ParseOptions) {
+    let text = sh_syntax::print::list(list);
+    let show = |t: &[u8]| String::from_utf8_lossy(t).into_owned();
+    let again = match sh_syntax::parse::parse_all(&text, options) {
+        Ok(l) => l,
+        Err(e) => {
+            println!("REPARSE {e}\n{}", show(&text));
+            return;
+        }
+    };
+    let twice = sh_syntax::print::list(&again);
+    if twice != text {
+        println!("IDEMPOTENT\n{}\n---\n{}", show(&text), show(&twice));
+    }
+    let (a, b) = (bare(&format!("{list:#?}")), bare(&format!("{again:#?}")));
+    if a != b {
+        let at = a.iter().zip(&b).position(|(x, y)| x != y).unwrap_or(0);
+        let around = |v: &[String]| v[at.saturating_sub(4)..(at + 8).min(v.len())].join("\n");
+        println!("TREE\n{}\n---\n{}", around(&a), around(&b));
+    }
+}
+
+/// Debug output without lines and source spellings.
+fn bare(debug: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut skip = None;
+    for l in debug.lines() {
+        let indent = l.len() - l.trim_start().len();
+        if let Some(n) = skip {
+            if indent > n {
+                continue;
+            }
+            skip = None;
+            if l.trim_start().starts_with(']') {
+                continue;
+            }
+        }
+        let t = l.trim_start();
+        if t.starts_with("line:") || t.starts_with("keyword:") || t.starts_with("raw: []") {
+            continue;
+        }
+        if t.starts_with("raw: [") {
+            skip = Some(indent);
+            continue;
+        }
+        out.push(t.to_string());
+    }
+    out
 }
