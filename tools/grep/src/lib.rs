@@ -1,1 +1,53 @@
-//! box-grep
+//! `grep`, `egrep`, `fgrep`, `rgrep` after POSIX XCU "grep" and GNU grep 3.8.
+//!
+//! | step | file |
+//! |---|---|
+//! | command line to [`config::Config`] | `cli`, `config` |
+//! | patterns to one matcher | `pattern`, `perl` (-P), `brackets` |
+//! | operands and directories to inputs | `walk` |
+//! | one input: buffer, lines, context, limits | `search`, `buffer` |
+//! | what is written, colours | `output`, `colors` |
+//!
+//! # Invariants
+//! - The matcher runs over whole buffers, not line by line; line bounds are looked up around
+//!   a hit. Lines without a hit cost nothing but the scan.
+//! - Memory is one buffer plus the longest line and the lines of leading context.
+//!
+//! Absent: `-u`, `-X`; `-P` by the `fancy-regex` engine, without callouts and
+//! backtracking verbs other than `(*FAIL)`.
+#![forbid(unsafe_code)]
+
+mod buffer;
+mod cli;
+mod colors;
+mod config;
+mod output;
+mod pattern;
+mod perl;
+mod search;
+mod walk;
+
+use box_applet::{Applet, Ctx, Exit};
+
+/// The applets of this crate, sorted by name.
+pub const APPLETS: &[Applet] = &[
+    Applet::new("egrep", run, "print lines that match extended regular expressions"),
+    Applet::new("fgrep", run, "print lines that contain fixed strings"),
+    Applet::new("grep", run, "print lines that match patterns"),
+    Applet::new("rgrep", run, "search directories for lines that match patterns"),
+];
+
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let cli::Parsed { config, patterns, operands } = match cli::parse(ctx, args) {
+        Ok(parsed) => parsed,
+        Err(exit) => return exit,
+    };
+    let matcher = match pattern::Matcher::new(&patterns, &config) {
+        Ok(m) => m,
+        Err(message) => {
+            ctx.error(message);
+            return Exit::USAGE;
+        }
+    };
+    walk::search_all(ctx, &config, matcher, operands)
+}

@@ -1,0 +1,97 @@
+//! A window over an input that always ends at a line's end.
+
+use std::io::{self, Read};
+
+/// Bytes read at once; a longer line makes the buffer grow.
+const CHUNK: usize = 128 * 1024;
+
+pub struct Buffer {
+    data: Vec<u8>,
+    /// Valid bytes of `data`.
+    filled: usize,
+    /// End of the complete lines.
+    lines_end: usize,
+    /// Position in the input of `data[0]`.
+    base: u64,
+    ended: bool,
+    /// Bytes still to be read from a regular file, as it was when opened: a file that
+    /// grows by our own output must end.
+    limit: u64,
+}
+
+impl Buffer {
+    pub fn new(reuse: Vec<u8>, limit: u64) -> Buffer {
+        Buffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
+    }
+
+    /// All complete lines in the window.
+    pub fn lines(&self) -> &[u8] {
+        &self.data[..self.lines_end]
+    }
+
+    /// Position in the input of the window's start.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Bytes that were read but lie behind `at`.
+    pub fn unread(&self, at: usize) -> usize {
+        self.filled - at
+    }
+
+    /// The memory, for the next input.
+    pub fn into_memory(self) -> Vec<u8> {
+        self.data
+    }
+
+    /// Drops the window up to `keep` and reads on until at least one more line is complete.
+    /// `false` at the end of the input. The part newly added to [`Buffer::lines`] starts where
+    /// the old lines ended (minus `keep`).
+    pub fn advance(&mut self, input: &mut dyn Read, end: u8, keep: usize) -> io::Result<bool> {
+        if keep > 0 {
+            self.data.copy_within(keep..self.filled, 0);
+            self.filled -= keep;
+            self.lines_end -= keep;
+            self.base += keep as u64;
+        }
+        loop {
+            if self.ended {
+                let more = self.filled > self.lines_end;
+                self.lines_end = self.filled;
+                return Ok(more);
+            }
+            if self.data.len() < self.filled + CHUNK {
+                let size = (self.filled + CHUNK).max(self.data.len() + self.data.len() / 2);
+                self.data.resize(size, 0);
+            }
+            let room = self.data.len() - self.filled;
+            let want = usize::try_from(self.limit).unwrap_or(usize::MAX).min(room);
+            let got = if want == 0 {
+                0
+            } else {
+                match input.read(&mut self.data[self.filled..self.filled + want]) {
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                    other => other?,
+                }
+            };
+            self.limit -= got as u64;
+            let new = self.filled..self.filled + got;
+            self.filled += got;
+            if got == 0 {
+                self.ended = true;
+            } else if let Some(at) = memchr::memrchr(end, &self.data[new.clone()]) {
+                self.lines_end = new.start + at + 1;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Makes every NUL in the lines from `from` on a line's end.
+    pub fn zap_nuls(&mut self, from: usize, end: u8) {
+        for b in &mut self.data[from..self.lines_end] {
+            if *b == 0 {
+                *b = end;
+            }
+        }
+    }
+}

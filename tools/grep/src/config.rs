@@ -1,0 +1,87 @@
+//! What the command line asks for.
+
+use box_text::glob::Pattern;
+
+use crate::colors::Colors;
+
+/// How patterns are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    Basic,
+    Extended,
+    Fixed,
+    Perl,
+}
+
+/// What is done with input that is no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// Say that it matches.
+    Report,
+    Text,
+    WithoutMatch,
+}
+
+/// What is done with a directory named or met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directories {
+    Read,
+    Skip,
+    Recurse,
+}
+
+/// What is printed of an input instead of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Lines,
+    Count,
+    /// `-l`
+    FilesWith,
+    /// `-L`
+    FilesWithout,
+    Quiet,
+}
+
+/// A rule about file names, in the order given.
+#[derive(Clone, Debug)]
+pub struct FileRule {
+    pub pattern: Pattern,
+    pub include: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub syntax: Syntax,
+    pub ignore_case: bool,
+    pub words: bool,
+    pub whole_lines: bool,
+    /// Line terminator: newline, or NUL with `-z`.
+    pub end: u8,
+    pub utf8: bool,
+    pub invert: bool,
+    pub max_count: Option<u64>,
+    pub mode: Mode,
+    pub only_matching: bool,
+    pub byte_offset: bool,
+    pub line_number: bool,
+    /// `-H` / `-h`; `None`: by the number of operands.
+    pub with_filename: Option<bool>,
+    pub null_after_name: bool,
+    pub initial_tab: bool,
+    pub label: Vec<u8>,
+    pub before: u64,
+    pub after: u64,
+    pub context_given: bool,
+    /// Printed between groups; `None` for `--no-group-separator`.
+    pub separator: Option<Vec<u8>>,
+    pub colors: Option<Colors>,
+    pub binary: Binary,
+    pub directories: Directories,
+    pub skip_devices: Option<bool>,
+    /// `-R`: follow symbolic links met in directories.
+    pub follow: bool,
+    pub no_messages: bool,
+    pub line_buffered: bool,
+    pub file_rules: Vec<FileRule>,
+    pub exclude_dirs: Vec<Pattern>,
+}

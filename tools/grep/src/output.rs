@@ -1,0 +1,201 @@
+//! Output lines: prefix, matches, colours.
+
+use std::io::{self, Write};
+
+use box_applet::Output;
+
+use crate::config::Config;
+use crate::pattern::Matcher;
+
+/// Writes the lines of one input.
+pub struct Printer<'a> {
+    pub config: &'a Config,
+    pub matcher: &'a Matcher,
+    pub out: &'a mut Output,
+    /// Shown before each line, if any.
+    pub name: Option<&'a [u8]>,
+    /// The line being built.
+    pub buffer: Vec<u8>,
+}
+
+/// A line with its place in the input.
+#[derive(Clone, Copy)]
+pub struct Line<'t> {
+    /// With its terminator, if it has one.
+    pub text: &'t [u8],
+    /// From 1; 0 if not asked for.
+    pub number: u64,
+    pub offset: u64,
+    /// Selected, not context.
+    pub selected: bool,
+}
+
+impl Printer<'_> {
+    /// Whether lines are printed as they are, so that several can be written at once.
+    pub fn plain(&self) -> bool {
+        let c = self.config;
+        self.name.is_none()
+            && !c.line_number
+            && !c.byte_offset
+            && !c.only_matching
+            && c.colors.is_none()
+            && !c.line_buffered
+    }
+
+    /// Prints a line, or with `-o` its matches.
+    pub fn line(&mut self, line: Line<'_>) -> io::Result<()> {
+        if self.plain() {
+            self.out.write_all(line.text)?;
+            if line.text.last() != Some(&self.config.end) {
+                self.out.write_all(&[self.config.end])?;
+            }
+            return Ok(());
+        }
+        self.buffer.clear();
+        let sep = if line.selected { b':' } else { b'-' };
+        let body = match line.text {
+            [body @ .., last] if *last == self.config.end => body,
+            all => all,
+        };
+        // Lines with matches: the selected ones, with -v the others.
+        let has_matches = line.selected != self.config.invert;
+        if self.config.only_matching {
+            if has_matches && line.selected {
+                self.matches_only(line, body, sep);
+            }
+        } else {
+            self.head(sep, line.number, line.offset, !body.is_empty());
+            self.colored(body, line.selected, has_matches);
+            self.buffer.push(self.config.end);
+        }
+        self.out.write_all(&self.buffer)?;
+        if self.config.line_buffered {
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The line between groups of context.
+    pub fn separator(&mut self) -> io::Result<()> {
+        let Some(text) = &self.config.separator else { return Ok(()) };
+        self.buffer.clear();
+        match &self.config.colors {
+            Some(c) => c.paint(&mut self.buffer, &c.separator, text),
+            None => self.buffer.extend_from_slice(text),
+        }
+        self.buffer.push(b'\n');
+        self.out.write_all(&self.buffer)
+    }
+
+    /// The count of an input.
+    pub fn count(&mut self, count: u64) -> io::Result<()> {
+        self.buffer.clear();
+        self.push_name(b':');
+        self.buffer.extend_from_slice(count.to_string().as_bytes());
+        self.buffer.push(b'\n');
+        self.out.write_all(&self.buffer)
+    }
+
+    /// The name of an input (`-l`, `-L`).
+    pub fn file(&mut self, name: &[u8]) -> io::Result<()> {
+        self.buffer.clear();
+        match &self.config.colors {
+            Some(c) => c.paint(&mut self.buffer, &c.filename, name),
+            None => self.buffer.extend_from_slice(name),
+        }
+        self.buffer.push(if self.config.null_after_name { 0 } else { b'\n' });
+        self.out.write_all(&self.buffer)
+    }
+
+    fn matches_only(&mut self, line: Line<'_>, body: &[u8], sep: u8) {
+        let mut at = 0;
+        while at <= body.len() {
+            let Some((start, end)) = self.matcher.find(body, at) else { break };
+            if start == end {
+                // Empty matches are not shown; the next one may start at the next character.
+                at = end + 1;
+                continue;
+            }
+            self.head(sep, line.number, line.offset + start as u64, true);
+            match &self.config.colors {
+                Some(c) => c.paint(&mut self.buffer, &c.matched, &body[start..end]),
+                None => self.buffer.extend_from_slice(&body[start..end]),
+            }
+            self.buffer.push(self.config.end);
+            at = end;
+        }
+    }
+
+    fn colored(&mut self, body: &[u8], selected: bool, has_matches: bool) {
+        let Some(c) = &self.config.colors else {
+            self.buffer.extend_from_slice(body);
+            return;
+        };
+        let as_selected = selected != (self.config.invert && c.reverse);
+        let whole = if as_selected { &c.selected } else { &c.context };
+        let color = if selected { &c.matched } else { &c.context_match };
+        let mut at = 0;
+        if has_matches && !color.is_empty() {
+            let mut from = 0;
+            while from < body.len() {
+                let Some((start, end)) = self.matcher.find(body, from) else { break };
+                if start == end {
+                    from = end + 1;
+                    continue;
+                }
+                c.paint(&mut self.buffer, whole, &body[at..start]);
+                c.paint(&mut self.buffer, color, &body[start..end]);
+                at = end;
+                from = end;
+            }
+        }
+        if at < body.len() {
+            c.paint(&mut self.buffer, whole, &body[at..]);
+        }
+    }
+
+    /// File name, line number, byte offset.
+    fn head(&mut self, sep: u8, number: u64, offset: u64, text_follows: bool) {
+        self.push_name(sep);
+        let numbers = [
+            self.config.line_number.then_some((number, true)),
+            self.config.byte_offset.then_some((offset, false)),
+        ];
+        let mut any = self.name.is_some();
+        for (value, is_line) in numbers.into_iter().flatten() {
+            any = true;
+            let text = value.to_string();
+            match &self.config.colors {
+                Some(c) => {
+                    let color = if is_line { &c.line_number } else { &c.byte_offset };
+                    c.paint(&mut self.buffer, color, text.as_bytes());
+                }
+                None => self.buffer.extend_from_slice(text.as_bytes()),
+            }
+            self.push_separator(sep);
+        }
+        if any && self.config.initial_tab && text_follows {
+            self.buffer.push(b'\t');
+        }
+    }
+
+    fn push_name(&mut self, sep: u8) {
+        let Some(name) = self.name else { return };
+        match &self.config.colors {
+            Some(c) => c.paint(&mut self.buffer, &c.filename, name),
+            None => self.buffer.extend_from_slice(name),
+        }
+        if self.config.null_after_name {
+            self.buffer.push(0);
+        } else {
+            self.push_separator(sep);
+        }
+    }
+
+    fn push_separator(&mut self, sep: u8) {
+        match &self.config.colors {
+            Some(c) => c.paint(&mut self.buffer, &c.separator, &[sep]),
+            None => self.buffer.push(sep),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Patterns to one matcher.
+
+use box_text::regex::{self, Bound, Options, Regex};
+
+use crate::config::{Config, Syntax};
+use crate::perl::Perl;
+
+/// What lines are tested with.
+pub enum Matcher {
+    Regex(Box<Regex>),
+    Perl(Box<Perl>),
+}
+
+impl Matcher {
+    /// Compiles; the error is the text to report.
+    pub fn new(patterns: &[Vec<u8>], config: &Config) -> Result<Matcher, String> {
+        if config.syntax == Syntax::Perl {
+            return Ok(Matcher::Perl(Box::new(Perl::new(patterns, config)?)));
+        }
+        let bound = match (config.whole_lines, config.words) {
+            (true, _) => Bound::Line,
+            (_, true) => Bound::Word,
+            _ => Bound::None,
+        };
+        let syntax = match config.syntax {
+            Syntax::Extended => regex::Syntax::Egrep,
+            _ => regex::Syntax::Grep,
+        };
+        let options = Options::new(syntax)
+            .icase(config.ignore_case)
+            .lines(config.end)
+            .utf8(config.utf8)
+            .bound(bound);
+        let regex = match config.syntax {
+            Syntax::Fixed => Regex::literals(patterns, &options),
+            _ => Regex::new_any(patterns, &options),
+        };
+        regex.map(|r| Matcher::Regex(Box::new(r))).map_err(|e| e.to_string())
+    }
+
+    /// A position on the first line at or after `from` that has a match. `from` is a
+    /// line's start; `text` lacks its last line's terminator.
+    pub fn hit(&self, text: &[u8], from: usize, end: u8) -> Option<usize> {
+        match self {
+            Matcher::Regex(r) => r.earliest_end(text, from),
+            Matcher::Perl(p) => p.hit(text, from, end),
+        }
+    }
+
+    /// The leftmost match at or after `at` in one line (without terminator).
+    pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
+        match self {
+            Matcher::Regex(r) => r.find_at(line, at),
+            Matcher::Perl(p) => p.find(line, at),
+        }
+    }
+
+    /// What went wrong in searches since the last call.
+    pub fn trouble(&self) -> Option<&'static str> {
+        match self {
+            Matcher::Regex(r) => r.gave_up().then_some("back-references take too many steps"),
+            Matcher::Perl(p) => p.gave_up().then_some("exceeded PCRE's backtracking limit"),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! `-P`: Perl-compatible patterns by the `fancy-regex` engine, line by line.
+//!
+//! As PCRE2 without its UCP option (what grep 3.8 uses), `\d` and `\w` are ASCII.
+
+use std::cell::Cell;
+
+use fancy_regex::{BytesMode, Regex, RegexBuilder};
+
+use crate::config::Config;
+
+/// Backtracking steps of one search.
+const LIMIT: usize = 10_000_000;
+
+pub struct Perl {
+    regex: Regex,
+    gave_up: Cell<bool>,
+}
+
+impl Perl {
+    pub fn new(patterns: &[Vec<u8>], config: &Config) -> Result<Perl, String> {
+        let pattern = match patterns {
+            [] => return Err("the -P option only supports a single pattern".to_string()),
+            [one] => one.as_slice(),
+            _ => return Err("the -P option only supports a single pattern".to_string()),
+        };
+        let text = std::str::from_utf8(pattern)
+            .map_err(|_| "-P supports only unibyte and UTF-8 locales".to_string())?;
+        let text = ascii_classes(text);
+        let text = if config.whole_lines {
+            format!("^(?:{text})$")
+        } else if config.words {
+            format!(r"(?<![0-9A-Za-z_])(?:{text})(?![0-9A-Za-z_])")
+        } else {
+            text
+        };
+        let mode = if config.utf8 { BytesMode::UnicodeBytes } else { BytesMode::Ascii };
+        let regex = RegexBuilder::new(&text)
+            .bytes_mode(mode)
+            .case_insensitive(config.ignore_case)
+            .multi_line(true)
+            .backtrack_limit(LIMIT)
+            .build()
+            .map_err(|e| describe(&e))?;
+        Ok(Perl { regex, gave_up: Cell::new(false) })
+    }
+
+    pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
+        match self.regex.find_from_pos(line, at) {
+            Ok(found) => found.map(|m| (m.start(), m.end())),
+            Err(_) => {
+                self.gave_up.set(true);
+                None
+            }
+        }
+    }
+
+    pub fn hit(&self, text: &[u8], from: usize, end: u8) -> Option<usize> {
+        let mut at = from;
+        while at <= text.len() {
+            let rest = &text[at..];
+            let width = memchr::memchr(end, rest).unwrap_or(rest.len());
+            if self.find(&rest[..width], 0).is_some() {
+                return Some(at);
+            }
+            at += width + 1;
+        }
+        None
+    }
+
+    pub fn gave_up(&self) -> bool {
+        self.gave_up.replace(false)
+    }
+}
+
+/// PCRE2's words for common mistakes.
+fn describe(e: &fancy_regex::Error) -> String {
+    use fancy_regex::{Error, ParseError};
+    match e {
+        Error::ParseError(_, ParseError::UnclosedOpenParen) => "missing closing parenthesis".into(),
+        Error::ParseError(_, ParseError::InvalidClass) => {
+            "missing terminating ] for character class".into()
+        }
+        Error::ParseError(_, ParseError::TrailingBackslash) => "\\ at end of pattern".into(),
+        Error::ParseError(_, ParseError::TargetNotRepeatable) => {
+            "quantifier does not follow a repeatable item".into()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// `\d`, `\w` and their complements spelled out for ASCII.
+fn ascii_classes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    let mut bracket = false;
+    let mut quoted = false;
+    while let Some(c) = chars.next() {
+        match (c, bracket) {
+            ('\\', _) => {
+                let Some(next) = chars.next() else {
+                    out.push('\\');
+                    break;
+                };
+                match (next, bracket, quoted) {
+                    ('E', _, true) => quoted = false,
+                    (_, _, true) => {
+                        out.push_str(r"\\");
+                        push_quoted(&mut out, next);
+                        continue;
+                    }
+                    ('Q', _, _) => {
+                        quoted = true;
+                        continue;
+                    }
+                    ('E', _, _) => continue,
+                    ('d', false, _) => out.push_str("[0-9]"),
+                    ('D', false, _) => out.push_str("[^0-9]"),
+                    ('w', false, _) => out.push_str("[0-9A-Za-z_]"),
+                    ('W', false, _) => out.push_str("[^0-9A-Za-z_]"),
+                    ('d', true, _) => out.push_str("0-9"),
+                    ('w', true, _) => out.push_str("0-9A-Za-z_"),
+                    _ => {
+                        out.push('\\');
+                        out.push(next);
+                    }
+                }
+            }
+            (_, _) if quoted => push_quoted(&mut out, c),
+            ('[', false) => {
+                bracket = true;
+                out.push('[');
+                if chars.peek() == Some(&'^') {
+                    out.push('^');
+                    chars.next();
+                }
+                if chars.peek() == Some(&']') {
+                    out.push_str(r"\]");
+                    chars.next();
+                }
+            }
+            ('[', true) => {
+                if matches!(chars.peek(), Some(':')) {
+                    // A POSIX class: copied up to its end.
+                    out.push('[');
+                    let mut last = '[';
+                    for c in chars.by_ref() {
+                        out.push(c);
+                        if last == ':' && c == ']' {
+                            break;
+                        }
+                        last = c;
+                    }
+                } else {
+                    out.push_str(r"\[");
+                }
+            }
+            ('&' | '~', true) => {
+                out.push('\\');
+                out.push(c);
+            }
+            (']', true) => {
+                bracket = false;
+                out.push(']');
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A character of `\Q...\E`.
+fn push_quoted(out: &mut String, c: char) {
+    if c.is_ascii_punctuation() {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ascii_classes;
+
+    #[test]
+    fn classes_are_spelled_out() {
+        assert_eq!(ascii_classes(r"\d+\W"), "[0-9]+[^0-9A-Za-z_]");
+        assert_eq!(ascii_classes(r"[\d.][]a]"), r"[0-9.][\]a]");
+        assert_eq!(ascii_classes(r"\Qa.b\E."), r"a\.b.");
+        assert_eq!(ascii_classes(r"[[:alpha:]\\]\\d"), r"[[:alpha:]\\]\\d");
+    }
+}

@@ -1,0 +1,334 @@
+//! One input: which lines are selected, and what is printed of them.
+
+use std::io::{self, Read};
+
+use crate::buffer::Buffer;
+use crate::config::{Binary, Config, Mode};
+use crate::output::{Line, Printer};
+use crate::pattern::Matcher;
+
+/// Why an input was left early.
+#[derive(Debug)]
+pub enum SearchError {
+    Read(io::Error),
+    /// Standard output is gone; `Ctx::finish` reports it.
+    Write,
+}
+
+/// What was found in one input.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub selected: u64,
+    /// A match was found but is not shown because the input is no text.
+    pub binary: bool,
+    /// Where a reader of the same descriptor should go on after `-m`: bytes to go back.
+    pub unread: Option<usize>,
+}
+
+/// Searches inputs one after another.
+pub struct Searcher {
+    memory: Vec<u8>,
+    /// Something was printed, so that the next group needs a separator.
+    printed: bool,
+}
+
+/// The state within one input.
+struct State<'p, 'a> {
+    config: &'a Config,
+    matcher: &'a Matcher,
+    printer: &'p mut Printer<'a>,
+    printed: &'p mut bool,
+    selected: u64,
+    /// Matching is enough, nothing is printed: `-q`, `-l`, binary input.
+    stop_at_first: bool,
+    show: bool,
+    /// Lines of trailing context still to print.
+    after_left: u64,
+    /// End of the last printed line, in the input.
+    last_printed: u64,
+    /// Lines before `counted_to` (a position in the input).
+    counted: u64,
+    counted_to: u64,
+    /// Position of the window in the input.
+    base: u64,
+    encoding_error: bool,
+    /// `-m` is reached: only trailing context is left.
+    draining: bool,
+    /// End of the last selected line, in the window.
+    after_last: usize,
+}
+
+impl Searcher {
+    pub fn new() -> Searcher {
+        Searcher { memory: Vec::new(), printed: false }
+    }
+
+    /// Searches `input`, of which at most `limit` bytes are read.
+    pub fn search<'a>(
+        &mut self,
+        input: &mut dyn Read,
+        limit: u64,
+        printer: &mut Printer<'a>,
+    ) -> Result<Outcome, SearchError> {
+        let mut buffer = Buffer::new(std::mem::take(&mut self.memory), limit);
+        let result = self.run(&mut buffer, input, printer);
+        self.memory = buffer.into_memory();
+        result
+    }
+
+    fn run<'a>(
+        &mut self,
+        buffer: &mut Buffer,
+        input: &mut dyn Read,
+        printer: &mut Printer<'a>,
+    ) -> Result<Outcome, SearchError> {
+        let config = printer.config;
+        let mut state = State {
+            config,
+            matcher: printer.matcher,
+            printer,
+            printed: &mut self.printed,
+            selected: 0,
+            stop_at_first: !matches!(config.mode, Mode::Lines | Mode::Count),
+            show: config.mode == Mode::Lines,
+            after_left: 0,
+            last_printed: 0,
+            counted: 0,
+            counted_to: 0,
+            base: 0,
+            encoding_error: false,
+            draining: false,
+            after_last: 0,
+        };
+        let mut outcome = Outcome::default();
+        // Lines selected before the first NUL.
+        let mut text_lines = None;
+        let mut at = 0;
+        let mut keep = 0;
+        while buffer.advance(input, config.end, keep).map_err(SearchError::Read)? {
+            at -= keep;
+            state.base = buffer.base();
+            if config.binary != Binary::Text
+                && config.end != 0
+                && (text_lines.is_some() || memchr::memchr(0, &buffer.lines()[at..]).is_some())
+            {
+                if config.binary == Binary::WithoutMatch {
+                    return Ok(Outcome::default());
+                }
+                if config.mode != Mode::Count {
+                    state.stop_at_first = true;
+                    state.show = false;
+                }
+                text_lines.get_or_insert(state.selected);
+                buffer.zap_nuls(at, config.end);
+            }
+            let lines = buffer.lines();
+            let stop = state.lines(lines, at).map_err(|_| SearchError::Write)?;
+            at = lines.len();
+            if stop {
+                break;
+            }
+            keep = state.keep_from(lines);
+        }
+        if config.mode == Mode::Lines {
+            outcome.binary = state.encoding_error || text_lines.is_some_and(|n| n < state.selected);
+        }
+        outcome.selected = state.selected;
+        if config.max_count.is_some_and(|m| m <= state.selected) {
+            outcome.unread = Some(buffer.unread(state.after_last));
+        }
+        Ok(outcome)
+    }
+}
+
+impl State<'_, '_> {
+    /// Goes through the lines of the window from `at` on. `true`: no more is needed.
+    fn lines(&mut self, lines: &[u8], mut at: usize) -> io::Result<bool> {
+        let end = self.config.end;
+        let text = match lines {
+            [body @ .., last] if *last == end => body,
+            all => all,
+        };
+        while at < lines.len() {
+            if self.draining {
+                self.context(lines, at, lines.len())?;
+                return Ok(self.after_left == 0);
+            }
+            let (start, stop) = match self.matcher.hit(text, at, end) {
+                Some(hit) => (
+                    memchr::memrchr(end, &text[at..hit]).map_or(at, |i| at + i + 1),
+                    memchr::memchr(end, &lines[hit..]).map_or(lines.len(), |i| hit + i + 1),
+                ),
+                None => (lines.len(), lines.len()),
+            };
+            if self.config.invert {
+                if self.select_all(lines, at, start)? {
+                    return Ok(true);
+                }
+                if self.draining {
+                    at = self.after_last;
+                    continue;
+                }
+                self.context(lines, start, stop)?;
+            } else {
+                self.context(lines, at, start)?;
+                if start < stop && self.select(lines, start, stop)? {
+                    return Ok(true);
+                }
+            }
+            at = stop;
+        }
+        Ok(false)
+    }
+
+    /// Selects each line of a part (`-v`).
+    fn select_all(&mut self, lines: &[u8], mut at: usize, stop: usize) -> io::Result<bool> {
+        let end = self.config.end;
+        if at == stop {
+            return Ok(false);
+        }
+        let count_only = self.config.mode == Mode::Count && self.config.max_count.is_none();
+        if count_only || self.stop_at_first {
+            let part = &lines[at..stop];
+            let open = u64::from(part.last() != Some(&end));
+            self.selected += memchr::memchr_iter(end, part).count() as u64 + open;
+            return Ok(self.stop_at_first);
+        }
+        while at < stop {
+            let next = memchr::memchr(end, &lines[at..stop]).map_or(stop, |i| at + i + 1);
+            if self.select(lines, at, next)? {
+                return Ok(true);
+            }
+            at = next;
+            if self.draining {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// A selected line. `true`: nothing more is needed of this input.
+    fn select(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<bool> {
+        self.selected += 1;
+        self.after_last = stop;
+        if self.stop_at_first {
+            return Ok(true);
+        }
+        if self.show {
+            self.before(lines, start)?;
+            self.print(lines, start, stop, true)?;
+            if self.stop_at_first {
+                return Ok(true);
+            }
+            self.after_left = self.config.after;
+        }
+        if self.config.max_count.is_some_and(|m| m <= self.selected) {
+            self.draining = true;
+            return Ok(!self.show || self.after_left == 0);
+        }
+        Ok(false)
+    }
+
+    /// Leading context of a selected line, and the group separator.
+    fn before(&mut self, lines: &[u8], start: usize) -> io::Result<()> {
+        let end = self.config.end;
+        let floor = self.last_printed.saturating_sub(self.base) as usize;
+        let mut from = start;
+        for _ in 0..self.config.before {
+            if from <= floor {
+                break;
+            }
+            from = memchr::memrchr(end, &lines[floor..from - 1]).map_or(floor, |i| floor + i + 1);
+        }
+        let adjacent = self.last_printed == self.base + from as u64 && self.last_printed > 0;
+        if self.config.context_given && *self.printed && !adjacent {
+            self.printer.separator()?;
+        }
+        self.print_all(lines, from, start, u64::MAX)
+    }
+
+    /// Lines that are not selected: printed as long as trailing context is due.
+    fn context(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<()> {
+        if self.after_left == 0 || start >= stop {
+            return Ok(());
+        }
+        let count = self.after_left;
+        self.print_all(lines, start, stop, count)
+    }
+
+    /// Prints up to `count` context lines of a part.
+    fn print_all(
+        &mut self,
+        lines: &[u8],
+        mut at: usize,
+        stop: usize,
+        count: u64,
+    ) -> io::Result<()> {
+        let end = self.config.end;
+        let mut left = count;
+        while at < stop && left > 0 && !(self.stop_at_first && self.encoding_error) {
+            let next = memchr::memchr(end, &lines[at..stop]).map_or(stop, |i| at + i + 1);
+            self.print(lines, at, next, false)?;
+            at = next;
+            left -= 1;
+        }
+        if count != u64::MAX {
+            self.after_left = left;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, lines: &[u8], start: usize, stop: usize, selected: bool) -> io::Result<()> {
+        let text = &lines[start..stop];
+        if self.config.binary != Binary::Text
+            && self.config.utf8
+            && !text.is_ascii()
+            && std::str::from_utf8(text).is_err()
+        {
+            self.encoding_error = true;
+            self.stop_at_first = true;
+            self.show = false;
+            return Ok(());
+        }
+        let offset = self.base + start as u64;
+        let number = if self.config.line_number { self.number(lines, start) } else { 0 };
+        self.last_printed = self.base + stop as u64;
+        *self.printed = true;
+        self.printer.line(Line { text, number, offset, selected })
+    }
+
+    /// The number of the line that starts at `at`.
+    fn number(&mut self, lines: &[u8], at: usize) -> u64 {
+        self.count_to(lines, at);
+        self.counted + 1
+    }
+
+    fn count_to(&mut self, lines: &[u8], at: usize) {
+        let from = self.counted_to.saturating_sub(self.base) as usize;
+        if from < at {
+            let part = &lines[from..at];
+            self.counted += memchr::memchr_iter(self.config.end, part).count() as u64;
+            self.counted_to = self.base + at as u64;
+        }
+    }
+
+    /// How much of the window may be dropped: all but lines that may become leading context.
+    fn keep_from(&mut self, lines: &[u8]) -> usize {
+        let end = self.config.end;
+        let floor = (self.last_printed.saturating_sub(self.base) as usize).min(lines.len());
+        let mut keep = lines.len();
+        if self.show {
+            for _ in 0..self.config.before {
+                if keep <= floor {
+                    break;
+                }
+                keep =
+                    memchr::memrchr(end, &lines[floor..keep - 1]).map_or(floor, |i| floor + i + 1);
+            }
+        }
+        if self.config.line_number {
+            self.count_to(lines, keep);
+        }
+        keep
+    }
+}

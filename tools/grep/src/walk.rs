@@ -1,0 +1,351 @@
+//! Operands and directories to inputs; statuses and messages.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use box_applet::{Ctx, Exit, Input, Source};
+use box_sys::path;
+
+use crate::config::{Config, Directories, FileRule, Mode};
+use crate::output::Printer;
+use crate::pattern::Matcher;
+use crate::search::{Outcome, SearchError, Searcher};
+
+/// `/proc` files say they are empty: read them, but not for ever.
+const UNSIZED_LIMIT: u64 = 64 << 20;
+
+struct Walk<'c, 'a> {
+    ctx: &'c mut Ctx<'a>,
+    config: &'c Config,
+    matcher: Matcher,
+    searcher: Searcher,
+    line: Vec<u8>,
+    names: bool,
+    found: bool,
+    failed: bool,
+    /// Standard output is gone, or `-q` has its answer.
+    done: bool,
+}
+
+/// An entry of a directory still to be searched.
+struct Pending {
+    /// As shown.
+    name: Vec<u8>,
+    path: PathBuf,
+}
+
+/// A directory being searched.
+struct Level {
+    /// Entries still to come, the next one last.
+    pending: Vec<Pending>,
+    /// Device and inode, where loops are possible.
+    id: Option<(u64, u64)>,
+}
+
+/// Searches all operands; the status of the whole.
+pub fn search_all(
+    ctx: &mut Ctx<'_>,
+    config: &Config,
+    matcher: Matcher,
+    operands: Vec<Vec<u8>>,
+) -> Exit {
+    if config.max_count == Some(0) && config.mode != Mode::FilesWithout {
+        return Exit::FAILURE;
+    }
+    let recurse = config.directories == Directories::Recurse;
+    let names = config.with_filename.unwrap_or(operands.len() > 1);
+    let mut walk = Walk {
+        ctx,
+        config,
+        matcher,
+        searcher: Searcher::new(),
+        line: Vec::new(),
+        names,
+        found: false,
+        failed: false,
+        done: false,
+    };
+    if operands.is_empty() && recurse {
+        walk.names = config.with_filename.unwrap_or(true);
+        let here = walk.ctx.cwd.clone();
+        walk.directory(Vec::new(), here);
+    } else if operands.is_empty() {
+        walk.stdin();
+    }
+    for operand in &operands {
+        if walk.done {
+            break;
+        }
+        walk.operand(operand);
+    }
+    match (walk.found, walk.failed) {
+        (true, true) if config.mode == Mode::Quiet => Exit::SUCCESS,
+        (_, true) => Exit::USAGE,
+        (true, _) => Exit::SUCCESS,
+        (false, _) => Exit::FAILURE,
+    }
+}
+
+impl Walk<'_, '_> {
+    fn operand(&mut self, operand: &[u8]) {
+        if operand == b"-" {
+            if !self.excluded_file(operand, true) {
+                self.stdin();
+            }
+            return;
+        }
+        let path = self.ctx.path(operand);
+        let meta = match fs::metadata(&path) {
+            Ok(meta) => meta,
+            Err(e) => {
+                self.error(operand, &e);
+                return;
+            }
+        };
+        if meta.is_dir() {
+            let mut name = operand;
+            while let [head @ .., b'/'] = name
+                && !head.is_empty()
+            {
+                name = head;
+            }
+            if self.config.directories == Directories::Recurse
+                && self.config.exclude_dirs.iter().any(|p| suffixes(name).any(|s| p.is_match(s)))
+            {
+                return;
+            }
+            match self.config.directories {
+                Directories::Skip => {}
+                Directories::Read => {
+                    let e = std::io::Error::from_raw_os_error(box_sys::errno::code::EISDIR);
+                    self.error(operand, &e);
+                }
+                Directories::Recurse => {
+                    if self.config.with_filename.is_none() {
+                        self.names = true;
+                    }
+                    let name = if operand.ends_with(b"/") && name != b"/" {
+                        [name, b"/"].concat()
+                    } else {
+                        operand.to_vec()
+                    };
+                    self.directory(name, path);
+                }
+            }
+            return;
+        }
+        if self.excluded_file(operand, true) {
+            return;
+        }
+        if !meta.is_file() && self.config.skip_devices == Some(true) {
+            return;
+        }
+        self.file(operand, &path);
+    }
+
+    /// All files below a directory. `name` is its shown name, empty for `.` implied.
+    fn directory(&mut self, name: Vec<u8>, path: PathBuf) {
+        let mut levels: Vec<Level> = Vec::new();
+        self.enter(&name, &path, &mut levels);
+        while let Some(level) = levels.last_mut() {
+            if self.done {
+                return;
+            }
+            let Some(entry) = level.pending.pop() else {
+                levels.pop();
+                continue;
+            };
+            self.entry(entry, &mut levels);
+        }
+    }
+
+    fn entry(&mut self, entry: Pending, levels: &mut Vec<Level>) {
+        let base = entry.name.rsplit(|&b| b == b'/').next().unwrap_or_default().to_vec();
+        let meta = match fs::symlink_metadata(&entry.path) {
+            Ok(m) if m.is_symlink() && !self.config.follow => return,
+            Ok(m) if m.is_symlink() => fs::metadata(&entry.path),
+            other => other,
+        };
+        let meta = match meta {
+            Ok(m) => m,
+            Err(e) => {
+                self.error(&entry.name, &e);
+                return;
+            }
+        };
+        if meta.is_dir() {
+            if self.config.exclude_dirs.iter().any(|p| p.is_match(&base)) {
+                return;
+            }
+            self.enter(&entry.name, &entry.path, levels);
+        } else if !self.excluded_file(&base, false)
+            && (meta.is_file() || self.config.skip_devices == Some(false))
+        {
+            self.file(&entry.name, &entry.path);
+        }
+    }
+
+    fn enter(&mut self, name: &[u8], path: &Path, levels: &mut Vec<Level>) {
+        let id = if self.config.follow {
+            box_sys::meta::stat(path, true).ok().map(|s| (s.dev, s.ino))
+        } else {
+            None
+        };
+        if id.is_some() && levels.iter().any(|level| level.id == id) {
+            if !self.config.no_messages {
+                self.ctx.error_bytes(&[b"warning: ", name, b": recursive directory loop"]);
+            }
+            return;
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(e) => {
+                self.error(name, &e);
+                return;
+            }
+        };
+        let mut list = Vec::new();
+        for entry in entries {
+            match entry {
+                Ok(entry) => {
+                    let file_name = entry.file_name();
+                    let base = path::os_bytes(&file_name);
+                    let shown = match name {
+                        [] => base.to_vec(),
+                        [.., b'/'] => [name, base].concat(),
+                        _ => [name, b"/", base].concat(),
+                    };
+                    list.push(Pending { name: shown, path: path.join(&file_name) });
+                }
+                Err(e) => {
+                    self.error(name, &e);
+                    break;
+                }
+            }
+        }
+        list.reverse();
+        levels.push(Level { pending: list, id });
+    }
+
+    fn file(&mut self, name: &[u8], path: &Path) {
+        let mut file = match File::open(path) {
+            Ok(f) => f,
+            Err(e) => {
+                self.error(name, &e);
+                return;
+            }
+        };
+        let limit = match file.metadata() {
+            Ok(m) if m.is_file() && m.len() > 0 => m.len(),
+            Ok(m) if m.is_file() => UNSIZED_LIMIT,
+            _ => u64::MAX,
+        };
+        let mut printer = Printer {
+            config: self.config,
+            matcher: &self.matcher,
+            out: &mut self.ctx.stdout,
+            name: self.names.then_some(name),
+            buffer: std::mem::take(&mut self.line),
+        };
+        let result = self.searcher.search(&mut file, limit, &mut printer);
+        self.line = std::mem::take(&mut printer.buffer);
+        self.report(name, result);
+    }
+
+    fn stdin(&mut self) {
+        let mut input = std::mem::replace(&mut self.ctx.stdin, Input::new(Source::Closed));
+        let mut printer = Printer {
+            config: self.config,
+            matcher: &self.matcher,
+            out: &mut self.ctx.stdout,
+            name: self.names.then_some(&self.config.label),
+            buffer: std::mem::take(&mut self.line),
+        };
+        let result = self.searcher.search(&mut input, u64::MAX, &mut printer);
+        self.line = std::mem::take(&mut printer.buffer);
+        // With -m the next reader of the descriptor goes on after the last selected line.
+        if let Ok(Outcome { unread: Some(n), .. }) = &result
+            && let Source::File(f) = input.source()
+            && let Ok(n) = i64::try_from(*n)
+        {
+            let _ = (&**f).seek(SeekFrom::Current(-n));
+        }
+        self.ctx.stdin = input;
+        let label = self.config.label.clone();
+        self.report(&label, result);
+    }
+
+    fn report(&mut self, name: &[u8], result: Result<Outcome, SearchError>) {
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(SearchError::Read(e)) => {
+                self.error(name, &e);
+                return;
+            }
+            Err(SearchError::Write) => {
+                self.done = true;
+                return;
+            }
+        };
+        if let Some(text) = self.matcher.trouble() {
+            self.failed = true;
+            if !self.config.no_messages {
+                self.ctx.error_bytes(&[name, b": ", text.as_bytes()]);
+            }
+        }
+        let selected = outcome.selected > 0;
+        self.found |= selected;
+        let mut printer = Printer {
+            config: self.config,
+            matcher: &self.matcher,
+            out: &mut self.ctx.stdout,
+            name: self.names.then_some(name),
+            buffer: std::mem::take(&mut self.line),
+        };
+        let written = match self.config.mode {
+            Mode::Count => printer.count(outcome.selected),
+            Mode::FilesWith if selected => printer.file(name),
+            Mode::FilesWithout if !selected => printer.file(name),
+            _ => Ok(()),
+        };
+        self.line = std::mem::take(&mut printer.buffer);
+        if written.is_err() || self.config.mode == Mode::Quiet && selected {
+            self.done = true;
+        }
+        if outcome.binary {
+            self.ctx.error_bytes(&[name, b": binary file matches"]);
+        }
+    }
+
+    fn error(&mut self, name: &[u8], e: &std::io::Error) {
+        self.failed = true;
+        if !self.config.no_messages {
+            self.ctx.io_error(name, e);
+        }
+    }
+
+    /// `--include` and `--exclude`: the last rule that matches decides; without one, files
+    /// are searched unless the first rule is an `--include`.
+    fn excluded_file(&self, name: &[u8], operand: bool) -> bool {
+        let rules = &self.config.file_rules;
+        let Some(first) = rules.first() else { return false };
+        let matches = |rule: &&FileRule| {
+            if operand {
+                suffixes(name).any(|s| rule.pattern.is_match(s))
+            } else {
+                rule.pattern.is_match(name)
+            }
+        };
+        match rules.iter().rev().find(matches) {
+            Some(rule) => !rule.include,
+            None => first.include,
+        }
+    }
+}
+
+/// The whole name and every part after a slash.
+fn suffixes(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let parts = memchr::memchr_iter(b'/', name).map(|i| &name[i + 1..]);
+    std::iter::once(name).chain(parts.filter(|p| !p.is_empty() && p[0] != b'/'))
+}
