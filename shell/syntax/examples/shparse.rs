@@ -1,20 +1,35 @@
 //! Parses a script, command by command, and shows the tree or the printed text.
-//! Usage: `shparse [-n|-p|-d|-f|-r] [-O extglob] FILE`
+//! Usage: `shparse [-n|-p|-d|-f|-r] [-O extglob] [-a NAME=VALUE]... FILE`
 
 use std::io::Write;
 
-use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
+use sh_syntax::parse::{Aliases, ParseOptions, Parser};
+
+struct Table(Vec<(Vec<u8>, std::rc::Rc<[u8]>)>);
+
+impl Aliases for Table {
+    fn get(&self, name: &[u8]) -> Option<std::rc::Rc<[u8]>> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone())
+    }
+}
 
 fn main() -> std::io::Result<()> {
     let mut mode = "-d".to_string();
     let mut options = ParseOptions::default();
     let mut file = None;
+    let mut aliases = Table(Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(a) = args.next() {
         match a.as_str() {
             "-O" => {
                 args.next();
                 options.extglob = true;
+            }
+            "-a" => {
+                options.expand_aliases = true;
+                if let Some((n, v)) = args.next().as_deref().and_then(|a| a.split_once('=')) {
+                    aliases.0.push((n.as_bytes().to_vec(), v.as_bytes().into()));
+                }
             }
             "-n" | "-p" | "-d" | "-f" | "-r" => mode = a,
             _ => file = Some(a),
@@ -25,7 +40,7 @@ fn main() -> std::io::Result<()> {
     let mut parser = Parser::new(src, options);
     let mut out = std::io::stdout().lock();
     loop {
-        let result = parser.next_command(&NoAliases);
+        let result = parser.next_command(&aliases);
         for w in parser.take_warnings() {
             eprintln!("line {}: warning: {}", w.line, String::from_utf8_lossy(&w.message));
         }
@@ -50,7 +65,12 @@ fn main() -> std::io::Result<()> {
             Err(e) => {
                 out.flush()?;
                 std::io::stderr().write_all(&e.render(b"bash: "))?;
-                std::process::exit(2);
+                let code = match e.kind {
+                    sh_syntax::error::ErrorKind::Grammar => 2,
+                    sh_syntax::error::ErrorKind::Conditional => 0,
+                    sh_syntax::error::ErrorKind::Array => 1,
+                };
+                std::process::exit(code);
             }
         }
     }

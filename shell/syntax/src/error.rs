@@ -15,7 +15,7 @@ use crate::ast::Text;
 pub struct SyntaxError {
     /// Line of the first message, counted as the parser was told to.
     pub line: u32,
-    /// The message without any prefix.
+    /// The message without any prefix; empty when bash says nothing.
     pub message: Text,
     /// Further messages, such as the offending source line in `` `...' ``.
     pub more: Vec<(u32, Text)>,
@@ -23,6 +23,22 @@ pub struct SyntaxError {
     pub incomplete: bool,
     /// The parser's own limit was hit, not the grammar.
     pub limit: bool,
+    /// What bash does after reporting it.
+    pub kind: ErrorKind,
+}
+
+/// What bash does after a syntax error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The script ends with status 2; so do `eval` and `.`.
+    #[default]
+    Grammar,
+    /// An error inside `[[ ]]`: the script ends as if its input had ended there, with the status
+    /// of the last command; `eval` and `.` return 2. There may be no message at all.
+    Conditional,
+    /// An error inside `name=(...)`: the line is dropped, the status is 1 and reading goes on
+    /// with the next line; inside `eval` and `.` they end with status 1.
+    Array,
 }
 
 impl SyntaxError {
@@ -33,7 +49,8 @@ impl SyntaxError {
 
     /// Every message line with its line number, first to last.
     pub fn lines(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        std::iter::once((self.line, &*self.message)).chain(self.more.iter().map(|(l, m)| (*l, &**m)))
+        let first = std::iter::once((self.line, &*self.message)).filter(|(_, m)| !m.is_empty());
+        first.chain(self.more.iter().map(|(l, m)| (*l, &**m)))
     }
 
     /// The whole report: each line is `prefix`, `line N: `, message. The prefix of bash is

@@ -6,6 +6,7 @@ use super::token::{Ctx, Lexeme, Tk};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{ArrayElement, AssignValue, Assignment, Word, WordPart};
+use crate::error::ErrorKind;
 
 pub(crate) enum Outcome {
     Assign(Lexeme),
@@ -51,7 +52,7 @@ impl Machine<'_, '_> {
             return Ok(Outcome::Word { bracket_end });
         }
         self.pos += 1;
-        let value = if self.peek_joined() == Some(b'(') && subscript.is_none() {
+        let value = if self.peek_joined() == Some(b'(') {
             let from = self.pos;
             let elements = self.array()?;
             let mut text = vec![b'('];
@@ -112,6 +113,7 @@ impl Machine<'_, '_> {
 
     /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
+        let line = self.line;
         self.pos += 1;
         self.enter(2)?;
         let mut elements = Vec::new();
@@ -119,8 +121,9 @@ impl Machine<'_, '_> {
             self.skip_blanks();
             match self.peek() {
                 None => {
-                    let line = self.line;
-                    return Err(self.unclosed(b')', line));
+                    let mut e = self.unclosed(b')', line);
+                    e.kind = ErrorKind::Array;
+                    return Err(e);
                 }
                 Some(b')') => {
                     self.pos += 1;
@@ -139,7 +142,11 @@ impl Machine<'_, '_> {
                         Tk::Word => {
                             self.skip_token();
                         }
-                        _ => return Err(self.unexpected()),
+                        _ => {
+                            let mut e = self.unexpected();
+                            e.kind = ErrorKind::Array;
+                            return Err(e);
+                        }
                     }
                 }
                 Some(_) => elements.push(self.array_element()?),

@@ -42,12 +42,12 @@ impl Docs {
 
 impl Machine<'_, '_> {
     /// Announces a here-document whose delimiter is spelled `raw`, and gives its place-holder.
-    pub fn announce_doc(&mut self, raw: &[u8], strip_tabs: bool, line: u32) -> Rc<HereDoc> {
+    pub fn announce_doc(&mut self, raw: &[u8], strip_tabs: bool) -> Rc<HereDoc> {
         let quoted = raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"'));
         let delimiter: Text = if quoted { unquote(raw).into() } else { raw.into() };
         let id = self.docs.next;
         self.docs.next += 1;
-        let pending = Pending { id, delimiter: delimiter.clone(), strip_tabs, quoted, line };
+        let pending = Pending { id, delimiter: delimiter.clone(), strip_tabs, quoted, line: 0 };
         self.docs.pending.push(pending);
         let body = Word { parts: Vec::new(), raw: id.to_le_bytes().into() };
         Rc::new(HereDoc { delimiter, strip_tabs, quoted, body })
@@ -56,8 +56,10 @@ impl Machine<'_, '_> {
     /// Reads the bodies of all pending here-documents, with `pos` at the start of a line.
     pub fn read_heredocs(&mut self) -> Res<()> {
         let pending = std::mem::take(&mut self.docs.pending);
-        for p in pending {
+        for mut p in pending {
             let first_line = self.line;
+            // Bash counts the lines before the body, not those before the redirection.
+            p.line = first_line.saturating_sub(1);
             let text = self.doc_text(&p);
             let body = if p.quoted {
                 super::assign::quoted_word(&text)
@@ -125,13 +127,13 @@ impl Machine<'_, '_> {
                 && let Some(after) = bare.strip_prefix(&*p.delimiter)
                 && after.contains(&b')')
             {
+                self.warn_eof(p);
                 let back = line.len() - p.delimiter.len();
                 if self.pos - at >= back {
                     let newlines = memchr::memchr_iter(b'\n', &line).count() as u32;
                     self.pos -= back;
                     self.line -= newlines.min(self.line);
                 }
-                self.warn_eof(p);
                 return text;
             }
             text.extend_from_slice(&line);
@@ -142,7 +144,7 @@ impl Machine<'_, '_> {
         let mut message = format!("here-document at line {} delimited by end-of-file (wanted `", p.line).into_bytes();
         message.extend_from_slice(&p.delimiter);
         message.extend_from_slice(b"')");
-        let line = self.line;
+        let line = self.line.saturating_sub(1);
         self.warnings.push(Warning { line, message: message.into() });
     }
 

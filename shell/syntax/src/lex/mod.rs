@@ -40,7 +40,7 @@ pub(crate) mod word;
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
-use crate::error::{SyntaxError, Warning};
+use crate::error::{ErrorKind, SyntaxError, Warning};
 use crate::parse::{Aliases, Input, MAX_DEPTH, ParseOptions};
 
 /// Results inside the parser; the error is boxed to keep the good path small.
@@ -136,7 +136,10 @@ impl Machine<'_, '_> {
                 None => false,
             };
             if !more {
-                st.input = None;
+                if st.input.take().is_some() {
+                    end_line(&mut st.src);
+                    continue;
+                }
                 return None;
             }
         }
@@ -214,6 +217,15 @@ impl Machine<'_, '_> {
     }
 }
 
+/// Ends the last line as bash does: a newline that is missing is added, except after a backslash,
+/// which it would make a continuation of.
+pub(crate) fn end_line(src: &mut Vec<u8>) {
+    let slashes = src.iter().rev().take_while(|&&b| b == b'\\').count();
+    if src.last().is_some_and(|&b| b != b'\n') && slashes % 2 == 0 {
+        src.push(b'\n');
+    }
+}
+
 // Errors.
 impl Machine<'_, '_> {
     #[cold]
@@ -224,6 +236,7 @@ impl Machine<'_, '_> {
             more: Vec::new(),
             incomplete: false,
             limit: true,
+            kind: ErrorKind::Grammar,
         })
     }
 
@@ -236,6 +249,7 @@ impl Machine<'_, '_> {
             more: Vec::new(),
             incomplete: false,
             limit: false,
+            kind: ErrorKind::Grammar,
         })
     }
 

@@ -71,8 +71,11 @@ impl Machine<'_, '_> {
         let Some(c) = self.peek_joined() else { return Ok(None) };
         if is(c, NAME_START) {
             let name = ParamName::Variable(self.name());
-            let subscript = if self.peek_joined() == Some(b'[') { Some(self.subscript()?) } else { None };
-            return Ok(Some((name, subscript)));
+            if self.peek_joined() != Some(b'[') {
+                return Ok(Some((name, None)));
+            }
+            let subscript = self.subscript_or_brace(true)?;
+            return Ok(subscript.map(|s| (name, Some(s))));
         }
         if is(c, DIGIT) {
             let digits = self.name();

@@ -9,6 +9,14 @@ impl Machine<'_, '_> {
     /// The subscript at `pos`, which is at the `[`; used up with its `]`.
     pub fn subscript(&mut self) -> Res<Subscript> {
         let line = self.line;
+        match self.subscript_or_brace(false)? {
+            Some(s) => Ok(s),
+            None => Err(self.unclosed(b']', line)),
+        }
+    }
+
+    /// The same inside `${...}`, where a `}` comes first: `None` then.
+    pub fn subscript_or_brace(&mut self, in_braces: bool) -> Res<Option<Subscript>> {
         self.pos += 1;
         if self.peek_at(1) == Some(b']') {
             let whole = match self.peek() {
@@ -18,18 +26,18 @@ impl Machine<'_, '_> {
             };
             if let Some(s) = whole {
                 self.pos += 2;
-                return Ok(s);
+                return Ok(Some(s));
             }
         }
         self.enter(2)?;
-        let word = self.subscript_word(Some(line))?;
+        let word = self.subscript_word(true, in_braces)?;
         self.leave(2);
-        Ok(Subscript::Expr(crate::arith::from_word(word)))
+        Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 
-    /// The word up to the `]` that closes it, which is used up; without `line`, up to the end of
-    /// the input.
-    pub fn subscript_word(&mut self, line: Option<u32>) -> Res<Word> {
+    /// The word up to the `]` that closes it, which is used up, if `closed`; else up to the end of
+    /// the input. `None`: there is no such bracket, or a `}` comes before it.
+    pub fn subscript_word(&mut self, closed: bool, in_braces: bool) -> Res<Option<Word>> {
         let start = self.pos;
         let mut b = Builder::default();
         let mut depth = 0usize;
@@ -38,7 +46,7 @@ impl Machine<'_, '_> {
             let run = self
                 .rest()
                 .iter()
-                .position(|&c| is(c, QUOTE) || matches!(c, b'[' | b']' | b'\n'))
+                .position(|&c| is(c, QUOTE) || matches!(c, b'[' | b']' | b'}' | b'\n'))
                 .unwrap_or(self.rest().len());
             if run > 0 {
                 let pos = self.pos;
@@ -46,23 +54,22 @@ impl Machine<'_, '_> {
                 self.pos += run;
             }
             let Some(c) = self.peek() else {
-                match line {
-                    Some(line) => return Err(self.unclosed(b']', line)),
-                    None => {
-                        end = self.pos;
-                        break;
-                    }
+                if closed {
+                    return Ok(None);
                 }
+                end = self.pos;
+                break;
             };
             match c {
                 b'[' => depth += 1,
                 b']' if depth > 0 => depth -= 1,
-                b']' if line.is_some() => {
+                b'}' if in_braces => return Ok(None),
+                b']' if closed => {
                     end = self.pos;
                     self.pos += 1;
                     break;
                 }
-                b']' => {}
+                b']' | b'}' => {}
                 b'\n' => self.line += 1,
                 _ if is(c, QUOTE) => {
                     self.quoting(&mut b, c)?;
@@ -73,7 +80,7 @@ impl Machine<'_, '_> {
             b.literal(&[c]);
             self.pos += 1;
         }
-        Ok(Word { parts: b.finish(), raw: self.raw(start, end) })
+        Ok(Some(Word { parts: b.finish(), raw: self.raw(start, end) }))
     }
 
     /// Whether the bytes in `start..end` have an unquoted blank or operator.

@@ -136,8 +136,6 @@ impl Ctx {
     pub const REGEX: Ctx = Ctx(32);
     /// An operand of `let` or `eval`: `name=(...)` is one word.
     pub const LET: Ctx = Ctx(64);
-    /// Inside `[[ ]]`: digits before `<` are a word.
-    pub const COND: Ctx = Ctx(128);
     /// Start of a command.
     pub const COMMAND: Ctx = Ctx(1 | 2 | 4);
     /// After an assignment at the start of a command.
@@ -388,7 +386,7 @@ impl Machine<'_, '_> {
                 return Ok(Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None }));
             }
             if matches!(self.peek(), Some(b'<' | b'>'))
-                && !ctx.has(Ctx::COND)
+               
                 && let Some(n) = io_number(text)
             {
                 return Ok(Some(Token { kind: Tk::IoNumber(n), start, end, line, lexeme: Lexeme::None }));
@@ -413,7 +411,7 @@ impl Machine<'_, '_> {
             self.alias.next = false;
             return Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None });
         }
-        if matches!(next, Some(b'<' | b'>')) && !ctx.has(Ctx::COND) {
+        if matches!(next, Some(b'<' | b'>')) {
             if let Some(n) = io_number(run) {
                 return Some(Token { kind: Tk::IoNumber(n), start, end, line, lexeme: Lexeme::None });
             }

@@ -1,19 +1,23 @@
 //! `[[ expr ]]` (bash manual 3.2.5.2, 6.4).
 
 use crate::ast::{Cond, CondOp, CommandKind, Word};
-use crate::error::SyntaxError;
+use crate::error::{ErrorKind, SyntaxError};
 use crate::lex::token::{Ctx, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
 
-const OPERAND: Ctx = Ctx::COND;
+/// Operands are read as ordinary words: digits before `<` are no word, which bash trips over, too.
+const OPERAND: Ctx = Ctx::ARG;
 
 impl Machine<'_, '_> {
     /// `[[ ... ]]`, its opening read ahead.
     pub fn cond_command(&mut self) -> Res<CommandKind> {
         self.skip_token();
         let cond = self.cond_or()?;
+        if self.next_kind(OPERAND)? != Tk::Word {
+            return Err(self.cond_error("syntax error in conditional expression: unexpected token `X'"));
+        }
         if !self.at_cond_end()? {
-            return Err(self.cond_unexpected(&b"syntax error in conditional expression"[..], true));
+            return Err(self.cond_error("syntax error in conditional expression"));
         }
         self.skip_token();
         Ok(CommandKind::Cond(cond))
@@ -21,14 +25,10 @@ impl Machine<'_, '_> {
 
     /// Whether `]]` is next.
     fn at_cond_end(&mut self) -> Res<bool> {
-        self.cond_word_is(b"]]")
-    }
-
-    fn cond_word_is(&mut self, text: &[u8]) -> Res<bool> {
         if self.next_kind(OPERAND)? != Tk::Word {
             return Ok(false);
         }
-        Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *text)))
+        Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *b"]]")))
     }
 
     fn cond_or(&mut self) -> Res<Cond> {
@@ -49,63 +49,62 @@ impl Machine<'_, '_> {
         Ok(balanced(flatten(terms, false), Cond::And))
     }
 
+    /// A term with the newlines around it.
     fn cond_term(&mut self) -> Res<Cond> {
         self.enter(2)?;
-        let term = self.cond_term_inner();
+        self.skip_newlines(OPERAND)?;
+        let term = match self.next_kind(OPERAND)? {
+            Tk::LParen => self.cond_parens()?,
+            Tk::Word if self.at_cond_end()? => return Err(self.cond_error("")),
+            Tk::Word => {
+                let word = self.expect_word(OPERAND)?;
+                self.cond_from_word(word)?
+            }
+            Tk::IoNumber(_) => {
+                // Bash's own words; the number is its name for a descriptor.
+                return Err(self.cond_error("unexpected token 284 in conditional command"));
+            }
+            _ => return Err(self.cond_error("unexpected token `X' in conditional command")),
+        };
         self.leave(2);
-        let term = term?;
         self.skip_newlines(OPERAND)?;
         Ok(term)
     }
 
-    fn cond_term_inner(&mut self) -> Res<Cond> {
-        self.skip_newlines(OPERAND)?;
-        match self.next_kind(OPERAND)? {
-            Tk::LParen => {
-                self.skip_token();
-                let inner = self.cond_or()?;
-                if self.next_kind(OPERAND)? != Tk::RParen {
-                    return Err(self.cond_error_expecting_paren());
-                }
-                self.skip_token();
-                Ok(inner)
+    /// `( expr )`, the parenthesis read ahead.
+    fn cond_parens(&mut self) -> Res<Cond> {
+        self.skip_token();
+        let inner = match self.cond_or() {
+            Ok(inner) => inner,
+            Err(mut e) if e.kind == ErrorKind::Conditional => {
+                let line = self.line;
+                e.more.push((line, b"expected `)'"[..].into()));
+                return Err(e);
             }
-            Tk::Word => {
-                let token = self.take();
-                let Lexeme::Word(word) = token.lexeme else {
-                    return Err(self.error(token.line, &b"syntax error in conditional expression"[..]));
-                };
-                self.cond_from_word(word, token.start, token.end, token.line)
-            }
-            _ => Err(self.cond_unexpected(&b"syntax error in conditional expression"[..], true)),
+            Err(e) => return Err(e),
+        };
+        if self.next_kind(OPERAND)? == Tk::RParen {
+            self.skip_token();
+            return Ok(inner);
         }
+        if self.next_kind(OPERAND)? == Tk::Word && !self.at_cond_end()? {
+            return Err(self.cond_error("expected `)'"));
+        }
+        Err(self.cond_error("unexpected token `X', expected `)'"))
     }
 
     /// A term that starts with `word`.
-    fn cond_from_word(&mut self, word: Word, start: usize, end: usize, line: u32) -> Res<Cond> {
+    fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
         match &*word.raw {
-            b"]]" => {
-                let token = Token { kind: Tk::Word, start, end, line, lexeme: Lexeme::Word(word) };
-                self.st.look = Some(token);
-                Err(self.cond_unexpected(&b"syntax error in conditional expression"[..], true))
-            }
             b"!" => Ok(Cond::Not(Box::new(self.cond_term()?))),
             [b'-', op] if UNARY.contains(op) => {
-                let op = *op;
-                // `[[ -f ]]` is not the word `-f`, but `[[ -f == x ]]` compares it.
-                self.cond_unary(op, word)
+                if self.next_kind(OPERAND)? != Tk::Word || self.at_cond_end()? {
+                    return Err(self.cond_error("unexpected argument `X' to conditional unary operator"));
+                }
+                Ok(Cond::Unary(*op, self.expect_word(OPERAND)?))
             }
             _ => self.cond_binary(word),
         }
-    }
-
-    fn cond_unary(&mut self, op: u8, word: Word) -> Res<Cond> {
-        if self.next_kind(OPERAND)? == Tk::Word && !self.at_cond_end()? {
-            let operand = self.expect_word(OPERAND)?;
-            return Ok(Cond::Unary(op, operand));
-        }
-        let _ = word;
-        Err(self.cond_unexpected(&b"unexpected argument `X' to conditional unary operator"[..], false))
     }
 
     /// `word`, or `word OP word`.
@@ -113,28 +112,19 @@ impl Machine<'_, '_> {
         let op = match self.next_kind(OPERAND)? {
             Tk::Less => CondOp::Before,
             Tk::Great => CondOp::After,
+            Tk::Word if self.at_cond_end()? => return Ok(lone(left)),
             Tk::Word => {
-                if self.at_cond_end()? {
-                    return Ok(lone(left));
-                }
                 let found = match &self.look {
                     Some(Token { lexeme: Lexeme::Word(w), .. }) => binary_op(&w.raw),
                     _ => None,
                 };
                 match found {
                     Some(op) => op,
-                    None => {
-                        return Err(self.cond_unexpected(&b"conditional binary operator expected"[..], false));
-                    }
+                    None => return Err(self.cond_error("conditional binary operator expected")),
                 }
             }
             Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(lone(left)),
-            _ => {
-                return Err(self.cond_unexpected(
-                    &b"unexpected token `X', conditional binary operator expected"[..],
-                    false,
-                ));
-            }
+            _ => return Err(self.cond_error("unexpected token `X', conditional binary operator expected")),
         };
         self.skip_token();
         let ctx = match op {
@@ -142,40 +132,47 @@ impl Machine<'_, '_> {
             CondOp::Match | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
             _ => OPERAND,
         };
-        if self.next_kind(ctx)? != Tk::Word || self.at_cond_end()? {
-            return Err(self.cond_unexpected(&b"unexpected argument `X' to conditional binary operator"[..], false));
+        let kind = match self.next_kind(ctx) {
+            Err(mut e) if e.incomplete => {
+                let line = self.eof_line();
+                e.more.push((line, b"unexpected argument to conditional binary operator"[..].into()));
+                return Err(e);
+            }
+            kind => kind?,
+        };
+        match kind {
+            Tk::Word if !self.at_cond_end()? => {}
+            Tk::RParen if op == CondOp::Regex => {
+                return Err(self.cond_error("syntax error in conditional expression: unexpected token `X'"));
+            }
+            Tk::IoNumber(_) => return Err(self.cond_error("unexpected argument to conditional binary operator")),
+            _ => return Err(self.cond_error("unexpected argument `X' to conditional binary operator")),
         }
         let right = self.expect_word(ctx)?;
         Ok(Cond::Binary(op, left, right))
     }
 
-    fn cond_error_expecting_paren(&mut self) -> Box<SyntaxError> {
-        self.cond_unexpected(&b"unexpected token `X', expected `)'"[..], false)
-    }
-
-    /// An error at the token read ahead, whose text takes the place of `X`.
+    /// An error at the token read ahead, whose text takes the place of `X`. After a newline at
+    /// the end of the input bash ends with status 2, as for other errors.
     #[cold]
-    fn cond_unexpected(&mut self, template: &[u8], near: bool) -> Box<SyntaxError> {
-        let _ = near;
+    fn cond_error(&mut self, template: &str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else { return self.error(self.line, template) };
-        let text: Box<[u8]> = match t.kind {
-            Tk::Newline | Tk::Eof => b"newline"[..].into(),
-            _ => self.raw(t.start, t.end),
-        };
+        let newline = matches!(t.kind, Tk::Newline | Tk::Eof);
         let mut message = Vec::new();
-        for (i, piece) in template.split(|&b| b == b'X').enumerate() {
-            if i > 0 {
-                message.extend_from_slice(&text);
+        for (i, piece) in template.as_bytes().split(|&b| b == b'X').enumerate() {
+            if i > 0 && newline {
+                message.extend_from_slice(b"newline");
+            } else if i > 0 {
+                message.extend_from_slice(&self.raw(t.start, t.end));
             }
             message.extend_from_slice(piece);
         }
-        let mut e = self.error(self.line, message);
+        let line = if newline { t.line } else { self.line };
+        let mut e = self.error(line, message);
+        if !newline || self.peek().is_some() {
+            e.kind = ErrorKind::Conditional;
+        }
         e.incomplete = t.kind == Tk::Eof;
-        let mut near = b"syntax error near `".to_vec();
-        near.extend_from_slice(&text);
-        near.push(b'\'');
-        e.more.push((self.line, near.into()));
-        e.more.push(self.source_line(t.end.saturating_sub(1)));
         e
     }
 }

@@ -28,6 +28,9 @@ impl Machine<'_, '_> {
             self.skip_token();
             self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
         } else {
+            if self.next_kind(Ctx::RESERVED)? == Tk::Kw(Kw::LBrace) {
+                return Err(self.unexpected());
+            }
             self.skip_newlines(Ctx::RESERVED)?;
             if self.next_kind(Ctx::RESERVED)? == Tk::Kw(Kw::In) {
                 self.skip_token();

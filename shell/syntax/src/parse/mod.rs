@@ -89,7 +89,9 @@ pub struct Parser<'i> {
 impl<'i> Parser<'i> {
     /// Parses a text that is there in full.
     pub fn new(src: impl Into<Vec<u8>>, options: ParseOptions) -> Self {
-        Parser { state: State { src: src.into(), line: options.first_line, opts: options, ..State::default() } }
+        let mut src = src.into();
+        crate::lex::end_line(&mut src);
+        Parser { state: State { src, line: options.first_line, opts: options, ..State::default() } }
     }
 
     /// Parses line by line as `input` delivers them, never asking for a line before the one

@@ -42,7 +42,7 @@ impl Machine<'_, '_> {
         };
         let word = self.expect_word(Ctx::ARG)?;
         let target = if op == RedirectOp::HereDoc {
-            RedirectTarget::HereDoc(self.announce_doc(&word.raw, kind == Tk::LessLessDash, line))
+            RedirectTarget::HereDoc(self.announce_doc(&word.raw, kind == Tk::LessLessDash))
         } else {
             RedirectTarget::Word(word)
         };

@@ -20,7 +20,9 @@ fn machine(text: &[u8], options: &ParseOptions) -> Machine<'static, 'static> {
 
 /// Parses a whole text without aliases (functions and stages shipped to a spawned shell).
 pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<List, SyntaxError> {
-    machine(src, options).all().map_err(|e| *e)
+    let mut m = machine(src, options);
+    crate::lex::end_line(&mut m.st.src);
+    m.all().map_err(|e| *e)
 }
 
 /// Parses `text` as one word in full: blanks and metacharacters outside quotes are literal.
@@ -64,7 +66,7 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
     }
     let mut m = machine(text, options);
     m.begin_word();
-    let word = m.subscript_word(None).map_err(|e| *e)?;
+    let word = m.subscript_word(false, false).map_err(|e| *e)?.unwrap_or_default();
     Ok(Subscript::Expr(crate::arith::from_word(word)))
 }
 
@@ -153,6 +155,7 @@ impl Machine<'_, '_> {
     /// The commands in a backquoted text.
     pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<List> {
         let mut m = self.inner(text, line);
+        crate::lex::end_line(&mut m.st.src);
         let result = m.all();
         let warnings = std::mem::take(&mut m.st.warnings);
         self.st.warnings.extend(warnings);
