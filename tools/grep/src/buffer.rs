@@ -34,9 +34,9 @@ impl Buffer {
         self.base
     }
 
-    /// Bytes that were read but lie behind `at`.
-    pub fn unread(&self, at: usize) -> usize {
-        self.filled - at
+    /// How many bytes were read beyond this position in the input.
+    pub fn unread_since(&self, at: u64) -> u64 {
+        (self.base + self.filled as u64).saturating_sub(at)
     }
 
     /// The memory, for the next input.

@@ -22,8 +22,6 @@ mod id {
     pub const SEPARATOR: char = '\u{9}';
     pub const NO_SEPARATOR: char = '\u{a}';
     pub const COLOR: char = '\u{b}';
-    pub const COLOUR: char = '\u{c}';
-    pub const SILENT: char = '\u{d}';
 }
 
 const SPEC: Spec = Spec {
@@ -56,7 +54,7 @@ const SPEC: Spec = Spec {
             .long_only(),
         Opt::flag('o', "only-matching", "show only nonempty parts of lines that match"),
         Opt::flag('q', "quiet", "suppress all normal output"),
-        Opt::flag(id::SILENT, "silent", "the same").long_only(),
+        Opt::flag('q', "silent", "the same").long_only(),
         Opt::value(
             id::BINARY_FILES,
             "binary-files",
@@ -114,7 +112,7 @@ const SPEC: Spec = Spec {
             "highlight matches; WHEN is 'always', 'never', or 'auto'",
         )
         .long_only(),
-        Opt::optional(id::COLOUR, "colour", "WHEN", "the same").long_only(),
+        Opt::optional(id::COLOR, "colour", "WHEN", "the same").long_only(),
         Opt::flag('U', "binary", "do not strip CR characters at EOL (no effect here)"),
     ],
     after: "When FILE is '-', read standard input.  With no FILE, read '.' if\nrecursive, '-' otherwise.  With fewer than two FILEs, assume -h.\nExit status is 0 if any line is selected, 1 otherwise;\nif any error occurs and -q is not given, the exit status is 2.",
@@ -243,12 +241,6 @@ impl Modes {
             (_, _, true) => Mode::Count,
             _ => Mode::Lines,
         };
-        if config.max_count == Some(0) {
-            config.mode = match config.mode {
-                Mode::Lines => Mode::Quiet,
-                other => other,
-            };
-        }
     }
 }
 
@@ -267,8 +259,7 @@ fn apply(
                 'P' => Syntax::Perl,
                 _ => Syntax::Basic,
             };
-            // Only Perl's cannot be overridden by a later choice.
-            if modes.matcher.is_some_and(|m| m != syntax && (m == Syntax::Perl || option == 'P')) {
+            if modes.matcher.is_some_and(|m| m != syntax) {
                 return Err(fail(ctx, "conflicting matchers specified"));
             }
             modes.matcher = Some(syntax);
@@ -292,7 +283,7 @@ fn apply(
         'h' => config.with_filename = Some(false),
         id::LABEL => config.label = value.to_vec(),
         'o' => config.only_matching = true,
-        'q' | id::SILENT => modes.quiet = true,
+        'q' => modes.quiet = true,
         id::BINARY_FILES => {
             config.binary = match value {
                 b"binary" => Binary::Report,
@@ -364,7 +355,7 @@ fn apply(
         }
         id::SEPARATOR => config.separator = Some(value.to_vec()),
         id::NO_SEPARATOR => config.separator = None,
-        id::COLOR | id::COLOUR => {
+        id::COLOR => {
             let on = match value {
                 b"always" | b"yes" | b"force" => true,
                 b"never" | b"no" | b"none" => false,
@@ -377,6 +368,12 @@ fn apply(
                     return Err(Exit::USAGE);
                 }
             };
+            if on && let Some(old) = ctx.env.get(b"GREP_COLOR").filter(|v| !v.is_empty()) {
+                let old = String::from_utf8_lossy(old).into_owned();
+                ctx.error(format_args!(
+                    "warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'"
+                ));
+            }
             let env = |name| ctx.env.get(name);
             config.colors = on.then(|| Colors::new(env(b"GREP_COLOR"), env(b"GREP_COLORS")));
         }
@@ -517,7 +514,7 @@ fn invalid_argument(ctx: &mut Ctx<'_>, value: &[u8], option: &str, valid: &[&str
     }
     ctx.error(text);
     usage(ctx);
-    Exit::USAGE
+    Exit::FAILURE
 }
 
 fn usage(ctx: &mut Ctx<'_>) {

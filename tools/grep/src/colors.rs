@@ -76,7 +76,7 @@ impl Colors {
 
     /// Writes `text` in a colour; plain if the colour is empty.
     pub fn paint(&self, out: &mut Vec<u8>, color: &[u8], text: &[u8]) {
-        if color.is_empty() {
+        if color.is_empty() || text.is_empty() {
             out.extend_from_slice(text);
             return;
         }

@@ -42,6 +42,15 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
+    // As GNU: nothing can be selected, so nothing is read.
+    let hopeless = config.max_count == Some(0)
+        || config.invert
+            && !config.words
+            && !config.whole_lines
+            && matches!(patterns.as_slice(), [p] if p.is_empty());
+    if hopeless && config.mode != config::Mode::FilesWithout {
+        return Exit::FAILURE;
+    }
     let matcher = match pattern::Matcher::new(&patterns, &config) {
         Ok(m) => m,
         Err(message) => {

@@ -143,7 +143,11 @@ impl Printer<'_> {
                     from = end + 1;
                     continue;
                 }
-                c.paint(&mut self.buffer, whole, &body[at..start]);
+                // The line's colour is not ended before the match's begins.
+                if !whole.is_empty() {
+                    c.start(&mut self.buffer, whole);
+                }
+                self.buffer.extend_from_slice(&body[at..start]);
                 c.paint(&mut self.buffer, color, &body[start..end]);
                 at = end;
                 from = end;

@@ -22,7 +22,7 @@ pub struct Outcome {
     /// A match was found but is not shown because the input is no text.
     pub binary: bool,
     /// Where a reader of the same descriptor should go on after `-m`: bytes to go back.
-    pub unread: Option<usize>,
+    pub unread: Option<u64>,
 }
 
 /// Searches inputs one after another.
@@ -54,8 +54,8 @@ struct State<'p, 'a> {
     encoding_error: bool,
     /// `-m` is reached: only trailing context is left.
     draining: bool,
-    /// End of the last selected line, in the window.
-    after_last: usize,
+    /// End of the last selected line, in the input.
+    after_last: u64,
 }
 
 impl Searcher {
@@ -135,7 +135,7 @@ impl Searcher {
         }
         outcome.selected = state.selected;
         if config.max_count.is_some_and(|m| m <= state.selected) {
-            outcome.unread = Some(buffer.unread(state.after_last));
+            outcome.unread = Some(buffer.unread_since(state.after_last));
         }
         Ok(outcome)
     }
@@ -166,7 +166,7 @@ impl State<'_, '_> {
                     return Ok(true);
                 }
                 if self.draining {
-                    at = self.after_last;
+                    at = (self.after_last - self.base) as usize;
                     continue;
                 }
                 self.context(lines, start, stop)?;
@@ -210,16 +210,13 @@ impl State<'_, '_> {
     /// A selected line. `true`: nothing more is needed of this input.
     fn select(&mut self, lines: &[u8], start: usize, stop: usize) -> io::Result<bool> {
         self.selected += 1;
-        self.after_last = stop;
+        self.after_last = self.base + stop as u64;
         if self.stop_at_first {
             return Ok(true);
         }
         if self.show {
             self.before(lines, start)?;
             self.print(lines, start, stop, true)?;
-            if self.stop_at_first {
-                return Ok(true);
-            }
             self.after_left = self.config.after;
         }
         if self.config.max_count.is_some_and(|m| m <= self.selected) {
@@ -266,7 +263,7 @@ impl State<'_, '_> {
     ) -> io::Result<()> {
         let end = self.config.end;
         let mut left = count;
-        while at < stop && left > 0 && !(self.stop_at_first && self.encoding_error) {
+        while at < stop && left > 0 {
             let next = memchr::memchr(end, &lines[at..stop]).map_or(stop, |i| at + i + 1);
             self.print(lines, at, next, false)?;
             at = next;
@@ -285,9 +282,8 @@ impl State<'_, '_> {
             && !text.is_ascii()
             && std::str::from_utf8(text).is_err()
         {
+            // Such a line is not shown, only reported.
             self.encoding_error = true;
-            self.stop_at_first = true;
-            self.show = false;
             return Ok(());
         }
         let offset = self.base + start as u64;

@@ -50,9 +50,6 @@ pub fn search_all(
     matcher: Matcher,
     operands: Vec<Vec<u8>>,
 ) -> Exit {
-    if config.max_count == Some(0) && config.mode != Mode::FilesWithout {
-        return Exit::FAILURE;
-    }
     let recurse = config.directories == Directories::Recurse;
     let names = config.with_filename.unwrap_or(operands.len() > 1);
     let mut walk = Walk {

@@ -26,11 +26,17 @@ pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, Re
     }
     let mut set = Set::empty(options.utf8);
     let mut strays = Vec::new();
+    let start = lexer.at;
     let mut first = true;
     loop {
         match lexer.text.get(lexer.at) {
+            None if first => return Err(RegexError::Invalid),
             None => return Err(RegexError::Bracket),
             Some(b']') if !first => {
+                let text = lexer.text.get(start..lexer.at).unwrap_or_default();
+                if matches!(text, [b':', _, .., b':']) && lexer.rules.newline_alternates {
+                    return Err(RegexError::ClassSyntax);
+                }
                 lexer.at += 1;
                 break;
             }
@@ -41,13 +47,13 @@ pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, Re
             _ => {}
         }
         first = false;
-        let start = element(lexer, options)?;
+        let low = element(lexer, options)?;
         let range = lexer.text.get(lexer.at) == Some(&b'-')
             && lexer.text.get(lexer.at + 1).is_some_and(|&c| c != b']');
         if range {
             lexer.at += 1;
             let end = element(lexer, options)?;
-            let (Element::Char(a), Element::Char(b)) = (start, end) else {
+            let (Element::Char(a), Element::Char(b)) = (low, end) else {
                 return Err(RegexError::RangeEnd);
             };
             if a > b {
@@ -56,7 +62,7 @@ pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, Re
             set.push(a, b);
             continue;
         }
-        match start {
+        match low {
             Element::Char(c) | Element::Equivalent(c) => set.push(c, c),
             Element::Byte(b) => strays.push(b),
             Element::Class(class) => set.union(&class),

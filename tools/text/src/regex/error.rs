@@ -9,6 +9,9 @@ pub enum RegexError {
     Collation,
     #[error("Invalid character class name")]
     ClassName,
+    /// grep only: the outer brackets were forgotten.
+    #[error("character class syntax is [[:space:]], not [:space:]")]
+    ClassSyntax,
     #[error("Trailing backslash")]
     TrailingBackslash,
     #[error("Invalid back reference")]
