@@ -181,6 +181,8 @@ impl Spec {
         let opt = match (exact, matches.as_slice()) {
             (Some(o), _) => o,
             (None, [o]) => o,
+            // Names of one option (`--color`, `--colour`) are not ambiguous.
+            (None, [o, rest @ ..]) if rest.iter().all(|r| r.id == o.id) => o,
             (None, []) => {
                 return Err(match name {
                     b"help" => UsageError::Help,
