@@ -68,8 +68,8 @@ impl Machine<'_, '_> {
         let text = delimited(text);
         let end = self.splice(start, end, &text);
         let name = name.into();
+        // `alias.next` stays: the first word of the text is looked up like the one it replaces.
         self.alias.spans.push(Span { name, end, chain });
-        self.alias.next = false;
         true
     }
 

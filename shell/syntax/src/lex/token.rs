@@ -367,7 +367,6 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        self.alias.next = false;
         if self.pos != end {
             // Continuations were used up; start again to record them.
             self.line = line;
@@ -375,6 +374,11 @@ impl Machine<'_, '_> {
         self.pos = start;
         let lexeme = self.lex_word(ctx)?;
         let end = self.pos;
+        // A quoted word leaves the question to the word after it, as in bash.
+        let quoted = matches!(&lexeme, Lexeme::Word(w) if w.raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"')));
+        if !quoted {
+            self.alias.next = false;
+        }
         // A word put together over a line continuation may still be reserved or an alias.
         if let Lexeme::Word(w) = &lexeme
             && let Some(text) = w.as_literal()
