@@ -1,1 +1,75 @@
-fn main() {}
+//! The command line: turns arguments into one `Action` on a session.
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | the options, declared once; parsing and `--help` derive from them |
+//! | `values` | sizes, times, mounts, variables |
+//! | `exec` | `runner exec` |
+//! | `inspect` | `runner inspect` and `runner compile` |
+//!
+//! Statuses of its own: 2 for a wrong command line, 125 if the sandbox cannot be made,
+//! 126 and 127 for a command that cannot be run or found, 124 after the time limit, 130
+//! after Ctrl-C. Anything else is the command's.
+#![forbid(unsafe_code)]
+
+mod exec;
+mod inspect;
+mod options;
+mod values;
+
+use std::process::ExitCode;
+
+/// A message for the user, and the status that goes with it.
+struct Failure {
+    status: u8,
+    text: String,
+}
+
+impl Failure {
+    fn new(status: u8, text: impl std::fmt::Display) -> Failure {
+        Failure { status, text: text.to_string() }
+    }
+
+    /// A wrong command line.
+    fn usage(text: impl std::fmt::Display) -> Failure {
+        Failure::new(2, format!("{text}\nTry 'runner --help' for more information."))
+    }
+}
+
+fn main() -> ExitCode {
+    // One line instead of Rust's report, should a damaged image make a reader panic.
+    std::panic::set_hook(Box::new(|_| {}));
+    match options::parse(lexopt::Parser::from_env()).and_then(run) {
+        Ok(status) => ExitCode::from(status),
+        Err(f) => {
+            eprintln!("runner: {}", f.text);
+            ExitCode::from(f.status)
+        }
+    }
+}
+
+fn run(command: options::Command) -> Result<u8, Failure> {
+    match command {
+        options::Command::Print(text) => {
+            print(&text)?;
+            Ok(0)
+        }
+        options::Command::Exec(e) => exec::run(*e),
+        options::Command::Inspect { image, json } => inspect::inspect(&image, json),
+        options::Command::Compile { image } => inspect::compile(&image),
+    }
+}
+
+/// Writes to standard output; a reader that has left is no failure worth telling.
+fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(125, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Tells the user what takes time.
+fn progress() -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
+    std::sync::Arc::new(|line| eprintln!("runner: {line}"))
+}

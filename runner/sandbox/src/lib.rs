@@ -1,1 +1,54 @@
-//! wasibox-sandbox
+//! Runs an image's programs in a sandbox.
+//!
+//! # Stages
+//! 1. A [`Policy`] says what the guest may have; [`Policy::default`] grants nothing.
+//! 2. [`Sandbox::new`] builds the session's file system from the image and the
+//!    policy's mounts, and an engine with the policy's memory limit. No program is
+//!    loaded yet.
+//! 3. [`Sandbox::run`] starts a command. Its program's machine code comes from the
+//!    artifact store ([`artifact`]), compiled there if this is the first time on this
+//!    machine. The command and everything it spawns run under the [`kernel`].
+//! 4. The run ends when the first process ends, or when a limit ends it; every other
+//!    process is ended with it. [`RunResult`] says what happened.
+//!
+//! # The kernel
+//! WASI preview 1 and the calls of WASIX that a shell needs are implemented here,
+//! over the engine's plain host functions, instead of using the `wasmer-wasix` crate.
+//! Measured and read on wasmer-wasix 0.705, the reasons are: its descriptors share
+//! one cached handle per *path* (two opens of one device are one object, a file that is
+//! unlinked and made again keeps the old one's size), names must be UTF-8, its pipes
+//! are unbounded, guest input reaches `unimplemented!` and `assert!`, exec of an
+//! image re-hashes it, and spawning costs 0.9-1.4 ms. The imports and their
+//! layout are WASIX's, so the same modules run under Wasmer too.
+//!
+//! # Invariants
+//! - This is the only crate that names the engine's types, and the only host crate
+//!   with `unsafe`.
+//! - Each guest process is one thread with its own store and memory; all memories of a
+//!   run share one budget ([`memory`]).
+//! - Every wait of a guest is a park of its thread that a kill ends.
+//! - A trap ends its process only, as the signal that a native program would get.
+
+pub mod artifact;
+mod engine;
+pub mod kernel;
+mod memory;
+pub mod outcome;
+pub mod policy;
+mod programs;
+mod sandbox;
+pub mod streams;
+
+pub use outcome::{LimitHit, RunResult, Status};
+pub use policy::{Limits, Policy};
+pub use programs::{ProgramError, compile_all};
+pub use sandbox::{Interrupt, RunSpec, Sandbox, SandboxError};
+pub use wasibox_vfs::{Change, ChangeKind, DiskLimits, MountError, MountSpec};
+
+use std::sync::{Mutex, MutexGuard};
+
+/// Locks, whatever a panicking thread left: every critical section here leaves its
+/// data consistent between statements.
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}

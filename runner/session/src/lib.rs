@@ -1,1 +1,33 @@
-//! wasibox
+//! The embedding API: sessions in which commands of an image run.
+//!
+//! ```no_run
+//! use wasibox::{Action, Exec, Policy, Session};
+//!
+//! let session = Session::open("image.webc".as_ref(), Policy::default())?;
+//! let outcome = session.apply(Action::Exec(Exec::new(["sh", "-c", "echo hi | wc -c"])))?;
+//! assert_eq!(outcome.stdout, b"3\n");
+//! # Ok::<(), wasibox::Error>(())
+//! ```
+//!
+//! Every entrance (this crate, the command line, later MCP and HTTP) turns what it
+//! was asked into one [`Action`] on a [`Session`]. A session is an image, a [`Policy`]
+//! and the files its commands leave; it runs one command at a time.
+//!
+//! # Deliberately absent
+//! Stored sessions, snapshots and the network bridge are to come; an `Action`
+//! variant will be added for each.
+#![forbid(unsafe_code)]
+
+mod action;
+mod files;
+mod outcome;
+mod session;
+
+pub use action::{Action, Exec, Input, Output};
+pub use outcome::{FileChange, Outcome};
+pub use session::{Error, Session};
+pub use wasibox_image::{Image, ImageError};
+pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
+pub use wasibox_sandbox::{
+    DiskLimits, Interrupt, LimitHit, Limits, MountSpec, Policy, SandboxError, compile_all,
+};

@@ -30,11 +30,11 @@ pub trait Stream: Send + Sync + std::fmt::Debug {
     fn write(&self, data: &[u8]) -> Result<usize, Errno>;
     /// Whether a read (or write) can proceed now.
     fn ready(&self, write: bool) -> Option<Readiness>;
-    /// Has `who` unparked when a read may proceed. Streams that cannot tell have
-    /// `who` wake by itself after a short time (see [`Stream::polled`]).
-    fn watch(&self, who: &Thread);
-    /// Whether waiting threads must look again by themselves now and then.
-    fn polled(&self) -> bool {
+    /// Waits at most `timeout` for a read (or write) to be able to proceed; may
+    /// return early. Only called if [`Stream::ready`] said no.
+    fn wait(&self, write: bool, timeout: std::time::Duration);
+    /// Whether a write was refused because the stream has taken all it may.
+    fn full(&self) -> bool {
         false
     }
     /// Whether a terminal is at the other end.
@@ -228,17 +228,14 @@ impl File {
         }
     }
 
-    /// Has `who` unparked when readiness may have changed. Returns whether `who`
-    /// must also look again by itself now and then.
+    /// Has `who` unparked when readiness may have changed. Returns true if it cannot
+    /// promise that and `who` must look again by itself now and then.
     pub fn watch(&self, who: &Thread) -> bool {
         match self {
             File::PipeRead(r) => r.pipe().watch(who),
             File::PipeBoth(r, _) => r.pipe().watch(who),
             File::PipeWrite(w) => w.pipe().watch(who),
-            File::Stream(s) => {
-                s.watch(who);
-                return s.polled();
-            }
+            File::Stream(_) => return true,
             _ => {}
         }
         false

@@ -1,0 +1,101 @@
+//! `runner exec`.
+
+use crate::options::ExecOptions;
+use crate::{Failure, print, progress};
+use std::sync::Arc;
+use std::time::Duration;
+use wasibox::{
+    Action, Error, Exec, Image, Input, Interrupt, LimitHit, Limits, Output, Policy, SandboxError,
+    Session,
+};
+
+/// How long the sandbox may take to end after a signal before the process just goes.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Runs a command and ends this process with its status. Never returns normally if a
+/// command ran: nothing needs to be torn down but by the system.
+pub fn run(o: ExecOptions) -> Result<u8, Failure> {
+    let mut limits = Limits::default();
+    limits.timeout = o.timeout.unwrap_or(limits.timeout);
+    limits.memory = o.memory.unwrap_or(limits.memory);
+    limits.disk.bytes = o.disk.unwrap_or(limits.disk.bytes);
+    limits.output = o.output_limit;
+    if let Some(n) = o.processes {
+        limits.processes = usize::try_from(n).unwrap_or(usize::MAX);
+    }
+    let policy = Policy { mounts: o.mounts, limits };
+    let image = Image::open(&o.image).map_err(|e| Failure::new(125, e))?;
+    let session = Session::with(
+        Arc::new(image),
+        policy,
+        wasibox::default_artifact_dir(),
+        progress(),
+    )
+    .map_err(failure)?;
+    watch_signals(session.interrupter())?;
+    let mut exec = Exec::new(o.argv);
+    exec.env = o.env;
+    exec.cwd = o.cwd.unwrap_or(exec.cwd);
+    exec.input = if o.no_stdin { Input::Bytes(Vec::new()) } else { Input::Inherit };
+    exec.list_files = o.json;
+    if !o.json {
+        exec.output = Output::Inherit;
+    } else if let Some(limit) = o.output_limit {
+        exec.output = Output::Capture { limit };
+    }
+    let outcome = session.apply(Action::Exec(exec)).map_err(failure)?;
+    if o.json {
+        let json = serde_json::to_string(&outcome).map_err(|e| Failure::new(125, e))?;
+        print(&(json + "\n"))?;
+    } else if let Some(text) = explain(outcome.limit_hit, &limits) {
+        eprintln!("runner: {text}");
+    }
+    std::process::exit(outcome.exit_code.into())
+}
+
+/// What to tell about a limit that ended the command. A limit that the command was
+/// told of itself (memory, processes) is its own to report.
+fn explain(limit: Option<LimitHit>, limits: &Limits) -> Option<String> {
+    match limit? {
+        LimitHit::Timeout => {
+            let s = limits.timeout.unwrap_or_default().as_secs_f64();
+            Some(format!("the command was ended after {s} s (--timeout)"))
+        }
+        LimitHit::Output => {
+            let n = limits.output.unwrap_or_default();
+            Some(format!("the command was ended after {n} bytes of output (--output-limit)"))
+        }
+        LimitHit::Memory => Some(format!(
+            "the command ran into the memory limit of {} MiB (--memory)",
+            limits.memory >> 20
+        )),
+        LimitHit::Processes => Some(format!(
+            "the command ran into the limit of {} processes (--processes)",
+            limits.processes
+        )),
+    }
+}
+
+fn failure(e: Error) -> Failure {
+    let status = match &e {
+        Error::Sandbox(SandboxError::NotFound(_)) => 127,
+        Error::Sandbox(SandboxError::NotExecutable { .. }) => 126,
+        _ => 125,
+    };
+    Failure::new(status, e)
+}
+
+/// Ends the guest and this process on SIGINT, SIGTERM, SIGHUP and SIGQUIT.
+fn watch_signals(interrupt: Interrupt) -> Result<(), Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+        .map_err(|e| Failure::new(125, e))?;
+    std::thread::spawn(move || {
+        if let Some(sig) = signals.forever().next() {
+            interrupt.interrupt();
+            std::thread::sleep(if sig == SIGINT { GRACE } else { Duration::from_millis(20) });
+            std::process::exit(128 + sig);
+        }
+    });
+    Ok(())
+}

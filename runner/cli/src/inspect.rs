@@ -1,0 +1,85 @@
+//! `runner inspect` and `runner compile`.
+
+use crate::{Failure, print, progress};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+use wasibox::Image;
+
+fn open(path: &Path) -> Result<Image, Failure> {
+    Image::open(path).map_err(|e| Failure::new(125, e))
+}
+
+fn hex(b: &[u8]) -> String {
+    b.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Prints what an image holds, after checking it against its digests.
+pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
+    let image = open(path)?;
+    image.verify().map_err(|e| Failure::new(125, e))?;
+    let digest = hex(&image.digest().map_err(|e| Failure::new(125, e))?);
+    let (name, version) = image.name_version();
+    let extra = image.extra();
+    let files = image.rootfs().map_err(|e| Failure::new(125, e))?;
+    let size = |atom: &str| image.atom(atom).map_or(0, <[u8]>::len);
+    if json {
+        let atoms: Vec<_> = image
+            .atoms()
+            .iter()
+            .map(|(a, d)| serde_json::json!({"name": a, "size": size(a), "sha256": hex(d)}))
+            .collect();
+        let commands: serde_json::Map<_, _> =
+            image.commands().iter().map(|c| (c.name.clone(), c.atom.clone().into())).collect();
+        let licenses: serde_json::Map<_, _> = extra
+            .licenses
+            .iter()
+            .map(|l| (l.component.clone(), l.license.clone().into()))
+            .collect();
+        let all = serde_json::json!({
+            "name": name,
+            "version": version,
+            "size": image.len(),
+            "sha256": digest,
+            "entrypoint": image.entrypoint(),
+            "programs": atoms,
+            "commands": commands,
+            "volumes": image.volumes(),
+            "files": files.len(),
+            "versions": extra.versions,
+            "licenses": licenses,
+            "annotations": extra.annotations,
+        });
+        print(&format!("{all:#}\n"))?;
+        return Ok(0);
+    }
+    let mut out = String::new();
+    let _ = writeln!(out, "{name} {version}");
+    let _ = writeln!(out, "size      {} bytes", image.len());
+    let _ = writeln!(out, "sha256    {digest}");
+    for (atom, d) in image.atoms() {
+        let _ = writeln!(out, "program   {atom}  {} bytes  sha256 {}", size(atom), hex(d));
+    }
+    let _ = writeln!(out, "files     {} in {}", files.len(), image.volumes().join(" "));
+    for (what, v) in &extra.versions {
+        let _ = writeln!(out, "contains  {what} {v}");
+    }
+    for l in &extra.licenses {
+        let _ = writeln!(out, "license   {}  {}", l.license, l.component);
+    }
+    for (k, v) in &extra.annotations {
+        let _ = writeln!(out, "note      {k}: {v}");
+    }
+    let names: Vec<&str> = image.commands().iter().map(|c| c.name.as_str()).collect();
+    let _ = writeln!(out, "commands  {}: {}", names.len(), names.join(" "));
+    print(&out)?;
+    Ok(0)
+}
+
+/// Compiles every program of an image that this machine has no code for yet.
+pub fn compile(path: &Path) -> Result<u8, Failure> {
+    let image = Arc::new(open(path)?);
+    wasibox::compile_all(image, wasibox::default_artifact_dir(), progress())
+        .map_err(|e| Failure::new(125, e))?;
+    Ok(0)
+}

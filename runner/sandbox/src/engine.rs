@@ -1,0 +1,31 @@
+//! The engine's configuration: everything that decides what machine code looks like.
+
+use crate::memory::{Budget, BudgetTunables};
+use std::sync::Arc;
+use wasmer::Engine;
+use wasmer::sys::{Cranelift, CraneliftOptLevel, EngineBuilder, Target};
+
+/// The engine's version; part of every artifact's key.
+const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-1";
+
+/// An engine whose memories are charged to `budget`.
+pub fn new(budget: Arc<Budget>, stack: usize) -> Engine {
+    let mut engine = EngineBuilder::new(compiler()).engine();
+    engine.set_tunables(BudgetTunables::new(budget, stack));
+    engine.into()
+}
+
+fn compiler() -> Cranelift {
+    let mut c = Cranelift::default();
+    c.opt_level(CraneliftOptLevel::Speed);
+    // The ELF form is mapped from its file and paged in on demand; the older form is
+    // parsed and copied whole (measured below in `artifact`).
+    c.experimental_artifact(true);
+    c
+}
+
+/// What besides the module decides the machine code: engine, target, CPU features.
+pub fn identity() -> String {
+    let target = Target::default();
+    format!("{ENGINE} {} {:?}", target.triple(), target.cpu_features())
+}

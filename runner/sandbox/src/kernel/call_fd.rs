@@ -1,0 +1,363 @@
+//! WASI preview 1: descriptors.
+
+use super::descriptors::{Descriptor, OpenFile, ROOT_FD};
+use super::guest::{Call, Halt, Sys};
+use crate::lock;
+use crate::outcome::LimitHit;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wasibox_vfs::{Errno, File, FileKind, Stat};
+
+const MAX_IOVS: u32 = 1024;
+/// Rights bits of preview 1.
+pub const RIGHT_READ: u64 = 1 << 1;
+const RIGHT_SEEK: u64 = 1 << 2;
+const RIGHT_TELL: u64 = 1 << 5;
+pub const RIGHT_WRITE: u64 = 1 << 6;
+const ALL_RIGHTS: u64 = (1 << 30) - 1;
+/// Descriptor flags of preview 1.
+pub const FLAG_APPEND: u16 = 1;
+pub const FLAG_NONBLOCK: u16 = 4;
+
+/// The open file of a descriptor.
+pub fn open_file(c: &Call<'_>, fd: u32) -> Result<Arc<OpenFile>, Errno> {
+    Ok(lock(&c.process.fds).get(fd)?.open.clone())
+}
+
+fn iovs(c: &Call<'_>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
+    if n > MAX_IOVS {
+        return Err(Errno::INVAL);
+    }
+    let bytes = c.mem.bytes(at, n as usize * 8)?;
+    let word = |b: &[u8]| u32::from_le_bytes(b.try_into().unwrap_or_default());
+    Ok(bytes.chunks_exact(8).map(|e| (word(&e[..4]), word(&e[4..]))).collect())
+}
+
+fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Result<u64, Halt> {
+    if !open.read {
+        return Err(Errno::BADF.into());
+    }
+    let mut total = 0u64;
+    for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
+        loop {
+            let buf = c.mem.bytes_mut(ptr, len as usize)?;
+            match open.file.read(off.saturating_add(total), buf) {
+                Ok(n) => {
+                    total += n as u64;
+                    if n < len as usize {
+                        return Ok(total);
+                    }
+                    break;
+                }
+                Err(_) if total > 0 => return Ok(total),
+                Err(Errno::AGAIN) if !open.nonblock() => c.process.wait_for(&open.file, false)?,
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// Writes everything unless an error comes in between; returns the bytes written and
+/// the offset after them.
+fn write(c: &mut Call<'_>, open: &OpenFile, off: u64, append: bool, list: &[(u32, u32)]) -> Result<(u64, u64), Halt> {
+    if !open.write {
+        return Err(Errno::BADF.into());
+    }
+    let (mut total, mut at) = (0u64, off);
+    for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
+        let data = c.mem.bytes(ptr, len as usize)?;
+        let mut done = 0;
+        while done < data.len() {
+            match open.file.write(at, append, &data[done..]) {
+                Ok((n, next)) => {
+                    done += n;
+                    total += n as u64;
+                    at = next;
+                }
+                Err(Errno::AGAIN) if !open.nonblock() => match c.process.wait_for(&open.file, true) {
+                    Err(Halt::Errno(_)) if total > 0 => return Ok((total, at)),
+                    r => r?,
+                },
+                Err(e) => {
+                    if matches!(&open.file, File::Stream(s) if s.full()) {
+                        c.process.kernel.hit(LimitHit::Output);
+                    }
+                    if total > 0 {
+                        return Ok((total, at));
+                    }
+                    return Err(e.into());
+                }
+            }
+        }
+    }
+    Ok((total, at))
+}
+
+fn put_count(c: &mut Call<'_>, out: u32, n: u64) -> Sys {
+    Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
+}
+
+pub fn fd_read(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    let off = open.offset();
+    let n = read(c, &open, off, &list)?;
+    if open.file.seekable() {
+        open.set_offset(off.saturating_add(n));
+    }
+    put_count(c, out, n)
+}
+
+pub fn fd_pread(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    if !open.file.seekable() {
+        return Err(Errno::SPIPE.into());
+    }
+    let n = read(c, &open, off, &list)?;
+    put_count(c, out, n)
+}
+
+pub fn fd_write(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    let append = open.append.load(Ordering::Relaxed);
+    let (n, next) = write(c, &open, open.offset(), append, &list)?;
+    if open.file.seekable() && n > 0 {
+        open.set_offset(next);
+    }
+    put_count(c, out, n)
+}
+
+pub fn fd_pwrite(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    if !open.file.seekable() {
+        return Err(Errno::SPIPE.into());
+    }
+    let (n, _) = write(c, &open, off, false, &list)?;
+    put_count(c, out, n)
+}
+
+pub fn fd_close(c: &mut Call<'_>, fd: u32) -> Sys {
+    // Dropped after the lock is released: closing may wake others.
+    let closed = lock(&c.process.fds).remove(fd)?;
+    drop(closed);
+    Ok(())
+}
+
+pub fn fd_renumber(c: &mut Call<'_>, from: u32, to: u32) -> Sys {
+    let replaced = {
+        let mut fds = lock(&c.process.fds);
+        if from == to {
+            fds.get(from)?;
+            return Ok(());
+        }
+        let d = fds.get(from)?.clone();
+        let replaced = fds.set(to, d)?;
+        (replaced, fds.remove(from)?)
+    };
+    drop(replaced);
+    Ok(())
+}
+
+pub fn fd_sync(c: &mut Call<'_>, fd: u32) -> Sys {
+    Ok(open_file(c, fd)?.file.sync()?)
+}
+
+pub fn fd_advise(c: &mut Call<'_>, fd: u32, _off: u64, _len: u64, _advice: u32) -> Sys {
+    open_file(c, fd).map(drop).map_err(Halt::from)
+}
+
+pub fn fd_allocate(c: &mut Call<'_>, fd: u32, off: u64, len: u64) -> Sys {
+    let open = open_file(c, fd)?;
+    let end = off.checked_add(len).ok_or(Errno::FBIG)?;
+    if !open.write {
+        return Err(Errno::BADF.into());
+    }
+    if open.file.stat()?.size < end {
+        open.file.set_len(end)?;
+    }
+    Ok(())
+}
+
+/// File types of preview 1; FIFOs have none.
+pub fn wasi_type(kind: FileKind) -> u8 {
+    match kind {
+        FileKind::Fifo => 0,
+        FileKind::BlockDevice => 1,
+        FileKind::CharDevice => 2,
+        FileKind::Dir => 3,
+        FileKind::File => 4,
+        FileKind::Socket => 6,
+        FileKind::Symlink => 7,
+    }
+}
+
+pub fn fd_fdstat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    let open = open_file(c, fd)?;
+    let kind = open.file.stat()?.kind;
+    let mut rights = ALL_RIGHTS & !(RIGHT_READ | RIGHT_WRITE);
+    // libc takes a character device without these two for a terminal.
+    if !open.file.seekable() {
+        rights &= !(RIGHT_SEEK | RIGHT_TELL);
+    }
+    if open.read {
+        rights |= RIGHT_READ;
+    }
+    if open.write {
+        rights |= RIGHT_WRITE;
+    }
+    let mut flags = 0u16;
+    if open.append.load(Ordering::Relaxed) {
+        flags |= FLAG_APPEND;
+    }
+    if open.nonblock() {
+        flags |= FLAG_NONBLOCK;
+    }
+    let mut b = [0u8; 24];
+    b[0] = wasi_type(kind);
+    b[2..4].copy_from_slice(&flags.to_le_bytes());
+    b[8..16].copy_from_slice(&rights.to_le_bytes());
+    b[16..24].copy_from_slice(&ALL_RIGHTS.to_le_bytes());
+    Ok(c.mem.put(out, &b)?)
+}
+
+pub fn fd_fdstat_set_flags(c: &mut Call<'_>, fd: u32, flags: u32) -> Sys {
+    let open = open_file(c, fd)?;
+    open.append.store(flags as u16 & FLAG_APPEND != 0, Ordering::Relaxed);
+    open.nonblock.store(flags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
+    Ok(())
+}
+
+pub fn fd_fdstat_set_rights(c: &mut Call<'_>, fd: u32, _base: u64, _inheriting: u64) -> Sys {
+    open_file(c, fd).map(drop).map_err(Halt::from)
+}
+
+/// `filestat` of preview 1.
+pub fn put_stat(c: &mut Call<'_>, out: u32, s: &Stat) -> Sys {
+    let mut b = [0u8; 64];
+    let longs = [
+        (0, s.dev),
+        (8, s.ino),
+        (24, u64::from(s.nlink)),
+        (32, s.size),
+        (40, s.atime),
+        (48, s.mtime),
+        (56, s.ctime),
+    ];
+    for (at, v) in longs {
+        b[at..at + 8].copy_from_slice(&v.to_le_bytes());
+    }
+    b[16] = wasi_type(s.kind);
+    Ok(c.mem.put(out, &b)?)
+}
+
+pub fn fd_filestat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    let s = open_file(c, fd)?.file.stat()?;
+    put_stat(c, out, &s)
+}
+
+pub fn fd_filestat_set_size(c: &mut Call<'_>, fd: u32, size: u64) -> Sys {
+    let open = open_file(c, fd)?;
+    if !open.write {
+        return Err(Errno::INVAL.into());
+    }
+    Ok(open.file.set_len(size)?)
+}
+
+/// The times of a `set_times` call: bits 1, 2, 4, 8 are atime, atime now, mtime, mtime now.
+pub fn times(atime: u64, mtime: u64, flags: u32) -> Result<(Option<u64>, Option<u64>), Errno> {
+    if flags & 3 == 3 || flags & 12 == 12 {
+        return Err(Errno::INVAL);
+    }
+    let pick = |given: u32, now: u32, t: u64| match (flags & given != 0, flags & now != 0) {
+        (true, _) => Some(t),
+        (_, true) => Some(wasibox_vfs::now_ns()),
+        _ => None,
+    };
+    Ok((pick(1, 2, atime), pick(4, 8, mtime)))
+}
+
+pub fn fd_filestat_set_times(c: &mut Call<'_>, fd: u32, atime: u64, mtime: u64, flags: u32) -> Sys {
+    let (a, m) = times(atime, mtime, flags)?;
+    Ok(open_file(c, fd)?.file.set_times(a, m)?)
+}
+
+fn is_preopen(open: &OpenFile, fd: u32) -> bool {
+    let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);
+    fd == ROOT_FD && open.file.loc() == Some(&root)
+}
+
+pub fn fd_prestat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    if !is_preopen(&*open_file(c, fd)?, fd) {
+        return Err(Errno::BADF.into());
+    }
+    c.mem.put_u32(out, 0)?;
+    let len = out.checked_add(4).ok_or(Errno::FAULT)?;
+    Ok(c.mem.put_u32(len, 1)?)
+}
+
+pub fn fd_prestat_dir_name(c: &mut Call<'_>, fd: u32, buf: u32, len: u32) -> Sys {
+    if !is_preopen(&*open_file(c, fd)?, fd) {
+        return Err(Errno::BADF.into());
+    }
+    if len < 1 {
+        return Err(Errno::NAMETOOLONG.into());
+    }
+    Ok(c.mem.put(buf, b"/")?)
+}
+
+pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, out: u32) -> Sys {
+    let open = open_file(c, fd)?;
+    let loc = open.file.loc().ok_or(Errno::NOTDIR)?;
+    let listing = {
+        let mut l = lock(&open.listing);
+        match &*l {
+            Some(list) if cookie > 0 => list.clone(),
+            _ => l.insert(Arc::new(c.process.kernel.vfs.list(loc)?)).clone(),
+        }
+    };
+    let (mut at, mut left) = (buf, len as usize);
+    let skip = usize::try_from(cookie).unwrap_or(usize::MAX);
+    for (i, e) in listing.iter().enumerate().skip(skip) {
+        let mut rec = [0u8; 24];
+        rec[0..8].copy_from_slice(&(i as u64 + 1).to_le_bytes());
+        rec[8..16].copy_from_slice(&e.ino.to_le_bytes());
+        rec[16..20].copy_from_slice(&(e.name.len() as u32).to_le_bytes());
+        rec[20] = wasi_type(e.kind);
+        // An entry that does not fit is cut; a full buffer tells the guest to come again.
+        for part in [&rec[..], &e.name] {
+            let n = part.len().min(left);
+            c.mem.put(at, &part[..n])?;
+            at += n as u32;
+            left -= n;
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    put_count(c, out, (len as usize - left) as u64)
+}
+
+pub fn fd_seek(c: &mut Call<'_>, fd: u32, delta: i64, whence: u32, out: u32) -> Sys {
+    let open = open_file(c, fd)?;
+    if !open.file.seekable() {
+        return Err(Errno::SPIPE.into());
+    }
+    let base = match whence {
+        0 => 0,
+        1 => open.offset(),
+        2 => open.file.stat()?.size,
+        _ => return Err(Errno::INVAL.into()),
+    };
+    let to = base.checked_add_signed(delta).filter(|t| *t <= i64::MAX as u64).ok_or(Errno::INVAL)?;
+    open.set_offset(to);
+    Ok(c.mem.put_u64(out, to)?)
+}
+
+pub fn fd_tell(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    fd_seek(c, fd, 0, 1, out)
+}
+
+/// Gives the process a descriptor for `file`.
+pub fn install(c: &Call<'_>, open: Arc<OpenFile>, cloexec: bool) -> Result<u32, Errno> {
+    lock(&c.process.fds).add(Descriptor { open, cloexec }, 0)
+}

@@ -1,0 +1,99 @@
+//! WASI preview 1: arguments, environment, clocks, randomness, sockets (there are none).
+
+use super::guest::{Call, Sys};
+use super::table::thread_cpu_ns;
+use wasibox_vfs::Errno;
+
+/// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
+fn put_strings(c: &mut Call<'_>, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
+    let mut at = buf;
+    for (s, i) in strings.iter().zip(0u32..) {
+        let slot = i.checked_mul(4).and_then(|n| list.checked_add(n)).ok_or(Errno::FAULT)?;
+        c.mem.put_u32(slot, at)?;
+        c.mem.put(at, s)?;
+        let end = u32::try_from(s.len()).ok().and_then(|n| at.checked_add(n)).ok_or(Errno::FAULT)?;
+        c.mem.put(end, &[0])?;
+        at = end.checked_add(1).ok_or(Errno::FAULT)?;
+    }
+    Ok(())
+}
+
+fn put_sizes(c: &mut Call<'_>, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
+    let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
+    c.mem.put_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::OVERFLOW)?)?;
+    c.mem.put_u32(size, u32::try_from(bytes).map_err(|_| Errno::OVERFLOW)?)?;
+    Ok(())
+}
+
+pub fn args_get(c: &mut Call<'_>, argv: u32, buf: u32) -> Sys {
+    let strings = crate::lock(&c.process.start).argv.clone();
+    put_strings(c, &strings, argv, buf)
+}
+
+pub fn args_sizes_get(c: &mut Call<'_>, count: u32, size: u32) -> Sys {
+    let strings = crate::lock(&c.process.start).argv.clone();
+    put_sizes(c, &strings, count, size)
+}
+
+pub fn environ_get(c: &mut Call<'_>, env: u32, buf: u32) -> Sys {
+    let strings = crate::lock(&c.process.start).env.clone();
+    put_strings(c, &strings, env, buf)
+}
+
+pub fn environ_sizes_get(c: &mut Call<'_>, count: u32, size: u32) -> Sys {
+    let strings = crate::lock(&c.process.start).env.clone();
+    put_sizes(c, &strings, count, size)
+}
+
+/// The time of a WASI clock in nanoseconds; EINVAL for an unknown one.
+pub fn now(c: &Call<'_>, id: u32) -> Result<u64, Errno> {
+    Ok(match id {
+        0 => wasibox_vfs::now_ns(),
+        1 => u64::try_from(c.process.kernel.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        // A process is a thread here.
+        2 | 3 => thread_cpu_ns(),
+        _ => return Err(Errno::INVAL),
+    })
+}
+
+pub fn clock_res_get(c: &mut Call<'_>, id: u32, out: u32) -> Sys {
+    now(c, id)?;
+    Ok(c.mem.put_u64(out, 1)?)
+}
+
+pub fn clock_time_get(c: &mut Call<'_>, id: u32, _precision: u64, out: u32) -> Sys {
+    let t = now(c, id)?;
+    Ok(c.mem.put_u64(out, t)?)
+}
+
+pub fn random_get(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
+    let out = c.mem.bytes_mut(buf, len as usize)?;
+    getrandom::fill(out).map_err(|_| Errno::IO)?;
+    Ok(())
+}
+
+pub fn sched_yield(_: &mut Call<'_>) -> Sys {
+    std::thread::yield_now();
+    Ok(())
+}
+
+fn no_socket(c: &Call<'_>, fd: u32) -> Sys {
+    crate::lock(&c.process.fds).get(fd)?;
+    Err(Errno::NOTSOCK.into())
+}
+
+pub fn sock_accept(c: &mut Call<'_>, fd: u32, _flags: u32, _out: u32) -> Sys {
+    no_socket(c, fd)
+}
+
+pub fn sock_recv(c: &mut Call<'_>, fd: u32, _iovs: u32, _n: u32, _flags: u32, _out: u32, _out_flags: u32) -> Sys {
+    no_socket(c, fd)
+}
+
+pub fn sock_send(c: &mut Call<'_>, fd: u32, _iovs: u32, _n: u32, _flags: u32, _out: u32) -> Sys {
+    no_socket(c, fd)
+}
+
+pub fn sock_shutdown(c: &mut Call<'_>, fd: u32, _how: u32) -> Sys {
+    no_socket(c, fd)
+}

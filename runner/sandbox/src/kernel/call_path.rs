@@ -1,0 +1,170 @@
+//! WASI preview 1: paths.
+
+use super::call_fd::{
+    FLAG_APPEND, FLAG_NONBLOCK, RIGHT_READ, RIGHT_WRITE, install, open_file, put_stat, times,
+};
+use super::descriptors::OpenFile;
+use super::guest::{Call, Sys};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wasibox_vfs::{Errno, Loc, OpenFlags, Opened};
+
+const FOLLOW: u32 = 1;
+const O_CREAT: u32 = 1;
+const O_DIRECTORY: u32 = 2;
+const O_EXCL: u32 = 4;
+const O_TRUNC: u32 = 8;
+/// Modes of what is made, as with a umask of 022.
+const NEW_FILE: u16 = 0o644;
+const NEW_DIR: u16 = 0o755;
+
+/// The directory that a descriptor is, and the path.
+fn at(c: &Call<'_>, fd: u32, path: u32, len: u32) -> Result<(Loc, Vec<u8>), Errno> {
+    let open = open_file(c, fd)?;
+    let path = c.mem.path(path, len)?;
+    if path.first() == Some(&b'/') {
+        return Ok((Loc::Tree(wasibox_vfs::tree::ROOT), path));
+    }
+    Ok((open.file.loc().ok_or(Errno::NOTDIR)?.clone(), path))
+}
+
+/// `open(2)` on behalf of a process; descriptors of its own come back as they are.
+pub fn open_at(
+    c: &Call<'_>,
+    base: &Loc,
+    path: &[u8],
+    lookup: u32,
+    oflags: u32,
+    rights: u64,
+    fdflags: u32,
+) -> Result<Arc<OpenFile>, Errno> {
+    let write = rights & RIGHT_WRITE != 0;
+    let read = rights & RIGHT_READ != 0 || !write;
+    let how = OpenFlags {
+        read,
+        write,
+        append: fdflags as u16 & FLAG_APPEND != 0,
+        create: oflags & O_CREAT != 0,
+        excl: oflags & O_EXCL != 0,
+        truncate: oflags & O_TRUNC != 0,
+        directory: oflags & O_DIRECTORY != 0,
+        follow: lookup & FOLLOW != 0,
+    };
+    let open = match c.process.kernel.vfs.open(base, path, how, NEW_FILE)? {
+        Opened::File(f) => OpenFile::new(f, read, write),
+        // Opening `/dev/stdin` and its like duplicates, as on most Unix systems.
+        Opened::Descriptor(fd) => return open_file(c, fd).map_err(|_| Errno::NOENT),
+    };
+    open.append.store(how.append, Ordering::Relaxed);
+    open.nonblock.store(fdflags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
+    Ok(open)
+}
+
+#[allow(clippy::too_many_arguments)] // the import's own signature
+pub fn open(
+    c: &mut Call<'_>,
+    fd: u32,
+    lookup: u32,
+    path: u32,
+    len: u32,
+    oflags: u32,
+    base: u64,
+    inheriting: u64,
+    fdflags: u32,
+    out: u32,
+) -> Sys {
+    open2(c, fd, lookup, path, len, oflags, base, inheriting, fdflags, 0, out)
+}
+
+#[allow(clippy::too_many_arguments)] // the import's own signature
+pub fn open2(
+    c: &mut Call<'_>,
+    fd: u32,
+    lookup: u32,
+    path: u32,
+    len: u32,
+    oflags: u32,
+    base: u64,
+    _inheriting: u64,
+    fdflags: u32,
+    ext: u32,
+    out: u32,
+) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    let open = open_at(c, &dir, &path, lookup, oflags, base, fdflags)?;
+    let fd = install(c, open, ext & 1 != 0)?;
+    Ok(c.mem.put_u32(out, fd)?)
+}
+
+pub fn create_directory(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR)?)
+}
+
+pub fn filestat_get(c: &mut Call<'_>, fd: u32, flags: u32, path: u32, len: u32, out: u32) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    let s = c.process.kernel.vfs.stat(&dir, &path, flags & FOLLOW != 0)?;
+    put_stat(c, out, &s)
+}
+
+#[allow(clippy::too_many_arguments)] // the import's own signature
+pub fn filestat_set_times(
+    c: &mut Call<'_>,
+    fd: u32,
+    lookup: u32,
+    path: u32,
+    len: u32,
+    atime: u64,
+    mtime: u64,
+    flags: u32,
+) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    let (a, m) = times(atime, mtime, flags)?;
+    Ok(c.process.kernel.vfs.set_times(&dir, &path, a, m, lookup & FOLLOW != 0)?)
+}
+
+#[allow(clippy::too_many_arguments)] // the import's own signature
+pub fn link(
+    c: &mut Call<'_>,
+    fd: u32,
+    lookup: u32,
+    path: u32,
+    len: u32,
+    to_fd: u32,
+    to: u32,
+    to_len: u32,
+) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    let (to_dir, to) = at(c, to_fd, to, to_len)?;
+    Ok(c.process.kernel.vfs.link(&dir, &path, lookup & FOLLOW != 0, &to_dir, &to)?)
+}
+
+pub fn readlink(c: &mut Call<'_>, fd: u32, path: u32, len: u32, buf: u32, buf_len: u32, out: u32) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    let target = c.process.kernel.vfs.read_link(&dir, &path)?;
+    let n = target.len().min(buf_len as usize);
+    c.mem.put(buf, &target[..n])?;
+    Ok(c.mem.put_u32(out, n as u32)?)
+}
+
+pub fn remove_directory(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
+}
+
+pub fn unlink_file(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
+}
+
+pub fn rename(c: &mut Call<'_>, fd: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32) -> Sys {
+    let (dir, path) = at(c, fd, path, len)?;
+    let (to_dir, to) = at(c, to_fd, to, to_len)?;
+    Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
+}
+
+pub fn symlink(c: &mut Call<'_>, target: u32, target_len: u32, fd: u32, path: u32, len: u32) -> Sys {
+    let target = c.mem.path(target, target_len)?;
+    let (dir, path) = at(c, fd, path, len)?;
+    Ok(c.process.kernel.vfs.symlink(&target, &dir, &path)?)
+}

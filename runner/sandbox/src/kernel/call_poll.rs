@@ -1,0 +1,126 @@
+//! WASI preview 1 `poll_oneoff`, and sleeping.
+//!
+//! Clock subscriptions with timeout 0 return at once, absolute ones are measured on
+//! their own clock, and of several the earliest decides.
+
+use super::call_misc::now;
+use super::guest::{Call, Sys};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use super::descriptors::OpenFile;
+use wasibox_vfs::{Errno, Readiness};
+
+const SUBSCRIPTION: u32 = 48;
+const EVENT: u32 = 32;
+const MAX_SUBSCRIPTIONS: u32 = 4096;
+const CLOCK: u8 = 0;
+const FD_READ: u8 = 1;
+const FD_WRITE: u8 = 2;
+
+struct Sub {
+    userdata: u64,
+    what: What,
+}
+
+enum What {
+    At(Option<Instant>),
+    File { open: Arc<OpenFile>, write: bool },
+    Bad(u8, Errno),
+}
+
+fn read_sub(c: &Call<'_>, at: u32) -> Result<Sub, Errno> {
+    let b: [u8; SUBSCRIPTION as usize] = c.mem.array(at)?;
+    let u64_at = |i: usize| u64::from_le_bytes(b[i..i + 8].try_into().unwrap_or_default());
+    let u32_at = |i: usize| u32::from_le_bytes(b[i..i + 4].try_into().unwrap_or_default());
+    let tag = b[8];
+    let what = match tag {
+        CLOCK => {
+            let absolute = b[40] & 1 != 0;
+            let timeout = u64_at(24);
+            match now(c, u32_at(16)) {
+                Err(e) => What::Bad(tag, e),
+                Ok(t) => {
+                    let left = if absolute { timeout.saturating_sub(t) } else { timeout };
+                    What::At(Instant::now().checked_add(Duration::from_nanos(left)))
+                }
+            }
+        }
+        FD_READ | FD_WRITE => match crate::lock(&c.process.fds).get(u32_at(16)) {
+            Ok(d) if tag == FD_WRITE && !d.open.write || tag == FD_READ && !d.open.read => {
+                What::Bad(tag, Errno::BADF)
+            }
+            Ok(d) => What::File { open: d.open.clone(), write: tag == FD_WRITE },
+            Err(e) => What::Bad(tag, e),
+        },
+        _ => return Err(Errno::INVAL),
+    };
+    Ok(Sub { userdata: u64_at(0), what })
+}
+
+fn event(userdata: u64, errno: u16, tag: u8, r: Readiness) -> [u8; EVENT as usize] {
+    let mut e = [0u8; EVENT as usize];
+    e[0..8].copy_from_slice(&userdata.to_le_bytes());
+    e[8..10].copy_from_slice(&errno.to_le_bytes());
+    e[10] = tag;
+    e[16..24].copy_from_slice(&r.bytes.to_le_bytes());
+    e[24] = u8::from(r.hangup);
+    e
+}
+
+fn happened(s: &Sub) -> Option<[u8; EVENT as usize]> {
+    let none = Readiness { bytes: 0, hangup: false };
+    match &s.what {
+        What::At(Some(t)) => (*t <= Instant::now()).then(|| event(s.userdata, 0, CLOCK, none)),
+        What::At(None) => None,
+        What::File { open, write } => {
+            let tag = if *write { FD_WRITE } else { FD_READ };
+            open.file.ready(*write).map(|r| event(s.userdata, 0, tag, r))
+        }
+        What::Bad(tag, e) => Some(event(s.userdata, e.0, *tag, none)),
+    }
+}
+
+pub fn poll_oneoff(c: &mut Call<'_>, subs: u32, out: u32, n: u32, count: u32) -> Sys {
+    if n == 0 || n > MAX_SUBSCRIPTIONS {
+        return Err(Errno::INVAL.into());
+    }
+    let at = |base: u32, i: u32, size: u32| base.checked_add(i * size).ok_or(Errno::FAULT);
+    let list = (0..n)
+        .map(|i| read_sub(c, at(subs, i, SUBSCRIPTION)?))
+        .collect::<Result<Vec<Sub>, Errno>>()?;
+    let deadline = list.iter().filter_map(|s| match s.what {
+        What::At(t) => t,
+        _ => None,
+    });
+    let deadline = deadline.min();
+    let me = std::thread::current();
+    loop {
+        // Registering comes first, so that nothing is missed between looking and parking.
+        let mut look_again = false;
+        for s in &list {
+            if let What::File { open, .. } = &s.what {
+                look_again |= open.file.watch(&me);
+            }
+        }
+        let events: Vec<_> = list.iter().filter_map(happened).collect();
+        if !events.is_empty() {
+            for (e, i) in events.iter().zip(0..) {
+                c.mem.put(at(out, i, EVENT)?, e)?;
+            }
+            return Ok(c.mem.put_u32(count, events.len() as u32)?);
+        }
+        // Streams of the host cannot wake us; 5 ms is not felt by a reader.
+        let soon = look_again.then(|| Instant::now() + Duration::from_millis(5));
+        c.process.park([deadline, soon].into_iter().flatten().min())?;
+    }
+}
+
+pub fn thread_sleep(c: &mut Call<'_>, ns: u64) -> Sys {
+    let Some(until) = Instant::now().checked_add(Duration::from_nanos(ns)) else {
+        return Err(Errno::INVAL.into());
+    };
+    while Instant::now() < until {
+        c.process.park(Some(until))?;
+    }
+    Ok(())
+}

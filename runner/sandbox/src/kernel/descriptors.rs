@@ -1,0 +1,191 @@
+//! Open file descriptions (POSIX 3.258) and a process's numbers for them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use wasibox_vfs::ops::DirEntry;
+use wasibox_vfs::{Errno, File, Loc, Vfs};
+
+/// Number of the preopened root directory.
+pub const ROOT_FD: u32 = 3;
+
+/// What descriptors point to; duplicates share it, and its offset.
+#[derive(Debug)]
+pub struct OpenFile {
+    pub file: File,
+    pub read: bool,
+    pub write: bool,
+    pub append: AtomicBool,
+    pub nonblock: AtomicBool,
+    pub offset: AtomicU64,
+    /// A directory's listing as it was when reading it began.
+    pub listing: Mutex<Option<Arc<Vec<DirEntry>>>>,
+}
+
+impl OpenFile {
+    pub fn new(file: File, read: bool, write: bool) -> Arc<OpenFile> {
+        Arc::new(OpenFile {
+            file,
+            read,
+            write,
+            append: AtomicBool::new(false),
+            nonblock: AtomicBool::new(false),
+            offset: AtomicU64::new(0),
+            listing: Mutex::default(),
+        })
+    }
+
+    /// The root directory, as every process has it preopened.
+    pub fn root(vfs: &Vfs) -> Result<Arc<OpenFile>, Errno> {
+        let how = wasibox_vfs::OpenFlags { read: true, directory: true, ..Default::default() };
+        match vfs.open(&Loc::Tree(wasibox_vfs::tree::ROOT), b"/", how, 0)? {
+            wasibox_vfs::Opened::File(f) => Ok(OpenFile::new(f, true, false)),
+            wasibox_vfs::Opened::Descriptor(_) => Err(Errno::NOTDIR),
+        }
+    }
+
+    pub fn offset(&self) -> u64 {
+        self.offset.load(Ordering::Relaxed)
+    }
+
+    pub fn set_offset(&self, to: u64) {
+        self.offset.store(to, Ordering::Relaxed);
+    }
+
+    pub fn nonblock(&self) -> bool {
+        self.nonblock.load(Ordering::Relaxed)
+    }
+}
+
+/// A number's meaning.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    pub open: Arc<OpenFile>,
+    pub cloexec: bool,
+}
+
+/// A process's descriptors.
+#[derive(Clone, Debug)]
+pub struct Descriptors {
+    slots: Vec<Option<Descriptor>>,
+    limit: usize,
+}
+
+impl Descriptors {
+    /// An empty table for at most `limit` descriptors.
+    pub fn new(limit: usize) -> Descriptors {
+        Descriptors { slots: Vec::new(), limit: limit.max(8) }
+    }
+
+    /// Highest number plus one that exact placement may use: like Linux, numbers up
+    /// to the limit, but never so few that a shell's high numbers do not fit.
+    fn ceiling(&self) -> usize {
+        self.limit.max(8192)
+    }
+
+    fn used(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
+    pub fn get(&self, fd: u32) -> Result<&Descriptor, Errno> {
+        self.slots.get(fd as usize).and_then(|s| s.as_ref()).ok_or(Errno::BADF)
+    }
+
+    pub fn get_mut(&mut self, fd: u32) -> Result<&mut Descriptor, Errno> {
+        self.slots.get_mut(fd as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
+    }
+
+    /// Takes the lowest free number from `min` up.
+    pub fn add(&mut self, d: Descriptor, min: u32) -> Result<u32, Errno> {
+        let min = min as usize;
+        if min >= self.ceiling() {
+            return Err(Errno::INVAL);
+        }
+        let free = (min..self.slots.len()).find(|i| self.slots[*i].is_none());
+        let at = free.unwrap_or(self.slots.len().max(min));
+        if at >= self.ceiling() || self.used() >= self.limit {
+            return Err(Errno::MFILE);
+        }
+        self.put(at, d);
+        Ok(at as u32)
+    }
+
+    fn put(&mut self, at: usize, d: Descriptor) -> Option<Descriptor> {
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, None);
+        }
+        self.slots[at].replace(d)
+    }
+
+    /// Puts `d` at exactly `fd`; returns what was there, to be dropped by the caller
+    /// outside the lock.
+    pub fn set(&mut self, fd: u32, d: Descriptor) -> Result<Option<Descriptor>, Errno> {
+        let at = fd as usize;
+        if at >= self.ceiling() {
+            return Err(Errno::BADF);
+        }
+        if self.get(fd).is_err() && self.used() >= self.limit {
+            return Err(Errno::MFILE);
+        }
+        Ok(self.put(at, d))
+    }
+
+    /// Takes `fd` out of the table.
+    pub fn remove(&mut self, fd: u32) -> Result<Descriptor, Errno> {
+        let d = self.slots.get_mut(fd as usize).and_then(Option::take).ok_or(Errno::BADF)?;
+        while self.slots.last().is_some_and(Option::is_none) {
+            self.slots.pop();
+        }
+        Ok(d)
+    }
+
+    /// Takes out everything marked close-on-exec.
+    pub fn remove_cloexec(&mut self) -> Vec<Descriptor> {
+        self.slots.iter_mut().filter_map(|s| s.take_if(|d| d.cloexec)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn d() -> Descriptor {
+        let (r, _) = wasibox_vfs::Pipe::pair();
+        Descriptor { open: OpenFile::new(File::PipeRead(r), true, false), cloexec: false }
+    }
+
+    #[test]
+    fn the_lowest_free_number_is_taken() {
+        let mut t = Descriptors::new(16);
+        for n in 0..4 {
+            assert_eq!(t.add(d(), 0), Ok(n));
+        }
+        t.remove(1).unwrap();
+        assert_eq!(t.add(d(), 2), Ok(4));
+        assert_eq!(t.add(d(), 0), Ok(1));
+        assert_eq!(t.add(d(), 10), Ok(10));
+        assert_eq!(t.add(d(), 0), Ok(5));
+    }
+
+    #[test]
+    fn the_limit_counts_descriptors_not_numbers() {
+        let mut t = Descriptors::new(8);
+        t.set(4000, d()).unwrap();
+        for _ in 1..8 {
+            t.add(d(), 0).unwrap();
+        }
+        assert_eq!(t.add(d(), 0), Err(Errno::MFILE));
+        assert_eq!(t.set(9, d()).err(), Some(Errno::MFILE));
+        assert!(t.set(4000, d()).unwrap().is_some());
+        assert_eq!(t.set(u32::MAX, d()).err(), Some(Errno::BADF));
+        assert_eq!(t.add(d(), u32::MAX), Err(Errno::INVAL));
+    }
+
+    #[test]
+    fn close_on_exec_is_honoured() {
+        let mut t = Descriptors::new(8);
+        t.add(d(), 0).unwrap();
+        t.add(Descriptor { cloexec: true, ..d() }, 0).unwrap();
+        assert_eq!(t.remove_cloexec().len(), 1);
+        assert!(t.get(0).is_ok() && t.get(1).is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! The imports a program asks for, by name.
+
+use super::guest::{Env, Halt, enter};
+use super::{call_fd, call_misc, call_path, call_poll, call_proc};
+use wasibox_vfs::Errno;
+use wasmer::{ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value};
+
+/// Every import of `module`. An unknown function answers ENOSYS, as its stub does on a
+/// runtime that has less.
+pub fn imports(store: &mut Store, env: &FunctionEnv<Env>, module: &Module) -> Imports {
+    let mut imports = Imports::new();
+    for import in module.imports() {
+        let ExternType::Function(ty) = import.ty() else { continue };
+        let f = known(store, env, import.module(), import.name()).unwrap_or_else(|| {
+            let results: Vec<Type> = ty.results().to_vec();
+            Function::new(store, ty.clone(), move |_| match results.as_slice() {
+                [Type::I32] => Ok(vec![Value::I32(Errno::NOSYS.0.into())]),
+                _ => Err(wasmer::RuntimeError::user(Box::new(Halt::Exit(134)))),
+            })
+        });
+        imports.define(import.module(), import.name(), f);
+    }
+    imports
+}
+
+macro_rules! calls {
+    ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*);)* })*) => {
+        fn known(store: &mut Store, env: &FunctionEnv<Env>, module: &str, name: &str) -> Option<Function> {
+            Some(match (module, name) {
+                $($(($module, $name) => Function::new_typed_with_env(
+                    store,
+                    env,
+                    |mut ctx: FunctionEnvMut<'_, Env>, $($a: $t),*| -> Result<i32, Halt> {
+                        enter(&mut ctx, |c| $f(c, $($a),*))
+                    },
+                ),)*)*
+                (_, "proc_exit" | "proc_exit2" | "thread_exit") => Function::new_typed_with_env(
+                    store,
+                    env,
+                    |_: FunctionEnvMut<'_, Env>, code: i32| -> Result<(), Halt> {
+                        Err(Halt::Exit(code as u8))
+                    },
+                ),
+                _ => return None,
+            })
+        }
+    };
+}
+
+calls! {
+    "wasi_snapshot_preview1" {
+        "args_get" => call_misc::args_get, (argv: u32, buf: u32);
+        "args_sizes_get" => call_misc::args_sizes_get, (count: u32, size: u32);
+        "environ_get" => call_misc::environ_get, (env: u32, buf: u32);
+        "environ_sizes_get" => call_misc::environ_sizes_get, (count: u32, size: u32);
+        "clock_res_get" => call_misc::clock_res_get, (id: u32, out: u32);
+        "clock_time_get" => call_misc::clock_time_get, (id: u32, precision: u64, out: u32);
+        "random_get" => call_misc::random_get, (buf: u32, len: u32);
+        "sched_yield" => call_misc::sched_yield, ();
+        "proc_raise" => call_proc::proc_raise, (sig: u32);
+        "fd_advise" => call_fd::fd_advise, (fd: u32, off: u64, len: u64, advice: u32);
+        "fd_allocate" => call_fd::fd_allocate, (fd: u32, off: u64, len: u64);
+        "fd_close" => call_fd::fd_close, (fd: u32);
+        "fd_datasync" => call_fd::fd_sync, (fd: u32);
+        "fd_sync" => call_fd::fd_sync, (fd: u32);
+        "fd_fdstat_get" => call_fd::fd_fdstat_get, (fd: u32, out: u32);
+        "fd_fdstat_set_flags" => call_fd::fd_fdstat_set_flags, (fd: u32, flags: u32);
+        "fd_fdstat_set_rights" => call_fd::fd_fdstat_set_rights, (fd: u32, base: u64, inh: u64);
+        "fd_filestat_get" => call_fd::fd_filestat_get, (fd: u32, out: u32);
+        "fd_filestat_set_size" => call_fd::fd_filestat_set_size, (fd: u32, size: u64);
+        "fd_filestat_set_times" => call_fd::fd_filestat_set_times,
+            (fd: u32, atime: u64, mtime: u64, flags: u32);
+        "fd_pread" => call_fd::fd_pread, (fd: u32, iovs: u32, n: u32, off: u64, out: u32);
+        "fd_pwrite" => call_fd::fd_pwrite, (fd: u32, iovs: u32, n: u32, off: u64, out: u32);
+        "fd_read" => call_fd::fd_read, (fd: u32, iovs: u32, n: u32, out: u32);
+        "fd_write" => call_fd::fd_write, (fd: u32, iovs: u32, n: u32, out: u32);
+        "fd_prestat_get" => call_fd::fd_prestat_get, (fd: u32, out: u32);
+        "fd_prestat_dir_name" => call_fd::fd_prestat_dir_name, (fd: u32, buf: u32, len: u32);
+        "fd_readdir" => call_fd::fd_readdir, (fd: u32, buf: u32, len: u32, cookie: u64, out: u32);
+        "fd_renumber" => call_fd::fd_renumber, (from: u32, to: u32);
+        "fd_seek" => call_fd::fd_seek, (fd: u32, delta: i64, whence: u32, out: u32);
+        "fd_tell" => call_fd::fd_tell, (fd: u32, out: u32);
+        "path_create_directory" => call_path::create_directory, (fd: u32, path: u32, len: u32);
+        "path_filestat_get" => call_path::filestat_get,
+            (fd: u32, flags: u32, path: u32, len: u32, out: u32);
+        "path_filestat_set_times" => call_path::filestat_set_times,
+            (fd: u32, lookup: u32, path: u32, len: u32, atime: u64, mtime: u64, flags: u32);
+        "path_link" => call_path::link,
+            (fd: u32, lookup: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32);
+        "path_open" => call_path::open,
+            (fd: u32, lookup: u32, path: u32, len: u32, oflags: u32, base: u64, inh: u64,
+             fdflags: u32, out: u32);
+        "path_readlink" => call_path::readlink,
+            (fd: u32, path: u32, len: u32, buf: u32, buf_len: u32, out: u32);
+        "path_remove_directory" => call_path::remove_directory, (fd: u32, path: u32, len: u32);
+        "path_rename" => call_path::rename,
+            (fd: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32);
+        "path_symlink" => call_path::symlink,
+            (target: u32, target_len: u32, fd: u32, path: u32, len: u32);
+        "path_unlink_file" => call_path::unlink_file, (fd: u32, path: u32, len: u32);
+        "poll_oneoff" => call_poll::poll_oneoff, (subs: u32, out: u32, n: u32, count: u32);
+        "sock_accept" => call_misc::sock_accept, (fd: u32, flags: u32, out: u32);
+        "sock_recv" => call_misc::sock_recv,
+            (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32);
+        "sock_send" => call_misc::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32);
+        "sock_shutdown" => call_misc::sock_shutdown, (fd: u32, how: u32);
+    }
+    "wasix_32v1" {
+        "callback_signal" => call_proc::callback_signal, (name: u32, len: u32);
+        "chdir" => call_proc::chdir, (path: u32, len: u32);
+        "getcwd" => call_proc::getcwd, (buf: u32, len: u32);
+        "fd_dup" => call_proc::fd_dup, (fd: u32, out: u32);
+        "fd_dup2" => call_proc::fd_dup2, (fd: u32, min: u32, cloexec: u32, out: u32);
+        "fd_fdflags_get" => call_proc::fd_fdflags_get, (fd: u32, out: u32);
+        "fd_fdflags_set" => call_proc::fd_fdflags_set, (fd: u32, flags: u32);
+        "fd_pipe" => call_proc::fd_pipe, (read: u32, write: u32);
+        "path_open2" => call_path::open2,
+            (fd: u32, lookup: u32, path: u32, len: u32, oflags: u32, base: u64, inh: u64,
+             fdflags: u32, ext: u32, out: u32);
+        "proc_exec3" => call_proc::proc_exec3,
+            (name: u32, name_len: u32, args: u32, args_len: u32, envs: u32, envs_len: u32,
+             search: u32, path: u32, path_len: u32);
+        "proc_id" => call_proc::proc_id, (out: u32);
+        "proc_join" => call_proc::proc_join, (pid: u32, flags: u32, status: u32);
+        "proc_parent" => call_proc::proc_parent, (pid: u32, out: u32);
+        "proc_signal" => call_proc::proc_signal, (pid: u32, sig: u32);
+        "proc_spawn3" => call_proc::proc_spawn3,
+            (name: u32, name_len: u32, args: u32, args_len: u32, envs: u32, envs_len: u32,
+             ops: u32, ops_len: u32, signals: u32, signals_len: u32, search: u32, path: u32,
+             path_len: u32, out: u32);
+        "sched_yield" => call_misc::sched_yield, ();
+        "thread_id" => call_proc::thread_id, (out: u32);
+        "thread_parallelism" => call_proc::thread_parallelism, (out: u32);
+        "thread_sleep" => call_poll::thread_sleep, (ns: u64);
+        "tty_get" => call_proc::tty_get, (out: u32);
+    }
+}

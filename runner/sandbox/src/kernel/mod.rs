@@ -1,0 +1,32 @@
+//! Processes, descriptors and system calls for a run's guests.
+//!
+//! | file | what |
+//! |---|---|
+//! | `table` | the process table: starting, ending, waiting, signals |
+//! | `process` | one process: arguments, descriptors, directory, pending signals |
+//! | `descriptors` | open file descriptions and the table of numbers |
+//! | `thread` | a process's thread: instantiate, run, report how it ended |
+//! | `guest` | guest memory, and what surrounds every call |
+//! | `link` | the imports by name |
+//! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
+//! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
+//!
+//! Blocking calls all have one shape: register the thread with what can change, try,
+//! and park. A kill or a signal unparks the thread, which looks again.
+
+mod call_fd;
+mod call_misc;
+mod call_path;
+mod call_poll;
+mod call_proc;
+mod descriptors;
+mod guest;
+mod link;
+mod process;
+mod table;
+mod thread;
+
+pub use call_proc::find_program;
+pub use descriptors::{Descriptor, Descriptors, OpenFile};
+pub use process::{Cwd, Process, Start};
+pub use table::{Kernel, SpawnError};

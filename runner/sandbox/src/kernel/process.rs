@@ -1,0 +1,168 @@
+//! One process.
+
+use super::descriptors::Descriptors;
+use super::guest::Halt;
+use super::table::Kernel;
+use crate::lock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+use wasibox_vfs::{Errno, File, Loc, Program};
+use wasmer::Interrupter;
+
+/// What a process runs: set when it starts, replaced by exec.
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub program: Program,
+    pub argv: Vec<Vec<u8>>,
+    /// `NAME=value` strings.
+    pub env: Vec<Vec<u8>>,
+}
+
+/// The working directory.
+#[derive(Clone, Debug)]
+pub struct Cwd {
+    pub loc: Loc,
+    /// Absolute path.
+    pub path: Vec<u8>,
+}
+
+const SIGKILL: u8 = 9;
+
+/// A process, alive until its thread has ended.
+pub struct Process {
+    pub pid: u32,
+    pub parent: u32,
+    pub kernel: Arc<Kernel>,
+    pub start: Mutex<Start>,
+    pub fds: Mutex<Descriptors>,
+    pub cwd: Mutex<Cwd>,
+    /// The guest has a signal handler.
+    pub handles: AtomicBool,
+    /// Bit N: signal N is ignored.
+    pub ignored: AtomicU64,
+    /// Bit N: signal N waits for the handler.
+    pending: AtomicU64,
+    /// The signal that ends the process; 0 for none.
+    fatal: AtomicU8,
+    thread: OnceLock<Thread>,
+    interrupter: Mutex<Option<Interrupter>>,
+}
+
+impl Process {
+    pub fn new(pid: u32, parent: u32, kernel: Arc<Kernel>, start: Start, fds: Descriptors, cwd: Cwd, ignored: u64) -> Process {
+        Process {
+            pid,
+            parent,
+            kernel,
+            start: Mutex::new(start),
+            fds: Mutex::new(fds),
+            cwd: Mutex::new(cwd),
+            handles: AtomicBool::new(false),
+            ignored: AtomicU64::new(ignored),
+            pending: AtomicU64::new(0),
+            fatal: AtomicU8::new(0),
+            thread: OnceLock::new(),
+            interrupter: Mutex::new(None),
+        }
+    }
+
+    /// Says which thread and store run the process; called on that thread.
+    pub fn bind(&self, interrupter: Option<Interrupter>) {
+        let _ = self.thread.set(std::thread::current());
+        *lock(&self.interrupter) = interrupter;
+    }
+
+    pub fn wake(&self) {
+        if let Some(t) = self.thread.get() {
+            t.unpark();
+        }
+    }
+
+    /// The signal that ends the process, if one does.
+    pub fn fatal(&self) -> Option<u8> {
+        match self.fatal.load(Ordering::SeqCst) {
+            0 => None,
+            s => Some(s),
+        }
+    }
+
+    /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
+    pub fn signal(&self, sig: u8) {
+        const IGNORED_BY_DEFAULT: &[u8] = &[17, 18, 19, 20, 21, 22, 23, 28];
+        let bit = 1u64 << (sig & 63);
+        if sig != SIGKILL {
+            if self.ignored.load(Ordering::SeqCst) & bit != 0 {
+                return;
+            }
+            if self.handles.load(Ordering::SeqCst) {
+                self.pending.fetch_or(bit, Ordering::SeqCst);
+                self.wake();
+                return;
+            }
+            if IGNORED_BY_DEFAULT.contains(&sig) {
+                return;
+            }
+        }
+        let _ = self.fatal.compare_exchange(0, sig, Ordering::SeqCst, Ordering::SeqCst);
+        self.end();
+    }
+
+    /// Makes a process with a fatal signal notice it: wakes it if it waits, interrupts
+    /// it if it computes. The engine may miss an interrupt, so callers repeat this.
+    pub fn end(&self) {
+        self.wake();
+        if let Some(i) = &*lock(&self.interrupter) {
+            i.interrupt();
+        }
+    }
+
+    /// Takes one signal that waits for the handler.
+    pub fn take_pending(&self) -> Option<u8> {
+        let p = self.pending.load(Ordering::SeqCst);
+        if p == 0 {
+            return None;
+        }
+        let sig = p.trailing_zeros() as u8;
+        self.pending.fetch_and(!(1 << sig), Ordering::SeqCst);
+        Some(sig)
+    }
+
+    /// Whether a call that waits must stop waiting: it ends the process, or returns
+    /// EINTR so that the handler runs.
+    pub fn check(&self) -> Result<(), Halt> {
+        if self.fatal().is_some() {
+            return Err(Halt::Killed);
+        }
+        if self.pending.load(Ordering::SeqCst) != 0 {
+            return Err(Errno::INTR.into());
+        }
+        Ok(())
+    }
+
+    /// Parks until woken, at most until `deadline`. The caller has registered the
+    /// current thread with whatever it waits for and looks again afterwards.
+    pub fn park(&self, deadline: Option<Instant>) -> Result<(), Halt> {
+        self.check()?;
+        match deadline {
+            None => std::thread::park(),
+            Some(d) => std::thread::park_timeout(d.saturating_duration_since(Instant::now())),
+        }
+        self.check()
+    }
+
+    /// Waits until `file` may be read (or written).
+    pub fn wait_for(&self, file: &File, write: bool) -> Result<(), Halt> {
+        if let File::Stream(s) = file {
+            // A kill interrupts the wait by a signal, or it ends soon by itself.
+            s.wait(write, Duration::from_millis(50));
+            return self.check();
+        }
+        file.watch(&std::thread::current());
+        if file.ready(write).is_some() {
+            return self.check();
+        }
+        self.park(None)
+    }
+}

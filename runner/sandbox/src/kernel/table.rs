@@ -1,0 +1,249 @@
+//! The process table.
+
+use super::descriptors::Descriptors;
+use super::guest::Halt;
+use super::process::{Cwd, Process, Start};
+use super::thread;
+use crate::memory::Budget;
+use crate::outcome::{LimitHit, Status};
+use crate::policy::Limits;
+use crate::programs::{ProgramError, Programs};
+use crate::streams::Meter;
+use crate::lock;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+use wasibox_vfs::{Errno, Vfs};
+
+/// Number of the first process; its parent is said to be 1.
+const FIRST_PID: u32 = 2;
+/// Most ended processes that nobody has waited for yet.
+const MAX_ZOMBIES: usize = 32768;
+/// How long ended processes are waited for before they are given up; their threads
+/// then end with the host process.
+const REAP: Duration = Duration::from_secs(2);
+
+/// What the processes of a run share.
+pub struct Kernel {
+    pub vfs: Vfs,
+    pub programs: Arc<Programs>,
+    pub limits: Limits,
+    pub budget: Arc<Budget>,
+    pub meter: Arc<Meter>,
+    /// Zero of the monotonic clock.
+    pub epoch: Instant,
+    pub cpu_ns: AtomicU64,
+    table: Mutex<Table>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Table {
+    live: HashMap<u32, Arc<Process>>,
+    /// Ended, not waited for: parent and status.
+    zombies: HashMap<u32, (u32, Status)>,
+    next: u32,
+    spawned: u64,
+    root: Option<Status>,
+    limit: Option<LimitHit>,
+    process_limit: bool,
+    interrupted: bool,
+}
+
+/// Why a process cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    #[error("{0}")]
+    Errno(#[from] Errno),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+}
+
+impl Kernel {
+    pub fn new(vfs: Vfs, programs: Arc<Programs>, limits: Limits, budget: Arc<Budget>, meter: Arc<Meter>) -> Arc<Kernel> {
+        Arc::new(Kernel {
+            vfs,
+            programs,
+            limits,
+            budget,
+            meter,
+            epoch: Instant::now(),
+            cpu_ns: AtomicU64::new(0),
+            table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// Starts a process; returns its number.
+    pub fn spawn(
+        self: &Arc<Kernel>,
+        parent: u32,
+        start: Start,
+        fds: Descriptors,
+        cwd: Cwd,
+        ignored: u64,
+    ) -> Result<u32, SpawnError> {
+        let module = self.programs.get(start.program)?;
+        let process = {
+            let mut t = lock(&self.table);
+            let full = t.live.len() >= self.limits.processes
+                || t.spawned >= self.limits.spawns
+                || t.zombies.len() >= MAX_ZOMBIES;
+            if full {
+                t.process_limit = true;
+                return Err(Errno::AGAIN.into());
+            }
+            if t.limit.is_some() || t.interrupted {
+                return Err(Errno::AGAIN.into());
+            }
+            let pid = t.next;
+            t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?;
+            t.spawned += 1;
+            let p = Arc::new(Process::new(pid, parent, self.clone(), start, fds, cwd, ignored));
+            t.live.insert(pid, p.clone());
+            p
+        };
+        let pid = process.pid;
+        // Host functions run on this stack; guest code has its own.
+        let builder = std::thread::Builder::new().stack_size(512 << 10);
+        if builder.spawn(move || thread::run(process, module)).is_err() {
+            let mut t = lock(&self.table);
+            t.live.remove(&pid);
+            t.process_limit = true;
+            return Err(Errno::AGAIN.into());
+        }
+        Ok(pid)
+    }
+
+    /// Takes note that a process has ended; called on its thread, after its
+    /// descriptors were closed.
+    pub fn ended(&self, process: &Process, status: Status) {
+        let mut t = lock(&self.table);
+        t.live.remove(&process.pid);
+        t.zombies.retain(|_, (parent, _)| *parent != process.pid);
+        if process.pid == FIRST_PID {
+            t.root = Some(status);
+        }
+        if let Some(parent) = t.live.get(&process.parent).cloned() {
+            t.zombies.insert(process.pid, (parent.pid, status));
+            drop(t);
+            parent.signal(17);
+            parent.wake();
+        }
+        self.changed.notify_all();
+    }
+
+    /// `waitpid(2)` for one child or any. `Ok(None)`: it still runs and `block` is off.
+    pub fn wait(&self, me: &Process, which: Option<u32>, block: bool) -> Result<Option<(u32, Status)>, Halt> {
+        loop {
+            {
+                let mut t = lock(&self.table);
+                let mine = |pid: &u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == *pid);
+                let found = t.zombies.iter().find(|(pid, (parent, _))| mine(pid, *parent)).map(|(p, _)| *p);
+                if let Some(pid) = found
+                    && let Some((_, status)) = t.zombies.remove(&pid)
+                {
+                    return Ok(Some((pid, status)));
+                }
+                if !t.live.values().any(|p| mine(&p.pid, p.parent)) {
+                    return Err(Errno::CHILD.into());
+                }
+            }
+            if !block {
+                return Ok(None);
+            }
+            me.park(None)?;
+        }
+    }
+
+    /// `kill(2)`; process 0 means all.
+    pub fn signal(&self, pid: u32, sig: u8) -> Result<(), Errno> {
+        if sig > 63 {
+            return Err(Errno::INVAL);
+        }
+        let targets: Vec<Arc<Process>> = {
+            let t = lock(&self.table);
+            match pid {
+                0 => t.live.values().cloned().collect(),
+                _ => match t.live.get(&pid) {
+                    Some(p) => vec![p.clone()],
+                    None if t.zombies.contains_key(&pid) => Vec::new(),
+                    None => return Err(Errno::SRCH),
+                },
+            }
+        };
+        if sig != 0 {
+            for p in targets {
+                p.signal(sig);
+            }
+        }
+        Ok(())
+    }
+
+    /// The parent of a living process.
+    pub fn parent_of(&self, pid: u32) -> Option<u32> {
+        lock(&self.table).live.get(&pid).map(|p| p.parent)
+    }
+
+    /// Ends the run because of a limit.
+    pub fn hit(&self, limit: LimitHit) {
+        lock(&self.table).limit.get_or_insert(limit);
+        self.changed.notify_all();
+    }
+
+    /// Ends the run from outside.
+    pub fn interrupt(&self) {
+        lock(&self.table).interrupted = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the first process to end or be ended, then ends all others. Returns
+    /// its status, the limit, and whether the run was interrupted.
+    pub fn finish(&self) -> (Status, Option<LimitHit>, bool) {
+        let deadline = self.limits.timeout.map(|t| self.epoch + t);
+        let mut t = lock(&self.table);
+        while t.root.is_none() && t.limit.is_none() && !t.interrupted {
+            t = match deadline {
+                None => self.changed.wait(t).unwrap_or_else(|e| e.into_inner()),
+                Some(d) => {
+                    let left = d.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        t.limit = Some(LimitHit::Timeout);
+                        break;
+                    }
+                    self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0
+                }
+            };
+        }
+        let give_up = Instant::now() + REAP;
+        while !t.live.is_empty() && Instant::now() < give_up {
+            let all: Vec<Arc<Process>> = t.live.values().cloned().collect();
+            drop(t);
+            for p in &all {
+                p.signal(9);
+                p.end();
+            }
+            t = lock(&self.table);
+            if !t.live.is_empty() {
+                let pause = Duration::from_millis(2);
+                t = self.changed.wait_timeout(t, pause).unwrap_or_else(|e| e.into_inner()).0;
+            }
+        }
+        let soft = (self.budget.refused().then_some(LimitHit::Memory))
+            .or(t.process_limit.then_some(LimitHit::Processes));
+        let status = t.root.unwrap_or(Status::Signaled(9));
+        (status, t.limit.or(soft), t.interrupted)
+    }
+
+    /// Counts CPU time of the calling thread.
+    pub fn add_cpu(&self) {
+        self.cpu_ns.fetch_add(thread_cpu_ns(), Ordering::Relaxed);
+    }
+}
+
+/// CPU time of the calling thread in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}

@@ -1,0 +1,65 @@
+//! What became of a run.
+
+use std::time::Duration;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Exited(u8),
+    /// Ended by the signal of this number (Linux numbering). A trap counts as the
+    /// signal a native program would have got: ILL, ABRT, FPE or SEGV.
+    Signaled(u8),
+}
+
+impl Status {
+    /// The number a shell reports: the exit code, or 128 plus the signal
+    /// (POSIX XCU 2.8.2).
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Exited(c) => c,
+            Status::Signaled(s) => s.wrapping_add(128),
+        }
+    }
+}
+
+/// A limit that was hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitHit {
+    /// The run was ended.
+    Timeout,
+    /// A memory could not grow; the process was told, and may have coped.
+    Memory,
+    /// The run was ended.
+    Output,
+    /// A process could not be started; its parent was told.
+    Processes,
+}
+
+impl LimitHit {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LimitHit::Timeout => "timeout",
+            LimitHit::Memory => "memory",
+            LimitHit::Output => "output",
+            LimitHit::Processes => "processes",
+        }
+    }
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunResult {
+    /// How the first process ended.
+    pub status: Status,
+    /// The first limit that ended the run, else the first that was hit at all.
+    pub limit: Option<LimitHit>,
+    /// Whether the run was ended from outside ([`crate::Interrupt`]).
+    pub interrupted: bool,
+    /// Wall-clock time.
+    pub duration: Duration,
+    /// CPU time of all guest processes.
+    pub cpu: Duration,
+    /// Most bytes that all linear memories had together.
+    pub peak_memory: u64,
+}

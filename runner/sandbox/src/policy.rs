@@ -1,0 +1,59 @@
+//! What a guest may have.
+
+use std::time::Duration;
+use wasibox_vfs::{DiskLimits, MountSpec};
+
+/// Everything that is granted to a guest. The network is not a member: there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Host paths the guest can see; none by default.
+    pub mounts: Vec<MountSpec>,
+    /// How much of each resource it may use.
+    pub limits: Limits,
+}
+
+impl Default for Policy {
+    /// No mounts and [`Limits::default`].
+    fn default() -> Policy {
+        Policy { mounts: Vec::new(), limits: Limits::default() }
+    }
+}
+
+/// Ceilings for one run and all its processes together, unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time; `None` is no limit.
+    pub timeout: Option<Duration>,
+    /// Bytes of all linear memories together.
+    pub memory: u64,
+    /// What the session's own file layer may hold.
+    pub disk: DiskLimits,
+    /// Bytes written to standard output and error together; `None` is no limit.
+    pub output: Option<u64>,
+    /// Processes alive at once.
+    pub processes: usize,
+    /// Processes started in all.
+    pub spawns: u64,
+    /// Open descriptors of one process.
+    pub descriptors: usize,
+    /// Bytes of a process's call stack. 4 MiB is the least at which CPython's own
+    /// recursion checks win; the cost of more is address space only.
+    pub stack: usize,
+}
+
+impl Default for Limits {
+    /// One hour, 1 GiB of memory, [`DiskLimits::default`], any output, 256 processes
+    /// at once and 1,000,000 in all, 1024 descriptors each, 16 MiB of stack each.
+    fn default() -> Limits {
+        Limits {
+            timeout: Some(Duration::from_secs(3600)),
+            memory: 1 << 30,
+            disk: DiskLimits::default(),
+            output: None,
+            processes: 256,
+            spawns: 1_000_000,
+            descriptors: 1024,
+            stack: 16 << 20,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The image's programs: loaded when first run.
+
+use crate::artifact::{ArtifactError, Store};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use wasibox_image::{Image, ImageError};
+use wasibox_vfs::Program;
+use wasmer::{Engine, Module};
+
+/// Why a program cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+}
+
+/// A callback for progress lines.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// All programs of an image, by the number that [`Program`] holds.
+pub struct Programs {
+    image: Arc<Image>,
+    engine: Engine,
+    names: Vec<String>,
+    loaded: Vec<Mutex<Option<Module>>>,
+    artifacts: Option<PathBuf>,
+    progress: Progress,
+}
+
+impl Programs {
+    pub fn new(image: Arc<Image>, engine: Engine, artifacts: Option<PathBuf>, progress: Progress) -> Programs {
+        let names: Vec<String> = image.atoms().keys().cloned().collect();
+        let loaded = names.iter().map(|_| Mutex::new(None)).collect();
+        Programs { image, engine, names, loaded, artifacts, progress }
+    }
+
+    /// The number of the atom of that name.
+    pub fn number(&self, atom: &str) -> Option<Program> {
+        Some(Program(u32::try_from(self.names.iter().position(|n| n == atom)?).ok()?))
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The program's code, loaded or compiled at the first call.
+    pub fn get(&self, p: Program) -> Result<Module, ProgramError> {
+        let (Some(name), Some(slot)) = (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
+        else {
+            return Err(ArtifactError::Compile { name: "?".into(), why: "no such program".into() }.into());
+        };
+        let mut slot = crate::lock(slot);
+        if let Some(m) = &*slot {
+            return Ok(m.clone());
+        }
+        let digest = self.image.atoms().get(name).copied().unwrap_or_default();
+        let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
+        let module = store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
+            Ok(self.image.checked_atom(name)?.to_vec())
+        })?;
+        *slot = Some(module.clone());
+        Ok(module)
+    }
+}
+
+/// Compiles every program of `image` that the store does not have yet.
+///
+/// # Errors
+/// A damaged image, a module that the engine refuses, a store that cannot be used.
+pub fn compile_all(image: Arc<Image>, artifacts: Option<PathBuf>, progress: Progress) -> Result<(), ProgramError> {
+    let limits = crate::Limits::default();
+    let engine = crate::engine::new(crate::memory::Budget::new(limits.memory), limits.stack);
+    let programs = Programs::new(image, engine, artifacts, progress);
+    for i in 0..programs.names.len() {
+        programs.get(Program(i as u32))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,273 @@
+//! A session: its file system, and running commands in it.
+
+use crate::kernel::{Descriptors, Kernel, OpenFile, SpawnError, Start};
+use crate::lock;
+use crate::memory::Budget;
+use crate::outcome::RunResult;
+use crate::policy::Policy;
+use crate::programs::{ProgramError, Programs, Progress};
+use crate::streams::Meter;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use wasibox_image::{EntryKind, Image, ImageError};
+use wasibox_vfs::changes::Mark;
+use wasibox_vfs::{
+    BaseFile, BaseKind, Change, Errno, File, FileKind, Loc, MountError, Program, Stream, Vfs,
+};
+
+/// Why a sandbox cannot be made or a command not started.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// No such command: what a shell reports with status 127.
+    #[error("{0}: command not found")]
+    NotFound(String),
+    /// A command that cannot be run: what a shell reports with status 126.
+    #[error("{name}: {why}")]
+    NotExecutable { name: String, why: String },
+    #[error("{path}: {why}")]
+    Cwd { path: String, why: Errno },
+}
+
+/// A command to run.
+pub struct RunSpec {
+    /// Arguments; the first is the command's name, or a path of the guest.
+    pub argv: Vec<Vec<u8>>,
+    /// The whole environment, as `NAME=value`.
+    pub env: Vec<Vec<u8>>,
+    /// Working directory in the guest, absolute.
+    pub cwd: String,
+    pub stdin: Arc<dyn Stream>,
+    pub stdout: Arc<dyn Stream>,
+    pub stderr: Arc<dyn Stream>,
+    /// What the output streams are counted by; its limit ends the run.
+    pub meter: Arc<Meter>,
+    /// Limit of wall-clock time, instead of the policy's.
+    pub timeout: Option<Duration>,
+}
+
+/// Ends a run from another thread.
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Mutex<InterruptState>>);
+
+#[derive(Default)]
+struct InterruptState {
+    requested: bool,
+    kernel: Option<Arc<Kernel>>,
+}
+
+impl Interrupt {
+    /// Ends the run, or the next one if none is under way.
+    pub fn interrupt(&self) {
+        let mut s = lock(&self.0);
+        s.requested = true;
+        if let Some(k) = &s.kernel {
+            k.interrupt();
+        }
+    }
+}
+
+/// A session's sandbox.
+pub struct Sandbox {
+    vfs: Vfs,
+    programs: Arc<Programs>,
+    budget: Arc<Budget>,
+    policy: Policy,
+    interrupt: Interrupt,
+}
+
+impl Sandbox {
+    /// Builds the file system. `artifacts` is where machine code is kept, see
+    /// [`crate::artifact::default_dir`]; `progress` is told about slow steps.
+    ///
+    /// # Errors
+    /// A damaged image or a mount that cannot be made.
+    pub fn new(
+        image: Arc<Image>,
+        policy: Policy,
+        artifacts: Option<PathBuf>,
+        progress: Progress,
+    ) -> Result<Sandbox, SandboxError> {
+        let budget = Budget::new(policy.limits.memory);
+        let engine = crate::engine::new(budget.clone(), policy.limits.stack);
+        let programs = Arc::new(Programs::new(image.clone(), engine, artifacts, progress));
+        let base = base_files(&image, &programs)?;
+        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk)?;
+        Ok(Sandbox { vfs, programs, budget, policy, interrupt: Interrupt::default() })
+    }
+
+    /// A handle that ends runs.
+    pub fn interrupter(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
+    /// The session's files.
+    pub fn vfs(&self) -> &Vfs {
+        &self.vfs
+    }
+
+    /// Remembers the present files, for [`Sandbox::changes`].
+    pub fn mark(&self) -> Mark {
+        self.vfs.mark()
+    }
+
+    /// Files that differ from `mark`.
+    pub fn changes(&self, mark: &Mark) -> Vec<Change> {
+        self.vfs.changes(mark)
+    }
+
+    /// The first bytes of a regular file, for digests and types.
+    pub fn read_file(&self, path: &[u8], limit: u64) -> Result<Vec<u8>, Errno> {
+        let how = wasibox_vfs::OpenFlags { read: true, ..Default::default() };
+        let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+        if self.vfs.stat(&root, path, false)?.kind != FileKind::File {
+            return Err(Errno::INVAL);
+        }
+        let wasibox_vfs::Opened::File(file) = self.vfs.open(&root, path, how, 0)? else {
+            return Err(Errno::INVAL);
+        };
+        let mut out = Vec::new();
+        let mut buf = vec![0; 256 << 10];
+        while (out.len() as u64) < limit {
+            let n = file.read(out.len() as u64, &mut buf)?;
+            if n == 0 {
+                break;
+            }
+            let room = (limit - out.len() as u64).min(n as u64) as usize;
+            out.extend_from_slice(&buf[..room]);
+        }
+        Ok(out)
+    }
+
+    /// Finds a command: a name along `PATH` of the environment, or a path.
+    fn find(&self, spec: &RunSpec, cwd: &Loc) -> Result<(Program, Vec<Vec<u8>>), SandboxError> {
+        let name = spec.argv.first().cloned().unwrap_or_default();
+        let shown = String::from_utf8_lossy(&name).into_owned();
+        let path = spec.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
+        let candidates: Vec<Vec<u8>> = if name.contains(&b'/') {
+            vec![name.clone()]
+        } else {
+            let path = path.unwrap_or(b"/usr/local/bin:/usr/bin:/bin");
+            path.split(|b| *b == b':').map(|d| [d, b"/", &name].concat()).collect()
+        };
+        let mut why = Errno::NOENT;
+        for candidate in candidates {
+            match crate::kernel::find_program(&self.vfs, cwd, &candidate, spec.argv.clone()) {
+                Ok(found) => return Ok(found),
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(e) => {
+                    why = e;
+                    break;
+                }
+            }
+        }
+        Err(match why {
+            Errno::NOENT => SandboxError::NotFound(shown),
+            Errno::NOEXEC => {
+                SandboxError::NotExecutable { name: shown, why: "cannot execute binary file".into() }
+            }
+            e => SandboxError::NotExecutable { name: shown, why: e.text().into() },
+        })
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// # Errors
+    /// Only if it could not be started.
+    pub fn run(&self, spec: RunSpec) -> Result<RunResult, SandboxError> {
+        let limits = crate::policy::Limits {
+            timeout: spec.timeout.or(self.policy.limits.timeout),
+            ..self.policy.limits
+        };
+        let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+        let (loc, path) = self
+            .vfs
+            .chdir(&root, spec.cwd.as_bytes())
+            .map_err(|why| SandboxError::Cwd { path: spec.cwd.clone(), why })?;
+        let (program, argv) = self.find(&spec, &loc)?;
+        let cannot = |why: Errno| SandboxError::NotExecutable {
+            name: String::from_utf8_lossy(&argv[0]).into_owned(),
+            why: why.text().into(),
+        };
+        let mut fds = Descriptors::new(limits.descriptors);
+        let opens = [
+            OpenFile::new(File::Stream(spec.stdin), true, false),
+            OpenFile::new(File::Stream(spec.stdout), false, true),
+            OpenFile::new(File::Stream(spec.stderr), false, true),
+            OpenFile::root(&self.vfs).map_err(cannot)?,
+        ];
+        for open in opens {
+            fds.add(crate::kernel::Descriptor { open, cloexec: false }, 0).map_err(cannot)?;
+        }
+        // Loading, and perhaps compiling, is not the guest's time.
+        self.programs.get(program)?;
+        let started = std::time::Instant::now();
+        self.budget.report();
+        let kernel = Kernel::new(
+            self.vfs.clone(),
+            self.programs.clone(),
+            limits,
+            self.budget.clone(),
+            spec.meter,
+        );
+        {
+            let mut s = lock(&self.interrupt.0);
+            s.kernel = Some(kernel.clone());
+            if s.requested {
+                kernel.interrupt();
+            }
+        }
+        let start = Start { program, argv: argv.clone(), env: spec.env };
+        let cwd = crate::kernel::Cwd { loc, path };
+        let spawned = kernel.spawn(1, start, fds, cwd, 0);
+        if let Err(e) = spawned {
+            *lock(&self.interrupt.0) = InterruptState::default();
+            return Err(match e {
+                SpawnError::Errno(e) => cannot(e),
+                SpawnError::Program(e) => e.into(),
+            });
+        }
+        let (status, limit, interrupted) = kernel.finish();
+        *lock(&self.interrupt.0) = InterruptState::default();
+        Ok(RunResult {
+            status,
+            limit,
+            interrupted,
+            duration: started.elapsed(),
+            cpu: Duration::from_nanos(kernel.cpu_ns.load(Ordering::Relaxed)),
+            peak_memory: self.budget.report().0,
+        })
+    }
+}
+
+/// The image's files and its commands as executable files.
+fn base_files(image: &Image, programs: &Programs) -> Result<Vec<BaseFile>, SandboxError> {
+    let mut out = Vec::new();
+    for e in image.rootfs()? {
+        let kind = match e.kind {
+            EntryKind::Dir => BaseKind::Dir,
+            EntryKind::File(bytes) => BaseKind::File { bytes, program: None },
+            EntryKind::Symlink(t) => BaseKind::Symlink(t.into_bytes()),
+        };
+        out.push(BaseFile { path: e.path.into_bytes(), mode: e.mode, time: e.time, kind });
+    }
+    let time = image.extra().time.saturating_mul(1_000_000_000);
+    for c in image.commands() {
+        let (Some(program), Some(bytes)) = (programs.number(&c.atom), image.atom_shared(&c.atom))
+        else {
+            continue;
+        };
+        for dir in ["/bin/", "/usr/bin/"] {
+            let kind = BaseKind::File { bytes: bytes.clone(), program: Some(program) };
+            out.push(BaseFile { path: [dir, &c.name].concat().into_bytes(), mode: 0o755, time, kind });
+        }
+    }
+    Ok(out)
+}
