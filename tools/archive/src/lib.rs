@@ -1,7 +1,37 @@
-//! See the crate documentation.
+//! Archives and compression: `tar`, `gzip` and its relatives.
+//!
+//! | file | what |
+//! |---|---|
+//! | `codec` | gzip, bzip2, xz and zstd streams behind one reader and one writer |
+//! | `compress` | `gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat` |
+//! | `tar/options` | `tar`'s command line, old style included |
+//! | `tar/create` | walking files into an archive |
+//! | `tar/extract` | an archive's members back into files; what a hostile archive may not do |
+//! | `tar/list` | `tar -t` and the verbose line |
+//! | `tar/select` | which members: patterns, exclusions, stripped components |
+//!
+//! Formats come from libraries; names, messages and rules follow GNU tar 1.34 and gzip 1.12.
 #![forbid(unsafe_code)]
+
+mod codec;
+mod compress;
+mod tar;
 
 use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
-pub const APPLETS: &[Applet] = &[];
+pub const APPLETS: &[Applet] = &[
+    Applet::new("bunzip2", compress::run, "decompress bzip2 files"),
+    Applet::new("bzcat", compress::run, "print bzip2 files decompressed"),
+    Applet::new("bzip2", compress::run, "compress files with bzip2"),
+    Applet::new("gunzip", compress::run, "decompress gzip files"),
+    Applet::new("gzip", compress::run, "compress files with gzip"),
+    Applet::new("tar", tar::run, "create, list and extract archives"),
+    Applet::new("unxz", compress::run, "decompress xz files"),
+    Applet::new("unzstd", compress::run, "decompress zstd files"),
+    Applet::new("xz", compress::run, "compress files with xz"),
+    Applet::new("xzcat", compress::run, "print xz files decompressed"),
+    Applet::new("zcat", compress::run, "print gzip files decompressed"),
+    Applet::new("zstd", compress::run, "compress files with zstd"),
+    Applet::new("zstdcat", compress::run, "print zstd files decompressed"),
+];

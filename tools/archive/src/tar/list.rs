@@ -1,0 +1,167 @@
+//! `tar -t`, and the verbose line that `-tv`, `-cvv` and `-xvv` print.
+
+use std::io::{self, Read, Write};
+
+use box_applet::Ctx;
+use tar::{EntryType, Header};
+
+use super::options::{Item, Options};
+use super::select::Wanted;
+use super::{Outcome, damaged, write_name};
+
+/// Prints the members.
+pub fn list(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    archive: &mut tar::Archive<Box<dyn Read>>,
+) -> Outcome {
+    let mut wanted = wanted(options);
+    let mut width = WIDTH;
+    for entry in archive.entries().map_err(|e| damaged(&e))? {
+        let entry = entry.map_err(|e| damaged(&e))?;
+        let name = entry.path_bytes().into_owned();
+        if !wanted.take(&name) || options.excludes.matches(&name) {
+            continue;
+        }
+        let Some(shown) = options.names.apply(&name) else { continue };
+        let link = entry.link_name_bytes().map(|l| l.into_owned());
+        if options.verbose > 0 {
+            let line = Line { name: &shown, link: link.as_deref(), size: entry.size() };
+            verbose(&mut ctx.stdout, options, entry.header(), &line, &mut width)?;
+        } else {
+            write_name(&mut ctx.stdout, &shown)?;
+            ctx.stdout.write_all(b"\n")?;
+        }
+    }
+    Ok(report_missing(ctx, &wanted))
+}
+
+/// The member operands.
+pub fn wanted(options: &Options) -> Wanted {
+    let files = options.items.iter().filter_map(|i| match i {
+        Item::File(f) => Some(f.clone()),
+        Item::Directory(_) => None,
+    });
+    Wanted::new(files, options.names.wildcards)
+}
+
+/// Reports operands without a member; whether there is none.
+pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &Wanted) -> bool {
+    let mut all = true;
+    for name in wanted.missing() {
+        ctx.error_bytes(&[name, b": Not found in archive"]);
+        all = false;
+    }
+    all
+}
+
+/// Least width of owner, group and size together; grows with the longest seen (GNU's `ugswidth`).
+pub const WIDTH: usize = 19;
+
+/// What a verbose line shows beside the header.
+pub struct Line<'a> {
+    pub name: &'a [u8],
+    pub link: Option<&'a [u8]>,
+    pub size: u64,
+}
+
+/// Writes `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
+pub fn verbose(
+    out: &mut dyn Write,
+    options: &Options,
+    header: &Header,
+    line: &Line<'_>,
+    width: &mut usize,
+) -> io::Result<()> {
+    let kind = header.entry_type();
+    let letter = match kind {
+        EntryType::Directory => 'd',
+        EntryType::Symlink => 'l',
+        EntryType::Link => 'h',
+        EntryType::Char => 'c',
+        EntryType::Block => 'b',
+        EntryType::Fifo => 'p',
+        _ => '-',
+    };
+    let mode = header.mode().unwrap_or(0);
+    let owner = |name: Option<&[u8]>, id: io::Result<u64>| match name {
+        Some(n) if !n.is_empty() && !options.numeric_owner => {
+            String::from_utf8_lossy(n).into_owned()
+        }
+        _ => id.unwrap_or(0).to_string(),
+    };
+    let user = owner(header.username_bytes(), header.uid());
+    let group = owner(header.groupname_bytes(), header.gid());
+    let size = if kind == EntryType::Link { 0 } else { line.size }.to_string();
+    let used = user.len() + group.len() + size.len() + 2;
+    *width = used.max(*width);
+    let pad = *width - used + size.len();
+    let time = date(header.mtime().unwrap_or(0), options.full_time);
+    write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", permissions(mode))?;
+    write_name(out, line.name)?;
+    match (kind, line.link) {
+        (EntryType::Symlink, Some(to)) => {
+            out.write_all(b" -> ")?;
+            write_name(out, to)?;
+        }
+        (EntryType::Link, Some(to)) => {
+            out.write_all(b" link to ")?;
+            write_name(out, to)?;
+        }
+        _ => {}
+    }
+    out.write_all(b"\n")
+}
+
+/// `rwxr-xr-x`, with set-id and sticky letters.
+fn permissions(mode: u32) -> String {
+    let mut text: Vec<u8> = (0..9)
+        .rev()
+        .map(|bit| if mode >> bit & 1 == 1 { b"xwr"[bit as usize % 3] } else { b'-' })
+        .collect();
+    for (bit, at, set) in [(11, 2, b's'), (10, 5, b's'), (9, 8, b't')] {
+        if mode >> bit & 1 == 1 {
+            text[at] = if text[at] == b'x' { set } else { set.to_ascii_uppercase() };
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// UTC date and time of seconds since the epoch (proleptic Gregorian calendar).
+fn date(seconds: u64, full: bool) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days from 0000-03-01, in eras of 400 years: leap days fall at the end of a year.
+    let z = days + 719_468;
+    let (era, doe) = (z / 146_097, z % 146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+    let year = yoe + era * 400 + u64::from(month <= 2);
+    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
+    if full {
+        format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}")
+    } else {
+        format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values: `date -u -d @N '+%F %T'` of GNU coreutils.
+    #[test]
+    fn dates() {
+        assert_eq!(date(0, true), "1970-01-01 00:00:00");
+        assert_eq!(date(951_782_400, true), "2000-02-29 00:00:00");
+        assert_eq!(date(1_767_225_599, false), "2025-12-31 23:59");
+    }
+
+    #[test]
+    fn modes() {
+        assert_eq!(permissions(0o755), "rwxr-xr-x");
+        assert_eq!(permissions(0o4654), "rwSr-xr--");
+        assert_eq!(permissions(0o1777), "rwxrwxrwt");
+    }
+}

@@ -1,0 +1,145 @@
+//! `tar` (GNU tar 1.34 manual): create, append, list, extract and compare-free everyday use.
+//!
+//! Deviations: directory entries are archived in the byte order of their names, so that equal
+//! trees give equal archives. No multi-volume, sparse creation, incremental or `--delete`.
+
+mod create;
+mod extract;
+mod list;
+mod options;
+mod select;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+
+use box_applet::{Ctx, Exit};
+use box_sys::strerror;
+
+use crate::codec::Format;
+use options::{Action, Compression, Options};
+
+/// Status of a run that had errors (GNU tar manual, "Synopsis").
+const FAILED: u8 = 2;
+
+/// Runs `tar`.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let options = match options::parse(ctx, args) {
+        Ok(o) => o,
+        Err(exit) => return exit,
+    };
+    let result = match options.action {
+        Action::Create => create::create(ctx, &options),
+        Action::Append => create::append(ctx, &options),
+        Action::List => read(ctx, &options, list::list),
+        Action::Extract => read(ctx, &options, extract::extract),
+    };
+    match result {
+        Ok(true) => Exit::SUCCESS,
+        Ok(false) => {
+            ctx.error("Exiting with failure status due to previous errors");
+            Exit(FAILED)
+        }
+        Err(Fatal::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
+        Err(Fatal::Io(e)) => fatal(ctx, &strerror(&e)),
+        Err(Fatal::Message(m)) => fatal(ctx, &m),
+    }
+}
+
+fn fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
+    ctx.error(message);
+    ctx.error("Error is not recoverable: exiting now");
+    Exit(FAILED)
+}
+
+/// What ends a run at once.
+enum Fatal {
+    Io(io::Error),
+    Message(String),
+}
+
+impl From<io::Error> for Fatal {
+    fn from(e: io::Error) -> Fatal {
+        Fatal::Io(e)
+    }
+}
+
+/// Result of an action: whether no member failed.
+type Outcome = Result<bool, Fatal>;
+
+/// What reads an archive member by member.
+type Reader = fn(&mut Ctx<'_>, &Options, &mut tar::Archive<Box<dyn Read>>) -> Outcome;
+
+/// Opens the archive, whatever its compression, and hands it on.
+fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
+    let mut raw: Box<dyn Read> = if options.archive == b"-" {
+        let closed = box_applet::Input::new(box_applet::Source::Closed);
+        Box::new(std::mem::replace(&mut ctx.stdin, closed))
+    } else {
+        let file = File::open(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
+        Box::new(BufReader::with_capacity(1 << 16, file))
+    };
+    let mut head = [0u8; 6];
+    let mut got = 0;
+    while got < head.len() {
+        match raw.read(&mut head[got..]) {
+            Ok(0) => break,
+            Ok(n) => got += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => {
+                let name = String::from_utf8_lossy(&options.archive).into_owned();
+                return Err(Fatal::Message(format!("{name}: Cannot read: {}", strerror(&e))));
+            }
+        }
+    }
+    let raw: Box<dyn Read> = Box::new(io::Cursor::new(head[..got].to_vec()).chain(raw));
+    let format = match (Format::detect(&head[..got]), options.compression) {
+        (Some(f), _) => Some(f),
+        (None, Compression::Is(f)) if got > 0 => {
+            let tool = format!("{f:?}").to_lowercase();
+            ctx.error(format_args!("stdin: not in {tool} format"));
+            return Err(Fatal::Message("Child returned status 1".to_string()));
+        }
+        _ => None,
+    };
+    let data = match format {
+        Some(f) => f.reader(raw)?,
+        None => raw,
+    };
+    let mut archive = tar::Archive::new(data);
+    archive.set_ignore_zeros(options.ignore_zeros);
+    action(ctx, options, &mut archive)
+}
+
+fn cannot_open(options: &Options, e: &io::Error) -> Fatal {
+    let name = String::from_utf8_lossy(&options.archive);
+    Fatal::Message(format!("{name}: Cannot open: {}", strerror(e)))
+}
+
+/// A damaged archive in GNU's words.
+fn damaged(e: &io::Error) -> Fatal {
+    let text = e.to_string();
+    if e.kind() == io::ErrorKind::UnexpectedEof
+        || text.contains("unexpected end")
+        || text.contains("unexpected EOF")
+    {
+        return Fatal::Message("Unexpected EOF in archive".to_string());
+    }
+    if text.contains("checksum") || text.contains("numeric field") || text.contains("not a tar") {
+        return Fatal::Message("This does not look like a tar archive".to_string());
+    }
+    Fatal::Message(strerror(e))
+}
+
+/// Writes a member's name, quoted as GNU tar quotes unprintable characters.
+fn write_name(out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
+    for &c in name {
+        match c {
+            b'\n' => out.write_all(b"\\n")?,
+            b'\t' => out.write_all(b"\\t")?,
+            b'\\' => out.write_all(b"\\\\")?,
+            0..=31 | 127 => write!(out, "\\{c:03o}")?,
+            _ => out.write_all(&[c])?,
+        }
+    }
+    Ok(())
+}
