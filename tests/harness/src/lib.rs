@@ -1,1 +1,50 @@
-//! wasibox-tests
+//! The test harness: cases as data, run natively and in Wasm, and helpers for end-to-end tests.
+//!
+//! | file | what |
+//! |---|---|
+//! | `case` | the TOML format of `tests/cases/<area>/*.toml` |
+//! | `run` | running one case under a target: real bash, the native binary, the image |
+//! | `exec` | driving `runner` from end-to-end tests |
+//!
+//! # Invariants
+//! - Expected values come from an authority named in the case file. Where that is bash or a
+//!   GNU tool present on this machine, the test `oracle` runs every case with it again.
+//! - A case that no target runs is an error, not a skip.
+#![forbid(unsafe_code)]
+
+pub mod case;
+pub mod exec;
+pub mod run;
+
+use std::path::PathBuf;
+
+/// The checkout's root.
+pub fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).map(PathBuf::from).unwrap_or(here)
+}
+
+/// A path that `cargo xtask test` passes in, or its default.
+///
+/// # Panics
+/// If the file does not exist: a test without its subject must not pass.
+pub fn given(variable: &str, default: &str) -> PathBuf {
+    let path = std::env::var_os(variable).map_or_else(|| root().join(default), PathBuf::from);
+    assert!(path.exists(), "{} is missing: run cargo xtask test", path.display());
+    path
+}
+
+/// The image.
+pub fn image() -> PathBuf {
+    given("WASIBOX_DIST", "dist").join("image.webc")
+}
+
+/// The runner.
+pub fn runner() -> PathBuf {
+    given("WASIBOX_DIST", "dist").join("runner")
+}
+
+/// The multicall binary for this machine.
+pub fn native_box() -> PathBuf {
+    given("WASIBOX_NATIVE_BOX", "target/debug/box")
+}

@@ -1,0 +1,88 @@
+//! Driving `runner` from end-to-end tests.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A `runner exec` to be run.
+pub struct Exec {
+    options: Vec<OsString>,
+    command: Vec<OsString>,
+    stdin: Vec<u8>,
+}
+
+/// What it did.
+#[derive(Debug)]
+pub struct Done {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: i32,
+    pub wall: Duration,
+}
+
+impl Exec {
+    /// A command with its arguments.
+    pub fn new(command: &[&str]) -> Exec {
+        Exec {
+            options: Vec::new(),
+            command: command.iter().map(OsString::from).collect(),
+            stdin: Vec::new(),
+        }
+    }
+
+    /// A script for `bash -c`.
+    pub fn sh(script: &str) -> Exec {
+        Exec::new(&["bash", "-c", script])
+    }
+
+    /// Options of `runner exec`.
+    pub fn opt(mut self, options: &[&str]) -> Exec {
+        self.options.extend(options.iter().map(OsString::from));
+        self
+    }
+
+    /// A host folder at a guest path.
+    pub fn mount(mut self, host: &Path, guest_and_mode: &str) -> Exec {
+        let mut spec = host.as_os_str().to_owned();
+        spec.push(":");
+        spec.push(guest_and_mode);
+        self.options.extend(["--mount".into(), spec]);
+        self
+    }
+
+    /// Bytes for standard input.
+    pub fn stdin(mut self, data: &[u8]) -> Exec {
+        self.stdin = data.to_vec();
+        self
+    }
+
+    /// Runs it to the end.
+    pub fn run(&self) -> Done {
+        let mut cmd = Command::new(crate::runner());
+        cmd.arg("exec").args(&self.options).arg(crate::image()).arg("--").args(&self.command);
+        cmd.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let start = Instant::now();
+        let mut child = cmd.spawn().unwrap_or_else(|e| panic!("{cmd:?}: {e}"));
+        let mut stdin = child.stdin.take().expect("stdin is piped");
+        let data = self.stdin.clone();
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&data)));
+        let out = child.wait_with_output().expect("output");
+        let wall = start.elapsed();
+        writer.join().expect("writer");
+        Done {
+            stdout: String::from_utf8_lossy(&out.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&out.stderr).into_owned(),
+            status: out.status.code().unwrap_or(-1),
+            wall,
+        }
+    }
+
+    /// Runs it; the output of a command that must succeed.
+    pub fn ok(&self) -> String {
+        let done = self.run();
+        assert_eq!(done.status, 0, "{:?}\nstdout: {}\nstderr: {}", self.command, done.stdout, done.stderr);
+        done.stdout
+    }
+}

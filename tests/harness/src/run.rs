@@ -1,0 +1,99 @@
+//! Running one case under a target.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::case::Case;
+
+/// Who runs the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The machine's own bash and tools.
+    Oracle,
+    /// Our shell and tools as a program of this machine.
+    Native,
+    /// The image, by `runner exec`.
+    Wasm,
+}
+
+/// What a script did.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Got {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: i32,
+}
+
+/// Runs the case in a fresh directory.
+pub fn run(subject: Subject, case: &Case) -> Got {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let (work, meta) = (dir.path().join("work"), dir.path().join("meta"));
+    std::fs::create_dir_all(&work).expect("work folder");
+    std::fs::create_dir_all(&meta).expect("meta folder");
+    for (name, content) in &case.files {
+        let path = work.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).expect("folder of a case file");
+        }
+        std::fs::write(&path, content).expect("case file");
+    }
+    let script = meta.join("script.sh");
+    std::fs::write(&script, &case.script).expect("script");
+    let mut cmd = command(subject, &work, &meta, &script);
+    cmd.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = cmd.spawn().unwrap_or_else(|e| panic!("{cmd:?}: {e}"));
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let input = case.stdin.clone();
+    // A script may end without reading its input: a closed pipe is no failure.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let out = child.wait_with_output().expect("output");
+    writer.join().expect("writer");
+    let text = |b: Vec<u8>| String::from_utf8_lossy(&b).into_owned();
+    Got {
+        stdout: text(out.stdout),
+        stderr: text(out.stderr),
+        status: out.status.code().unwrap_or(-1),
+    }
+}
+
+fn command(subject: Subject, work: &Path, meta: &Path, script: &Path) -> Command {
+    let mut cmd = match subject {
+        Subject::Oracle => Command::new("/bin/bash"),
+        Subject::Native => {
+            let mut c = Command::new(crate::native_box());
+            c.arg("bash");
+            c
+        }
+        Subject::Wasm => {
+            let mut c = Command::new(crate::runner());
+            c.args(["exec", "--timeout", "60", "--cwd", "/case"]);
+            c.arg("--mount").arg(format!("{}:/case:rw", work.display()));
+            c.arg("--mount").arg(format!("{}:/meta:ro", meta.display()));
+            c.arg(crate::image()).args(["--", "bash", "/meta/script.sh"]);
+            return c;
+        }
+    };
+    cmd.arg(script).current_dir(work).env_clear();
+    for (k, v) in [
+        ("PATH", "/usr/bin:/bin"),
+        ("HOME", "/home/user"),
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+    ] {
+        cmd.env(k, v);
+    }
+    cmd
+}
+
+/// `None` if what came is what the case expects, else a report.
+pub fn check(subject: Subject, case: &Case, got: &Got) -> Option<String> {
+    let stderr_ok = case.stderr.as_ref().is_none_or(|e| *e == got.stderr);
+    if got.stdout == case.stdout && got.status == case.status && stderr_ok {
+        return None;
+    }
+    Some(format!(
+        "{subject:?}: {}\n--- script\n{}\n--- expected status {} stdout\n{}\n--- got status {} stdout\n{}\n--- stderr\n{}\n",
+        case.name, case.script, case.status, case.stdout, got.status, got.stdout, got.stderr
+    ))
+}

@@ -1,0 +1,60 @@
+//! The same build outside our runner: modules under Wasmtime, the image in the Wasmer SDK.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use wasibox_tests::{given, image, root};
+
+fn peers(file: &str) -> PathBuf {
+    root().join("tests/harness/peers").join(file)
+}
+
+/// Output of a module under Wasmtime, with an empty writable root directory.
+fn wasmtime(module: &str, argv: &[&str]) -> String {
+    let dir = tempfile::tempdir().expect("dir");
+    std::fs::create_dir(dir.path().join("tmp")).expect("tmp");
+    let out = Command::new(given("WASIBOX_PYTHON", "target/peers/bin/python"))
+        .arg(peers("wasmtime_run.py"))
+        .arg(dir.path())
+        .arg(given("WASIBOX_DIST", "dist").join(module))
+        .args(argv)
+        .output()
+        .expect("python");
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{argv:?}: {}\n{stderr}", out.status);
+    String::from_utf8(out.stdout).expect("UTF-8")
+}
+
+#[test]
+fn box_under_wasmtime() {
+    let script = "for i in 1 2 3; do echo $i; done | sort -r";
+    assert_eq!(wasmtime("box.wasm", &["sh", "-c", script]), "3\n2\n1\n");
+    let script = "x=$(printf 'b\\na\\n' | sort | head -n 1); echo \"<$x>\"; echo $((6 * 7)) > /tmp/f; cat /tmp/f";
+    assert_eq!(wasmtime("box.wasm", &["sh", "-c", script]), "<a>\n42\n");
+}
+
+#[test]
+fn python_under_wasmtime() {
+    let version = wasmtime("python.wasm", &["python3", "--version"]);
+    assert!(version.starts_with("Python 3."), "{version}");
+}
+
+#[test]
+fn image_in_the_wasmer_sdk() {
+    let run = |argv: &[&str]| {
+        let out = Command::new("node")
+            .arg("--no-warnings")
+            .arg(peers("sdk_run.mjs"))
+            .arg(given("WASIBOX_NODE_MODULES", "target/peers/node_modules"))
+            .arg(image())
+            .args(argv)
+            .output()
+            .expect("node");
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.success(), "{argv:?}: {}\n{stderr}", out.status);
+        String::from_utf8(out.stdout).expect("UTF-8")
+    };
+    assert_eq!(run(&["echo", "hi"]), "hi\n");
+    assert_eq!(run(&["bash", "-c", "echo hi there | wc -w"]), "2\n");
+    assert_eq!(run(&["python3", "-c", "print(sum(range(10)))"]), "45\n");
+}
