@@ -7,8 +7,25 @@ use thiserror::Error;
 #[error("{}", String::from_utf8_lossy(.message))]
 pub struct ExpandError {
     pub kind: ErrorKind,
-    /// The message, e.g. `x: unbound variable`.
+    /// The message, e.g. `x: unbound variable`. Empty: it was printed already, or there is none.
     pub message: Vec<u8>,
+}
+
+impl ExpandError {
+    /// An error of the given kind; the message's parts are joined.
+    pub fn new(kind: ErrorKind, parts: &[&[u8]]) -> ExpandError {
+        ExpandError { kind, message: parts.concat() }
+    }
+
+    /// An error that abandons the command ([`ErrorKind::Command`]).
+    pub fn command(parts: &[&[u8]]) -> ExpandError {
+        ExpandError::new(ErrorKind::Command, parts)
+    }
+
+    /// An error that ends a non-interactive shell ([`ErrorKind::Exit`]).
+    pub fn exit(parts: &[&[u8]]) -> ExpandError {
+        ExpandError::new(ErrorKind::Exit, parts)
+    }
 }
 
 /// How far an error unwinds (bash: `DISCARD`, `FORCE_EOF`, exit of a non-interactive shell).

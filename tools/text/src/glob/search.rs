@@ -61,7 +61,8 @@ impl Pattern {
     }
 
     /// All matches from left to right, each the longest at its place, none overlapping (`${x//p/r}`).
-    /// Empty matches are not reported: bash replaces none.
+    /// A match may be empty, except at the end of a text that is not empty, as in bash. An empty
+    /// pattern has no matches.
     pub fn matches<'p, 't>(&'p self, text: &'t [u8]) -> Matches<'p, 't> {
         Matches { pattern: self, text, at: 0, general: None }
     }
@@ -125,6 +126,11 @@ impl Iterator for Matches<'_, '_> {
             _ => self.next_general(),
         }?;
         self.at = found.1;
+        if found.0 == found.1 {
+            // Behind an empty match the search goes on one character later.
+            let width = super::char_at(self.text, found.1, self.pattern.options.utf8).map_or(1, |(_, width)| width);
+            self.at += width;
+        }
         Some(found)
     }
 }
@@ -158,15 +164,8 @@ impl Matches<'_, '_> {
             let starts = sim.run(&pattern.nodes, anywhere, Direction::Backward);
             (sim, starts)
         });
-        let mut at = self.at;
-        loop {
-            let start = sim.next_from(starts, at).filter(|&s| s < text.len())?;
-            if let Some(end) = pattern.longest_from(sim, start)
-                && end > start
-            {
-                return Some((start, end));
-            }
-            at = start + 1;
-        }
+        let start = sim.next_from(starts, self.at).filter(|&s| s < text.len().max(1))?;
+        let end = pattern.longest_from(sim, start)?;
+        Some((start, end))
     }
 }

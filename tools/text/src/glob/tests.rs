@@ -147,7 +147,8 @@ fn parts_of_a_text() {
     assert_eq!(all("?", "aé"), [(0, 1), (1, 3)]);
     assert_eq!(all("*", "ab"), [(0, 2)]);
     assert_eq!(all("", "ab"), []);
-    assert_eq!(all("*(x)", "ab"), []);
+    assert_eq!(all("*(x)", "axb"), [(0, 0), (1, 2), (2, 2)]);
+    assert_eq!(all("*", ""), [(0, 0)]);
 }
 
 /// Patterns that take a backtracking matcher ages.

@@ -1,0 +1,148 @@
+//! Reading and writing the operands of arithmetic.
+
+use std::borrow::Cow;
+
+use super::number::plain_integer;
+use super::text::{self, Origin};
+use super::MAX_RECURSION;
+use crate::env::{Env, Key, Lookup};
+use crate::error::ExpandError;
+use crate::subscript::{self, NoSuchPlace, OwnedKey};
+use crate::value::{Str, Value};
+
+/// What an expression in a variable adds to the depth besides 1, so that about 200 may nest.
+const EVALUATION_WEIGHT: u32 = 4;
+
+/// A variable or element that is read or assigned.
+#[derive(Debug)]
+pub(super) enum Place<'n> {
+    Scalar(Cow<'n, [u8]>),
+    Element(Cow<'n, [u8]>, OwnedKey),
+}
+
+impl<'n> Place<'n> {
+    /// A variable by name; namerefs may lead to an element.
+    pub(super) fn variable(env: &mut dyn Env, name: &'n [u8]) -> Result<Place<'n>, ExpandError> {
+        let (name, sub) = env.resolve(name)?;
+        match sub {
+            None => Ok(Place::Scalar(name)),
+            Some(text) => {
+                let key = subscript::subscript_text_key(env, &name, &text)?;
+                Ok(Place::Element(name, key))
+            }
+        }
+    }
+
+    /// The value as a number. `depth` counts the variables on the way.
+    pub(super) fn read(&self, env: &mut dyn Env, depth: u32) -> Result<i64, ExpandError> {
+        let (name, value) = match self {
+            Place::Scalar(name) => {
+                let value = match env.get(name) {
+                    None => None,
+                    Some(Value::Scalar(text)) => Some(text),
+                    Some(Value::Indexed(array)) => array.get(0).cloned(),
+                    Some(Value::Assoc(array)) => array.get(b"0").cloned(),
+                };
+                (name, value)
+            }
+            Place::Element(name, key) => {
+                let value = match env.get(name) {
+                    None => None,
+                    Some(value) => match subscript::element(&value, key) {
+                        Ok(value) => value,
+                        Err(NoSuchPlace) => {
+                            let shown = Place::shown(name, key);
+                            env.warn(&[&shown, b": bad array subscript".as_slice()].concat());
+                            None
+                        }
+                    },
+                };
+                (name, value)
+            }
+        };
+        match value {
+            Some(text) => number(env, &text, depth),
+            None if env.options().nounset => Err(unbound(name, self)),
+            None => Ok(0),
+        }
+    }
+
+    fn shown(name: &[u8], key: &OwnedKey) -> Vec<u8> {
+        match key {
+            OwnedKey::Index(index) => [name, b"[", index.to_string().as_bytes(), b"]"].concat(),
+            OwnedKey::Name(key) => [name, b"[", key, b"]"].concat(),
+        }
+    }
+
+    pub(super) fn write(&self, env: &mut dyn Env, value: i64) -> Result<(), ExpandError> {
+        let text = Str::new(value.to_string().into_bytes());
+        match self {
+            Place::Scalar(name) => env.set(name, text),
+            Place::Element(name, OwnedKey::Index(index)) => env.set_element(name, Key::Index(*index), text),
+            Place::Element(name, OwnedKey::Name(key)) => env.set_element(name, Key::Name(key), text),
+        }
+    }
+}
+
+fn unbound(name: &[u8], place: &Place<'_>) -> ExpandError {
+    let shown = match place {
+        Place::Scalar(_) => name.to_vec(),
+        Place::Element(name, key) => Place::shown(name, key),
+    };
+    ExpandError::exit(&[&shown, b": unbound variable"])
+}
+
+/// Reads a variable by name.
+pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: u32) -> Result<i64, ExpandError> {
+    if let Some(value) = env.get_int(name) {
+        return Ok(value);
+    }
+    match env.lookup(name) {
+        Lookup::Value(Value::Scalar(text)) => number(env, &text, depth),
+        Lookup::Unset if env.options().nounset => Err(ExpandError::exit(&[name, b": unbound variable"])),
+        Lookup::Unset => Ok(0),
+        _ => Place::variable(env, name)?.read(env, depth),
+    }
+}
+
+/// Assigns to a variable by name.
+pub(super) fn write(env: &mut dyn Env, name: &[u8], value: i64) -> Result<(), ExpandError> {
+    if env.set_int(name, value)? {
+        return Ok(());
+    }
+    Place::variable(env, name)?.write(env, value)
+}
+
+/// A variable's text as a number: evaluated as an expression of its own. A text that is
+/// just another name is followed without recursion.
+fn number(env: &mut dyn Env, text: &Str, depth: u32) -> Result<i64, ExpandError> {
+    let mut text = text.clone();
+    let mut depth = depth;
+    loop {
+        if let Some(value) = plain_integer(&text) {
+            return Ok(value);
+        }
+        depth += 1;
+        if depth > MAX_RECURSION {
+            return Err(too_deep(&text));
+        }
+        if !is_name(&text) {
+            // An expression within an expression takes native stack: it weighs more.
+            return text::eval(env, &text, Origin::Raw, depth + EVALUATION_WEIGHT);
+        }
+        match env.lookup(&text) {
+            Lookup::Value(Value::Scalar(next)) => text = next,
+            Lookup::Unset if !env.options().nounset => return Ok(0),
+            _ => return text::eval(env, &text, Origin::Raw, depth + EVALUATION_WEIGHT),
+        }
+    }
+}
+
+fn is_name(text: &[u8]) -> bool {
+    let is = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    text.first().is_some_and(|b| !b.is_ascii_digit()) && text.iter().all(is)
+}
+
+pub(super) fn too_deep(text: &[u8]) -> ExpandError {
+    ExpandError::command(&[text, b": expression recursion level exceeded (error token is \"", text, b"\")"])
+}

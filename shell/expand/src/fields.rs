@@ -1,0 +1,297 @@
+//! Fields under construction.
+//!
+//! Parts of a word arrive as quoted text, literal text or text to be split; `"$@"` ends a field
+//! on its own account. A field that is one shared value stays shared.
+
+use std::rc::Rc;
+
+use box_text::glob;
+
+use crate::split::{Class, Ifs};
+use crate::value::Str;
+
+/// What becomes of text that may be split, and of the seams of `"$@"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Command words: several fields.
+    Split,
+    /// Assignments, `case`, patterns: one field, seams become spaces (`$*`: first of `IFS`).
+    Join,
+    /// Here-documents: as `Join`, and `$*` is joined by spaces, too.
+    HereDoc,
+}
+
+/// A finished field.
+#[derive(Clone, Debug)]
+pub(crate) enum Field {
+    /// All quoted.
+    Shared(Str),
+    Built(Built),
+}
+
+/// Text with the places where quoting begins and ends, starting unquoted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Built {
+    text: Vec<u8>,
+    toggles: Vec<usize>,
+}
+
+impl Field {
+    /// The field after quote removal.
+    pub(crate) fn into_text(self) -> Str {
+        match self {
+            Field::Shared(text) => text,
+            Field::Built(built) => Rc::new(built.text),
+        }
+    }
+
+    /// The pattern the field stands for, if it holds an active pattern character.
+    pub(crate) fn pattern(&self, extglob: bool) -> Option<Vec<u8>> {
+        let Field::Built(built) = self else { return None };
+        if !built.text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
+            return None;
+        }
+        let pattern = built.escaped();
+        glob::has_magic(&pattern, extglob).then_some(pattern)
+    }
+
+    /// The text with quoted characters escaped for [`glob`].
+    pub(crate) fn escaped(&self) -> Vec<u8> {
+        match self {
+            Field::Shared(text) => glob::escape(text),
+            Field::Built(built) => built.escaped(),
+        }
+    }
+
+    /// Calls `f` for each stretch of text, with whether it is quoted.
+    pub(crate) fn stretches(&self, mut f: impl FnMut(&[u8], bool)) {
+        match self {
+            Field::Shared(text) => f(text, true),
+            Field::Built(built) => built.stretches(f),
+        }
+    }
+}
+
+impl Built {
+    fn escaped(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.text.len() + 8);
+        self.stretches(|text, quoted| {
+            if quoted {
+                glob::escape_into(text, &mut out);
+            } else {
+                out.extend_from_slice(text);
+            }
+        });
+        out
+    }
+
+    fn stretches(&self, mut f: impl FnMut(&[u8], bool)) {
+        let mut from = 0;
+        let mut quoted = false;
+        for &at in &self.toggles {
+            f(&self.text[from..at], quoted);
+            from = at;
+            quoted = !quoted;
+        }
+        f(&self.text[from..], quoted);
+    }
+}
+
+/// The fields of one word.
+pub(crate) struct Fields {
+    pub(crate) mode: Mode,
+    ifs: Option<Ifs>,
+    done: Vec<Field>,
+    current: Built,
+    /// The current field is this value alone, so far.
+    shared: Option<Str>,
+    /// The current field exists even if it is empty.
+    started: bool,
+    /// Blanks ended the field before: a delimiter that follows belongs to them.
+    after_blank: bool,
+    /// Bytes since the last look at [`Fields::take_volume`].
+    volume: usize,
+}
+
+impl Fields {
+    pub(crate) fn new(mode: Mode) -> Fields {
+        Fields {
+            mode,
+            ifs: None,
+            done: Vec::new(),
+            current: Built::default(),
+            shared: None,
+            started: false,
+            after_blank: false,
+            volume: 0,
+        }
+    }
+
+    pub(crate) fn splitting(ifs: Ifs) -> Fields {
+        Fields { ifs: Some(ifs), ..Fields::new(Mode::Split) }
+    }
+
+    /// Whether [`Fields::set_ifs`] must be called before text is split.
+    pub(crate) fn needs_ifs(&self) -> bool {
+        self.ifs.is_none()
+    }
+
+    pub(crate) fn set_ifs(&mut self, ifs: Ifs) {
+        self.ifs = Some(ifs);
+    }
+
+    pub(crate) fn forget_ifs(&mut self) {
+        self.ifs = None;
+    }
+
+    pub(crate) fn ifs(&self) -> Option<&Ifs> {
+        self.ifs.as_ref()
+    }
+
+    /// Bytes added since the last call, for the budget.
+    pub(crate) fn take_volume(&mut self) -> usize {
+        std::mem::take(&mut self.volume)
+    }
+
+    /// Length of the current field and number of finished ones: changes when anything is added.
+    pub(crate) fn mark(&self) -> (usize, usize) {
+        (self.done.len(), self.current.text.len() + self.shared.as_ref().map_or(0, |s| s.len()))
+    }
+
+    /// The current field exists from now on (`""`).
+    pub(crate) fn start(&mut self) {
+        self.started = true;
+        self.after_blank = false;
+    }
+
+    fn unshare(&mut self) {
+        if let Some(text) = self.shared.take() {
+            self.set_quoted(true);
+            self.current.text.extend_from_slice(&text);
+        }
+    }
+
+    fn set_quoted(&mut self, quoted: bool) {
+        if (self.current.toggles.len() % 2 == 1) != quoted {
+            self.current.toggles.push(self.current.text.len());
+        }
+    }
+
+    fn add(&mut self, text: &[u8], quoted: bool) {
+        self.unshare();
+        self.set_quoted(quoted);
+        self.current.text.extend_from_slice(text);
+        self.volume += text.len();
+        self.started = true;
+        self.after_blank = false;
+    }
+
+    pub(crate) fn push_quoted(&mut self, text: &[u8]) {
+        if text.is_empty() {
+            self.start();
+        } else {
+            self.add(text, true);
+        }
+    }
+
+    /// Text between elements that are joined.
+    pub(crate) fn push_joint(&mut self, text: &[u8], quoted: bool) {
+        if !text.is_empty() {
+            self.add(text, quoted);
+        }
+    }
+
+    /// As [`Fields::push_quoted`], sharing the value if the field consists of nothing else.
+    pub(crate) fn push_shared(&mut self, text: Str) {
+        if self.current.text.is_empty() && self.shared.is_none() {
+            self.start();
+            self.volume += text.len();
+            self.shared = Some(text);
+        } else {
+            self.push_quoted(&text);
+        }
+    }
+
+    /// Unquoted text of the source: patterns are active, nothing is split.
+    pub(crate) fn push_literal(&mut self, text: &[u8]) {
+        if !text.is_empty() {
+            self.add(text, false);
+        }
+    }
+
+    /// The result of an unquoted expansion.
+    pub(crate) fn push_split(&mut self, text: &[u8]) {
+        if self.mode != Mode::Split {
+            self.push_literal(text);
+            return;
+        }
+        // Taken out for the borrow; put back below.
+        let Some(ifs) = self.ifs.take() else {
+            self.push_literal(text);
+            return;
+        };
+        let mut rest = text;
+        while !rest.is_empty() {
+            let run = ifs.ordinary_run(rest);
+            if run > 0 {
+                self.add(&rest[..run], false);
+                rest = &rest[run..];
+                continue;
+            }
+            let (class, width) = ifs.classify(rest);
+            self.volume += width;
+            rest = &rest[width..];
+            match class {
+                Class::Ordinary => {}
+                Class::Blank => {
+                    if self.started {
+                        self.end_field();
+                        self.after_blank = true;
+                    }
+                }
+                Class::Delimiter => {
+                    if self.after_blank {
+                        self.after_blank = false;
+                    } else {
+                        self.end_field();
+                    }
+                }
+            }
+        }
+        self.ifs = Some(ifs);
+    }
+
+    /// Ends the current field, even an empty one.
+    pub(crate) fn end_field(&mut self) {
+        let field = match self.shared.take() {
+            Some(text) => Field::Shared(text),
+            None => Field::Built(std::mem::take(&mut self.current)),
+        };
+        self.done.push(field);
+        // A field costs memory even if it is empty.
+        self.volume += 32;
+        self.started = false;
+        self.after_blank = false;
+    }
+
+    /// Ends the current field if there is one (between elements of `$*` where nothing splits).
+    pub(crate) fn end_field_if_any(&mut self) {
+        if self.started {
+            self.end_field();
+        }
+    }
+
+    /// All fields.
+    pub(crate) fn finish(mut self) -> Vec<Field> {
+        self.end_field_if_any();
+        self.done
+    }
+
+    /// The one field of the modes that do not split.
+    pub(crate) fn finish_one(mut self) -> Field {
+        match self.shared.take() {
+            Some(text) => Field::Shared(text),
+            None => Field::Built(self.current),
+        }
+    }
+}

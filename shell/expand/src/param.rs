@@ -1,0 +1,157 @@
+//! Parameter expansion (POSIX XCU 2.6.2, bash manual 3.5.3).
+//!
+//! | step | file |
+//! |---|---|
+//! | which parameter is meant, and its value or list of values | `target` |
+//! | `${x-w}` and relatives | `defaults` |
+//! | `${#x}`, `${!prefix@}`, `${!a[@]}` | `names` |
+//! | `${x:o:l}` | `substring` |
+//! | `${x#p}`, `${x%p}`, `${x/p/r}`, `${x^p}` | `edit` |
+//! | `${x@op}` | `transform` |
+//! | characters in byte strings | `chars` |
+
+pub(crate) mod chars;
+mod defaults;
+mod edit;
+mod names;
+mod replace;
+mod substring;
+mod target;
+mod transform;
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{Param, ParamName, ParamOp};
+
+use crate::env::Lookup;
+use crate::error::ExpandError;
+use crate::value::{Str, Value};
+use crate::word::Expander;
+use target::{Content, Target};
+
+type Result<T> = std::result::Result<T, ExpandError>;
+
+/// The name, if the expansion is a plain `$name` or `${name}`.
+pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
+    match param {
+        Param {
+            name: ParamName::Variable(name),
+            subscript: None,
+            indirect: false,
+            op: ParamOp::Plain,
+            ..
+        } => Some(name),
+        _ => None,
+    }
+}
+
+/// Expands a parameter into the fields under construction. True if it was an `@` list
+/// without elements (`"$@"` alone makes no field then).
+pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
+    if let Some(name) = plain_name(param) {
+        match x.env.lookup(name) {
+            Lookup::Value(Value::Scalar(text)) => {
+                x.value(text, quoted)?;
+                return Ok(false);
+            }
+            Lookup::Unset if !x.env.options().nounset => return Ok(false),
+            _ => {}
+        }
+    }
+    match &param.op {
+        ParamOp::Bad => return Err(bad_substitution(param)),
+        ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
+        ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
+        ParamOp::Length => return names::length(x, param, quoted),
+        _ => {}
+    }
+    let target = Target::of(x.env, param)?;
+    let content = target.fetch(x.env)?;
+    match &param.op {
+        ParamOp::Default { colon, word } => {
+            if content.is_missing(*colon) {
+                return defaults::word(x, word, quoted);
+            }
+        }
+        ParamOp::Alternate { colon, word } => {
+            if !content.is_missing(*colon) {
+                return defaults::word(x, word, quoted);
+            }
+            // `"${@+x}"` without parameters makes no field, as `"$@"` would.
+            return Ok(matches!(&content, Content::List { star: false, .. }));
+        }
+        ParamOp::Error { colon, word } => {
+            if content.is_missing(*colon) {
+                return Err(defaults::error(x, param, *colon, word)?);
+            }
+        }
+        ParamOp::Assign { colon, word } => {
+            if content.is_missing(*colon) {
+                let value = defaults::assign(x, param, &target, word, quoted)?;
+                x.value(value, quoted)?;
+                return Ok(false);
+            }
+        }
+        op => {
+            content.require_set(x.env, param)?;
+            let content = apply(x, param, op, &target, content)?;
+            return emit(x, content, quoted);
+        }
+    }
+    emit(x, content, quoted)
+}
+
+/// The operators that make a value from a value.
+fn apply(x: &mut Expander<'_>, param: &Param, op: &ParamOp, target: &Target<'_>, content: Content) -> Result<Content> {
+    match op {
+        ParamOp::RemovePrefix { longest, pattern } => edit::remove(x.env, content, pattern, true, *longest),
+        ParamOp::RemoveSuffix { longest, pattern } => edit::remove(x.env, content, pattern, false, *longest),
+        ParamOp::Replace { kind, pattern, replacement } => {
+            replace::replace(x.env, content, *kind, pattern, replacement.as_ref())
+        }
+        ParamOp::Case { kind, all, pattern } => edit::case(x.env, content, *kind, *all, pattern.as_ref()),
+        ParamOp::Substring { offset, length } => {
+            substring::substring(x.env, param, target, content, offset, length.as_ref())
+        }
+        ParamOp::Transform(op) => transform::transform(x.env, target, content, *op),
+        _ => Ok(content),
+    }
+}
+
+fn emit(x: &mut Expander<'_>, content: Content, quoted: bool) -> Result<bool> {
+    match content {
+        Content::Scalar(None) => Ok(false),
+        Content::Scalar(Some(text)) => {
+            x.value(text, quoted)?;
+            Ok(false)
+        }
+        Content::List { items, star, .. } => x.list(items, star, quoted),
+    }
+}
+
+fn bad_substitution(param: &Param) -> ExpandError {
+    let parts: [&[u8]; 2] = [&param.raw, b": bad substitution"];
+    // bash ends the shell for an unknown `@` operator, and abandons the command otherwise.
+    let name = param.raw.strip_prefix(b"${").unwrap_or_default();
+    let end = name.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(name.len());
+    if end > 0 && name.get(end) == Some(&b'@') {
+        ExpandError::exit(&parts)
+    } else {
+        ExpandError::command(&parts)
+    }
+}
+
+/// The parameter as messages name it: `x`, `a[$i]`, `1`, `@`.
+fn shown(param: &Param) -> Vec<u8> {
+    let mut out = match &param.name {
+        ParamName::Variable(name) => name.to_vec(),
+        ParamName::Positional(n) => n.to_string().into_bytes(),
+        ParamName::Special(c) => vec![*c],
+    };
+    target::push_subscript(param.subscript.as_ref(), &mut out);
+    out
+}
+
+fn str_of(bytes: Vec<u8>) -> Str {
+    Rc::new(bytes)
+}

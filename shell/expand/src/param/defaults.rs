@@ -1,0 +1,87 @@
+//! `${x-word}`, `${x=word}`, `${x?word}`, `${x+word}`.
+
+use sh_syntax::ast::{Param, Word};
+
+use super::target::{Part, Target};
+use super::{Result, shown};
+use crate::brace::Piece;
+use crate::error::{ErrorKind, ExpandError};
+use crate::fields::Mode;
+use crate::value::Str;
+use crate::word::{Expander, text_of};
+
+/// Adds the word in place of the parameter, part by part: it is split as the expansion is.
+pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bool> {
+    if quoted {
+        x.parts(&word.parts, true)?;
+        return Ok(false);
+    }
+    // Literal text in the word is the result of an expansion now: it is split.
+    let last = word.parts.len().wrapping_sub(1);
+    for (at, part) in word.parts.iter().enumerate() {
+        match Piece::of_part(part) {
+            Piece::Literal(text) if at == 0 && text.first() == Some(&b'~') => tilde_then_split(x, &text, at == last)?,
+            Piece::Literal(text) => split(x, &text),
+            _ => x.parts(std::slice::from_ref(part), false)?,
+        }
+    }
+    Ok(false)
+}
+
+fn split(x: &mut Expander<'_>, text: &[u8]) {
+    x.load_ifs();
+    x.fields.push_split(text);
+}
+
+/// `${x-~/a b}`: the tilde's value is not split, what follows is.
+fn tilde_then_split(x: &mut Expander<'_>, text: &[u8], last: bool) -> Result<()> {
+    let end = text.iter().position(|b| matches!(b, b'/' | b':' | b' ' | b'\t' | b'\n')).unwrap_or(text.len());
+    let is_last = last || end < text.len();
+    crate::tilde::expand(x, &text[..end], false, true, is_last);
+    split(x, &text[end..]);
+    Ok(())
+}
+
+/// The error of `${x?word}`.
+pub(super) fn error(x: &mut Expander<'_>, param: &Param, colon: bool, word: &Word) -> Result<ExpandError> {
+    let name = shown(param);
+    let text = text_of(x.env, word, false)?;
+    let reason: &[u8] = match (word.parts.is_empty(), colon) {
+        (true, true) => b"parameter null or not set",
+        (true, false) => b"parameter not set",
+        (false, _) => &text,
+    };
+    Ok(ExpandError::exit(&[&name, b": ", reason]))
+}
+
+/// Assigns for `${x=word}`; the variable's value afterwards (attributes may change it).
+pub(super) fn assign(
+    x: &mut Expander<'_>,
+    param: &Param,
+    target: &Target<'_>,
+    word: &Word,
+    quoted: bool,
+) -> Result<Str> {
+    let value = text_of(x.env, word, quoted)?;
+    // IFS itself may be what is assigned.
+    if x.fields.mode == Mode::Split {
+        x.fields.forget_ifs();
+    }
+    match target {
+        Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
+        Target::Variable { name, part: Part::Element(key) } => {
+            x.env.set_element(name, key.as_key(), value.clone())?;
+        }
+        Target::Variable { .. } => {
+            return Err(ExpandError::command(&[&shown(param), b": bad array subscript"]));
+        }
+        Target::Positional(_) | Target::Special(_) => {
+            return Err(ExpandError::new(ErrorKind::Command, &[b"$", &shown(param), b": cannot assign in this way"]));
+        }
+        Target::Text(name) => x.env.set(name, value.clone())?,
+    }
+    match target.fetch(x.env)? {
+        super::target::Content::Scalar(Some(now)) => Ok(now),
+        _ => Ok(value),
+    }
+}

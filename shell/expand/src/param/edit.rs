@@ -1,0 +1,97 @@
+//! `${x#p}`, `${x%p}`, `${x^p}` and relatives.
+
+use sh_syntax::ast::{CaseKind, Word};
+
+use super::target::Content;
+use super::{Result, chars, str_of};
+use crate::env::Env;
+use crate::pattern::operator_pattern;
+use crate::value::Str;
+
+/// Removes a matching prefix or suffix from each value.
+pub(super) fn remove(env: &mut dyn Env, content: Content, word: &Word, prefix: bool, longest: bool) -> Result<Content> {
+    let pattern = operator_pattern(env, word, false)?;
+    content.map(|text| {
+        let kept = match (prefix, longest) {
+            (true, false) => pattern.shortest_prefix(&text).map(|end| end..text.len()),
+            (true, true) => pattern.longest_prefix(&text).map(|end| end..text.len()),
+            (false, false) => pattern.shortest_suffix(&text).map(|start| 0..start),
+            (false, true) => pattern.longest_suffix(&text).map(|start| 0..start),
+        };
+        Ok(match kept {
+            Some(range) if range != (0..text.len()) => str_of(text[range].to_vec()),
+            _ => text,
+        })
+    })
+}
+
+/// Changes the case of the first or of all characters that match.
+pub(super) fn case(
+    env: &mut dyn Env,
+    content: Content,
+    kind: CaseKind,
+    all: bool,
+    word: Option<&Word>,
+) -> Result<Content> {
+    let pattern = match word {
+        Some(word) if !word.parts.is_empty() => Some(operator_pattern(env, word, true)?),
+        _ => None,
+    };
+    let utf8 = !env.options().c_locale;
+    content.map(|text| {
+        let matches = |c: &[u8]| pattern.as_ref().is_none_or(|p| p.is_match(c));
+        Ok(change_case(&text, kind, all, utf8, matches))
+    })
+}
+
+/// Case of characters; letters whose other case is not one character stay.
+pub(super) fn change_case(text: &[u8], kind: CaseKind, all: bool, utf8: bool, matches: impl Fn(&[u8]) -> bool) -> Str {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (c, tail) = rest.split_at(chars::first_width(rest, utf8));
+        if matches(c) {
+            push_changed(c, kind, &mut out);
+        } else {
+            out.extend_from_slice(c);
+        }
+        rest = tail;
+        if !all {
+            out.extend_from_slice(rest);
+            break;
+        }
+    }
+    str_of(out)
+}
+
+fn push_changed(bytes: &[u8], kind: CaseKind, out: &mut Vec<u8>) {
+    if let [byte] = bytes
+        && byte.is_ascii()
+    {
+        out.push(match kind {
+            CaseKind::Upper => byte.to_ascii_uppercase(),
+            CaseKind::Lower => byte.to_ascii_lowercase(),
+            CaseKind::Toggle if byte.is_ascii_uppercase() => byte.to_ascii_lowercase(),
+            CaseKind::Toggle => byte.to_ascii_uppercase(),
+        });
+        return;
+    }
+    let Some(c) = std::str::from_utf8(bytes).ok().and_then(|s| s.chars().next()) else {
+        out.extend_from_slice(bytes);
+        return;
+    };
+    let upper = match kind {
+        CaseKind::Upper => true,
+        CaseKind::Lower => false,
+        CaseKind::Toggle => !c.is_uppercase(),
+    };
+    let changed = if upper { single(c.to_uppercase()) } else { single(c.to_lowercase()) };
+    out.extend_from_slice(changed.unwrap_or(c).encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
+    match (chars.next(), chars.next()) {
+        (Some(c), None) => Some(c),
+        _ => None,
+    }
+}

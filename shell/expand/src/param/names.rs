@@ -1,0 +1,66 @@
+//! `${#x}`, `${!prefix@}`, `${!a[@]}`.
+
+use sh_syntax::ast::{Param, ParamName, Subscript};
+
+use super::target::{Content, Target, unbound};
+use super::{Result, chars, str_of};
+use crate::error::ExpandError;
+use crate::value::{Str, Value};
+use crate::word::Expander;
+
+/// `${#x}` in characters, `${#a[@]}` and `${#@}` in elements.
+pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
+    let count = match count_elements(x, param)? {
+        Some(count) => count,
+        None => {
+            let target = Target::of(x.env, param)?;
+            let options = x.env.options();
+            let (nounset, utf8) = (options.nounset, !options.c_locale);
+            match target.fetch(x.env)? {
+                Content::Scalar(None) if nounset => return Err(unbound(param)),
+                Content::Scalar(None) => 0,
+                Content::Scalar(Some(text)) => chars::char_count(&text, utf8),
+                Content::List { items, .. } => items.len(),
+            }
+        }
+    };
+    x.value(str_of(count.to_string().into_bytes()), quoted)?;
+    Ok(false)
+}
+
+/// Counts an array without listing it.
+fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> {
+    let name = match (&param.name, &param.subscript, param.indirect) {
+        (ParamName::Special(b'@' | b'*'), None, false) => return Ok(Some(x.env.positional().len())),
+        (ParamName::Variable(name), Some(Subscript::At | Subscript::Star), false) => name,
+        _ => return Ok(None),
+    };
+    let (name, _) = x.env.resolve(name)?;
+    Ok(Some(match x.env.get(&name) {
+        None if x.env.options().nounset && !x.env.attributes(&name).indexed && !x.env.attributes(&name).assoc => {
+            return Err(ExpandError::command(&[&name, b": unbound variable"]));
+        }
+        None => 0,
+        Some(Value::Scalar(_)) => 1,
+        Some(Value::Indexed(array)) => array.len(),
+        Some(Value::Assoc(array)) => array.len(),
+    }))
+}
+
+pub(super) fn with_prefix(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
+    let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
+    let names = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
+    x.list(names, !at, quoted)
+}
+
+pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
+    let ParamName::Variable(name) = &param.name else { return Ok(false) };
+    let (name, _) = x.env.resolve(name)?;
+    let keys: Vec<Str> = match x.env.get(&name) {
+        None => Vec::new(),
+        Some(Value::Scalar(_)) => vec![str_of(b"0".to_vec())],
+        Some(Value::Indexed(array)) => array.iter().map(|(i, _)| str_of(i.to_string().into_bytes())).collect(),
+        Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
+    };
+    x.list(keys, !at, quoted)
+}

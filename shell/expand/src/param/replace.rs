@@ -1,0 +1,117 @@
+//! `${x/pattern/replacement}`.
+
+use box_text::glob::Pattern;
+use sh_syntax::ast::{ReplaceKind, Word};
+
+use super::target::Content;
+use super::{Result, str_of};
+use crate::env::Env;
+use crate::pattern::operator_pattern;
+use crate::value::Str;
+use crate::word::{self, Tilde};
+
+/// How much a result may grow before the budget is asked again.
+const CHARGE_STEP: usize = 1 << 20;
+
+/// What is put in place of a match.
+struct Replacement {
+    /// Text between the places where the match itself goes; at least one.
+    pieces: Vec<Vec<u8>>,
+}
+
+pub(super) fn replace(
+    env: &mut dyn Env,
+    content: Content,
+    kind: ReplaceKind,
+    pattern: &Word,
+    replacement: Option<&Word>,
+) -> Result<Content> {
+    let pattern = operator_pattern(env, pattern, true)?;
+    let replacement = match replacement {
+        Some(word) => Replacement::of(env, word)?,
+        None => Replacement { pieces: vec![Vec::new()] },
+    };
+    let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
+    if pattern.as_literal() == Some(b"") && !anchored {
+        return Ok(content);
+    }
+    content.map(|text| one(env, text, kind, &pattern, &replacement))
+}
+
+impl Replacement {
+    /// With `patsub_replacement` an unquoted `&` is the match; a backslash quotes `&` and itself.
+    fn of(env: &mut dyn Env, word: &Word) -> Result<Replacement> {
+        let field = word::joined(env, word, Tilde::Start, false)?;
+        if !env.options().patsub_replacement {
+            return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
+        }
+        let mut pieces = vec![Vec::new()];
+        let mut escaped = false;
+        field.stretches(|text, quoted| {
+            for &byte in text {
+                let special = !quoted && !escaped;
+                let last = pieces.len() - 1;
+                if special && byte == b'&' {
+                    pieces.push(Vec::new());
+                } else if special && byte == b'\\' {
+                    escaped = true;
+                    continue;
+                } else {
+                    if escaped && !matches!(byte, b'&' | b'\\') {
+                        pieces[last].push(b'\\');
+                    }
+                    pieces[last].push(byte);
+                }
+                escaped = false;
+            }
+        });
+        if escaped && let Some(last) = pieces.last_mut() {
+            last.push(b'\\');
+        }
+        Ok(Replacement { pieces })
+    }
+
+    fn push(&self, matched: &[u8], out: &mut Vec<u8>) {
+        for (at, piece) in self.pieces.iter().enumerate() {
+            if at > 0 {
+                out.extend_from_slice(matched);
+            }
+            out.extend_from_slice(piece);
+        }
+    }
+}
+
+fn one(env: &mut dyn Env, text: Str, kind: ReplaceKind, pattern: &Pattern, replacement: &Replacement) -> Result<Str> {
+    let mut out = Vec::new();
+    match kind {
+        ReplaceKind::Prefix => {
+            let Some(end) = pattern.longest_prefix(&text) else { return Ok(text) };
+            replacement.push(&text[..end], &mut out);
+            out.extend_from_slice(&text[end..]);
+        }
+        ReplaceKind::Suffix => {
+            let Some(start) = pattern.longest_suffix(&text) else { return Ok(text) };
+            out.extend_from_slice(&text[..start]);
+            replacement.push(&text[start..], &mut out);
+        }
+        ReplaceKind::First | ReplaceKind::All => {
+            let mut from = 0;
+            let mut charged = text.len();
+            let limit = if kind == ReplaceKind::First { 1 } else { usize::MAX };
+            for (start, end) in pattern.matches(&text).take(limit) {
+                out.extend_from_slice(&text[from..start]);
+                replacement.push(&text[start..end], &mut out);
+                from = end;
+                if out.len() > charged + CHARGE_STEP {
+                    env.charge(out.len() - charged)?;
+                    charged = out.len();
+                }
+            }
+            if from == 0 && out.is_empty() && !text.is_empty() {
+                return Ok(text);
+            }
+            out.extend_from_slice(&text[from..]);
+        }
+    }
+    Ok(str_of(out))
+}

@@ -1,0 +1,129 @@
+//! `${x:offset:length}` on strings, arrays and positional parameters.
+
+use std::ops::Range;
+
+use sh_syntax::ast::{Arith, Param, ParamName};
+
+use super::target::{Content, Part, Target};
+use super::{Result, chars, shown, str_of};
+use crate::arith;
+use crate::env::Env;
+use crate::error::ExpandError;
+use crate::value::{Str, Value};
+
+pub(super) fn substring(
+    env: &mut dyn Env,
+    param: &Param,
+    target: &Target<'_>,
+    content: Content,
+    offset: &Arith,
+    length: Option<&Arith>,
+) -> Result<Content> {
+    let offset = number(env, param, offset)?;
+    let wanted = match length {
+        None => None,
+        Some(expr) => Some((number(env, param, expr)?, expr)),
+    };
+    match content {
+        Content::Scalar(None) => Ok(Content::Scalar(None)),
+        Content::Scalar(Some(text)) => {
+            let utf8 = !env.options().c_locale;
+            let count = chars::char_count(&text, utf8);
+            let Some(range) = string_range(count, offset, wanted)? else {
+                return Ok(Content::Scalar(Some(Str::default())));
+            };
+            if range == (0..count) {
+                return Ok(Content::Scalar(Some(text)));
+            }
+            let start = chars::byte_offset(&text, range.start, utf8);
+            let end = start + chars::byte_offset(&text[start..], range.end - range.start, utf8);
+            Ok(Content::Scalar(Some(str_of(text[start..end].to_vec()))))
+        }
+        Content::List { items, star } => {
+            let limit = match wanted {
+                None => usize::MAX,
+                Some((length, _)) => usize::try_from(length).map_err(|_| negative(length))?,
+            };
+            Ok(Content::List { items: slice(env, target, items, offset, limit), star })
+        }
+    }
+}
+
+/// Errors in the arithmetic show the parameter's name in front.
+fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
+    arith::eval(env, expr).map_err(|mut error| {
+        if error.kind == crate::error::ErrorKind::Command && !matches!(param.name, ParamName::Special(_)) {
+            error.message.splice(0..0, [shown(param).as_slice(), b": "].concat());
+        }
+        error
+    })
+}
+
+fn negative(value: i64) -> ExpandError {
+    ExpandError::command(&[value.to_string().as_bytes(), b": substring expression < 0"])
+}
+
+/// The characters meant; `None` if the offset lies outside.
+fn string_range(count: usize, offset: i64, wanted: Option<(i64, &Arith)>) -> Result<Option<Range<usize>>> {
+    let size = count as i64;
+    let start = if offset < 0 { size + offset.max(-size - 1) } else { offset };
+    if !(0..=size).contains(&start) {
+        return Ok(None);
+    }
+    let end = match wanted {
+        None => size,
+        Some((length, _)) if length >= 0 => start.saturating_add(length).min(size),
+        Some((length, _)) => {
+            let end = size.saturating_add(length);
+            if end < start {
+                return Err(negative(length));
+            }
+            end
+        }
+    };
+    Ok(Some(start as usize..end as usize))
+}
+
+/// Elements of a list from `offset` on.
+fn slice(env: &mut dyn Env, target: &Target<'_>, items: Vec<Str>, offset: i64, limit: usize) -> Vec<Str> {
+    match target {
+        // `$0` is number 0 of the positional parameters.
+        Target::Special(_) => {
+            let count = items.len() as i64;
+            let start = if offset < 0 { count.saturating_add(1).saturating_add(offset) } else { offset };
+            if start < 0 {
+                return Vec::new();
+            }
+            let zero = (start == 0 && limit > 0).then(|| env.special(b'0')).flatten();
+            let left = limit - usize::from(zero.is_some());
+            let skip = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(1);
+            zero.into_iter().chain(items.into_iter().skip(skip).take(left)).collect()
+        }
+        Target::Variable { name, part: Part::All { .. } } => match env.get(name) {
+            Some(Value::Indexed(array)) => {
+                let end = array.max_index().map_or(0, |last| last.saturating_add(1));
+                let start = if offset < 0 { end.saturating_add(offset) } else { offset };
+                if start < 0 {
+                    return Vec::new();
+                }
+                array.values_from(start).take(limit).cloned().collect()
+            }
+            Some(Value::Assoc(array)) => {
+                // bash counts the elements from 1 here; 0 means the first, too.
+                let end = array.len() as i64 + 1;
+                let start = if offset < 0 { end.saturating_add(offset) } else { offset };
+                if start < 0 {
+                    return Vec::new();
+                }
+                let skip = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(1);
+                array.values().skip(skip).take(limit).cloned().collect()
+            }
+            Some(Value::Scalar(text)) => {
+                let start = if offset < 0 { 1i64.saturating_add(offset) } else { offset };
+                if start == 0 && limit > 0 { vec![text] } else { Vec::new() }
+            }
+            None => Vec::new(),
+        },
+        _ => items,
+    }
+}

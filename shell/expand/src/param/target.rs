@@ -1,0 +1,223 @@
+//! Which parameter an expansion means, through indirection and namerefs, and its value.
+
+use std::borrow::Cow;
+
+use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript};
+use sh_syntax::parse::{ParseOptions, parse_parameter};
+
+use super::{Result, shown, str_of};
+use crate::env::Env;
+use crate::error::ExpandError;
+use crate::subscript::{self, OwnedKey};
+use crate::value::{Str, Value};
+
+/// A parameter, ready to be read.
+#[derive(Debug)]
+pub(super) enum Target<'p> {
+    /// A variable, after namerefs.
+    Variable { name: Cow<'p, [u8]>, part: Part },
+    Positional(u32),
+    Special(u8),
+    /// `${!ref}` of a nameref: the name it refers to is the value.
+    Text(Str),
+}
+
+/// Which part of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    /// The scalar, or element 0 of an array.
+    Whole,
+    /// `[@]`, `[*]`
+    All { star: bool },
+    Element(OwnedKey),
+}
+
+/// A parameter's value.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    Scalar(Option<Str>),
+    /// `$@`, `$*`, `${a[@]}`, `${a[*]}`.
+    List { items: Vec<Str>, star: bool },
+}
+
+impl<'p> Target<'p> {
+    pub(super) fn of(env: &mut dyn Env, param: &'p Param) -> Result<Target<'p>> {
+        if !param.indirect {
+            return Target::direct(env, &param.name, param.subscript.as_ref());
+        }
+        if let (ParamName::Variable(name), None) = (&param.name, &param.subscript)
+            && let Some(referenced) = env.nameref(name)
+        {
+            return Ok(Target::Text(referenced));
+        }
+        let target = Target::direct(env, &param.name, param.subscript.as_ref())?;
+        let text = match target.fetch(env)? {
+            Content::Scalar(Some(text)) => text,
+            Content::List { items, star } if !items.is_empty() => join(env, &items, star),
+            _ => return Err(ExpandError::command(&[&shown(param), b": invalid indirect expansion"])),
+        };
+        let Some((name, sub)) = parse_parameter(&text, &ParseOptions::default()) else {
+            return Err(ExpandError::command(&[&text, b": invalid variable name"]));
+        };
+        Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())
+    }
+
+    fn direct<'a>(env: &mut dyn Env, name: &'a ParamName, sub: Option<&Subscript>) -> Result<Target<'a>> {
+        let name = match name {
+            ParamName::Positional(n) => return Ok(Target::Positional(*n)),
+            ParamName::Special(c) => return Ok(Target::Special(*c)),
+            ParamName::Variable(name) => &**name,
+        };
+        let (name, through) = env.resolve(name)?;
+        let part = match (sub, through) {
+            (None, None) => Part::Whole,
+            (None, Some(text)) => match text.as_slice() {
+                b"@" => Part::All { star: false },
+                b"*" => Part::All { star: true },
+                text => Part::Element(subscript::subscript_text_key(env, &name, text)?),
+            },
+            (Some(Subscript::At), _) => Part::All { star: false },
+            (Some(Subscript::Star), _) => Part::All { star: true },
+            (Some(sub), _) => Part::Element(subscript::subscript_key(env, &name, sub)?),
+        };
+        Ok(Target::Variable { name, part })
+    }
+
+    fn into_owned(self) -> Target<'static> {
+        match self {
+            Target::Variable { name, part } => Target::Variable { name: Cow::Owned(name.into_owned()), part },
+            Target::Positional(n) => Target::Positional(n),
+            Target::Special(c) => Target::Special(c),
+            Target::Text(text) => Target::Text(text),
+        }
+    }
+
+    /// The current value.
+    pub(super) fn fetch(&self, env: &mut dyn Env) -> Result<Content> {
+        Ok(match self {
+            Target::Text(text) => Content::Scalar(Some(text.clone())),
+            Target::Positional(n) => {
+                let index = (*n as usize).wrapping_sub(1);
+                Content::Scalar(env.positional().get(index).cloned())
+            }
+            Target::Special(c @ (b'@' | b'*')) => {
+                Content::List { items: env.positional().to_vec(), star: *c == b'*' }
+            }
+            Target::Special(c) => Content::Scalar(env.special(*c)),
+            Target::Variable { name, part } => match part {
+                Part::Whole => Content::Scalar(whole(env, name)),
+                Part::All { star } => Content::List { items: all(env, name), star: *star },
+                Part::Element(key) => Content::Scalar(element(env, name, key)),
+            },
+        })
+    }
+}
+
+/// A variable without subscript: an array stands for its element 0.
+fn whole(env: &mut dyn Env, name: &[u8]) -> Option<Str> {
+    match env.get(name)? {
+        Value::Scalar(text) => Some(text),
+        Value::Indexed(array) => array.get(0).cloned(),
+        Value::Assoc(array) => array.get(b"0").cloned(),
+    }
+}
+
+fn all(env: &mut dyn Env, name: &[u8]) -> Vec<Str> {
+    match env.get(name) {
+        None => Vec::new(),
+        Some(Value::Scalar(text)) => vec![text],
+        Some(Value::Indexed(array)) => array.values().cloned().collect(),
+        Some(Value::Assoc(array)) => array.values().cloned().collect(),
+    }
+}
+
+pub(super) fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Option<Str> {
+    let value = match (env.get(name), key) {
+        (Some(value), _) => value,
+        (None, OwnedKey::Index(index)) if *index < 0 => {
+            env.warn(&[name, b": bad array subscript"].concat());
+            return None;
+        }
+        (None, _) => return None,
+    };
+    match subscript::element(&value, key) {
+        Ok(element) => element,
+        Err(subscript::NoSuchPlace) => {
+            env.warn(&[name, b": bad array subscript"].concat());
+            None
+        }
+    }
+}
+
+impl Content {
+    /// Unset; with `colon` also null.
+    pub(super) fn is_missing(&self, colon: bool) -> bool {
+        match self {
+            Content::Scalar(None) => true,
+            Content::Scalar(Some(text)) => colon && text.is_empty(),
+            Content::List { items, .. } => match items.as_slice() {
+                [] => true,
+                [only] => colon && only.is_empty(),
+                _ => false,
+            },
+        }
+    }
+
+    /// `set -u`.
+    pub(super) fn require_set(&self, env: &dyn Env, param: &Param) -> Result<()> {
+        match self {
+            Content::Scalar(None) if env.options().nounset => Err(unbound(param)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Applies a function to the value or to each element.
+    pub(super) fn map(self, mut f: impl FnMut(Str) -> Result<Str>) -> Result<Content> {
+        Ok(match self {
+            Content::Scalar(None) => Content::Scalar(None),
+            Content::Scalar(Some(text)) => Content::Scalar(Some(f(text)?)),
+            Content::List { items, star } => {
+                Content::List { items: items.into_iter().map(f).collect::<Result<_>>()?, star }
+            }
+        })
+    }
+}
+
+/// `x: unbound variable`; a parameter written without braces shows its dollar if it is no name.
+pub(super) fn unbound(param: &Param) -> ExpandError {
+    let plain = matches!(param.op, ParamOp::Plain) && !param.raw.starts_with(b"${");
+    let name = match param.name {
+        ParamName::Variable(_) => shown(param),
+        _ if plain => param.raw.to_vec(),
+        _ => shown(param),
+    };
+    ExpandError::exit(&[&name, b": unbound variable"])
+}
+
+/// Appends a subscript as it was written.
+pub(super) fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
+    match sub {
+        None => {}
+        Some(Subscript::At) => out.extend_from_slice(b"[@]"),
+        Some(Subscript::Star) => out.extend_from_slice(b"[*]"),
+        Some(Subscript::Expr(expr)) => {
+            out.push(b'[');
+            out.extend_from_slice(&expr.word.raw);
+            out.push(b']');
+        }
+    }
+}
+
+/// Joins a list as one string: `*` by the first character of `IFS`, `@` by a space.
+pub(super) fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
+    let separator =
+        if star { crate::split::Ifs::of(env).separator().to_vec() } else { b" ".to_vec() };
+    let mut out = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.extend_from_slice(&separator);
+        }
+        out.extend_from_slice(item);
+    }
+    str_of(out)
+}

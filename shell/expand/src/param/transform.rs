@@ -1,0 +1,189 @@
+//! `${x@op}` (bash manual 3.5.3).
+
+use box_text::escape;
+use sh_syntax::ast::CaseKind;
+
+use super::target::{Content, Part, Target};
+use super::{Result, edit, str_of};
+use crate::env::Env;
+use crate::value::{Attributes, Str, Value};
+
+pub(super) fn transform(env: &mut dyn Env, target: &Target<'_>, content: Content, op: u8) -> Result<Content> {
+    let utf8 = !env.options().c_locale;
+    let cased = |text: &[u8], kind, all| Ok(edit::change_case(text, kind, all, utf8, |_| true));
+    match op {
+        b'Q' => content.map(|text| Ok(str_of(escape::at_q(&text)))),
+        b'E' => content.map(|text| Ok(str_of(escape::ansi_c(&text)))),
+        b'P' => content.map(|text| env.prompt(&text).map(str_of)),
+        b'U' => content.map(|text| cased(&text, CaseKind::Upper, true)),
+        b'u' => content.map(|text| cased(&text, CaseKind::Upper, false)),
+        b'L' => content.map(|text| cased(&text, CaseKind::Lower, true)),
+        b'K' | b'k' => key_values(env, target, content, op == b'K'),
+        b'a' => Ok(attributes(env, target, content)),
+        b'A' => assignment(env, target, content),
+        _ => Ok(content),
+    }
+}
+
+/// Letters of the attributes, in the order bash lists them.
+fn flags(attributes: Attributes) -> Vec<u8> {
+    let all = [
+        (attributes.indexed, b'a'),
+        (attributes.assoc, b'A'),
+        (attributes.integer, b'i'),
+        (attributes.nameref, b'n'),
+        (attributes.readonly, b'r'),
+        (attributes.trace, b't'),
+        (attributes.export, b'x'),
+        (attributes.capitalize, b'c'),
+        (attributes.lowercase, b'l'),
+        (attributes.uppercase, b'u'),
+    ];
+    all.iter().filter(|(set, _)| *set).map(|&(_, letter)| letter).collect()
+}
+
+fn variable_flags(env: &dyn Env, target: &Target<'_>) -> Vec<u8> {
+    match target {
+        Target::Variable { name, .. } => flags(env.attributes(name)),
+        _ => Vec::new(),
+    }
+}
+
+fn attributes(env: &dyn Env, target: &Target<'_>, content: Content) -> Content {
+    let letters = str_of(variable_flags(env, target));
+    match content {
+        // A variable that is declared but unset still shows them.
+        Content::Scalar(_) => Content::Scalar(Some(letters)),
+        Content::List { items, .. } if items.is_empty() && letters.is_empty() => {
+            Content::List { items, star: false }
+        }
+        Content::List { items, star } => Content::List { items: vec![letters; items.len().max(1)], star },
+    }
+}
+
+/// `@K` and `@k`: keys and values of an array; anything else is quoted.
+fn key_values(env: &mut dyn Env, target: &Target<'_>, content: Content, quoted: bool) -> Result<Content> {
+    let Target::Variable { name, part: Part::All { star } } = target else {
+        return content.map(|text| Ok(str_of(escape::at_q(&text))));
+    };
+    let value = match env.get(name) {
+        Some(value @ (Value::Indexed(_) | Value::Assoc(_))) => value,
+        _ => return content.map(|text| Ok(str_of(escape::at_q(&text)))),
+    };
+    if quoted {
+        let text = list_pairs(&value, |key| key, b" ", b"");
+        return Ok(Content::Scalar((!text.is_empty()).then(|| str_of(text))));
+    }
+    let mut items: Vec<Str> = Vec::new();
+    each_pair(&value, |key, value| {
+        items.push(str_of(key.to_vec()));
+        items.push(value.clone());
+    });
+    Ok(Content::List { items, star: *star })
+}
+
+fn each_pair(value: &Value, mut f: impl FnMut(&[u8], &Str)) {
+    match value {
+        Value::Scalar(text) => f(b"0", text),
+        Value::Indexed(array) => array.iter().for_each(|(index, value)| f(index.to_string().as_bytes(), value)),
+        Value::Assoc(array) => array.iter().for_each(|(key, value)| f(key, value)),
+    }
+}
+
+/// `key "value" ...` in the style of `declare -p`; bash puts a space behind each pair of an
+/// associative array.
+fn list_pairs(value: &Value, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8], _: &[u8]) -> Vec<u8> {
+    let assoc = matches!(value, Value::Assoc(_));
+    let mut out = Vec::new();
+    each_pair(value, |key, value| {
+        if !assoc && !out.is_empty() {
+            out.push(b' ');
+        }
+        let key = if assoc { quote_key(key) } else { key.to_vec() };
+        out.extend_from_slice(&wrap(key));
+        out.extend_from_slice(between);
+        out.extend_from_slice(&escape::declare_quote(value));
+        if assoc {
+            out.push(b' ');
+        }
+    });
+    out
+}
+
+/// A key of an associative array as bash lists it.
+fn quote_key(key: &[u8]) -> Vec<u8> {
+    if escape::needs_ansi_c(key) {
+        escape::ansi_c_quote(key)
+    } else if escape::needs_quotes(key) || matches!(key, b"@" | b"*") {
+        escape::double_quote(key)
+    } else {
+        key.to_vec()
+    }
+}
+
+/// `@A`: a statement that makes the variable again.
+fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Result<Content> {
+    let Target::Variable { name, part } = target else {
+        return Ok(match (target, content) {
+            (Target::Special(b'@' | b'*'), Content::List { items, star }) => positional(items, star),
+            (_, content) => content.map(|text| Ok(str_of(escape::at_q(&text))))?,
+        });
+    };
+    let letters = flags(env.attributes(name));
+    if let Part::All { star } = part {
+        let mut words: Vec<Vec<u8>> = Vec::new();
+        let value = env.get(name);
+        let is_array = matches!(value, Some(Value::Indexed(_) | Value::Assoc(_)));
+        if value.is_none() && letters.is_empty() {
+            return Ok(Content::List { items: Vec::new(), star: *star });
+        }
+        if !letters.is_empty() {
+            words.push(b"declare".to_vec());
+            words.push([b"-", letters.as_slice()].concat());
+        }
+        words.push(match value {
+            Some(value) if is_array => {
+                let list = list_pairs(&value, |key| [b"[".as_slice(), &key, b"]"].concat(), b"=", b"");
+                [name, b"=(".as_slice(), &list, b")"].concat()
+            }
+            Some(Value::Scalar(text)) => [name, b"=".as_slice(), &escape::at_q(&text)].concat(),
+            _ => name.to_vec(),
+        });
+        let items: Vec<Str> = words.into_iter().map(str_of).collect();
+        return Ok(if *star { Content::Scalar(Some(spaced(&items))) } else { Content::List { items, star: false } });
+    }
+    let value = match content {
+        Content::Scalar(value) => value,
+        Content::List { items, .. } => items.into_iter().next(),
+    };
+    if value.is_none() && letters.is_empty() {
+        return Ok(Content::Scalar(None));
+    }
+    let mut out = Vec::new();
+    if !letters.is_empty() {
+        out.extend_from_slice(b"declare -");
+        out.extend_from_slice(&letters);
+        out.push(b' ');
+    }
+    out.extend_from_slice(name);
+    if let Some(value) = value {
+        out.push(b'=');
+        out.extend_from_slice(&escape::at_q(&value));
+    }
+    Ok(Content::Scalar(Some(str_of(out))))
+}
+
+/// `set -- 'a' 'b'`
+fn positional(items: Vec<Str>, star: bool) -> Content {
+    if items.is_empty() {
+        return Content::List { items, star };
+    }
+    let words = [b"set".to_vec(), b"--".to_vec()].into_iter().map(str_of);
+    let items: Vec<Str> = words.chain(items.iter().map(|text| str_of(escape::at_q(text)))).collect();
+    if star { Content::Scalar(Some(spaced(&items))) } else { Content::List { items, star: false } }
+}
+
+fn spaced(items: &[Str]) -> Str {
+    let parts: Vec<&[u8]> = items.iter().map(|text| text.as_slice()).collect();
+    str_of(parts.join(&b' '))
+}

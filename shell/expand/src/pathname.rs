@@ -1,0 +1,256 @@
+//! Pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8).
+//!
+//! The pattern is taken apart at its slashes; each component turns the list of paths so far into
+//! the next one. Only components with active characters read a directory. No recursion,
+//! neither over components nor over the tree below `**`.
+
+use box_text::glob::{self, Options, Pattern};
+
+use crate::env::{DirEntry, Env};
+use crate::error::ExpandError;
+use crate::fields::Field;
+use crate::value::{Str, Value};
+
+/// Replaces a field by the paths its pattern matches, sorted by bytes.
+///
+/// # Errors
+/// `no match: word` with `failglob`; a budget hit.
+pub(crate) fn expand(env: &mut dyn Env, pattern: &[u8], field: Field, out: &mut Vec<Str>) -> Result<(), ExpandError> {
+    let shell = env.options();
+    let (nullglob, failglob) = (shell.nullglob, shell.failglob);
+    let mut search = Search {
+        extglob: shell.extglob,
+        globstar: shell.globstar,
+        dotglob: shell.dotglob,
+        skip_dots: shell.globskipdots,
+        nocase: shell.nocaseglob,
+        utf8: !shell.c_locale,
+        ignore: Vec::new(),
+    };
+    search.read_globignore(env);
+    let mut paths = search.run(env, pattern)?;
+    paths.retain(|path| !search.ignore.iter().any(|p| p.is_match(path)));
+    if paths.is_empty() {
+        if failglob {
+            return Err(ExpandError::command(&[b"no match: ", &field.into_text()]));
+        }
+        if !nullglob {
+            out.push(field.into_text());
+        }
+        return Ok(());
+    }
+    paths.sort_unstable();
+    paths.dedup();
+    out.extend(paths.into_iter().map(Str::new));
+    Ok(())
+}
+
+struct Search {
+    extglob: bool,
+    globstar: bool,
+    dotglob: bool,
+    skip_dots: bool,
+    nocase: bool,
+    utf8: bool,
+    /// `GLOBIGNORE`
+    ignore: Vec<Pattern>,
+}
+
+/// A component with the slashes behind it.
+struct Component<'p> {
+    text: &'p [u8],
+    slashes: &'p [u8],
+}
+
+impl Search {
+    /// A `GLOBIGNORE` that is not null acts as `dotglob`, too.
+    fn read_globignore(&mut self, env: &mut dyn Env) {
+        let Some(Value::Scalar(text)) = env.get(b"GLOBIGNORE") else { return };
+        if text.is_empty() {
+            return;
+        }
+        self.dotglob = true;
+        self.skip_dots = true;
+        let options = Options {
+            extglob: self.extglob,
+            ignore_case: self.nocase,
+            utf8: self.utf8,
+            no_slash: true,
+            ..Options::default()
+        };
+        self.ignore = split_colons(&text).map(|pattern| Pattern::new(pattern, options)).collect();
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            extglob: self.extglob,
+            ignore_case: self.nocase,
+            utf8: self.utf8,
+            period: !self.dotglob,
+            ..Options::default()
+        }
+    }
+
+    fn run(&self, env: &mut dyn Env, pattern: &[u8]) -> Result<Vec<Vec<u8>>, ExpandError> {
+        let root = pattern.iter().take_while(|&&b| b == b'/').count();
+        let mut paths: Vec<Vec<u8>> = vec![pattern[..root].to_vec()];
+        // Whether the paths are known to exist.
+        let mut exists = true;
+        let components = components(&pattern[root..]);
+        let mut k = 0;
+        while let Some(component) = components.get(k) {
+            let last = k + 1 == components.len();
+            k += 1;
+            if self.globstar && component.text == b"**" {
+                // `**/**` means no more than `**`.
+                let repeats = components[k..].iter().take_while(|c| c.text == b"**").count();
+                k += repeats;
+                let component = &components[k - 1];
+                paths = self.tree(env, paths, component.slashes, k == components.len())?;
+                exists = true;
+            } else if glob::has_magic(component.text, self.extglob) {
+                paths = self.directory(env, paths, component, last)?;
+                exists = true;
+            } else {
+                let name = glob::unescape(component.text);
+                for path in &mut paths {
+                    path.extend_from_slice(&name);
+                    path.extend_from_slice(component.slashes);
+                }
+                exists = false;
+            }
+            if paths.is_empty() {
+                return Ok(paths);
+            }
+        }
+        if !exists {
+            paths.retain(|path| if path.ends_with(b"/") { env.is_dir(path) } else { env.path_exists(path) });
+        }
+        Ok(paths)
+    }
+
+    /// Entries of each directory that match one component.
+    fn directory(
+        &self,
+        env: &mut dyn Env,
+        paths: Vec<Vec<u8>>,
+        component: &Component<'_>,
+        last: bool,
+    ) -> Result<Vec<Vec<u8>>, ExpandError> {
+        let pattern = Pattern::new(component.text, self.options());
+        let mut out = Vec::new();
+        for path in paths {
+            let Some(mut entries) = env.read_dir(directory_of(&path)) else { continue };
+            if !self.skip_dots {
+                entries.extend([b".", b"..".as_slice()].map(|n| DirEntry { name: n.to_vec(), is_dir: Some(true) }));
+            }
+            for entry in entries {
+                if !pattern.is_match(&entry.name) || (self.is_dots(&entry.name) && !component.text.starts_with(b".")) {
+                    continue;
+                }
+                let mut found = [path.as_slice(), &entry.name].concat();
+                if (!last || !component.slashes.is_empty())
+                    && !entry.is_dir.unwrap_or_else(|| env.is_dir(&found))
+                {
+                    continue;
+                }
+                found.extend_from_slice(component.slashes);
+                env.charge(found.len())?;
+                out.push(found);
+            }
+        }
+        Ok(out)
+    }
+
+    fn is_dots(&self, name: &[u8]) -> bool {
+        matches!(name, b"." | b"..")
+    }
+
+    /// `**`: each directory itself and all below it; as the last component also all files.
+    /// Symbolic links are listed, not followed.
+    fn tree(
+        &self,
+        env: &mut dyn Env,
+        paths: Vec<Vec<u8>>,
+        slashes: &[u8],
+        last: bool,
+    ) -> Result<Vec<Vec<u8>>, ExpandError> {
+        let files = last && slashes.is_empty();
+        let mut out = Vec::new();
+        for root in paths {
+            if !root.is_empty() && !env.is_dir(&root) {
+                continue;
+            }
+            let mut todo = vec![root.clone()];
+            // `a/**` lists `a/`; `**` alone does not list the empty path.
+            if !last || !root.is_empty() {
+                out.push(root);
+            }
+            while let Some(path) = todo.pop() {
+                let Some(entries) = env.read_dir(directory_of(&path)) else { continue };
+                for entry in entries {
+                    if entry.name.starts_with(b".") && !self.dotglob {
+                        continue;
+                    }
+                    let mut found = [path.as_slice(), &entry.name].concat();
+                    env.charge(found.len())?;
+                    let is_dir = entry.is_dir == Some(true);
+                    if is_dir {
+                        let mut below = found.clone();
+                        below.extend_from_slice(if slashes.is_empty() { b"/" } else { slashes });
+                        todo.push(below);
+                    }
+                    if files {
+                        out.push(found);
+                    } else if is_dir || (last && env.is_dir(&found)) {
+                        found.extend_from_slice(slashes);
+                        out.push(found);
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn directory_of(path: &[u8]) -> &[u8] {
+    if path.is_empty() { b"." } else { path }
+}
+
+/// Takes a pattern without leading slashes apart. A backslash before a slash is dropped: a
+/// slash cannot be quoted in a path.
+fn components(pattern: &[u8]) -> Vec<Component<'_>> {
+    let mut out = Vec::new();
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let end = rest.iter().position(|&b| b == b'/').unwrap_or(rest.len());
+        let slashes = rest[end..].iter().take_while(|&&b| b == b'/').count();
+        let text = &rest[..end];
+        out.push(Component { text, slashes: &rest[end..end + slashes] });
+        rest = &rest[end + slashes..];
+    }
+    out
+}
+
+/// Patterns of `GLOBIGNORE`: colons within brackets and behind backslashes do not separate.
+fn split_colons(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut at = 0;
+        let mut bracket = false;
+        while let Some(&byte) = text.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'[' => bracket = true,
+                b']' => bracket = false,
+                b':' if !bracket => break,
+                _ => {}
+            }
+            at += 1;
+        }
+        let at = at.min(text.len());
+        rest = text.get(at + 1..);
+        Some(&text[..at])
+    })
+}

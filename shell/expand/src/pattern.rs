@@ -1,0 +1,107 @@
+//! Words as patterns: `case`, `[[ == ]]`, `${x#p}`, and as regular expressions, `[[ =~ ]]`.
+
+use box_text::glob::{Options, Pattern};
+use sh_syntax::ast::{Word, WordPart};
+
+use crate::env::Env;
+use crate::error::ExpandError;
+use crate::word::{self, Tilde};
+
+/// The pattern of a `case` arm or of `[[ x == word ]]`: quoted parts match literally,
+/// `extglob` is on, `nocasematch` is honoured.
+pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+    let options = match_options(env, true, env.options().nocasematch);
+    compile(env, word, options)
+}
+
+/// The pattern of an operator of `${...}`.
+pub(crate) fn operator_pattern(env: &mut dyn Env, word: &Word, nocase: bool) -> Result<Pattern, ExpandError> {
+    let shell = env.options();
+    let options = match_options(env, shell.extglob, nocase && shell.nocasematch);
+    compile(env, word, options)
+}
+
+fn match_options(env: &dyn Env, extglob: bool, ignore_case: bool) -> Options {
+    Options { extglob, ignore_case, utf8: !env.options().c_locale, ..Options::default() }
+}
+
+fn compile(env: &mut dyn Env, word: &Word, options: Options) -> Result<Pattern, ExpandError> {
+    match word.parts.as_slice() {
+        [WordPart::Literal(text)] if !text.contains(&b'~') => Ok(Pattern::new(text, options)),
+        [WordPart::Quoted(text)] => Ok(Pattern::literal(text, options)),
+        _ => Ok(Pattern::new(&expand_pattern_text(env, word)?, options)),
+    }
+}
+
+/// The pattern as text, quoted characters behind backslashes.
+pub fn expand_pattern_text(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
+    Ok(word::joined(env, word, Tilde::Start, false)?.escaped())
+}
+
+/// An extended regular expression; characters of quoted parts are escaped where they
+/// would be special.
+pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
+    let field = word::joined(env, word, Tilde::Start, false)?;
+    let mut out = Vec::new();
+    // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
+    let mut bracket = Bracket::Outside;
+    field.stretches(|text, quoted| {
+        for &byte in text {
+            let inside = bracket != Bracket::Outside;
+            if quoted && !inside {
+                if is_special(byte) {
+                    out.push(b'\\');
+                }
+            } else if !quoted || inside {
+                bracket = bracket.after(byte, quoted);
+            }
+            out.push(byte);
+        }
+    });
+    Ok(out)
+}
+
+fn is_special(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'\\' | b'.' | b'[' | b']' | b'*' | b'^' | b'$' | b'+' | b'?' | b'(' | b')' | b'{' | b'}' | b'|'
+    )
+}
+
+/// Where a regular expression stands with respect to its bracket expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bracket {
+    Outside,
+    /// Behind an unquoted backslash.
+    Escaped,
+    /// Behind `[`: `^` may follow, and `]` is ordinary.
+    Opened,
+    /// Behind `[^`: `]` is ordinary.
+    Negated,
+    Inside,
+    /// Behind `[` inside: `:`, `=` or `.` may follow.
+    InsideOpen,
+    /// In `[:name:]` and the like, with the delimiter.
+    Class(u8),
+    /// As `Class`, behind its closing delimiter.
+    ClassEnd(u8),
+}
+
+impl Bracket {
+    fn after(self, byte: u8, quoted: bool) -> Bracket {
+        match (self, byte) {
+            (Bracket::Outside, b'[') if !quoted => Bracket::Opened,
+            (Bracket::Outside, b'\\') if !quoted => Bracket::Escaped,
+            (Bracket::Outside | Bracket::Escaped, _) => Bracket::Outside,
+            (Bracket::Opened, b'^') => Bracket::Negated,
+            (Bracket::Opened | Bracket::Negated, b']') => Bracket::Inside,
+            (Bracket::InsideOpen, b':' | b'=' | b'.') => Bracket::Class(byte),
+            (Bracket::Class(delimiter), byte) if byte == delimiter => Bracket::ClassEnd(delimiter),
+            (Bracket::ClassEnd(_), b']') => Bracket::Inside,
+            (Bracket::Class(delimiter) | Bracket::ClassEnd(delimiter), _) => Bracket::Class(delimiter),
+            (_, b']') => Bracket::Outside,
+            (_, b'[') => Bracket::InsideOpen,
+            _ => Bracket::Inside,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Subscripts: which element `a[...]` means.
+
+use sh_syntax::ast::Subscript;
+use sh_syntax::parse::{ParseOptions, parse_subscript};
+
+use crate::arith;
+use crate::env::{Env, Key};
+use crate::error::ExpandError;
+use crate::value::Value;
+use crate::word;
+
+/// A subscript after expansion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnedKey {
+    /// Of an indexed array; negative ones are not resolved yet.
+    Index(i64),
+    /// Of an associative array.
+    Name(Vec<u8>),
+}
+
+impl OwnedKey {
+    /// The borrowed form that [`Env`] takes.
+    pub fn as_key(&self) -> Key<'_> {
+        match self {
+            OwnedKey::Index(index) => Key::Index(*index),
+            OwnedKey::Name(name) => Key::Name(name),
+        }
+    }
+}
+
+/// Whether `name` (already resolved) is an associative array.
+pub(crate) fn is_assoc(env: &mut dyn Env, name: &[u8]) -> bool {
+    env.attributes(name).assoc
+}
+
+/// The element that a subscript of the array `name` (a base name) means: an arithmetic
+/// value, or for an associative array the text after expansion.
+///
+/// # Errors
+/// Those of the expansion; `name[sub]: bad array subscript` for `@`, `*` on an indexed array.
+pub fn subscript_key(env: &mut dyn Env, name: &[u8], subscript: &Subscript) -> Result<OwnedKey, ExpandError> {
+    let assoc = is_assoc(env, name);
+    match subscript {
+        Subscript::At if assoc => Ok(OwnedKey::Name(b"@".to_vec())),
+        Subscript::Star if assoc => Ok(OwnedKey::Name(b"*".to_vec())),
+        Subscript::At => Err(ExpandError::command(&[name, b"[@]: bad array subscript"])),
+        Subscript::Star => Err(ExpandError::command(&[name, b"[*]: bad array subscript"])),
+        Subscript::Expr(expr) if assoc => {
+            let text = word::single(env, &expr.word, word::Tilde::Never)?;
+            Ok(OwnedKey::Name(text.to_vec()))
+        }
+        Subscript::Expr(expr) => Ok(OwnedKey::Index(arith::eval(env, expr)?)),
+    }
+}
+
+/// As [`subscript_key`] for a subscript met as text at run time (`unset 'a[i]'`, namerefs).
+pub fn subscript_text_key(env: &mut dyn Env, name: &[u8], text: &[u8]) -> Result<OwnedKey, ExpandError> {
+    if is_assoc(env, name) {
+        if !needs_expansion(text) {
+            return Ok(OwnedKey::Name(text.to_vec()));
+        }
+    } else if let Some(index) = arith::plain_integer(text) {
+        return Ok(OwnedKey::Index(index));
+    }
+    let subscript = parsed(name, text)?;
+    subscript_key(env, name, &subscript)
+}
+
+/// Whether text could mean something else than itself as a key.
+pub(crate) fn needs_expansion(text: &[u8]) -> bool {
+    text.iter().any(|b| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\''))
+}
+
+pub(crate) fn parsed(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError> {
+    parse_subscript(text, &ParseOptions::default())
+        .map_err(|_| ExpandError::command(&[name, b"[", text, b"]: bad array subscript"]))
+}
+
+/// The element of a value that a key means; a scalar is an array of one.
+///
+/// # Errors
+/// `name: bad array subscript` for a negative subscript before the array's start.
+pub(crate) fn element(value: &Value, key: &OwnedKey) -> Result<Option<crate::value::Str>, NoSuchPlace> {
+    match (value, key) {
+        (Value::Indexed(array), OwnedKey::Index(index)) => {
+            let index = array.resolve(*index).ok_or(NoSuchPlace)?;
+            Ok(array.get(index).cloned())
+        }
+        (Value::Assoc(array), OwnedKey::Name(name)) => Ok(array.get(name).cloned()),
+        (Value::Assoc(array), OwnedKey::Index(index)) => Ok(array.get(index.to_string().as_bytes()).cloned()),
+        (Value::Scalar(text), OwnedKey::Index(0)) => Ok(Some(text.clone())),
+        (Value::Scalar(_), OwnedKey::Index(index)) if *index < 0 => Err(NoSuchPlace),
+        (Value::Scalar(_) | Value::Indexed(_), _) => Ok(None),
+    }
+}
+
+/// A negative subscript that lies before the array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoSuchPlace;

@@ -1,0 +1,358 @@
+//! Walking a word's parts; the entry points for each place a word can stand in.
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{HereDoc, Word, WordPart};
+
+use crate::brace::{self, Piece};
+use crate::env::{Env, Lookup};
+use crate::error::ExpandError;
+use crate::fields::{Field, Fields, Mode};
+use crate::split::Ifs;
+use crate::value::{Str, Value};
+use crate::{arith, param, pathname, tilde};
+
+type Result<T> = std::result::Result<T, ExpandError>;
+
+/// Where tildes are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tilde {
+    Never,
+    /// At the start only.
+    Start,
+    /// At the start; if the word looks like an assignment, also behind `=` and `:`.
+    Word,
+    /// At the start and behind each `:`.
+    Assignment,
+}
+
+/// Expands words in full: braces, tilde, parameters, commands, arithmetic, splitting,
+/// pathnames, quote removal (bash manual 3.5).
+///
+/// # Errors
+/// The first failing expansion's; a limit hit in [`Env::charge`].
+pub fn expand_words(env: &mut dyn Env, words: &[Word]) -> Result<Vec<Str>> {
+    let mut out = Vec::with_capacity(words.len());
+    for word in words {
+        expand_word_into(env, word, &mut out)?;
+    }
+    Ok(out)
+}
+
+/// As [`expand_words`] for one word, appended to `out`.
+pub fn expand_word_into(env: &mut dyn Env, word: &Word, out: &mut Vec<Str>) -> Result<()> {
+    if let Some(text) = plain_text(word) {
+        out.push(text);
+        return Ok(());
+    }
+    if let Some(text) = plain_variable(env, word)? {
+        env.charge(text.len())?;
+        out.push(text);
+        return Ok(());
+    }
+    if env.options().braceexpand
+        && let Some(words) = brace::expand(env, word)?
+    {
+        for pieces in &words {
+            finish_word(env, pieces.iter().map(Piece::borrowed), out)?;
+        }
+        return Ok(());
+    }
+    finish_word(env, word.parts.iter().map(Piece::of_part), out)
+}
+
+/// Expansion behind the braces: one word's pieces to fields to pathnames.
+fn finish_word<'w>(
+    env: &mut dyn Env,
+    pieces: impl ExactSizeIterator<Item = Piece<'w>>,
+    out: &mut Vec<Str>,
+) -> Result<()> {
+    let mut x = Expander::new(env, Mode::Split);
+    x.pieces(pieces, Tilde::Word)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    let fields = x.fields.finish();
+    let options = env.options();
+    let (noglob, extglob) = (options.noglob, options.extglob);
+    for field in fields {
+        match if noglob { None } else { field.pattern(extglob) } {
+            Some(pattern) => pathname::expand(env, &pattern, field, out)?,
+            None => out.push(field.into_text()),
+        }
+    }
+    Ok(())
+}
+
+/// A word without anything to expand.
+fn plain_text(word: &Word) -> Option<Str> {
+    let text = match word.parts.as_slice() {
+        [WordPart::Literal(text)] => {
+            let active = |b: &u8| matches!(b, b'{' | b'~' | b'*' | b'?' | b'[' | b'(');
+            // `[` alone is the commonest word with a pattern character in it.
+            if text.iter().any(active) && **text != *b"[" {
+                return None;
+            }
+            text
+        }
+        [WordPart::Quoted(text)] => text,
+        [WordPart::DoubleQuoted(parts)] => match parts.as_slice() {
+            [WordPart::Quoted(text)] => text,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Rc::new(text.to_vec()))
+}
+
+/// `"$x"`, and `$x` where the value neither splits nor holds pattern characters.
+fn plain_variable(env: &mut dyn Env, word: &Word) -> Result<Option<Str>> {
+    let (param, quoted) = match word.parts.as_slice() {
+        [WordPart::DoubleQuoted(parts)] => match parts.as_slice() {
+            [WordPart::Param(param)] => (param, true),
+            _ => return Ok(None),
+        },
+        [WordPart::Param(param)] => (param, false),
+        _ => return Ok(None),
+    };
+    let Some(name) = param::plain_name(param) else { return Ok(None) };
+    let Lookup::Value(Value::Scalar(text)) = env.lookup(name) else { return Ok(None) };
+    if quoted {
+        return Ok(Some(text));
+    }
+    let special = |b: &u8| matches!(b, b'*' | b'?' | b'[' | b'(' | b'\\');
+    if text.is_empty() || text.iter().any(special) {
+        return Ok(None);
+    }
+    let ifs = Ifs::of(env);
+    Ok((ifs.ordinary_run(&text) == text.len()).then_some(text))
+}
+
+/// Expands to one string without braces, splitting and pathnames: `case` subjects, operands
+/// of `[[`.
+pub fn expand_single(env: &mut dyn Env, word: &Word) -> Result<Str> {
+    single(env, word, Tilde::Start)
+}
+
+/// The value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
+pub fn expand_assignment_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
+    single(env, word, Tilde::Assignment)
+}
+
+pub(crate) fn single(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str> {
+    match word.parts.as_slice() {
+        [] => return Ok(Str::default()),
+        [WordPart::Literal(text)] if !text.contains(&b'~') => return Ok(Rc::new(text.to_vec())),
+        [WordPart::Quoted(text)] => return Ok(Rc::new(text.to_vec())),
+        [WordPart::Param(param)] => {
+            if let Some(name) = param::plain_name(param)
+                && let Lookup::Value(Value::Scalar(text)) = env.lookup(name)
+            {
+                return Ok(text);
+            }
+        }
+        [WordPart::CommandSub(sub)] => {
+            let text = env.command_sub(sub)?;
+            env.charge(text.len())?;
+            return Ok(Rc::new(text));
+        }
+        _ => {}
+    }
+    Ok(joined(env, word, tilde, false)?.into_text())
+}
+
+/// One field with its quoting, without splitting.
+pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool) -> Result<Field> {
+    let mut x = Expander::new(env, Mode::Join);
+    if quoted {
+        x.parts(&word.parts, true)?;
+    } else {
+        x.pieces(word.parts.iter().map(Piece::of_part), tilde)?;
+    }
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.finish_one())
+}
+
+/// The text of a word that stands in a quoted or unquoted place, without splitting.
+pub(crate) fn text_of(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<Str> {
+    Ok(joined(env, word, Tilde::Start, quoted)?.into_text())
+}
+
+/// The body of a here-document.
+pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
+    let mut x = Expander::new(env, Mode::HereDoc);
+    x.parts(&doc.body.parts, true)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.finish_one().into_text())
+}
+
+/// The file name of a redirection.
+///
+/// # Errors
+/// `word: ambiguous redirect` unless the word expands to exactly one field.
+pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
+    let mut out = Vec::new();
+    expand_word_into(env, word, &mut out)?;
+    match (out.pop(), out.is_empty()) {
+        (Some(field), true) => Ok(field),
+        _ => Err(ExpandError::command(&[&word.raw, b": ambiguous redirect"])),
+    }
+}
+
+/// Expansion of one word in progress.
+pub(crate) struct Expander<'e> {
+    pub(crate) env: &'e mut dyn Env,
+    pub(crate) fields: Fields,
+}
+
+impl<'e> Expander<'e> {
+    pub(crate) fn new(env: &'e mut dyn Env, mode: Mode) -> Expander<'e> {
+        Expander { env, fields: Fields::new(mode) }
+    }
+
+    /// A whole word: pieces in an unquoted place, the first of which may begin with a tilde.
+    pub(crate) fn pieces<'w>(&mut self, pieces: impl ExactSizeIterator<Item = Piece<'w>>, tilde: Tilde) -> Result<()> {
+        let mut tilde = tilde;
+        let last = pieces.len().wrapping_sub(1);
+        for (at, piece) in pieces.enumerate() {
+            match piece {
+                Piece::Literal(text) => {
+                    let text: &[u8] = &text;
+                    if at == 0 && tilde == Tilde::Word && tilde::looks_like_assignment(text).is_some() {
+                        tilde = Tilde::Assignment;
+                        let value = tilde::looks_like_assignment(text).unwrap_or(0);
+                        self.fields.push_literal(&text[..value]);
+                        self.literal(&text[value..], tilde, true, at == last)?;
+                        continue;
+                    }
+                    self.literal(text, tilde, at == 0, at == last)?;
+                }
+                Piece::Part(part) => self.part(part, false)?,
+                Piece::Empty => self.fields.start(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Unquoted source text; `start`: a tilde may stand at its beginning.
+    fn literal(&mut self, text: &[u8], tilde: Tilde, start: bool, last: bool) -> Result<()> {
+        if tilde == Tilde::Never || !text.contains(&b'~') {
+            self.fields.push_literal(text);
+            return Ok(());
+        }
+        tilde::expand(self, text, tilde == Tilde::Assignment, start, last);
+        Ok(())
+    }
+
+    /// Parts in a quoted (or, within `${x-word}`, unquoted) place.
+    pub(crate) fn parts(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
+        for part in parts {
+            self.part(part, quoted)?;
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: &WordPart, quoted: bool) -> Result<()> {
+        match part {
+            WordPart::Literal(text) if quoted => self.quoted_text(text),
+            WordPart::Literal(text) => self.fields.push_literal(text),
+            WordPart::Quoted(text) if quoted => self.quoted_text(text),
+            WordPart::Quoted(text) => self.fields.push_quoted(text),
+            WordPart::DoubleQuoted(parts) if quoted => self.parts(parts, true)?,
+            WordPart::DoubleQuoted(parts) => self.double_quoted(parts)?,
+            WordPart::Param(param) => {
+                param::expand(self, param, quoted)?;
+            }
+            WordPart::CommandSub(sub) => {
+                let output = self.env.command_sub(sub)?;
+                self.value(Rc::new(output), quoted)?;
+            }
+            WordPart::Arith(expr) => {
+                let number = arith::eval(self.env, expr)?;
+                self.value(Rc::new(number.to_string().into_bytes()), quoted)?;
+            }
+            WordPart::ProcessSub(sub) => {
+                let path = self.env.process_sub(sub)?;
+                self.fields.push_quoted(&path);
+            }
+        }
+        Ok(())
+    }
+
+    fn quoted_text(&mut self, text: &[u8]) {
+        if !text.is_empty() {
+            self.fields.push_quoted(text);
+        }
+    }
+
+    /// `"..."`: a field even when empty, except where `"$@"` without elements is all there is.
+    fn double_quoted(&mut self, parts: &[WordPart]) -> Result<()> {
+        let before = self.fields.mark();
+        let mut only_empty_list = false;
+        for part in parts {
+            match part {
+                WordPart::Param(param) => only_empty_list |= param::expand(self, param, true)?,
+                part => self.part(part, true)?,
+            }
+        }
+        if !only_empty_list || self.fields.mark() != before {
+            self.fields.start();
+        }
+        Ok(())
+    }
+
+    /// The result of an expansion. Empty and quoted: the surrounding quotes make the field.
+    pub(crate) fn value(&mut self, text: Str, quoted: bool) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if quoted {
+            self.fields.push_shared(text);
+        } else {
+            self.load_ifs();
+            self.fields.push_split(&text);
+        }
+        let volume = self.fields.take_volume();
+        self.env.charge(volume)
+    }
+
+    pub(crate) fn load_ifs(&mut self) {
+        if self.fields.needs_ifs() {
+            let ifs = Ifs::of(self.env);
+            self.fields.set_ifs(ifs);
+        }
+    }
+
+    /// The elements of `$@`, `$*`, `${a[@]}`, `${a[*]}`. Whether there were none of an `@` list.
+    pub(crate) fn list(&mut self, items: Vec<Str>, star: bool, quoted: bool) -> Result<bool> {
+        if items.is_empty() {
+            return Ok(!star);
+        }
+        self.load_ifs();
+        let split = self.fields.mode == Mode::Split;
+        let separator: Rc<[u8]> = match (self.fields.mode, self.fields.ifs()) {
+            (Mode::Split, Some(ifs)) => ifs.separator().into(),
+            (Mode::Join, Some(ifs)) if star => ifs.separator().into(),
+            _ => Rc::from(&b" "[..]),
+        };
+        for (at, item) in items.into_iter().enumerate() {
+            if at > 0 {
+                match (split, quoted) {
+                    (true, true) if star => self.fields.push_joint(&separator, true),
+                    (true, true) => self.fields.end_field(),
+                    // Joined by the first of IFS and split again: with blanks in front empty
+                    // elements vanish, with a delimiter they stay, as in bash.
+                    (true, false) if separator.is_empty() => self.fields.end_field_if_any(),
+                    (true, false) => self.fields.push_split(&separator),
+                    (false, _) => self.fields.push_joint(&separator, quoted),
+                }
+            }
+            self.value(item, quoted)?;
+        }
+        if quoted && !star {
+            self.fields.start();
+        }
+        Ok(false)
+    }
+}
