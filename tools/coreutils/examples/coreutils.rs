@@ -20,7 +20,9 @@ fn main() {
         name = base(&argv[0]);
     }
     let Some(applet) = TABLE.find(&name) else {
-        eprintln!("coreutils: no such applet");
+        for a in TABLE.applets() {
+            println!("{}", a.name);
+        }
         std::process::exit(127);
     };
     let run = match applet.run {

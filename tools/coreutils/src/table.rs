@@ -1,61 +1,68 @@
 //! All applets of this crate, sorted by name: one explicit list.
+//!
+//! `quick` ones neither read standard input, nor block, nor start commands.
 
 use box_applet::Applet;
 
-use crate::uutils;
+use crate::{own, uutils};
 
 /// The table that `tools/box` merges.
 pub const APPLETS: &[Applet] = &[
-    uutils::TEST_BRACKET,
-    uutils::ARCH,
+    Applet::quick("[", own::test::run, "evaluate a condition"),
+    Applet::quick("arch", own::system::arch, "print the machine hardware name"),
     uutils::B2SUM,
     uutils::BASE32,
     uutils::BASE64,
-    uutils::BASENAME,
+    Applet::quick("basename", own::basename::run, "print a file name without its directory"),
     uutils::BASENC,
     uutils::CAT,
     uutils::CKSUM,
+    Applet::quick("clear", own::system::clear, "clear the terminal screen"),
     uutils::COMM,
     uutils::CP,
     uutils::CSPLIT,
     uutils::CUT,
-    uutils::DATE,
+    Applet::quick("date", own::date::run, "print the date and time"),
     uutils::DD,
     uutils::DIR,
     uutils::DIRCOLORS,
-    uutils::DIRNAME,
-    uutils::ECHO,
+    Applet::quick("dirname", own::dirname::run, "print the directory part of a file name"),
+    Applet::quick("echo", own::echo::run, "print its arguments"),
     uutils::ENV,
     uutils::EXPAND,
     uutils::EXPR,
     uutils::FACTOR,
-    uutils::FALSE,
+    Applet::quick("false", own::truth::run_false, "do nothing, unsuccessfully"),
     uutils::FMT,
     uutils::FOLD,
+    Applet::quick("groups", own::id::groups, "print the groups a user is in"),
     uutils::HEAD,
+    Applet::quick("hostname", own::system::hostname, "print the name of the host"),
+    Applet::quick("id", own::id::id, "print user and group ids"),
     uutils::JOIN,
-    uutils::LINK,
-    uutils::LN,
+    Applet::quick("link", own::link::run, "make a hard link"),
+    Applet::quick("ln", own::ln::run, "make links between files"),
+    Applet::quick("logname", own::system::logname, "print the login name"),
     uutils::LS,
     uutils::MD5SUM,
-    uutils::MKDIR,
+    Applet::quick("mkdir", own::mkdir::run, "make directories"),
     uutils::MKTEMP,
     uutils::MV,
     uutils::NL,
-    uutils::NPROC,
+    Applet::quick("nproc", own::system::nproc, "print the number of processing units"),
     uutils::NUMFMT,
     uutils::OD,
     uutils::PASTE,
     uutils::PATHCHK,
     uutils::PR,
-    uutils::PRINTENV,
-    uutils::PRINTF,
+    Applet::quick("printenv", own::printenv::run, "print environment variables"),
+    Applet::quick("printf", own::printf::run, "format and print data"),
     uutils::PTX,
-    uutils::PWD,
-    uutils::READLINK,
-    uutils::REALPATH,
-    uutils::RM,
-    uutils::RMDIR,
+    Applet::quick("pwd", own::pwd::run, "print the working directory"),
+    Applet::quick("readlink", own::readlink::readlink, "print the target of a symbolic link"),
+    Applet::quick("realpath", own::readlink::realpath, "print the resolved path"),
+    Applet::new("rm", own::rm::run, "remove files or directories"),
+    Applet::quick("rmdir", own::mkdir::run_rmdir, "remove empty directories"),
     uutils::SEQ,
     uutils::SHA1SUM,
     uutils::SHA224SUM,
@@ -64,25 +71,42 @@ pub const APPLETS: &[Applet] = &[
     uutils::SHA512SUM,
     uutils::SHRED,
     uutils::SHUF,
-    uutils::SLEEP,
+    Applet::new("sleep", own::sleep::run, "wait for a time"),
     uutils::SORT,
     uutils::SPLIT,
     uutils::SUM,
+    Applet::quick("sync", own::system::sync, "write cached data to storage"),
     uutils::TAC,
     uutils::TAIL,
     uutils::TEE,
-    uutils::TEST,
-    uutils::TOUCH,
+    Applet::quick("test", own::test::run, "evaluate a condition"),
+    Applet::quick("touch", own::touch::run, "change file times"),
     uutils::TR,
-    uutils::TRUE,
+    Applet::quick("true", own::truth::run_true, "do nothing, successfully"),
     uutils::TRUNCATE,
     uutils::TSORT,
-    uutils::TTY,
-    uutils::UNAME,
+    Applet::quick("tty", own::system::tty, "print the name of the terminal"),
+    Applet::quick("uname", own::system::uname, "print system information"),
     uutils::UNEXPAND,
     uutils::UNIQ,
-    uutils::UNLINK,
+    Applet::quick("unlink", own::link::run_unlink, "remove a file"),
+    Applet::quick("uptime", own::system::uptime, "print how long the system has been running"),
     uutils::VDIR,
     uutils::WC,
-    uutils::YES,
+    Applet::quick("which", own::which::run, "locate a command in PATH"),
+    Applet::quick("whoami", own::id::whoami, "print the effective user name"),
+    Applet::new("yes", own::yes::run, "print a string until killed"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::APPLETS;
+
+    #[test]
+    fn sorted_and_described() {
+        for pair in APPLETS.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} {}", pair[0].name, pair[1].name);
+        }
+        assert!(APPLETS.iter().all(|a| !a.summary.is_empty()));
+    }
+}

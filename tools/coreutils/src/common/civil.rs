@@ -1,0 +1,130 @@
+//! Calendar arithmetic: the proleptic Gregorian calendar as POSIX counts seconds (XBD 4.16).
+
+/// Days since 1970-01-01 of a date; the month may be out of 1..=12, the day too.
+pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year + (month - 1).div_euclid(12);
+    let month = (month - 1).rem_euclid(12) + 1;
+    // Years begin in March, so that the leap day is the last.
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let of_era = y.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468 + day - 1
+}
+
+/// Year, month (1..=12), day (1..=31) of days since 1970-01-01.
+pub(crate) fn date(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = doy - (153 * mp + 2) / 5 + 1;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    (yoe + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Whether the year has 366 days.
+pub(crate) fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+/// Length of a month (1..=12).
+pub(crate) fn month_len(year: i64, month: i64) -> i64 {
+    match month {
+        2 => 28 + i64::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Day of the week, Sunday is 0.
+pub(crate) fn weekday(days: i64) -> i64 {
+    (days + 4).rem_euclid(7)
+}
+
+/// A point in time, broken down in some zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub year: i64,
+    /// 1 to 12.
+    pub month: i64,
+    pub day: i64,
+    pub hour: i64,
+    pub minute: i64,
+    pub second: i64,
+    pub nanos: u32,
+    /// Sunday is 0.
+    pub weekday: i64,
+    /// From 0.
+    pub yearday: i64,
+    /// Seconds east of UTC.
+    pub offset: i64,
+    pub zone: String,
+    /// Seconds since the epoch.
+    pub epoch: i64,
+}
+
+impl Broken {
+    /// Seconds since the epoch, seen at an offset.
+    pub(crate) fn new(epoch: i64, nanos: u32, offset: i64, zone: &str) -> Broken {
+        let local = epoch.saturating_add(offset);
+        let day = local.div_euclid(86_400);
+        let of_day = local.rem_euclid(86_400);
+        let (y, m, d) = date(day);
+        Broken {
+            year: y,
+            month: m,
+            day: d,
+            hour: of_day / 3600,
+            minute: of_day / 60 % 60,
+            second: of_day % 60,
+            nanos,
+            weekday: weekday(day),
+            yearday: day - days(y, 1, 1),
+            offset,
+            zone: zone.to_string(),
+            epoch,
+        }
+    }
+}
+
+/// The time now.
+pub(crate) fn now() -> (i64, u32) {
+    split(std::time::SystemTime::now())
+}
+
+/// Seconds and nanoseconds since the epoch.
+pub(crate) fn split(t: std::time::SystemTime) -> (i64, u32) {
+    match t.duration_since(std::time::UNIX_EPOCH) {
+        Ok(d) => (i64::try_from(d.as_secs()).unwrap_or(i64::MAX), d.subsec_nanos()),
+        Err(e) => {
+            let d = e.duration();
+            let s = i64::try_from(d.as_secs()).unwrap_or(i64::MAX);
+            if d.subsec_nanos() == 0 { (-s, 0) } else { (-s - 1, 1_000_000_000 - d.subsec_nanos()) }
+        }
+    }
+}
+
+/// Nanoseconds since the epoch, as file metadata has them, in seconds and nanoseconds.
+pub(crate) fn split_nanos(t: u64) -> (i64, u32) {
+    ((t / 1_000_000_000) as i64, (t % 1_000_000_000) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip() {
+        assert_eq!(days(1970, 1, 1), 0);
+        assert_eq!(days(2000, 3, 1), 11_017);
+        assert_eq!(days(2024, 14, 1), days(2025, 2, 1));
+        for d in [-1_000_000, -719_468, -1, 0, 59, 60, 11_016, 20_000, 3_000_000] {
+            let (y, m, day) = date(d);
+            assert_eq!(days(y, m, day), d);
+        }
+        assert_eq!(weekday(0), 4);
+    }
+}

@@ -1,0 +1,187 @@
+//! Operands and standard input as one reader.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+use box_applet::{Ctx, Input};
+
+use super::quote;
+
+/// Bytes read at once from a file.
+pub(crate) const BLOCK: usize = 128 * 1024;
+
+/// Standard input or a file.
+pub(crate) enum In<'a> {
+    Stdin(&'a mut Input),
+    File(BufReader<File>),
+}
+
+impl Read for In<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            In::Stdin(i) => i.read(out),
+            In::File(f) => f.read(out),
+        }
+    }
+}
+
+impl BufRead for In<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            In::Stdin(i) => i.fill_buf(),
+            In::File(f) => f.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, n: usize) {
+        match self {
+            In::Stdin(i) => i.consume(n),
+            In::File(f) => f.consume(n),
+        }
+    }
+}
+
+/// Opens a file for reading. A directory is refused here, since what reading one gives
+/// differs between systems.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata().is_ok_and(|m| m.is_dir()) {
+        return Err(io::Error::from_raw_os_error(box_sys::errno::code::EISDIR));
+    }
+    Ok(file)
+}
+
+/// Opens an operand; `-` is standard input.
+pub(crate) fn open<'a>(stdin: &'a mut Input, cwd: &Path, name: &[u8]) -> io::Result<In<'a>> {
+    if name == b"-" {
+        return Ok(In::Stdin(stdin));
+    }
+    let file = open_file(&box_sys::path::resolve(cwd, name))?;
+    Ok(In::File(BufReader::with_capacity(BLOCK, file)))
+}
+
+/// What stopped a tool that copies input to output.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Read(io::Error),
+    /// The output remembers why; [`Ctx::finish`] reports it.
+    Write,
+}
+
+/// Writes to the output, whose errors are remembered there.
+pub(crate) fn put(out: &mut impl Write, data: &[u8]) -> Result<(), Stop> {
+    out.write_all(data).map_err(|_| Stop::Write)
+}
+
+/// Calls `f` with each line, without its delimiter, and whether it had one. Lines are
+/// slices of the read buffer; only those that straddle two buffers are copied. `f` returns whether to go on.
+pub(crate) fn for_each_line(
+    reader: &mut impl BufRead,
+    delimiter: u8,
+    mut f: impl FnMut(&[u8], bool) -> Result<bool, Stop>,
+) -> Result<(), Stop> {
+    let mut carry: Vec<u8> = Vec::new();
+    loop {
+        let block = match reader.fill_buf() {
+            Ok(b) => b,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Stop::Read(e)),
+        };
+        if block.is_empty() {
+            if !carry.is_empty() {
+                f(&carry, false)?;
+            }
+            return Ok(());
+        }
+        let mut at = 0;
+        if !carry.is_empty() {
+            match memchr::memchr(delimiter, block) {
+                Some(end) => {
+                    carry.extend_from_slice(&block[..end]);
+                    at = end + 1;
+                    let go_on = f(&carry, true)?;
+                    carry.clear();
+                    if !go_on {
+                        reader.consume(at);
+                        return Ok(());
+                    }
+                }
+                None => {
+                    carry.extend_from_slice(block);
+                    let n = block.len();
+                    reader.consume(n);
+                    continue;
+                }
+            }
+        }
+        let start = at;
+        for end in memchr::memchr_iter(delimiter, &block[start..]) {
+            let end = start + end;
+            let go_on = f(&block[at..end], true)?;
+            at = end + 1;
+            if !go_on {
+                reader.consume(at);
+                return Ok(());
+            }
+        }
+        carry.extend_from_slice(&block[at..]);
+        let n = block.len();
+        reader.consume(n);
+    }
+}
+
+/// Copies all of `reader` to `out`.
+pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<(), Stop> {
+    loop {
+        let block = match reader.fill_buf() {
+            Ok(b) => b,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Stop::Read(e)),
+        };
+        if block.is_empty() {
+            return Ok(());
+        }
+        put(out, block)?;
+        let n = block.len();
+        reader.consume(n);
+    }
+}
+
+/// `NAME: FILE: reason`, the file quoted if it needs to be.
+pub(crate) fn file_error(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) {
+    let shown = quote::colon(file);
+    ctx.error_bytes(&[&shown, b": ", box_sys::strerror(e).as_bytes()]);
+}
+
+/// `NAME: WHAT 'FILE': reason`, e.g. `cannot remove 'x': No such file or directory`.
+pub(crate) fn cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) {
+    let shown = quote::always(file);
+    let text = box_sys::strerror(e);
+    ctx.error_bytes(&[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()]);
+}
+
+/// `NAME: MESSAGE` and the hint at `--help`.
+pub(crate) fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) {
+    ctx.error_bytes(parts);
+    usage_hint(ctx);
+}
+
+/// The hint at `--help` alone.
+pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) {
+    let hint = format!("Try '{} --help' for more information.\n", ctx.name);
+    let _ = ctx.stderr.write_all(hint.as_bytes());
+}
+
+/// GNU's `extra operand`.
+pub(crate) fn extra_operand(ctx: &mut Ctx<'_>, operand: &[u8]) {
+    usage_error(ctx, &[b"extra operand ", &quote::always(operand)]);
+}
+
+/// GNU's `missing operand`, with the operand after which one was expected.
+pub(crate) fn missing_operand(ctx: &mut Ctx<'_>, after: Option<&[u8]>) {
+    match after {
+        Some(a) => usage_error(ctx, &[b"missing operand after ", &quote::always(a)]),
+        None => usage_error(ctx, &[b"missing operand"]),
+    }
+}

@@ -1,0 +1,23 @@
+//! What several tools share.
+//!
+//! | file | what |
+//! |---|---|
+//! | `input` | operands and standard input as one reader; lines without copying |
+//! | `quote` | file names in messages and listings, GNU's quoting styles |
+//! | `number` | counts and sizes with suffixes, sizes for people |
+//! | `mode` | permission bits: octal, symbolic, `rwxr-xr-x` |
+//! | `paths` | symbolic links resolved, backups, prompts |
+//! | `names` | user and group names |
+//! | `civil` | calendar arithmetic |
+//! | `zone` | time zones from `TZ` |
+//! | `strftime` | GNU `date` formats |
+
+pub(crate) mod civil;
+pub(crate) mod input;
+pub(crate) mod mode;
+pub(crate) mod names;
+pub(crate) mod number;
+pub(crate) mod paths;
+pub(crate) mod quote;
+pub(crate) mod strftime;
+pub(crate) mod zone;

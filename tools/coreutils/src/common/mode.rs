@@ -1,0 +1,218 @@
+//! Permission bits: octal and symbolic modes (POSIX `chmod`, "EXTENDED DESCRIPTION"; GNU
+//! manual, "File permissions"), and `rwxr-xr-x`.
+
+use box_sys::Kind;
+
+/// The file creation mask. The guest has no `umask(2)`; Linux's usual value stands in.
+pub(crate) const UMASK: u16 = 0o022;
+
+/// A parsed mode operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Set-id bits of directories are kept unless the number has five or more digits.
+    Octal { bits: u16, exact: bool },
+    Symbolic(Vec<Clause>),
+}
+
+/// One `u+rwx` after a who part; several actions may follow one who.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clause {
+    /// 0o4700 for `u`, 0o2070 for `g`, 0o1007 for `o`; 0 if none was given (umask applies).
+    who: u16,
+    op: u8,
+    perms: Perms,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Perms {
+    /// Bits in all three places, and whether `X` was given.
+    Bits(u16, bool),
+    /// Copied from `u`, `g` or `o`: how far their bits must be shifted right.
+    Copy(u16),
+    /// Octal after an operator (`u=644` is a GNU extension).
+    Octal(u16),
+}
+
+/// Parses a mode; `None` if it is none.
+pub(crate) fn parse(text: &[u8]) -> Option<Mode> {
+    if text.first().is_some_and(u8::is_ascii_digit) {
+        let bits = super::number::octal(text, 0o7777)?;
+        return Some(Mode::Octal { bits: bits as u16, exact: text.len() > 4 });
+    }
+    let mut clauses = Vec::new();
+    for part in text.split(|c| *c == b',') {
+        let mut at = 0;
+        let mut who = 0;
+        while let Some(c) = part.get(at) {
+            who |= match c {
+                b'u' => 0o4700,
+                b'g' => 0o2070,
+                b'o' => 0o1007,
+                b'a' => 0o7777,
+                _ => break,
+            };
+            at += 1;
+        }
+        if at == part.len() {
+            return None;
+        }
+        while let Some(&op) = part.get(at) {
+            if !matches!(op, b'+' | b'-' | b'=') {
+                return None;
+            }
+            at += 1;
+            let rest = &part[at..];
+            let len = rest.iter().position(|c| matches!(c, b'+' | b'-' | b'=')).unwrap_or(rest.len());
+            let perms = match &rest[..len] {
+                b"u" => Perms::Copy(6),
+                b"g" => Perms::Copy(3),
+                b"o" => Perms::Copy(0),
+                digits if digits.first().is_some_and(u8::is_ascii_digit) => {
+                    if who != 0 {
+                        return None;
+                    }
+                    Perms::Octal(super::number::octal(digits, 0o7777)? as u16)
+                }
+                letters => {
+                    let (mut bits, mut x) = (0, false);
+                    for c in letters {
+                        match c {
+                            b'r' => bits |= 0o444,
+                            b'w' => bits |= 0o222,
+                            b'x' => bits |= 0o111,
+                            b's' => bits |= 0o6000,
+                            b't' => bits |= 0o1000,
+                            b'X' => x = true,
+                            _ => return None,
+                        }
+                    }
+                    Perms::Bits(bits, x)
+                }
+            };
+            clauses.push(Clause { who, op, perms });
+            at += len;
+        }
+    }
+    Some(Mode::Symbolic(clauses))
+}
+
+impl Mode {
+    /// The new permission bits of a file that has `old`. A who part that is missing means
+    /// all, less what `umask` masks.
+    pub(crate) fn apply(&self, old: u16, dir: bool, umask: u16) -> u16 {
+        let clauses = match self {
+            Mode::Octal { bits, exact } => {
+                let kept = if dir && !exact { old & 0o6000 } else { 0 };
+                return bits | kept;
+            }
+            Mode::Symbolic(c) => c,
+        };
+        let mut mode = old;
+        for c in clauses {
+            let (mut value, octal) = match c.perms {
+                Perms::Octal(v) => (v, true),
+                Perms::Copy(shift) => {
+                    let b = mode >> shift & 7;
+                    (b << 6 | b << 3 | b, false)
+                }
+                Perms::Bits(bits, x) => {
+                    let x = x && (dir || mode & 0o111 != 0);
+                    (bits | if x { 0o111 } else { 0 }, false)
+                }
+            };
+            let who = if octal { 0o7777 } else { c.who };
+            let affected = if who == 0 { 0o7777 } else { who };
+            // Of directories, set-id bits are only touched when named.
+            let kept = if dir && !octal {
+                let named = match c.perms {
+                    Perms::Bits(b, _) => b & 0o6000,
+                    _ => 0,
+                };
+                0o6000 & !named
+            } else {
+                0
+            };
+            value &= affected & !kept;
+            if who == 0 {
+                value &= !umask;
+            }
+            match c.op {
+                b'+' => mode |= value,
+                b'-' => mode &= !value,
+                _ => {
+                    let keep = !affected | kept;
+                    mode = mode & keep | value;
+                }
+            }
+        }
+        mode & 0o7777
+    }
+}
+
+/// The letter of a file's kind in `ls -l`.
+pub(crate) fn kind_letter(kind: Kind) -> u8 {
+    match kind {
+        Kind::File => b'-',
+        Kind::Dir => b'd',
+        Kind::Symlink => b'l',
+        Kind::CharDevice => b'c',
+        Kind::BlockDevice => b'b',
+        Kind::Fifo => b'p',
+        Kind::Socket => b's',
+    }
+}
+
+/// Nine letters as in `ls -l`.
+pub(crate) fn letters(mode: u16) -> String {
+    let mut s = String::with_capacity(9);
+    for (shift, special, yes, no) in [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
+    {
+        s.push(if mode >> shift & 4 != 0 { 'r' } else { '-' });
+        s.push(if mode >> shift & 2 != 0 { 'w' } else { '-' });
+        s.push(match (mode & special != 0, mode >> shift & 1 != 0) {
+            (true, true) => yes,
+            (true, false) => no,
+            (false, true) => 'x',
+            (false, false) => '-',
+        });
+    }
+    s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Expected values: GNU chmod 9.1 with umask 022, looked at by `stat -c %a`.
+    #[test]
+    fn like_gnu() {
+        let cases: [(&[u8], u16, bool, u16); 16] = [
+            (b"644", 0o777, false, 0o644),
+            (b"u+x", 0o644, false, 0o744),
+            (b"+x", 0o644, false, 0o755),
+            (b"+w", 0o444, false, 0o644),
+            (b"a+w", 0o444, false, 0o666),
+            (b"go-rwx", 0o777, false, 0o700),
+            (b"u=rw,go=r", 0o777, false, 0o644),
+            (b"a+X", 0o644, false, 0o644),
+            (b"a+X", 0o644, true, 0o755),
+            (b"g=u", 0o750, false, 0o770),
+            (b"u+s", 0o755, false, 0o4755),
+            (b"755", 0o2777, true, 0o2755),
+            (b"00755", 0o2777, true, 0o755),
+            (b"+t", 0o755, true, 0o1755),
+            (b"u=rwx+s-w", 0o600, false, 0o4500),
+            (b"=", 0o777, false, 0o0),
+        ];
+        for (text, old, dir, want) in cases {
+            let mode = parse(text).unwrap();
+            let got = mode.apply(old, dir, 0o022);
+            assert_eq!(got, want, "{} {old:o}: {got:o}", String::from_utf8_lossy(text));
+        }
+        for bad in [&b"9"[..], b"", b"u", b"z+x", b"u+q", b"77777"] {
+            assert_eq!(parse(bad), None, "{}", String::from_utf8_lossy(bad));
+        }
+        assert_eq!(letters(0o4755), "rwsr-xr-x");
+        assert_eq!(letters(0o1777), "rwxrwxrwt");
+    }
+}

@@ -1,0 +1,144 @@
+//! Counts and sizes in options, and sizes for people.
+
+/// Why a number in an option is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberError {
+    Invalid,
+    Overflow,
+}
+
+/// Suffixes of `head -c`, `split -b`, `dd`, `truncate`: `b` 512, `kB` 1000, `K`/`KiB` 1024, ... ; overflow saturates for callers that allow it.
+pub(crate) fn size(text: &[u8]) -> Result<u64, NumberError> {
+    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+    let (number, suffix) = text.split_at(digits);
+    if text.is_empty() || (digits == 0 && suffix_factor(suffix).is_none()) {
+        return Err(NumberError::Invalid);
+    }
+    let mut value: u128 = u128::from(digits == 0);
+    for d in number {
+        value = value.saturating_mul(10).saturating_add(u128::from(d - b'0'));
+    }
+    let factor = suffix_factor(suffix).ok_or(NumberError::Invalid)?;
+    u64::try_from(value.saturating_mul(factor)).map_err(|_| NumberError::Overflow)
+}
+
+/// Like [`size`], but a number too large is the largest.
+pub(crate) fn saturated(text: &[u8]) -> Result<u64, NumberError> {
+    match size(text) {
+        Err(NumberError::Overflow) => Ok(u64::MAX),
+        other => other,
+    }
+}
+
+fn suffix_factor(suffix: &[u8]) -> Option<u128> {
+    let (letter, rest) = match suffix {
+        [] => return Some(1),
+        [b'b'] => return Some(512),
+        [letter, rest @ ..] => (letter, rest),
+    };
+    let power = match letter {
+        b'k' | b'K' => 1,
+        b'm' | b'M' => 2,
+        b'g' | b'G' => 3,
+        b't' | b'T' => 4,
+        b'P' => 5,
+        b'E' => 6,
+        b'Z' => 7,
+        b'Y' => 8,
+        _ => return None,
+    };
+    match rest {
+        b"" | b"iB" => Some(1024u128.pow(power)),
+        b"B" => Some(1000u128.pow(power)),
+        _ => None,
+    }
+}
+
+/// A plain decimal number.
+pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut value = 0u64;
+    for d in text {
+        value = value.saturating_mul(10).saturating_add(u64::from(d - b'0'));
+    }
+    Some(value)
+}
+
+/// An octal number up to a limit.
+pub(crate) fn octal(text: &[u8], limit: u32) -> Option<u32> {
+    if text.is_empty() || !text.iter().all(|c| (b'0'..=b'7').contains(c)) {
+        return None;
+    }
+    let mut value = 0u32;
+    for d in text {
+        value = value.checked_mul(8)?.checked_add(u32::from(d - b'0'))?;
+        if value > limit {
+            return None;
+        }
+    }
+    Some(value)
+}
+
+/// How `ls`, `du` and `df` print sizes: in units of a block, or for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// `-h` (1024) or `--si` (1000).
+    Human(u64),
+    /// Whole units of this many bytes, rounded up; the text after each number.
+    Units(u64, &'static str),
+}
+
+impl Scale {
+    /// A `--block-size` argument: `K`, `1M`, `kB`, `512`, `human-readable`, `si`.
+    pub(crate) fn parse(text: &[u8]) -> Option<Scale> {
+        match text {
+            b"human-readable" => return Some(Scale::Human(1024)),
+            b"si" => return Some(Scale::Human(1000)),
+            _ => {}
+        }
+        let n = size(text).ok().filter(|n| *n > 0)?;
+        // A suffix without a number is shown after each size.
+        let shown = match text {
+            b"K" | b"k" | b"KiB" => "K",
+            b"kB" | b"KB" => "kB",
+            b"M" | b"MiB" => "M",
+            b"MB" => "MB",
+            b"G" | b"GiB" => "G",
+            b"GB" => "GB",
+            b"T" | b"TiB" => "T",
+            b"TB" => "TB",
+            b"P" => "P",
+            b"E" => "E",
+            _ => "",
+        };
+        Some(Scale::Units(n, shown))
+    }
+
+    /// A number of bytes on this scale.
+    pub(crate) fn show(self, bytes: u64) -> String {
+        match self {
+            Scale::Human(base) => box_text::number::human(bytes, base),
+            Scale::Units(unit, suffix) => format!("{}{suffix}", bytes.div_ceil(unit.max(1))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size(b"2b"), Ok(1024));
+        assert_eq!(size(b"1kB"), Ok(1000));
+        assert_eq!(size(b"1K"), Ok(1024));
+        assert_eq!(size(b"3MiB"), Ok(3 << 20));
+        assert_eq!(size(b"M"), Ok(1 << 20));
+        assert_eq!(size(b"1x"), Err(NumberError::Invalid));
+        assert_eq!(size(b""), Err(NumberError::Invalid));
+        assert_eq!(size(b"99999999999999999999"), Err(NumberError::Overflow));
+        assert_eq!(size(b"1Y"), Err(NumberError::Overflow));
+    }
+}

@@ -1,0 +1,201 @@
+//! File names in messages and listings, as GNU's quotearg quotes them (`ls --quoting-style`).
+
+use box_text::number::utf8_len;
+
+/// How names are quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Literal,
+    /// For the shell where needed; control characters as they are.
+    Shell,
+    ShellAlways,
+    /// For the shell where needed; control characters as `$'\n'`.
+    ShellEscape,
+    ShellEscapeAlways,
+    C,
+    Escape,
+}
+
+impl Style {
+    /// The style of this name in `--quoting-style`.
+    pub(crate) fn parse(name: &[u8]) -> Option<Style> {
+        Some(match name {
+            b"literal" => Style::Literal,
+            b"shell" => Style::Shell,
+            b"shell-always" => Style::ShellAlways,
+            b"shell-escape" => Style::ShellEscape,
+            b"shell-escape-always" => Style::ShellEscapeAlways,
+            b"c" | b"c-maybe" | b"clocale" | b"locale" => Style::C,
+            b"escape" => Style::Escape,
+            _ => return None,
+        })
+    }
+}
+
+/// In quotes always: `'x'`. Used where a message names a file inside a sentence.
+pub(crate) fn always(name: &[u8]) -> Vec<u8> {
+    quoted(name, Style::ShellEscapeAlways)
+}
+
+/// In quotes where needed, also for a colon: used in `TOOL: FILE: reason`.
+pub(crate) fn colon(name: &[u8]) -> Vec<u8> {
+    if name.contains(&b':') { always(name) } else { quoted(name, Style::ShellEscape) }
+}
+
+/// A name in a style.
+pub(crate) fn quoted(name: &[u8], style: Style) -> Vec<u8> {
+    match style {
+        Style::Literal => name.to_vec(),
+        Style::Shell => shell(name, false, false),
+        Style::ShellAlways => shell(name, true, false),
+        Style::ShellEscape => shell(name, false, true),
+        Style::ShellEscapeAlways => shell(name, true, true),
+        Style::C => {
+            let mut out = vec![b'"'];
+            c_escape(name, Some(b'"'), &mut out);
+            out.push(b'"');
+            out
+        }
+        Style::Escape => {
+            let mut out = Vec::with_capacity(name.len());
+            c_escape(name, Some(b' '), &mut out);
+            out
+        }
+    }
+}
+
+/// Whether a character cannot be shown as it is.
+fn is_control(c: &[u8]) -> bool {
+    match c {
+        [b] => *b < 0x20 || *b >= 0x7f,
+        // C1 controls U+0080 to U+009F.
+        [0xc2, b] => *b < 0xa0,
+        _ => false,
+    }
+}
+
+/// Characters as slices; invalid bytes alone.
+fn characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let n = utf8_len(text);
+        if n == 0 {
+            return None;
+        }
+        let (c, rest) = text.split_at(n);
+        text = rest;
+        Some(c)
+    })
+}
+
+/// The escape of a control character or byte, as C writes it.
+fn push_escape(c: &[u8], out: &mut Vec<u8>) {
+    for &b in c {
+        match b {
+            7 => out.extend_from_slice(b"\\a"),
+            8 => out.extend_from_slice(b"\\b"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            0x0b => out.extend_from_slice(b"\\v"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            _ => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
+        }
+    }
+}
+
+fn c_escape(name: &[u8], also: Option<u8>, out: &mut Vec<u8>) {
+    for c in characters(name) {
+        if is_control(c) {
+            push_escape(c, out);
+        } else {
+            if c == b"\\" || also.is_some_and(|a| c == [a]) {
+                out.push(b'\\');
+            }
+            out.extend_from_slice(c);
+        }
+    }
+}
+
+fn needs_shell_quotes(name: &[u8]) -> bool {
+    name.is_empty()
+        || matches!(name[0], b'#' | b'~')
+        || name == b"{"
+        || name == b"}"
+        || name.iter().any(|b| {
+            matches!(
+                b,
+                b' ' | b'!' | b'"' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b';' | b'<' | b'='
+                    | b'>' | b'?' | b'[' | b'\\' | b'^' | b'`' | b'|' | b'\n' | b'\t'
+            )
+        })
+}
+
+fn shell(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
+    let controls = escape && characters(name).any(is_control);
+    if !quote_always && !controls && !needs_shell_quotes(name) {
+        return name.to_vec();
+    }
+    let mut out = Vec::with_capacity(name.len() + 2);
+    // A name whose only oddity is an apostrophe reads better in double quotes.
+    let odd = |b: &u8| matches!(b, b'"' | b'$' | b'`' | b'\\' | b'!');
+    if !controls && name.contains(&b'\'') && !name.iter().any(odd) {
+        out.push(b'"');
+        out.extend_from_slice(name);
+        out.push(b'"');
+        return out;
+    }
+    out.push(b'\'');
+    let mut in_escape = false;
+    for c in characters(name) {
+        if escape && is_control(c) {
+            if !in_escape {
+                out.extend_from_slice(b"'$'");
+                in_escape = true;
+            }
+            push_escape(c, &mut out);
+            continue;
+        }
+        if in_escape {
+            out.extend_from_slice(b"''");
+            in_escape = false;
+        }
+        if c == b"'" {
+            out.extend_from_slice(b"'\\''");
+        } else {
+            out.extend_from_slice(c);
+        }
+    }
+    out.push(b'\'');
+    // GNU shows no empty '' before a leading escape when quoting is optional.
+    if !quote_always && out.starts_with(b"''$") {
+        return out;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Expected values: `ls --quoting-style=STYLE` of coreutils 9.1.
+    #[test]
+    fn like_gnu() {
+        let cases: [(&[u8], Style, &[u8]); 11] = [
+            (b"plain", Style::ShellEscape, b"plain"),
+            (b"a b", Style::ShellEscape, b"'a b'"),
+            (b"it's", Style::ShellEscape, b"\"it's\""),
+            (b"a'b$c", Style::ShellEscape, b"'a'\\''b$c'"),
+            (b"a\nb", Style::ShellEscape, b"'a'$'\\n''b'"),
+            (b"a\nb", Style::Shell, b"'a\nb'"),
+            (b"plain", Style::ShellAlways, b"'plain'"),
+            (b"a b", Style::Escape, b"a\\ b"),
+            (b"a\"b\t", Style::C, b"\"a\\\"b\\t\""),
+            (b"\xc3\xa9", Style::ShellEscape, b"\xc3\xa9"),
+            (b"x\xff", Style::ShellEscape, b"'x'$'\\377'"),
+        ];
+        for (name, style, want) in cases {
+            let got = quoted(name, style);
+            assert_eq!(got, want, "{}", String::from_utf8_lossy(&got));
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! GNU `date` formats: `strftime(3)` with the flags `- _ 0 + ^ #`, widths, and `%N %s %:z %q`.
+//! C locale.
+
+use super::civil::{self, Broken};
+
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS: [&str; 12] = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+];
+
+#[derive(Clone, Copy, Default)]
+struct Flags {
+    /// `-`, `_`, `0`, `+` or 0 for none given.
+    pad: u8,
+    upper: bool,
+    swap: bool,
+    width: usize,
+    width_given: bool,
+}
+
+/// Widths beyond this are cut: a format cannot ask for gigabytes.
+const MAX_WIDTH: usize = 4096;
+
+/// Appends the time in a format. An unknown conversion stays as it is.
+pub(crate) fn format(out: &mut Vec<u8>, format: &[u8], t: &Broken) {
+    expand(out, format, t, 0);
+}
+
+fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, depth: u8) {
+    let mut at = 0;
+    while let Some(&c) = format.get(at) {
+        if c != b'%' {
+            out.push(c);
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at += 1;
+        let mut f = Flags::default();
+        while let Some(&c) = format.get(at) {
+            match c {
+                b'-' | b'_' | b'0' | b'+' => f.pad = c,
+                b'^' => f.upper = true,
+                b'#' => f.swap = true,
+                _ => break,
+            }
+            at += 1;
+        }
+        while let Some(d) = format.get(at).filter(|c| c.is_ascii_digit()) {
+            f.width = f.width.saturating_mul(10).saturating_add(usize::from(d - b'0')).min(MAX_WIDTH);
+            f.width_given = true;
+            at += 1;
+        }
+        if matches!(format.get(at), Some(b'E' | b'O')) {
+            at += 1;
+        }
+        let mut colons = 0;
+        while format.get(at) == Some(&b':') {
+            colons += 1;
+            at += 1;
+        }
+        let Some(&conv) = format.get(at) else {
+            out.extend_from_slice(&format[start..]);
+            return;
+        };
+        at += 1;
+        if colons > 0 && conv != b'z' || !conversion(out, conv, f, colons, t, depth) {
+            out.extend_from_slice(&format[start..at]);
+        }
+    }
+}
+
+fn conversion(out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize, t: &Broken, depth: u8) -> bool {
+    let hour12 = if t.hour % 12 == 0 { 12 } else { t.hour % 12 };
+    let (iso_year, iso_week) = iso_week(t);
+    match conv {
+        b'%' => text(out, "%", f),
+        b'n' => text(out, "\n", f),
+        b't' => text(out, "\t", f),
+        b'a' => text(out, &name(&DAYS, t.weekday)[..3], swap_to_upper(f)),
+        b'A' => text(out, name(&DAYS, t.weekday), swap_to_upper(f)),
+        b'b' | b'h' => text(out, &name(&MONTHS, t.month - 1)[..3], swap_to_upper(f)),
+        b'B' => text(out, name(&MONTHS, t.month - 1), swap_to_upper(f)),
+        b'p' => {
+            let s = if t.hour < 12 { "AM" } else { "PM" };
+            if f.swap { text(out, &s.to_lowercase(), f) } else { text(out, s, f) }
+        }
+        b'P' => text(out, if t.hour < 12 { "am" } else { "pm" }, f),
+        b'Z' => {
+            if f.swap {
+                text(out, &t.zone.to_lowercase(), f);
+            } else {
+                text(out, &t.zone, f);
+            }
+        }
+        b'c' => composite(out, b"%a %b %e %H:%M:%S %Y", t, f, depth),
+        b'x' | b'D' => composite(out, b"%m/%d/%y", t, f, depth),
+        b'X' | b'T' => composite(out, b"%H:%M:%S", t, f, depth),
+        b'r' => composite(out, b"%I:%M:%S %p", t, f, depth),
+        b'R' => composite(out, b"%H:%M", t, f, depth),
+        b'F' => {
+            // A width goes to the year, as the rest has a fixed one.
+            let year = Flags { width: f.width.saturating_sub(6), ..f };
+            let year = if f.pad == 0 && !f.width_given { Flags { pad: b'+', width: 4, ..f } } else { year };
+            number(out, t.year, 4, b'0', year);
+            expand(out, b"-%m-%d", t, depth);
+        }
+        b'Y' => number(out, t.year, 4, b'0', f),
+        b'C' => number(out, t.year.div_euclid(100), 2, b'0', f),
+        b'y' => number(out, t.year.rem_euclid(100), 2, b'0', f),
+        b'G' => number(out, iso_year, 4, b'0', f),
+        b'g' => number(out, iso_year.rem_euclid(100), 2, b'0', f),
+        b'V' => number(out, iso_week, 2, b'0', f),
+        b'U' => number(out, (t.yearday + 7 - t.weekday) / 7, 2, b'0', f),
+        b'W' => number(out, (t.yearday + 7 - (t.weekday + 6) % 7) / 7, 2, b'0', f),
+        b'm' => number(out, t.month, 2, b'0', f),
+        b'd' => number(out, t.day, 2, b'0', f),
+        b'e' => number(out, t.day, 2, b'_', f),
+        b'H' => number(out, t.hour, 2, b'0', f),
+        b'k' => number(out, t.hour, 2, b'_', f),
+        b'I' => number(out, hour12, 2, b'0', f),
+        b'l' => number(out, hour12, 2, b'_', f),
+        b'M' => number(out, t.minute, 2, b'0', f),
+        b'S' => number(out, t.second, 2, b'0', f),
+        b'j' => number(out, t.yearday + 1, 3, b'0', f),
+        b'q' => number(out, (t.month - 1) / 3 + 1, 1, b'0', f),
+        b'u' => number(out, if t.weekday == 0 { 7 } else { t.weekday }, 1, b'0', f),
+        b'w' => number(out, t.weekday, 1, b'0', f),
+        b's' => number(out, t.epoch, 1, b'0', f),
+        b'N' => nanos(out, t.nanos, f),
+        b'z' => return zone(out, t.offset, colons, f),
+        _ => return false,
+    }
+    true
+}
+
+fn name<'a>(list: &[&'a str], index: i64) -> &'a str {
+    usize::try_from(index).ok().and_then(|i| list.get(i)).copied().unwrap_or("???")
+}
+
+/// `#` makes names upper case where it has no opposite.
+fn swap_to_upper(f: Flags) -> Flags {
+    Flags { upper: f.upper || f.swap, ..f }
+}
+
+fn pad_to(out: &mut Vec<u8>, len: usize, f: Flags, default: u8) {
+    let fill = match if f.pad == 0 { default } else { f.pad } {
+        b'0' | b'+' => b'0',
+        _ => b' ',
+    };
+    if f.pad != b'-' {
+        out.resize(out.len() + f.width.saturating_sub(len), fill);
+    }
+}
+
+fn text(out: &mut Vec<u8>, s: &str, f: Flags) {
+    pad_to(out, s.len(), f, b'_');
+    if f.upper {
+        out.extend(s.bytes().map(|b| b.to_ascii_uppercase()));
+    } else {
+        out.extend_from_slice(s.as_bytes());
+    }
+}
+
+fn composite(out: &mut Vec<u8>, format: &[u8], t: &Broken, f: Flags, depth: u8) {
+    let mut inner = Vec::new();
+    if depth < 2 {
+        expand(&mut inner, format, t, depth + 1);
+    }
+    pad_to(out, inner.len(), f, b'_');
+    if f.upper {
+        inner.make_ascii_uppercase();
+    }
+    out.extend_from_slice(&inner);
+}
+
+fn number(out: &mut Vec<u8>, value: i64, digits: usize, pad: u8, f: Flags) {
+    let text = value.unsigned_abs().to_string();
+    let pad = if f.pad == 0 { pad } else { f.pad };
+    let width = if pad == b'-' {
+        0
+    } else if f.width_given || f.width > 0 {
+        f.width
+    } else {
+        digits
+    };
+    // `+`: a sign for years that need more digits than usual.
+    let plus = pad == b'+' && value >= 0 && text.len().max(width) > digits && digits >= 2;
+    let sign: &[u8] = match (value < 0, plus) {
+        (true, _) => b"-",
+        (_, true) => b"+",
+        _ => b"",
+    };
+    let fill = width.saturating_sub(sign.len() + text.len());
+    if pad == b'_' {
+        out.resize(out.len() + fill, b' ');
+        out.extend_from_slice(sign);
+    } else {
+        out.extend_from_slice(sign);
+        out.resize(out.len() + fill, b'0');
+    }
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn nanos(out: &mut Vec<u8>, nanos: u32, f: Flags) {
+    let all = format!("{nanos:09}");
+    let width = if f.width_given { f.width } else { 9 };
+    let shown = &all[..width.min(9)];
+    match f.pad {
+        b'_' => {
+            let kept = shown.trim_end_matches('0');
+            out.extend_from_slice(kept.as_bytes());
+            out.resize(out.len() + width.saturating_sub(kept.len()), b' ');
+        }
+        _ => {
+            out.extend_from_slice(shown.as_bytes());
+            out.resize(out.len() + width.saturating_sub(9), b'0');
+        }
+    }
+}
+
+/// `%z` and its colon forms: hour, minute and second as the digits of one number, as glibc
+/// prints it, so that `%-z` of `+0530` is `+530`.
+fn zone(out: &mut Vec<u8>, offset: i64, colons: usize, f: Flags) -> bool {
+    let a = offset.abs();
+    let (h, m, s) = (a / 3600, a / 60 % 60, a % 60);
+    let (tail, digits) = match colons {
+        0 => (vec![m], 5),
+        1 => (vec![m], 6),
+        2 => (vec![m, s], 9),
+        3 if s != 0 => (vec![m, s], 9),
+        3 if m != 0 => (vec![m], 6),
+        3 => (vec![], 3),
+        _ => return false,
+    };
+    let mut text = h.to_string();
+    for part in tail {
+        text.push_str(&format!("{}{part:02}", if colons > 0 { ":" } else { "" }));
+    }
+    if colons == 0 {
+        text = (h * 100 + m).to_string();
+    }
+    let width = if f.width_given { f.width } else { digits };
+    let width = if f.pad == b'-' { 0 } else { width };
+    let fill = width.saturating_sub(text.len() + 1);
+    let sign = if offset < 0 { b'-' } else { b'+' };
+    if f.pad == b'_' {
+        out.resize(out.len() + fill, b' ');
+        out.push(sign);
+    } else {
+        out.push(sign);
+        out.resize(out.len() + fill, b'0');
+    }
+    out.extend_from_slice(text.as_bytes());
+    true
+}
+
+/// Year and number of the ISO 8601 week: the one with the year's first Thursday is week 1.
+fn iso_week(t: &Broken) -> (i64, i64) {
+    let monday_based = (t.weekday + 6) % 7;
+    let thursday = t.yearday - monday_based + 3;
+    if thursday < 0 {
+        let len = 365 + i64::from(civil::is_leap(t.year - 1));
+        return (t.year - 1, (thursday + len) / 7 + 1);
+    }
+    let len = 365 + i64::from(civil::is_leap(t.year));
+    if thursday >= len {
+        return (t.year + 1, (thursday - len) / 7 + 1);
+    }
+    (t.year, thursday / 7 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(f: &str, epoch: i64) -> String {
+        let mut out = Vec::new();
+        format(&mut out, f.as_bytes(), &Broken::new(epoch, 123_456_789, 0, "UTC"));
+        String::from_utf8(out).unwrap()
+    }
+
+    // Expected values: `TZ=UTC0 date -d @1704067205.123456789 +FORMAT`, coreutils 9.1.
+    #[test]
+    fn like_gnu() {
+        let t = 1_704_067_205;
+        for (f, want) in [
+            ("%F %T", "2024-01-01 00:00:05"),
+            ("%c", "Mon Jan  1 00:00:05 2024"),
+            ("%j %U %W %V %G %g %u %w", "001 00 01 01 2024 24 1 1"),
+            ("%-d|%_d|%e|%3d|%_5d|%05d", "1| 1| 1|001|    1|00001"),
+            ("%N %3N %6N %-N", "123456789 123 123456 123456789"),
+            ("%s %z %:z %::z %:::z %Z", "1704067205 +0000 +00:00 +00:00:00 +00 UTC"),
+            ("%^a %^B %#Z %#p %P", "MON JANUARY utc am am"),
+            ("%I %l %k %p %r", "12 12  0 AM 12:00:05 AM"),
+            ("%10Y|%_10Y|%-m|%C|%y|%q", "0000002024|      2024|1|20|24|1"),
+            ("%D %x %X %R %h %n%t%%", "01/01/24 01/01/24 00:00:05 00:00 Jan \n\t%"),
+            ("%10a|%^10b|%-10a", "       Mon|       JAN|Mon"),
+            ("%Q %E %", "%Q %E %"),
+            ("%10F|%+4Y|%+10F|%15F", "2024-01-01|2024|2024-01-01|000002024-01-01"),
+            ("%_N|%_3N|%12N", "123456789|123|123456789000"),
+            ("%5z|%_6z|%-z|%10:z", "+0000|    +0|+0|+000000:00"),
+            ("%5%|%010c", "   %5%|Mon Jan  1 00:00:05 2024"),
+        ] {
+            assert_eq!(show(f, t), want, "{f}");
+        }
+    }
+}

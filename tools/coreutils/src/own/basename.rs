@@ -1,0 +1,50 @@
+//! `basename` (POSIX XCU basename; GNU `-a -s -z`).
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::{input, paths};
+
+const SPEC: Spec = Spec {
+    usage: "NAME [SUFFIX]\n  or:  basename OPTION... NAME...",
+    about: "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
+    options: &[
+        Opt::flag('a', "multiple", "support multiple arguments and treat each as a NAME"),
+        Opt::value('s', "suffix", "SUFFIX", "remove a trailing SUFFIX; implies -a"),
+        Opt::flag('z', "zero", "end each output line with NUL, not newline"),
+    ],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let multiple = p.has('a') || p.has('s');
+    let end: &[u8] = if p.has('z') { b"\0" } else { b"\n" };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    if !multiple && p.operands.len() > 2 {
+        input::extra_operand(ctx, &p.operands[2]);
+        return Exit::FAILURE;
+    }
+    let (names, suffix) = if multiple {
+        (&p.operands[..], p.last('s').unwrap_or_default())
+    } else {
+        (&p.operands[..1], p.operands.get(1).map(Vec::as_slice).unwrap_or_default())
+    };
+    for name in names {
+        let base = paths::base_name(name);
+        let short = base.strip_suffix(suffix).filter(|s| !s.is_empty()).unwrap_or(base);
+        if ctx.stdout.write_all(short).and_then(|()| ctx.stdout.write_all(end)).is_err() {
+            return Exit::FAILURE;
+        }
+    }
+    Exit::SUCCESS
+}

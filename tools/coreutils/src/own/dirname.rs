@@ -1,0 +1,35 @@
+//! `dirname` (POSIX XCU dirname; GNU: several names, `-z`).
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::{input, paths};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION] NAME...",
+    about: "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
+    options: &[Opt::flag('z', "zero", "end each output line with NUL, not newline")],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    let end: &[u8] = if p.has('z') { b"\0" } else { b"\n" };
+    for name in &p.operands {
+        let dir = paths::dir_name(name);
+        if ctx.stdout.write_all(dir).and_then(|()| ctx.stdout.write_all(end)).is_err() {
+            return Exit::FAILURE;
+        }
+    }
+    Exit::SUCCESS
+}

@@ -1,0 +1,73 @@
+//! `echo` (POSIX XCU echo; GNU manual "echo invocation"). Options as GNU: `-n -e -E`, only
+//! before the first operand and only if every letter is one of these.
+
+use std::io::Write;
+
+use box_applet::{Ctx, Exit};
+use box_text::escape::{Dialect, decode};
+
+const HELP: &str = "Usage: echo [SHORT-OPTION]... [STRING]...
+Print the STRINGs, separated by spaces, and a newline.
+
+  -n             do not output the trailing newline
+  -e             enable interpretation of backslash escapes
+  -E             disable interpretation of backslash escapes (default)
+      --help     display this help and exit
+      --version  output version information and exit
+
+Escapes of -e: \\\\ \\a \\b \\c (end of output) \\e \\f \\n \\r \\t \\v \\0NNN \\xHH
+";
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let posix = ctx.env.get(b"POSIXLY_CORRECT").is_some();
+    let (mut newline, mut escapes) = (true, posix);
+    let mut words = args;
+    if let ([only], false) = (args, posix) {
+        if only == b"--help" {
+            let _ = ctx.stdout.write_all(HELP.as_bytes());
+            return Exit::SUCCESS;
+        }
+        if only == b"--version" {
+            let text = format!("echo (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
+            let _ = ctx.stdout.write_all(text.as_bytes());
+            return Exit::SUCCESS;
+        }
+    }
+    while let Some((first, rest)) = words.split_first() {
+        let letters = first.strip_prefix(b"-").unwrap_or_default();
+        let known = |c: &u8| matches!(c, b'n' | b'e' | b'E');
+        if letters.is_empty() || !letters.iter().all(known) || posix && first != b"-n" {
+            break;
+        }
+        for c in letters {
+            match c {
+                b'n' => newline = false,
+                b'e' => escapes = true,
+                _ => escapes = false,
+            }
+        }
+        words = rest;
+    }
+    for (i, word) in words.iter().enumerate() {
+        if i > 0 && ctx.stdout.write_all(b" ").is_err() {
+            return Exit::FAILURE;
+        }
+        let result = if escapes {
+            let d = decode(word, Dialect::Echo);
+            let result = ctx.stdout.write_all(&d.bytes);
+            if d.stop {
+                return if result.is_ok() { Exit::SUCCESS } else { Exit::FAILURE };
+            }
+            result
+        } else {
+            ctx.stdout.write_all(word)
+        };
+        if result.is_err() {
+            return Exit::FAILURE;
+        }
+    }
+    if newline && ctx.stdout.write_all(b"\n").is_err() {
+        return Exit::FAILURE;
+    }
+    Exit::SUCCESS
+}

@@ -1,0 +1,191 @@
+//! `id`, `whoami`, `groups` (POSIX XCU id; GNU).
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::{input, names::Names, quote};
+
+const ID: Spec = Spec {
+    usage: "[OPTION]... [USER]...",
+    about: "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
+    options: &[
+        Opt::flag('a', "", "ignore, for compatibility with other versions"),
+        Opt::flag('Z', "context", "print only the security context of the process"),
+        Opt::flag('g', "group", "print only the effective group ID"),
+        Opt::flag('G', "groups", "print all group IDs"),
+        Opt::flag('n', "name", "print a name instead of a number, for -ugG"),
+        Opt::flag('r', "real", "print the real ID instead of the effective ID, with -ugG"),
+        Opt::flag('u', "user", "print only the effective user ID"),
+        Opt::flag('z', "zero", "delimit entries with NUL characters, not whitespace;\nnot permitted in default format"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+/// One user with its ids.
+struct Who {
+    uid: u32,
+    gid: u32,
+    groups: Vec<u32>,
+}
+
+fn current(names: &Names) -> Who {
+    let (uid, gid) = box_sys::meta::ids();
+    Who { uid, gid, groups: names.groups_of(names.user(uid), gid) }
+}
+
+fn lookup(names: &Names, operand: &[u8]) -> Option<Who> {
+    let name = String::from_utf8_lossy(operand);
+    let (uid, gid) = match names.user_id(&name) {
+        Some(found) => found,
+        None => {
+            let uid: u32 = name.strip_prefix('+').unwrap_or(&name).parse().ok()?;
+            names.user_id(names.user(uid)?)?
+        }
+    };
+    Some(Who { uid, gid, groups: names.groups_of(names.user(uid), gid) })
+}
+
+pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match ID.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let choices = ['u', 'g', 'G', 'Z'].iter().filter(|c| p.has(**c)).count();
+    if p.has('Z') {
+        ctx.error("--context (-Z) works only on an SELinux-enabled kernel");
+        return Exit::FAILURE;
+    }
+    if choices > 1 {
+        ctx.error("cannot print \"only\" of more than one choice");
+        return Exit::FAILURE;
+    }
+    if choices == 0 && (p.has('n') || p.has('r')) {
+        ctx.error("cannot print only names or real IDs in default format");
+        return Exit::FAILURE;
+    }
+    if choices == 0 && p.has('z') {
+        ctx.error("option --zero not permitted in default format");
+        return Exit::FAILURE;
+    }
+    let names = Names::load();
+    let mut exit = Exit::SUCCESS;
+    if p.operands.is_empty() {
+        let who = current(&names);
+        show(ctx, &p, &names, &who);
+    }
+    for operand in &p.operands {
+        match lookup(&names, operand) {
+            Some(who) => show(ctx, &p, &names, &who),
+            None => {
+                ctx.error_bytes(&[&quote::always(operand), b": no such user"]);
+                exit = Exit::FAILURE;
+            }
+        }
+    }
+    exit
+}
+
+fn show(ctx: &mut Ctx<'_>, p: &Parsed, names: &Names, who: &Who) {
+    let user = |id: u32| match names.user(id).filter(|_| p.has('n')) {
+        Some(n) => n.to_string(),
+        None => id.to_string(),
+    };
+    let group = |id: u32| match names.group(id).filter(|_| p.has('n')) {
+        Some(n) => n.to_string(),
+        None => id.to_string(),
+    };
+    let (between, end) = if p.has('z') { ("\0", "\0") } else { (" ", "\n") };
+    let text = if p.has('u') {
+        user(who.uid)
+    } else if p.has('g') {
+        group(who.gid)
+    } else if p.has('G') {
+        who.groups.iter().map(|g| group(*g)).collect::<Vec<_>>().join(between)
+    } else {
+        let named = |id: u32, name: Option<&str>| match name {
+            Some(n) => format!("{id}({n})"),
+            None => id.to_string(),
+        };
+        let groups: Vec<String> = who.groups.iter().map(|g| named(*g, names.group(*g))).collect();
+        format!(
+            "uid={} gid={} groups={}",
+            named(who.uid, names.user(who.uid)),
+            named(who.gid, names.group(who.gid)),
+            groups.join(",")
+        )
+    };
+    let _ = ctx.stdout.write_all(format!("{text}{end}").as_bytes());
+}
+
+const WHOAMI: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print the user name associated with the current effective user ID.\nSame as id -un.",
+    options: &[],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match WHOAMI.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if let Some(extra) = p.operands.first() {
+        input::extra_operand(ctx, extra);
+        return Exit::FAILURE;
+    }
+    let (uid, _) = box_sys::meta::ids();
+    let names = Names::load();
+    match names.user(uid) {
+        Some(n) => {
+            let _ = ctx.stdout.write_all(format!("{n}\n").as_bytes());
+            Exit::SUCCESS
+        }
+        None => {
+            ctx.error(format_args!("cannot find name for user ID {uid}"));
+            Exit::FAILURE
+        }
+    }
+}
+
+const GROUPS: Spec = Spec {
+    usage: "[OPTION]... [USERNAME]...",
+    about: "Print group memberships for each USERNAME or, if no USERNAME is specified, for\nthe current process.",
+    options: &[],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match GROUPS.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let mut names = Names::load();
+    let mut exit = Exit::SUCCESS;
+    let mut list = |who: &Who| -> String {
+        who.groups.iter().map(|g| names.show_group(*g)).collect::<Vec<_>>().join(" ")
+    };
+    let known = Names::load();
+    if p.operands.is_empty() {
+        let text = list(&current(&known));
+        let _ = ctx.stdout.write_all(format!("{text}\n").as_bytes());
+    }
+    for operand in &p.operands {
+        match lookup(&known, operand) {
+            Some(who) => {
+                let text = list(&who);
+                let line = [operand, b" : ".as_slice(), text.as_bytes(), b"\n"].concat();
+                let _ = ctx.stdout.write_all(&line);
+            }
+            None => {
+                ctx.error_bytes(&[&quote::always(operand), b": no such user"]);
+                exit = Exit::FAILURE;
+            }
+        }
+    }
+    exit
+}

@@ -1,0 +1,175 @@
+//! `mkdir` and `rmdir` (POSIX XCU; GNU `-v`, `--ignore-fail-on-non-empty`).
+
+use std::io::{self, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::{Kind, meta};
+
+use crate::common::mode::{self, Mode, UMASK};
+use crate::common::{input, paths, quote};
+
+const MKDIR: Spec = Spec {
+    usage: "[OPTION]... DIRECTORY...",
+    about: "Create the DIRECTORY(ies), if they do not already exist.",
+    options: &[
+        Opt::value('m', "mode", "MODE", "set file mode (as in chmod), not a=rwx - umask"),
+        Opt::flag('p', "parents", "no error if existing, make parent directories as needed"),
+        Opt::flag('v', "verbose", "print a message for each created directory"),
+        Opt::flag('Z', "", "ignored"),
+        Opt::optional('\u{1}', "context", "CTX", "ignored").long_only(),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match MKDIR.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    let mode = match p.last('m').map(|m| (m, mode::parse(m))) {
+        Some((text, None)) => {
+            ctx.error_bytes(&[b"invalid mode ", &quote::always(text)]);
+            return Exit::FAILURE;
+        }
+        Some((_, Some(m))) => Some(m),
+        None => None,
+    };
+    let mut exit = Exit::SUCCESS;
+    for dir in &p.operands {
+        let made = if p.has('p') {
+            parents(ctx, dir, mode.as_ref(), p.has('v'))
+        } else {
+            create(ctx, dir, mode.as_ref(), p.has('v')).map_err(|e| (dir.clone(), e))
+        };
+        if let Err((at, e)) = made {
+            input::cannot(ctx, "cannot create directory", &at, &e);
+            exit = Exit::FAILURE;
+        }
+    }
+    exit
+}
+
+fn create(ctx: &mut Ctx<'_>, dir: &[u8], mode: Option<&Mode>, verbose: bool) -> io::Result<()> {
+    if dir.is_empty() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    std::fs::create_dir(ctx.path(dir))?;
+    if let Some(m) = mode {
+        meta::chmod(&ctx.path(dir), m.apply(0o777, true, UMASK))?;
+    }
+    if verbose {
+        let shown = quote::always(dir);
+        let name = ctx.name.clone();
+        let _ = ctx.stdout.write_all(&[name.as_bytes(), b": created directory ", &shown, b"\n"].concat());
+    }
+    Ok(())
+}
+
+/// `mkdir -p`: parents get the default mode, the last one the mode asked for.
+fn parents(
+    ctx: &mut Ctx<'_>,
+    dir: &[u8],
+    mode: Option<&Mode>,
+    verbose: bool,
+) -> Result<(), (Vec<u8>, io::Error)> {
+    // Mostly the directory exists or only itself is missing.
+    match meta::stat(&ctx.path(dir), true) {
+        Ok(s) if s.kind == Kind::Dir && !dir.is_empty() => return Ok(()),
+        _ => {}
+    }
+    let mut end = 0;
+    while end < dir.len() {
+        let start = dir[end..].iter().position(|c| *c != b'/').map_or(dir.len(), |i| end + i);
+        end = dir[start..].iter().position(|c| *c == b'/').map_or(dir.len(), |i| start + i);
+        let rest = &dir[end..];
+        let last = rest.iter().all(|c| *c == b'/');
+        let part = &dir[..end];
+        if start == end {
+            break;
+        }
+        match create(ctx, part, mode.filter(|_| last), verbose) {
+            Ok(()) => {}
+            Err(e) => match meta::stat(&ctx.path(part), true) {
+                Ok(s) if s.kind == Kind::Dir => {}
+                Ok(_) if !last => {
+                    return Err((part.to_vec(), io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)));
+                }
+                _ => return Err((part.to_vec(), e)),
+            },
+        }
+    }
+    if dir.is_empty() { Err((Vec::new(), io::ErrorKind::NotFound.into())) } else { Ok(()) }
+}
+
+const RMDIR: Spec = Spec {
+    usage: "[OPTION]... DIRECTORY...",
+    about: "Remove the DIRECTORY(ies), if they are empty.",
+    options: &[
+        Opt::flag('\u{1}', "ignore-fail-on-non-empty", "ignore each failure to remove a non-empty directory")
+            .long_only(),
+        Opt::flag('p', "parents", "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'"),
+        Opt::flag('v', "verbose", "output a diagnostic for every directory processed"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match RMDIR.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    let mut exit = Exit::SUCCESS;
+    for operand in &p.operands {
+        let mut dir = operand.clone();
+        loop {
+            if p.has('v') {
+                let shown = quote::always(&dir);
+                let line = [ctx.name.as_bytes(), b": removing directory, ", &shown, b"\n"].concat();
+                let _ = ctx.stdout.write_all(&line);
+            }
+            if let Err(e) = remove_dir(ctx, &dir) {
+                if p.has('\u{1}') && not_empty(ctx, &dir, &e) {
+                    break;
+                }
+                let what = if dir == *operand { "failed to remove" } else { "failed to remove directory" };
+                input::cannot(ctx, what, &dir, &e);
+                exit = Exit::FAILURE;
+                break;
+            }
+            if !p.has('p') {
+                break;
+            }
+            let parent = paths::dir_name(&dir).to_vec();
+            if parent == dir || parent == b"." || parent == b"/" {
+                break;
+            }
+            dir = parent;
+        }
+    }
+    exit
+}
+
+fn remove_dir(ctx: &Ctx<'_>, dir: &[u8]) -> io::Result<()> {
+    let path = ctx.path(dir);
+    std::fs::remove_dir(&path).map_err(|e| match meta::stat(&path, false) {
+        // Some hosts answer with another error for a file.
+        Ok(s) if s.kind != Kind::Dir => io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR),
+        _ => e,
+    })
+}
+
+fn not_empty(ctx: &Ctx<'_>, dir: &[u8], e: &io::Error) -> bool {
+    e.raw_os_error() == Some(box_sys::errno::code::ENOTEMPTY)
+        || std::fs::read_dir(ctx.path(dir)).is_ok_and(|mut d| d.next().is_some())
+}

@@ -1,0 +1,41 @@
+//! `printenv` (GNU).
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [VARIABLE]...",
+    about: "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
+    options: &[Opt::flag('0', "null", "end each output line with NUL, not newline")],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit(2)) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let end = if p.has('0') { 0 } else { b'\n' };
+    let mut out = Vec::new();
+    let mut missing = false;
+    if p.operands.is_empty() {
+        for (k, v) in ctx.env.iter() {
+            out.extend_from_slice(&[k, b"=", v].concat());
+            out.push(end);
+        }
+    }
+    for name in &p.operands {
+        match ctx.env.get(name).filter(|_| !name.contains(&b'=')) {
+            Some(v) => {
+                out.extend_from_slice(v);
+                out.push(end);
+            }
+            None => missing = true,
+        }
+    }
+    let _ = ctx.stdout.write_all(&out);
+    if missing { Exit::FAILURE } else { Exit::SUCCESS }
+}

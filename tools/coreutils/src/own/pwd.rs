@@ -1,0 +1,53 @@
+//! `pwd` (POSIX XCU pwd): `-L` trusts `$PWD` if it names the same directory, `-P` (GNU's
+//! default for the program) resolves symbolic links.
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::path::{from_bytes, to_bytes};
+
+use crate::common::{input, paths};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print the full filename of the current working directory.",
+    options: &[
+        Opt::flag('L', "logical", "use PWD from environment, even if it contains symlinks"),
+        Opt::flag('P', "physical", "avoid all symlinks (default)"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if !p.operands.is_empty() {
+        ctx.error("ignoring non-option arguments");
+    }
+    let posix = ctx.env.get(b"POSIXLY_CORRECT").is_some();
+    let logical = p.last_of(&['L', 'P']).map_or(posix, |o| o == 'L');
+    let mut dir = None;
+    if logical {
+        let fits = |v: &&[u8]| {
+            let clean = !v.split(|c| *c == b'/').any(|c| matches!(c, b"." | b".."));
+            v.starts_with(b"/") && clean && paths::same_file(from_bytes(v), &ctx.cwd)
+        };
+        dir = ctx.env.get(b"PWD").filter(fits).map(<[u8]>::to_vec);
+    }
+    let dir = match dir {
+        Some(d) => d,
+        None => match paths::canonical(&ctx.cwd, paths::Missing::None) {
+            Ok(d) => to_bytes(&d).to_vec(),
+            Err(e) => {
+                input::file_error(ctx, b".", &e);
+                return Exit::FAILURE;
+            }
+        },
+    };
+    let _ = ctx.stdout.write_all(&[&dir, b"\n".as_slice()].concat());
+    Exit::SUCCESS
+}

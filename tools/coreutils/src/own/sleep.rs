@@ -1,0 +1,68 @@
+//! `sleep` (POSIX XCU sleep; GNU: fractions, suffixes `s m h d`, sums, `infinity`).
+
+use std::time::Duration;
+
+use box_applet::opts::Spec;
+use box_applet::{Ctx, Exit};
+
+use crate::common::{input, quote};
+
+const SPEC: Spec = Spec {
+    usage: "NUMBER[SUFFIX]...",
+    about: "Pause for NUMBER seconds, where NUMBER is an integer or floating-point.\nSUFFIX may be 's','m','h', or 'd', for seconds, minutes, hours, days.\nWith multiple arguments, pause for the sum of their values.",
+    options: &[],
+    after: "",
+    posix_order: false,
+};
+
+/// A time in seconds with an optional unit; `None` if it is none.
+pub(crate) fn seconds(text: &[u8]) -> Option<f64> {
+    let (number, used) = box_text::number::strtod(text);
+    let factor = match text.get(used..)? {
+        b"" | b"s" => 1.0,
+        b"m" => 60.0,
+        b"h" => 3600.0,
+        b"d" => 86_400.0,
+        _ => return None,
+    };
+    (used > 0 && number >= 0.0).then_some(number * factor)
+}
+
+/// As a duration; what is too long is the longest.
+pub(crate) fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    let (mut total, mut bad) = (0.0, false);
+    for o in &p.operands {
+        match seconds(o) {
+            Some(s) => total += s,
+            None => {
+                ctx.error_bytes(&[b"invalid time interval ", &quote::always(o)]);
+                bad = true;
+            }
+        }
+    }
+    if bad {
+        input::usage_hint(ctx);
+        return Exit::FAILURE;
+    }
+    let _ = std::io::Write::flush(&mut ctx.stdout);
+    // Long waits in pieces: a host may not take a span of centuries.
+    let mut left = duration(total);
+    while !left.is_zero() {
+        let piece = left.min(Duration::from_secs(86_400));
+        std::thread::sleep(piece);
+        left = left.saturating_sub(piece);
+    }
+    Exit::SUCCESS
+}

@@ -1,0 +1,333 @@
+//! What the system is: `uname arch hostname nproc uptime tty logname sync clear`.
+//! The guest answers as a small Linux machine, so that scripts that ask take their usual path.
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit, Source};
+
+use crate::common::{civil, input, names::Names, strftime, zone::Zone};
+
+/// Kernel name, release, version and machine as `uname` reports them.
+const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
+
+const UNAME: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print certain system information.  With no OPTION, same as -s.",
+    options: &[
+        Opt::flag('a', "all", "print all information"),
+        Opt::flag('s', "kernel-name", "print the kernel name"),
+        Opt::flag('n', "nodename", "print the network node hostname"),
+        Opt::flag('r', "kernel-release", "print the kernel release"),
+        Opt::flag('v', "kernel-version", "print the kernel version"),
+        Opt::flag('m', "machine", "print the machine hardware name"),
+        Opt::flag('p', "processor", "print the processor type (non-portable)"),
+        Opt::flag('i', "hardware-platform", "print the hardware platform (non-portable)"),
+        Opt::flag('o', "operating-system", "print the operating system"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+fn host_name() -> String {
+    let file = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let name = file.trim();
+    if name.is_empty() { "wasibox".to_string() } else { name.to_string() }
+}
+
+fn line(ctx: &mut Ctx<'_>, text: &str) -> Exit {
+    let _ = ctx.stdout.write_all(format!("{text}\n").as_bytes());
+    Exit::SUCCESS
+}
+
+pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match UNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if let Some(extra) = p.operands.first() {
+        input::extra_operand(ctx, extra);
+        return Exit::FAILURE;
+    }
+    let all = p.has('a');
+    let [kernel, release, version, machine] = SYSTEM;
+    let host = host_name();
+    let want = |c: char| all || p.has(c) || c == 's' && p.options.is_empty();
+    let mut words: Vec<&str> = Vec::new();
+    for (c, text) in [('s', kernel), ('n', &host), ('r', release), ('v', version), ('m', machine)] {
+        if want(c) {
+            words.push(text);
+        }
+    }
+    // `-a` leaves out what is unknown.
+    if p.has('p') {
+        words.push("unknown");
+    }
+    if p.has('i') {
+        words.push("unknown");
+    }
+    if want('o') {
+        words.push("GNU/Linux");
+    }
+    line(ctx, &words.join(" "))
+}
+
+const ARCH: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print machine architecture.",
+    options: &[],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    match ARCH.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(_) => line(ctx, SYSTEM[3]),
+        Err(e) => e,
+    }
+}
+
+const HOSTNAME: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print the host's name.",
+    options: &[
+        Opt::flag('s', "short", "short host name"),
+        Opt::flag('f', "fqdn", "long host name"),
+        Opt::flag('d', "domain", "DNS domain name"),
+        Opt::flag('i', "ip-address", "addresses for the host name"),
+        Opt::flag('I', "all-ip-addresses", "all addresses for the host"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match HOSTNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if !p.operands.is_empty() {
+        ctx.error("you must be root to change the host name");
+        return Exit::FAILURE;
+    }
+    let host = host_name();
+    let (short, domain) = host.split_once('.').unwrap_or((&host, ""));
+    match p.last_of(&['s', 'f', 'd', 'i', 'I']) {
+        Some('s') => line(ctx, short),
+        Some('d') => line(ctx, domain),
+        Some('i' | 'I') => line(ctx, "127.0.0.1"),
+        _ => line(ctx, &host),
+    }
+}
+
+const NPROC: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print the number of processing units available to the current process.",
+    options: &[
+        Opt::flag('\u{1}', "all", "print the number of installed processors").long_only(),
+        Opt::value('\u{2}', "ignore", "N", "if possible, exclude N processing units").long_only(),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match NPROC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if let Some(extra) = p.operands.first() {
+        input::extra_operand(ctx, extra);
+        return Exit::FAILURE;
+    }
+    let number = |v: &[u8]| crate::common::number::decimal(v);
+    let ignore = match p.last('\u{2}').map(|v| (v.to_vec(), number(v))) {
+        Some((text, None)) => {
+            ctx.error_bytes(&[b"invalid number: ", &crate::common::quote::always(&text)]);
+            return Exit::FAILURE;
+        }
+        Some((_, Some(n))) => n,
+        None => 0,
+    };
+    let mut count = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    if !p.has('\u{1}') {
+        // OMP_NUM_THREADS may be a list; the first number counts.
+        let omp = |name: &[u8]| {
+            let v = ctx.env.get(name)?;
+            number(v.split(|c| *c == b',').next()?.trim_ascii()).filter(|n| *n > 0)
+        };
+        if let Some(n) = omp(b"OMP_NUM_THREADS") {
+            count = n;
+        }
+        if let Some(n) = omp(b"OMP_THREAD_LIMIT") {
+            count = count.min(n);
+        }
+    }
+    line(ctx, &count.saturating_sub(ignore).max(1).to_string())
+}
+
+const UPTIME: Spec = Spec {
+    usage: "[OPTION]",
+    about: "Print the time, how long the system has been up, users and load averages.",
+    options: &[
+        Opt::flag('p', "pretty", "show uptime in pretty format"),
+        Opt::flag('s', "since", "system up since"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+/// Seconds since start: `/proc/uptime` where there is one, else of this process's clock.
+fn up_seconds() -> u64 {
+    let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    text.split(['.', ' ']).next().and_then(|s| s.parse().ok()).unwrap_or(0)
+}
+
+pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match UPTIME.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let zone = Zone::from_env(ctx.env.get(b"TZ"));
+    let (now, _) = civil::now();
+    let up = up_seconds();
+    let show = |format: &[u8], at: i64| {
+        let mut out = Vec::new();
+        strftime::format(&mut out, format, &zone.broken(at, 0));
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    if p.has('s') {
+        let at = now - up as i64;
+        return line(ctx, &show(b"%F %T", at));
+    }
+    let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
+    if p.has('p') {
+        let mut parts = Vec::new();
+        for (n, unit) in [(days / 7, "week"), (days % 7, "day"), (hours, "hour"), (minutes, "minute")] {
+            if n > 0 {
+                parts.push(format!("{n} {unit}{}", if n == 1 { "" } else { "s" }));
+            }
+        }
+        if parts.is_empty() {
+            parts.push(format!("{minutes} minutes"));
+        }
+        return line(ctx, &format!("up {}", parts.join(", ")));
+    }
+    let day_part = match days {
+        0 => String::new(),
+        1 => "1 day, ".to_string(),
+        n => format!("{n} days, "),
+    };
+    let clock = if hours > 0 { format!("{hours:2}:{minutes:02}") } else { format!("{minutes} min") };
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: Vec<&str> = load.split(' ').take(3).collect();
+    let load = if load.len() == 3 { load.join(", ") } else { "0.00, 0.00, 0.00".to_string() };
+    let time = show(b" %H:%M:%S", now);
+    line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}"))
+}
+
+const TTY: Spec = Spec {
+    usage: "[OPTION]...",
+    about: "Print the file name of the terminal connected to standard input.",
+    options: &[Opt::flag('s', "silent", "print nothing, only return an exit status")],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    // `--quiet` is another name of `--silent`.
+    let args: Vec<Vec<u8>> =
+        args.iter().map(|a| if a == b"--quiet" { b"-s".to_vec() } else { a.clone() }).collect();
+    let p = match TTY.parse_or_exit(ctx, &args, Exit(2)) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if let Some(extra) = p.operands.first() {
+        input::extra_operand(ctx, extra);
+        return Exit(2);
+    }
+    let terminal = match ctx.stdin.source() {
+        Source::File(f) => box_sys::is_terminal(f),
+        _ => false,
+    };
+    if !p.has('s') {
+        line(ctx, if terminal { "/dev/tty" } else { "not a tty" });
+    }
+    if terminal { Exit::SUCCESS } else { Exit::FAILURE }
+}
+
+const LOGNAME: Spec =
+    Spec { usage: "[OPTION]", about: "Print the user's login name.", options: &[], after: "", posix_order: false };
+
+pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    match LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => match p.operands.first() {
+            Some(extra) => {
+                input::extra_operand(ctx, extra);
+                Exit::FAILURE
+            }
+            None => {
+                let name = ctx.env.get(b"LOGNAME").map(|n| String::from_utf8_lossy(n).into_owned());
+                let (uid, _) = box_sys::meta::ids();
+                let name = name.unwrap_or_else(|| Names::load().show_user(uid));
+                line(ctx, &name)
+            }
+        },
+        Err(e) => e,
+    }
+}
+
+const SYNC: Spec = Spec {
+    usage: "[OPTION] [FILE]...",
+    about: "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
+    options: &[
+        Opt::flag('d', "data", "sync only file data, no unneeded metadata"),
+        Opt::flag('f', "file-system", "sync the file systems that contain the files"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SYNC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.has('d') && p.operands.is_empty() {
+        ctx.error("--data needs at least one argument");
+        return Exit::FAILURE;
+    }
+    let mut exit = Exit::SUCCESS;
+    for f in &p.operands {
+        match std::fs::File::open(ctx.path(f)) {
+            // A directory or device that cannot be synced has nothing to lose here.
+            Ok(file) => drop(if p.has('d') { file.sync_data() } else { file.sync_all() }),
+            Err(e) => {
+                let shown = crate::common::quote::always(f);
+                ctx.error_bytes(&[b"error opening ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+                exit = Exit::FAILURE;
+            }
+        }
+    }
+    exit
+}
+
+const CLEAR: Spec = Spec {
+    usage: "",
+    about: "Clear the terminal screen.",
+    options: &[
+        Opt::flag('x', "", "do not clear the scrollback"),
+        Opt::value('T', "", "TYPE", "terminal type (ignored: the escapes are ANSI's)"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match CLEAR.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let _ = ctx.stdout.write_all(if p.has('x') { b"\x1b[H\x1b[2J" } else { b"\x1b[H\x1b[2J\x1b[3J" });
+    Exit::SUCCESS
+}

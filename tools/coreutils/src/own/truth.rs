@@ -1,0 +1,29 @@
+//! `true` and `false` (POSIX XCU). Only `--help` and `--version` alone are looked at.
+
+use std::io::Write;
+
+use box_applet::{Ctx, Exit};
+
+fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
+    let text = match args {
+        [one] if one == b"--help" => format!(
+            "Usage: {0} [ignored command line arguments]\n  or:  {0} OPTION\nExit with a status code indicating {what}.\n\n      --help     display this help and exit\n      --version  output version information and exit\n",
+            ctx.name
+        ),
+        [one] if one == b"--version" => {
+            format!("{} (Wasibox) {}\n", ctx.name, env!("CARGO_PKG_VERSION"))
+        }
+        _ => return,
+    };
+    let _ = ctx.stdout.write_all(text.as_bytes());
+}
+
+pub(crate) fn run_true(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    answer(ctx, args, "success");
+    Exit::SUCCESS
+}
+
+pub(crate) fn run_false(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    answer(ctx, args, "failure");
+    Exit::FAILURE
+}

@@ -1,0 +1,46 @@
+//! `which` (Debian's): the files in PATH that commands mean.
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit, program};
+use box_sys::path::to_bytes;
+
+const SPEC: Spec = Spec {
+    usage: "[-as] COMMAND...",
+    about: "Print the file that each COMMAND means, searched in PATH.",
+    options: &[
+        Opt::flag('a', "all", "print all matches in PATH, not just the first"),
+        Opt::flag('s', "", "no output, only the exit status"),
+    ],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let mut missing = p.operands.is_empty();
+    for name in &p.operands {
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        if name.contains(&b'/') {
+            if program::is_executable(&ctx.path(name)) {
+                found.push(name.clone());
+            }
+        } else {
+            let search = ctx.env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
+            let limit = if p.has('a') { usize::MAX } else { 1 };
+            let all = program::candidates(name, search, &ctx.cwd, ctx.table);
+            found.extend(all.take(limit).map(|f| to_bytes(&f).to_vec()));
+        }
+        missing |= found.is_empty();
+        if !p.has('s') {
+            for f in found {
+                let _ = ctx.stdout.write_all(&[f.as_slice(), b"\n"].concat());
+            }
+        }
+    }
+    if missing { Exit::FAILURE } else { Exit::SUCCESS }
+}

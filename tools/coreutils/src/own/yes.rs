@@ -1,0 +1,32 @@
+//! `yes` (GNU): a line for ever, in large writes.
+
+use std::io::Write;
+
+use box_applet::opts::Spec;
+use box_applet::{Ctx, Exit};
+
+const SPEC: Spec = Spec {
+    usage: "[STRING]...",
+    about: "Repeatedly output a line with all specified STRING(s), or 'y'.",
+    options: &[],
+    after: "",
+    posix_order: true,
+};
+
+/// Bytes per write: a pipe's capacity.
+const CHUNK: usize = 64 * 1024;
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let mut line = if p.operands.is_empty() { b"y".to_vec() } else { p.operands.join(&b' ') };
+    line.push(b'\n');
+    let block = line.repeat((CHUNK / line.len()).max(1));
+    loop {
+        if ctx.stdout.write_all(&block).is_err() {
+            return Exit::FAILURE;
+        }
+    }
+}
