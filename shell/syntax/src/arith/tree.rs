@@ -181,6 +181,7 @@ impl<'a> Parser<'a> {
 
     /// The rest of a long sum, as a balanced tree: subtraction adds the negated operand, which
     /// is the same with wrapping integers.
+    #[inline(never)]
     fn long_sum(&mut self, left: ArithExpr, op: ArithBinary, right: ArithExpr, bind: u8) -> Res<ArithExpr> {
         let signed = |op, e| match op {
             ArithBinary::Sub => ArithExpr::Unary(ArithUnary::Minus, Box::new(e)),
@@ -210,6 +211,7 @@ impl<'a> Parser<'a> {
         Ok(ArithExpr::Unary(op, Box::new(inner)))
     }
 
+    #[inline(never)]
     fn operand(&mut self) -> Res<ArithExpr> {
         match self.current {
             Tok::PreIncrement => self.prefix(true),
@@ -232,15 +234,16 @@ impl<'a> Parser<'a> {
                 Ok(ArithExpr::Number(n))
             }
             Tok::Param(i) => {
-                let param = (*self.params.get(i).ok_or(OPERAND)?).clone();
+                let param = self.params.get(i).ok_or(OPERAND)?;
                 self.advance()?;
-                Ok(ArithExpr::Param(Box::new(param)))
+                Ok(ArithExpr::Param(boxed(param)))
             }
             Tok::Name(..) | Tok::Element(..) => self.postfix(),
             _ => Err(OPERAND),
         }
     }
 
+    #[inline(never)]
     fn prefix(&mut self, increment: bool) -> Res<ArithExpr> {
         self.advance()?;
         if !matches!(self.current, Tok::Name(..) | Tok::Element(..)) {
@@ -257,6 +260,7 @@ impl<'a> Parser<'a> {
         Ok(ArithExpr::Step { increment, prefix: true, target: Box::new(target) })
     }
 
+    #[inline(never)]
     fn postfix(&mut self) -> Res<ArithExpr> {
         let target = self.variable()?;
         self.advance()?;
@@ -270,6 +274,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The variable that is the current token.
+    #[inline(never)]
     fn variable(&mut self) -> Res<ArithExpr> {
         let (name, subscript) = match self.current {
             Tok::Name(start, end) => return Ok(ArithExpr::Var(self.slice((start, end)).into())),
@@ -319,4 +324,10 @@ fn chain(mut terms: Vec<ArithExpr>, join: &dyn Fn(Box<ArithExpr>, Box<ArithExpr>
     }
     let right = terms.split_off(terms.len() / 2);
     join(Box::new(chain(terms, join)), Box::new(chain(right, join)))
+}
+
+/// A copy on the heap, made outside of the frames that recurse.
+#[inline(never)]
+fn boxed(param: &Param) -> Box<Param> {
+    Box::new(param.clone())
 }

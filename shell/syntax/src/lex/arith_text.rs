@@ -2,6 +2,8 @@
 //!
 //! The text is taken as if within double quotes; a `"` itself is dropped (bash manual 3.5.5).
 
+use std::rc::Rc;
+
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{Arith, Word};
@@ -21,12 +23,15 @@ pub(crate) enum End {
 
 impl Machine<'_, '_> {
     /// The expression up to `end`. `line`: where it began, for the message.
-    pub fn arith_until(&mut self, end: End, line: u32) -> Res<Arith> {
+    pub fn arith_until(&mut self, end: End, line: u32) -> Res<Rc<Arith>> {
         let start = self.pos;
+        self.begin_word();
         let word = self.arith_word(end, line, start)?;
-        Ok(crate::arith::from_word(word))
+        self.end_word();
+        Ok(Rc::new(crate::arith::from_word(word)))
     }
 
+    #[inline(never)]
     fn arith_word(&mut self, end: End, line: u32, start: usize) -> Res<Word> {
         let mut b = Builder::default();
         let (mut parens, mut brackets, mut ternaries) = (0usize, 0usize, 0usize);

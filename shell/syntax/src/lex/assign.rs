@@ -26,6 +26,7 @@ impl Machine<'_, '_> {
     }
 
     /// The assignment at `pos`, if it is one; else nothing is used up.
+    #[inline(never)]
     pub fn lex_assignment(&mut self, ctx: Ctx) -> Res<Outcome> {
         let mark = self.mark();
         let (start, line) = (self.pos, self.line);
@@ -112,6 +113,7 @@ impl Machine<'_, '_> {
     }
 
     /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
+    #[inline(never)]
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
         let line = self.line;
         self.pos += 1;
@@ -156,6 +158,7 @@ impl Machine<'_, '_> {
         Ok(elements)
     }
 
+    #[inline(never)]
     fn array_element(&mut self) -> Res<ArrayElement> {
         let mut keep_until = self.pos;
         if self.peek() == Some(b'[') {

@@ -11,6 +11,7 @@ const COST: u32 = 8;
 
 impl Machine<'_, '_> {
     /// `$(...)`, with `pos` after the parenthesis and `start` at the `$`.
+    #[inline(never)]
     pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
         let line = self.line;
         let body = self.sub_list(start, b"$(")?;
@@ -19,6 +20,7 @@ impl Machine<'_, '_> {
     }
 
     /// `<(...)` or `>(...)`, with `pos` at the operator.
+    #[inline(never)]
     pub fn process_sub(&mut self) -> Res<WordPart> {
         let start = self.pos;
         let op = self.peek();
@@ -54,6 +56,7 @@ impl Machine<'_, '_> {
 
     /// A backquoted command, with `pos` at the opening backquote. `quoted`: within double quotes,
     /// where `\"` loses its backslash, too.
+    #[inline(never)]
     pub fn backquoted(&mut self, quoted: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;

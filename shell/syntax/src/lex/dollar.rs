@@ -1,7 +1,5 @@
 //! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
 
-use std::rc::Rc;
-
 use super::table::{self, DIGIT, NAME, NAME_START, is};
 use super::{Machine, Res};
 use crate::ast::{Param, ParamName, ParamOp, WordPart};
@@ -22,11 +20,7 @@ impl Machine<'_, '_> {
             b'(' => self.dollar_paren(start).map(Some),
             b'[' => {
                 self.pos += 1;
-                self.enter(2)?;
-                let line = self.line;
-                let arith = self.arith_until(super::arith_text::End::Bracket, line)?;
-                self.leave(2);
-                Ok(Some(WordPart::Arith(Rc::new(arith))))
+                self.dollar_bracket().map(Some)
             }
             b'\'' if !quoted => {
                 self.pos = start;
@@ -63,6 +57,17 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// `$[...]`, with `pos` after the bracket.
+    #[inline(never)]
+    fn dollar_bracket(&mut self) -> Res<WordPart> {
+        self.enter(4)?;
+        let line = self.line;
+        let arith = self.arith_until(super::arith_text::End::Bracket, line)?;
+        self.leave(4);
+        Ok(WordPart::Arith(arith))
+    }
+
+    #[inline(never)]
     fn plain_param(&self, start: usize, name: ParamName) -> WordPart {
         WordPart::Param(Box::new(Param {
             name,
@@ -93,17 +98,18 @@ impl Machine<'_, '_> {
     }
 
     /// `$(` or `$((`, with `pos` at the first parenthesis and `start` at the `$`.
+    #[inline(never)]
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
         if self.peek_joined() == Some(b'(') && !self.not_arith.contains(&start) {
             let mark = self.mark();
             let line = self.line;
             self.pos += 1;
-            self.enter(2)?;
+            self.enter(4)?;
             match self.arith_until(super::arith_text::End::Parens, line) {
                 Ok(arith) => {
-                    self.leave(2);
-                    return Ok(WordPart::Arith(Rc::new(arith)));
+                    self.leave(4);
+                    return Ok(WordPart::Arith(arith));
                 }
                 Err(e) if e.limit => return Err(e),
                 Err(arith_error) => {

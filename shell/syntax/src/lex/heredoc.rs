@@ -54,6 +54,7 @@ impl Machine<'_, '_> {
     }
 
     /// Reads the bodies of all pending here-documents, with `pos` at the start of a line.
+    #[inline(never)]
     pub fn read_heredocs(&mut self) -> Res<()> {
         let pending = std::mem::take(&mut self.docs.pending);
         for mut p in pending {

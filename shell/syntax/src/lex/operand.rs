@@ -18,6 +18,7 @@ pub(crate) enum Stop {
 }
 
 impl Machine<'_, '_> {
+    #[inline(never)]
     pub fn operand(&mut self, stop: Stop, quoted: bool) -> Res<Word> {
         self.begin_word();
         let start = self.pos;

@@ -4,190 +4,172 @@
 //! skipped up to the closing brace and becomes [`ParamOp::Bad`], because bash finds a bad
 //! substitution only when it expands it.
 
+use std::rc::Rc;
+
 use super::arith_text::End;
 use super::operand::Stop;
 use super::table::{self, DIGIT, NAME, NAME_START, is};
 use super::{Machine, Res};
-use crate::ast::{CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart};
-
-/// The parts of a parameter expansion while they are read.
-struct Parsed {
-    name: ParamName,
-    subscript: Option<Subscript>,
-    indirect: bool,
-    op: ParamOp,
-}
+use crate::ast::{Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart};
 
 impl Machine<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
+    #[inline(never)]
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
-        self.enter(2)?;
+        self.enter(4)?;
         let mark = self.mark();
-        let parsed = match self.param_inside(quoted, line) {
-            Ok(Some(p)) if self.peek_joined() == Some(b'}') => {
-                self.pos += 1;
-                p
-            }
-            Err(e) => return Err(e),
+        let mut param = bad_param();
+        if self.param_inside(&mut param, quoted, line)? && self.peek_joined() == Some(b'}') {
+            self.pos += 1;
+        } else {
+            self.rewind(&mark);
+            self.skip_braces(line, quoted)?;
+            *param = *bad_param();
+        }
+        self.leave(4);
+        param.raw = self.raw_from(start);
+        Ok(WordPart::Param(param))
+    }
+
+    /// Everything up to the `}`; `false`: it does not fit the grammar.
+    fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
+        let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
+        let whole = match first {
+            b'#' => self.length_or_hash(p)?,
+            b'!' => self.indirect_or_bang(p)?,
             _ => {
-                self.rewind(&mark);
-                self.skip_braces(line, quoted)?;
-                Parsed { name: ParamName::Special(b'@'), subscript: None, indirect: false, op: ParamOp::Bad }
+                if !self.param_name(p)? {
+                    return Ok(false);
+                }
+                false
             }
         };
-        self.leave(2);
-        let Parsed { name, subscript, indirect, op } = parsed;
-        Ok(WordPart::Param(Box::new(Param { name, subscript, indirect, op, raw: self.raw_from(start) })))
-    }
-
-    /// Everything up to the `}`; `None`: it does not fit the grammar.
-    fn param_inside(&mut self, quoted: bool, line: u32) -> Res<Option<Parsed>> {
-        let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
-        match first {
-            b'#' => self.length_or_hash(quoted),
-            b'!' => self.indirect_or_bang(quoted),
-            _ => {
-                let Some((name, subscript)) = self.param_name()? else { return Ok(None) };
-                self.with_op(name, subscript, false, quoted)
-            }
+        if whole {
+            return Ok(true);
         }
+        if matches!(p.op, ParamOp::Bad) {
+            return Ok(false);
+        }
+        self.param_op(p, quoted)
     }
 
-    fn with_op(
-        &mut self,
-        name: ParamName,
-        subscript: Option<Subscript>,
-        indirect: bool,
-        quoted: bool,
-    ) -> Res<Option<Parsed>> {
-        let op = self.param_op(quoted)?;
-        Ok(op.map(|op| Parsed { name, subscript, indirect, op }))
-    }
-
-    /// A parameter and its subscript.
-    fn param_name(&mut self) -> Res<Option<(ParamName, Option<Subscript>)>> {
-        let Some(c) = self.peek_joined() else { return Ok(None) };
+    /// A parameter and its subscript; `false` and no effect if there is none.
+    #[inline(never)]
+    fn param_name(&mut self, p: &mut Param) -> Res<bool> {
+        let Some(c) = self.peek_joined() else { return Ok(false) };
         if is(c, NAME_START) {
-            let name = ParamName::Variable(self.name());
-            if self.peek_joined() != Some(b'[') {
-                return Ok(Some((name, None)));
+            p.name = ParamName::Variable(self.name());
+            if self.peek_joined() == Some(b'[') {
+                match self.subscript_or_brace(true)? {
+                    None => return Ok(false),
+                    subscript => p.subscript = subscript,
+                }
             }
-            let subscript = self.subscript_or_brace(true)?;
-            return Ok(subscript.map(|s| (name, Some(s))));
-        }
-        if is(c, DIGIT) {
+        } else if is(c, DIGIT) {
             let digits = self.name();
             if !digits.iter().all(|&b| is(b, DIGIT)) {
-                return Ok(None);
+                return Ok(false);
             }
-            return Ok(Some((positional(&digits), None)));
-        }
-        if matches!(c, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') {
+            p.name = positional(&digits);
+        } else if matches!(c, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') {
             self.pos += 1;
-            return Ok(Some((ParamName::Special(c), None)));
+            p.name = ParamName::Special(c);
+        } else {
+            return Ok(false);
         }
-        Ok(None)
+        p.op = ParamOp::Plain;
+        Ok(true)
     }
 
-    /// `${#...}`: a length, or the parameter `#` with an operator.
-    fn length_or_hash(&mut self, quoted: bool) -> Res<Option<Parsed>> {
+    /// `${#...}`: a length, which is the whole expansion (`true`), or the parameter `#`.
+    fn length_or_hash(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
-        let hash = ParamName::Special(b'#');
-        let Some(c) = self.peek_joined() else { return Ok(None) };
+        let Some(c) = self.peek_joined() else { return Ok(false) };
         if is(c, NAME) {
-            let Some((name, subscript)) = self.param_name()? else { return Ok(None) };
-            return Ok(Some(Parsed { name, subscript, indirect: false, op: ParamOp::Length }));
+            if self.param_name(p)? {
+                p.op = ParamOp::Length;
+                return Ok(true);
+            }
+            p.op = ParamOp::Bad;
+            return Ok(false);
         }
-        if c == b'}' {
-            return Ok(Some(Parsed { name: hash, subscript: None, indirect: false, op: ParamOp::Plain }));
-        }
+        p.op = ParamOp::Plain;
         if matches!(c, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') && self.peek_at(1) == Some(b'}') {
             self.pos += 1;
-            let name = ParamName::Special(c);
-            return Ok(Some(Parsed { name, subscript: None, indirect: false, op: ParamOp::Length }));
+            p.name = ParamName::Special(c);
+            p.op = ParamOp::Length;
+            return Ok(true);
         }
-        self.with_op(hash, None, false, quoted)
+        p.name = ParamName::Special(b'#');
+        Ok(false)
     }
 
-    /// `${!...}`: indirection, a list of names or keys, or the parameter `!`.
-    fn indirect_or_bang(&mut self, quoted: bool) -> Res<Option<Parsed>> {
+    /// `${!...}`: a list of names or keys, which is the whole expansion (`true`), or indirection,
+    /// or the parameter `!`.
+    fn indirect_or_bang(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
-        let Some(c) = self.peek_joined() else { return Ok(None) };
+        let Some(c) = self.peek_joined() else { return Ok(false) };
         let special = match c {
             b'@' | b'*' => true,
-            b'#' | b'?' => {
-                let next = self.peek_at(1);
-                matches!(next, Some(b'}' | b':' | b'-' | b'+' | b'='))
-            }
+            b'#' | b'?' => matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'+' | b'=')),
             _ => false,
         };
         if !is(c, NAME) && !special {
-            return self.with_op(ParamName::Special(b'!'), None, false, quoted);
+            p.name = ParamName::Special(b'!');
+            p.op = ParamOp::Plain;
+            return Ok(false);
         }
-        let Some((name, subscript)) = self.param_name()? else { return Ok(None) };
+        if !self.param_name(p)? {
+            p.op = ParamOp::Bad;
+            return Ok(false);
+        }
         let next = self.peek_joined();
-        if matches!(name, ParamName::Variable(_))
+        if matches!(p.name, ParamName::Variable(_))
             && matches!(next, Some(b'@' | b'*'))
             && self.peek_at(1) == Some(b'}')
-            && subscript.is_none()
+            && p.subscript.is_none()
         {
             self.pos += 1;
-            let op = ParamOp::NamesWithPrefix { at: next == Some(b'@') };
-            return Ok(Some(Parsed { name, subscript: None, indirect: false, op }));
+            p.op = ParamOp::NamesWithPrefix { at: next == Some(b'@') };
+            return Ok(true);
         }
-        if next == Some(b'}') && matches!(subscript, Some(Subscript::At | Subscript::Star)) {
-            let op = ParamOp::Keys { at: subscript == Some(Subscript::At) };
-            return Ok(Some(Parsed { name, subscript: None, indirect: false, op }));
+        if next == Some(b'}') && matches!(p.subscript, Some(Subscript::At | Subscript::Star)) {
+            p.op = ParamOp::Keys { at: p.subscript == Some(Subscript::At) };
+            p.subscript = None;
+            return Ok(true);
         }
-        self.with_op(name, subscript, true, quoted)
+        p.indirect = true;
+        Ok(false)
     }
 
-    /// The operator and its operands, up to the `}`.
-    fn param_op(&mut self, quoted: bool) -> Res<Option<ParamOp>> {
-        let Some(c) = self.peek_joined() else { return Ok(None) };
+    /// The operator and its operands, up to the `}`; `false`: there is none such.
+    fn param_op(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
+        let Some(c) = self.peek_joined() else { return Ok(false) };
         if c == b'}' {
-            return Ok(Some(ParamOp::Plain));
+            return Ok(true);
         }
         self.pos += 1;
-        Ok(Some(match c {
+        match c {
             b':' => match self.peek_joined() {
                 Some(o @ (b'-' | b'=' | b'?' | b'+')) => {
                     self.pos += 1;
-                    self.word_op(o, true, quoted)?
+                    self.word_op(p, o, true, quoted)?;
                 }
-                _ => return self.substring(),
+                _ => return self.substring(p),
             },
-            b'-' | b'=' | b'?' | b'+' => self.word_op(c, false, quoted)?,
+            b'-' | b'=' | b'?' | b'+' => self.word_op(p, c, false, quoted)?,
             b'#' | b'%' => {
                 let longest = self.doubled(c);
                 let pattern = self.operand(Stop::Brace, false)?;
-                if c == b'#' {
+                p.op = if c == b'#' {
                     ParamOp::RemovePrefix { longest, pattern }
                 } else {
                     ParamOp::RemoveSuffix { longest, pattern }
-                }
-            }
-            b'/' => {
-                let kind = match self.peek_joined() {
-                    Some(b'/') => ReplaceKind::All,
-                    Some(b'#') => ReplaceKind::Prefix,
-                    Some(b'%') => ReplaceKind::Suffix,
-                    _ => ReplaceKind::First,
                 };
-                if kind != ReplaceKind::First {
-                    self.pos += 1;
-                }
-                let pattern = self.operand(Stop::SlashOrBrace, false)?;
-                let replacement = if self.peek() == Some(b'/') {
-                    self.pos += 1;
-                    Some(self.operand(Stop::Brace, false)?)
-                } else {
-                    None
-                };
-                ParamOp::Replace { kind, pattern, replacement }
             }
+            b'/' => self.replace_op(p)?,
             b'^' | b',' | b'~' => {
                 let all = self.doubled(c);
                 let pattern =
@@ -197,17 +179,40 @@ impl Machine<'_, '_> {
                     b',' => CaseKind::Lower,
                     _ => CaseKind::Toggle,
                 };
-                ParamOp::Case { kind, all, pattern }
+                p.op = ParamOp::Case { kind, all, pattern };
             }
             b'@' => match self.peek_joined() {
                 Some(o) if b"UuLQEPAKak".contains(&o) && self.peek_at(1) == Some(b'}') => {
                     self.pos += 1;
-                    ParamOp::Transform(o)
+                    p.op = ParamOp::Transform(o);
                 }
-                _ => return Ok(None),
+                _ => return Ok(false),
             },
-            _ => return Ok(None),
-        }))
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `/pattern/replacement` after the first slash.
+    fn replace_op(&mut self, p: &mut Param) -> Res<()> {
+        let kind = match self.peek_joined() {
+            Some(b'/') => ReplaceKind::All,
+            Some(b'#') => ReplaceKind::Prefix,
+            Some(b'%') => ReplaceKind::Suffix,
+            _ => ReplaceKind::First,
+        };
+        if kind != ReplaceKind::First {
+            self.pos += 1;
+        }
+        let pattern = self.operand(Stop::SlashOrBrace, false)?;
+        let replacement = if self.peek() == Some(b'/') {
+            self.pos += 1;
+            Some(self.operand(Stop::Brace, false)?)
+        } else {
+            None
+        };
+        p.op = ParamOp::Replace { kind, pattern, replacement };
+        Ok(())
     }
 
     /// Whether the operator `c` is doubled; the second one is used up.
@@ -219,17 +224,19 @@ impl Machine<'_, '_> {
         twice
     }
 
-    fn word_op(&mut self, op: u8, colon: bool, quoted: bool) -> Res<ParamOp> {
+    fn word_op(&mut self, p: &mut Param, op: u8, colon: bool, quoted: bool) -> Res<()> {
         let word = self.operand(Stop::Brace, quoted)?;
-        Ok(match op {
+        p.op = match op {
             b'-' => ParamOp::Default { colon, word },
             b'=' => ParamOp::Assign { colon, word },
             b'?' => ParamOp::Error { colon, word },
             _ => ParamOp::Alternate { colon, word },
-        })
+        };
+        Ok(())
     }
 
-    fn substring(&mut self) -> Res<Option<ParamOp>> {
+    #[inline(never)]
+    fn substring(&mut self, p: &mut Param) -> Res<bool> {
         let line = self.line;
         let offset = self.arith_until(End::ColonOrBrace, line)?;
         let length = if self.peek() == Some(b':') {
@@ -240,10 +247,22 @@ impl Machine<'_, '_> {
         };
         // A third `:` is left for the caller to find bad; so is an empty offset without length.
         if length.is_none() && offset.word.raw.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
-        Ok(Some(ParamOp::Substring { offset, length }))
+        p.op = ParamOp::Substring { offset: own(offset), length: length.map(own) };
+        Ok(true)
     }
+}
+
+fn own(arith: Rc<Arith>) -> Arith {
+    Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
+}
+
+/// What does not fit the grammar.
+#[inline(never)]
+fn bad_param() -> Box<Param> {
+    let (name, raw) = (ParamName::Special(b'@'), Box::default());
+    Box::new(Param { name, subscript: None, indirect: false, op: ParamOp::Bad, raw })
 }
 
 /// The positional parameter named by `digits`; `0`, `00`.. are `$0`.

@@ -78,6 +78,7 @@ impl Machine<'_, '_> {
     }
 
     /// `"..."`, with `pos` at the opening quote.
+    #[inline(never)]
     pub fn double_quoted(&mut self) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;

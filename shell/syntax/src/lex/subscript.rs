@@ -16,6 +16,7 @@ impl Machine<'_, '_> {
     }
 
     /// The same inside `${...}`, where a `}` comes first: `None` then.
+    #[inline(never)]
     pub fn subscript_or_brace(&mut self, in_braces: bool) -> Res<Option<Subscript>> {
         self.pos += 1;
         if self.peek_at(1) == Some(b']') {
@@ -29,14 +30,15 @@ impl Machine<'_, '_> {
                 return Ok(Some(s));
             }
         }
-        self.enter(2)?;
+        self.enter(4)?;
         let word = self.subscript_word(true, in_braces)?;
-        self.leave(2);
+        self.leave(4);
         Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 
     /// The word up to the `]` that closes it, which is used up, if `closed`; else up to the end of
     /// the input. `None`: there is no such bracket, or a `}` comes before it.
+    #[inline(never)]
     pub fn subscript_word(&mut self, closed: bool, in_braces: bool) -> Res<Option<Word>> {
         let start = self.pos;
         let mut b = Builder::default();

@@ -73,6 +73,7 @@ impl Builder {
 
 impl Machine<'_, '_> {
     /// The word at `pos`.
+    #[inline(never)]
     pub fn lex_word(&mut self, ctx: Ctx) -> Res<Lexeme> {
         self.begin_word();
         let mut keep_until = self.pos;
@@ -145,6 +146,7 @@ impl Machine<'_, '_> {
     }
 
     /// One quoted or expanded piece that starts with `c`, outside double quotes.
+    #[inline(never)]
     pub fn quoting(&mut self, b: &mut Builder, c: u8) -> Res<()> {
         match c {
             b'\\' => self.backslash(b),
@@ -170,6 +172,7 @@ impl Machine<'_, '_> {
 
     /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
     /// parsed; blanks and operators are ordinary in it.
+    #[inline(never)]
     fn paren_group(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
         let mut depth = 0usize;

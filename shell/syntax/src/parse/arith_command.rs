@@ -1,12 +1,13 @@
 //! `(( expr ))` (bash manual 3.2.5.2).
 
-use crate::ast::{Arith, Word};
+use crate::ast::{Arith, CommandKind, Word};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// The expression of `((...))`, with the first parenthesis read ahead and `pos` at the second.
-    /// `None`: these are nested subshells; nothing was used up.
-    pub fn arith_command(&mut self) -> Res<Option<Arith>> {
+    /// `false`: these are nested subshells; nothing was used up.
+    #[inline(never)]
+    pub fn arith_command(&mut self, out: &mut CommandKind) -> Res<bool> {
         let look = self.st.look.take();
         let line = self.line;
         let at = self.pos;
@@ -15,9 +16,10 @@ impl Machine<'_, '_> {
             self.pos = at;
             self.not_arith.insert(at);
             self.st.look = look;
-            return Ok(None);
+            return Ok(false);
         };
-        self.arith_slice(start, end, line).map(Some)
+        *out = CommandKind::Arith(self.arith_slice(start, end, line)?);
+        Ok(true)
     }
 
     /// The expression in `src[start..end]`, which has been skipped already and began at `line`.

@@ -1,12 +1,13 @@
 //! `case` (POSIX XCU 2.9.4.3; bash manual 3.2.5.2).
 
-use crate::ast::{Case, CaseArm, CaseEnd, CommandKind};
+use crate::ast::{Case, CaseArm, CaseEnd, CommandKind, Word};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// `case ... esac`, the `case` read ahead.
-    pub fn case_command(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn case_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         let subject = self.expect_word(Ctx::ARG)?;
         self.skip_newlines(Ctx::RESERVED)?;
@@ -26,11 +27,30 @@ impl Machine<'_, '_> {
                 break;
             }
         }
-        Ok(CommandKind::Case(Case { subject, arms }))
+        *out = CommandKind::Case(Case { subject, arms });
+        Ok(())
     }
 
     /// One arm, its first token read ahead; whether `;;`, `;&` or `;;&` ended it.
+    #[inline(never)]
     fn case_arm(&mut self) -> Res<(CaseArm, bool)> {
+        let patterns = self.case_patterns()?;
+        let body = self.compound_list(true)?;
+        let (end, ended) = match self.next_kind(Ctx::RESERVED)? {
+            Tk::SemiSemi => (CaseEnd::Break, true),
+            Tk::SemiAmp => (CaseEnd::FallThrough, true),
+            Tk::SemiSemiAmp => (CaseEnd::Continue, true),
+            _ => (CaseEnd::Break, false),
+        };
+        if ended {
+            self.skip_token();
+        }
+        Ok((CaseArm { patterns, body, end }, ended))
+    }
+
+    /// `[(] pattern | pattern )`, the first token read ahead.
+    #[inline(never)]
+    fn case_patterns(&mut self) -> Res<Vec<Word>> {
         if self.next_kind(Ctx::RESERVED)? == Tk::LParen {
             self.skip_token();
             // `esac` after the parenthesis is a pattern.
@@ -51,16 +71,6 @@ impl Machine<'_, '_> {
                 _ => return Err(self.unexpected()),
             }
         }
-        let body = self.compound_list(true)?;
-        let (end, ended) = match self.next_kind(Ctx::RESERVED)? {
-            Tk::SemiSemi => (CaseEnd::Break, true),
-            Tk::SemiAmp => (CaseEnd::FallThrough, true),
-            Tk::SemiSemiAmp => (CaseEnd::Continue, true),
-            _ => (CaseEnd::Break, false),
-        };
-        if ended {
-            self.skip_token();
-        }
-        Ok((CaseArm { patterns, body, end }, ended))
+        Ok(patterns)
     }
 }

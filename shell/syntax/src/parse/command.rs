@@ -1,46 +1,47 @@
 //! Commands: what starts here, and the redirections after a compound command.
 
-use crate::ast::{Command, CommandKind, Word, WordPart};
+use crate::ast::{Command, CommandKind, SimpleCommand, Word, WordPart};
 use crate::lex::token::{Ctx, Kw, Lexeme, Tk};
 use crate::lex::{Machine, Res};
 
 /// Nesting cost of a compound command.
-const COST: u32 = 4;
+const COST: u32 = 5;
 
 impl Machine<'_, '_> {
-    /// A command whose first token is read ahead.
-    pub fn command(&mut self) -> Res<Command> {
-        let kind = self.next_kind(Ctx::COMMAND)?;
-        match kind {
-            Tk::Kw(Kw::Function) => self.function_keyword(),
-            Tk::Kw(Kw::Coproc) => self.coproc(),
-            Tk::LParen | Tk::Kw(_) => self.compound(),
-            _ => self.simple_command(),
+    /// A command whose first token is read ahead. Commands are written through a reference
+    /// rather than returned: they are big, and the stack has to hold many of them at once.
+    pub fn command(&mut self, out: &mut Command) -> Res<()> {
+        match self.next_kind(Ctx::COMMAND)? {
+            Tk::Kw(Kw::Function) => self.function_keyword(out),
+            Tk::Kw(Kw::Coproc) => self.coproc(out),
+            Tk::LParen | Tk::Kw(_) => self.compound(out),
+            _ => self.simple_command(out),
         }
     }
 
     /// A compound command with its redirections; its first token is read ahead.
-    pub fn compound(&mut self) -> Res<Command> {
+    #[inline(never)]
+    pub fn compound(&mut self, out: &mut Command) -> Res<()> {
         self.enter(COST)?;
-        let line = self.look.as_ref().map_or(self.line, |t| t.line);
-        let kind = match self.next_kind(Ctx::COMMAND)? {
-            Tk::LParen => self.paren()?,
+        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
+        let kind = &mut out.kind;
+        match self.next_kind(Ctx::COMMAND)? {
+            Tk::LParen => self.paren(kind)?,
             Tk::Kw(kw) => match kw {
-                Kw::LBrace => self.brace_group()?,
-                Kw::If => self.if_command()?,
-                Kw::While => self.while_command(false)?,
-                Kw::Until => self.while_command(true)?,
-                Kw::For => self.for_command()?,
-                Kw::Select => self.select_command()?,
-                Kw::Case => self.case_command()?,
-                Kw::LCond => self.cond_command()?,
+                Kw::LBrace => self.brace_group(kind)?,
+                Kw::If => self.if_command(kind)?,
+                Kw::While => self.while_command(false, kind)?,
+                Kw::Until => self.while_command(true, kind)?,
+                Kw::For => self.for_command(kind)?,
+                Kw::Select => self.select_command(kind)?,
+                Kw::Case => self.case_command(kind)?,
+                Kw::LCond => self.cond_command(kind)?,
                 _ => return Err(self.unexpected()),
             },
             _ => return Err(self.unexpected()),
-        };
+        }
         self.leave(COST);
-        let redirects = self.redirects()?;
-        Ok(Command { kind, redirects, line })
+        self.redirects(&mut out.redirects)
     }
 
     /// Whether a compound command may start with `kind`.
@@ -86,10 +87,12 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Wraps a compound command's kind.
-    pub fn bare(kind: CommandKind, line: u32) -> Command {
-        Command { kind, redirects: Vec::new(), line }
-    }
+}
+
+/// A command to be filled in.
+#[inline(never)]
+pub(super) fn empty_command() -> Box<Command> {
+    Box::new(Command { kind: CommandKind::Simple(SimpleCommand::default()), redirects: Vec::new(), line: 0 })
 }
 
 /// An assignment where only a word has a meaning: its spelling.

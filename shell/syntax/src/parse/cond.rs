@@ -10,7 +10,8 @@ const OPERAND: Ctx = Ctx::ARG;
 
 impl Machine<'_, '_> {
     /// `[[ ... ]]`, its opening read ahead.
-    pub fn cond_command(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn cond_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         let cond = self.cond_or()?;
         if self.next_kind(OPERAND)? != Tk::Word {
@@ -20,7 +21,8 @@ impl Machine<'_, '_> {
             return Err(self.cond_error("syntax error in conditional expression"));
         }
         self.skip_token();
-        Ok(CommandKind::Cond(cond))
+        *out = CommandKind::Cond(cond);
+        Ok(())
     }
 
     /// Whether `]]` is next.
@@ -31,6 +33,7 @@ impl Machine<'_, '_> {
         Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *b"]]")))
     }
 
+    #[inline(never)]
     fn cond_or(&mut self) -> Res<Cond> {
         let mut terms = vec![self.cond_and()?];
         while self.next_kind(OPERAND)? == Tk::OrOr {
@@ -40,6 +43,7 @@ impl Machine<'_, '_> {
         Ok(balanced(flatten(terms, true), Cond::Or))
     }
 
+    #[inline(never)]
     fn cond_and(&mut self) -> Res<Cond> {
         let mut terms = vec![self.cond_term()?];
         while self.next_kind(OPERAND)? == Tk::AndAnd {
@@ -50,8 +54,9 @@ impl Machine<'_, '_> {
     }
 
     /// A term with the newlines around it.
+    #[inline(never)]
     fn cond_term(&mut self) -> Res<Cond> {
-        self.enter(2)?;
+        self.enter(4)?;
         self.skip_newlines(OPERAND)?;
         let term = match self.next_kind(OPERAND)? {
             Tk::LParen => self.cond_parens()?,
@@ -66,12 +71,13 @@ impl Machine<'_, '_> {
             }
             _ => return Err(self.cond_error("unexpected token `X' in conditional command")),
         };
-        self.leave(2);
+        self.leave(4);
         self.skip_newlines(OPERAND)?;
         Ok(term)
     }
 
     /// `( expr )`, the parenthesis read ahead.
+    #[inline(never)]
     fn cond_parens(&mut self) -> Res<Cond> {
         self.skip_token();
         let inner = match self.cond_or() {
@@ -94,6 +100,7 @@ impl Machine<'_, '_> {
     }
 
     /// A term that starts with `word`.
+    #[inline(never)]
     fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
         match &*word.raw {
             b"!" => Ok(Cond::Not(Box::new(self.cond_term()?))),
@@ -108,6 +115,7 @@ impl Machine<'_, '_> {
     }
 
     /// `word`, or `word OP word`.
+    #[inline(never)]
     fn cond_binary(&mut self, left: Word) -> Res<Cond> {
         let op = match self.next_kind(OPERAND)? {
             Tk::Less => CondOp::Before,
@@ -204,6 +212,7 @@ fn binary_op(text: &[u8]) -> Option<CondOp> {
 }
 
 /// The terms, with those of a nested chain of the same operator (`a && (b && c)`) in place.
+#[inline(never)]
 fn flatten(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
     if !terms.iter().any(|t| matches!((t, or), (Cond::Or(..), true) | (Cond::And(..), false))) {
         return terms;
@@ -223,6 +232,7 @@ fn flatten(terms: Vec<Cond>, or: bool) -> Vec<Cond> {
 }
 
 /// Joins terms of an associative operator into a tree of logarithmic depth.
+#[inline(never)]
 fn balanced(mut terms: Vec<Cond>, join: fn(Box<Cond>, Box<Cond>) -> Cond) -> Cond {
     if terms.len() == 1
         && let Some(only) = terms.pop()

@@ -1,27 +1,39 @@
 //! `for`, `for ((...))` and `select` (POSIX XCU 2.9.4.2; bash manual 3.2.5.1, 3.2.5.2).
 
-use crate::ast::{Arith, ArithFor, CommandKind, For, List};
+use crate::ast::{Arith, ArithFor, CommandKind, For, List, Text, Word};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// `for ...`, the `for` read ahead.
-    pub fn for_command(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn for_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         if self.next_kind(Ctx::ARG)? == Tk::LParen && self.peek() == Some(b'(') {
-            return self.arith_for();
+            return self.arith_for(out);
         }
-        self.for_words().map(CommandKind::For)
+        *out = CommandKind::For(self.for_words()?);
+        Ok(())
     }
 
     /// `select ...`, the `select` read ahead.
-    pub fn select_command(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn select_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
-        self.for_words().map(CommandKind::Select)
+        *out = CommandKind::Select(self.for_words()?);
+        Ok(())
     }
 
     /// `name [in words] ; do list done`. The name is checked when the loop runs, as bash does.
+    #[inline(never)]
     fn for_words(&mut self) -> Res<For> {
+        let (name, words) = self.for_head()?;
+        let body = self.loop_body()?;
+        Ok(For { name, words, body })
+    }
+
+    #[inline(never)]
+    fn for_head(&mut self) -> Res<(Text, Option<Vec<Word>>)> {
         let name = self.expect_word(Ctx::ARG)?.raw;
         let mut words = None;
         if self.next_kind(Ctx::RESERVED)? == Tk::Semi {
@@ -46,8 +58,7 @@ impl Machine<'_, '_> {
                 self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
             }
         }
-        let body = self.loop_body()?;
-        Ok(For { name, words, body })
+        Ok((name, words))
     }
 
     /// `do list done` or `{ list; }`
@@ -59,7 +70,18 @@ impl Machine<'_, '_> {
     }
 
     /// `((init; cond; step))` with the first parenthesis read ahead.
-    fn arith_for(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    fn arith_for(&mut self, out: &mut CommandKind) -> Res<()> {
+        self.arith_for_head(out)?;
+        let body = self.loop_body()?;
+        if let CommandKind::ArithFor(f) = out {
+            f.body = body;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn arith_for_head(&mut self, out: &mut CommandKind) -> Res<()> {
         let line = self.line;
         self.skip_token();
         self.pos += 1;
@@ -81,8 +103,8 @@ impl Machine<'_, '_> {
             self.skip_token();
         }
         self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
-        let body = self.loop_body()?;
-        Ok(CommandKind::ArithFor(ArithFor { init, condition, step, body }))
+        *out = CommandKind::ArithFor(ArithFor { init, condition, step, body: List::default() });
+        Ok(())
     }
 
     fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<Arith>> {

@@ -2,26 +2,29 @@
 
 use std::rc::Rc;
 
-use crate::ast::{Command, CommandKind, Function, Word};
+use super::command::empty_command;
+use crate::ast::{Command, CommandKind, Function, Text};
 use crate::lex::token::{Ctx, Tk};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// `name () body`, with the opening parenthesis read ahead.
-    pub fn function_parens(&mut self, name: Word, line: u32) -> Res<Command> {
+    #[inline(never)]
+    pub fn function_parens(&mut self, name: Text, out: &mut Command) -> Res<()> {
         self.skip_token();
         if self.next_kind(Ctx::ARG)? != Tk::RParen {
             return Err(self.unexpected());
         }
         self.skip_token();
-        self.function_body(name, false, line)
+        self.function_body(name, false, out)
     }
 
     /// `function name [()] body`, the `function` read ahead.
-    pub fn function_keyword(&mut self) -> Res<Command> {
-        let line = self.look.as_ref().map_or(self.line, |t| t.line);
+    #[inline(never)]
+    pub fn function_keyword(&mut self, out: &mut Command) -> Res<()> {
+        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         self.skip_token();
-        let name = self.expect_word(Ctx::ARG)?;
+        let name = self.expect_word(Ctx::ARG)?.raw;
         // `((` after the name starts an arithmetic body.
         if self.next_kind(Ctx::COMMAND)? == Tk::LParen && self.peek() != Some(b'(') {
             let mark = self.mark();
@@ -34,17 +37,19 @@ impl Machine<'_, '_> {
                 self.st.look = Some(paren);
             }
         }
-        self.function_body(name, true, line)
+        self.function_body(name, true, out)
     }
 
-    fn function_body(&mut self, name: Word, keyword: bool, line: u32) -> Res<Command> {
+    #[inline(never)]
+    fn function_body(&mut self, name: Text, keyword: bool, out: &mut Command) -> Res<()> {
         self.skip_newlines(Ctx::COMMAND)?;
         let kind = self.next_kind(Ctx::COMMAND)?;
         if !Self::starts_compound(kind) {
             return Err(self.unexpected());
         }
-        let body = self.compound()?;
-        let function = Function { name: name.raw, body, keyword };
-        Ok(Self::bare(CommandKind::Function(Rc::new(function)), line))
+        let mut body = empty_command();
+        self.compound(&mut body)?;
+        out.kind = CommandKind::Function(Rc::new(Function { name, body: *body, keyword }));
+        Ok(())
     }
 }

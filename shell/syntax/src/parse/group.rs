@@ -9,8 +9,10 @@ use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// `{ list; }`, its brace read ahead.
-    pub fn brace_group(&mut self) -> Res<CommandKind> {
-        Ok(CommandKind::Brace(self.brace_body()?))
+    #[inline(never)]
+    pub fn brace_group(&mut self, out: &mut CommandKind) -> Res<()> {
+        *out = CommandKind::Brace(self.brace_body()?);
+        Ok(())
     }
 
     /// The list in braces, the opening one read ahead.
@@ -22,13 +24,14 @@ impl Machine<'_, '_> {
     }
 
     /// `( list )` or `(( expr ))`, the parenthesis read ahead.
-    pub fn paren(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn paren(&mut self, out: &mut CommandKind) -> Res<()> {
         let start = self.pos;
         if self.peek() == Some(b'(')
             && !self.not_arith.contains(&start)
-            && let Some(arith) = self.arith_command()?
+            && self.arith_command(out)?
         {
-            return Ok(CommandKind::Arith(arith));
+            return Ok(());
         }
         self.skip_token();
         let body = self.compound_list(false)?;
@@ -36,6 +39,7 @@ impl Machine<'_, '_> {
             return Err(self.unexpected());
         }
         self.skip_token();
-        Ok(CommandKind::Subshell(Rc::new(body)))
+        *out = CommandKind::Subshell(Rc::new(body));
+        Ok(())
     }
 }

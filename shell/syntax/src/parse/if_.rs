@@ -6,7 +6,8 @@ use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// `if ... fi`, the `if` read ahead.
-    pub fn if_command(&mut self) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn if_command(&mut self, out: &mut CommandKind) -> Res<()> {
         let mut branches = Vec::new();
         let mut otherwise = None;
         loop {
@@ -25,7 +26,8 @@ impl Machine<'_, '_> {
                 _ => {}
             }
             self.expect_kw(Kw::Fi)?;
-            return Ok(CommandKind::If(If { branches, otherwise }));
+            *out = CommandKind::If(If { branches, otherwise });
+            return Ok(());
         }
     }
 }

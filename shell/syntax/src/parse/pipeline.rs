@@ -1,11 +1,12 @@
 //! Pipelines, `!` and `time` (POSIX XCU 2.9.2; bash manual 3.2.3).
 
-use crate::ast::{Pipeline, Stage, TimeFormat};
+use crate::ast::{Command, CommandKind, Pipeline, SimpleCommand, Stage, TimeFormat};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// A pipeline whose first token is read ahead.
+    #[inline(never)]
     pub fn pipeline(&mut self) -> Res<Pipeline> {
         let mut timed = None;
         let mut negated = false;
@@ -32,10 +33,10 @@ impl Machine<'_, '_> {
             return Ok(Pipeline { timed, negated, stages });
         }
         loop {
-            let command = self.command()?;
+            let stage = new_stage(&mut stages);
+            self.command(&mut stage.command)?;
             let kind = self.next_kind(Ctx::RESERVED)?;
-            let pipe_stderr = kind == Tk::PipeAmp;
-            stages.push(Stage { command, pipe_stderr });
+            stage.pipe_stderr = kind == Tk::PipeAmp;
             if !matches!(kind, Tk::Pipe | Tk::PipeAmp) {
                 return Ok(Pipeline { timed, negated, stages });
             }
@@ -62,4 +63,12 @@ impl Machine<'_, '_> {
         }
         Ok(posix)
     }
+}
+
+/// Adds a stage to be filled in.
+#[inline(never)]
+fn new_stage(stages: &mut Vec<Stage>) -> &mut Stage {
+    let kind = CommandKind::Simple(SimpleCommand::default());
+    let command = Command { kind, redirects: Vec::new(), line: 0 };
+    stages.push_mut(Stage { command, pipe_stderr: false })
 }

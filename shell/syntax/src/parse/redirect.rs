@@ -7,16 +7,16 @@ use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// The redirections after a compound command.
-    pub fn redirects(&mut self) -> Res<Vec<Redirect>> {
-        let mut redirects = Vec::new();
+    pub fn redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
         while is_redirect(self.next_kind(Ctx::RESERVED)?) {
-            redirects.push(self.redirect()?);
+            self.redirect(out)?;
         }
-        Ok(redirects)
+        Ok(())
     }
 
     /// A redirection whose first token is read ahead.
-    pub fn redirect(&mut self) -> Res<Redirect> {
+    #[inline(never)]
+    pub fn redirect(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
         let token = self.take();
         let line = token.line;
         let (fd, kind) = match (token.kind, token.lexeme) {
@@ -46,7 +46,8 @@ impl Machine<'_, '_> {
         } else {
             RedirectTarget::Word(word)
         };
-        Ok(Redirect { fd, op, target, line })
+        out.push(Redirect { fd, op, target, line });
+        Ok(())
     }
 
     /// The operator after a descriptor; `&>` takes none.

@@ -1,6 +1,8 @@
 //! Parsing of text met at run time: `eval`-like input, `PS4`, here-documents, subscripts,
 //! operands of `declare`. Also the parser's own way into text inside text.
 
+use std::rc::Rc;
+
 use super::{NoAliases, ParseOptions};
 use crate::ast::*;
 use crate::error::SyntaxError;
@@ -119,7 +121,11 @@ pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayEleme
 
 /// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
 pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<Arith, SyntaxError> {
-    machine(text, options).arith_input().map_err(|e| *e)
+    machine(text, options).arith_input().map(own).map_err(|e| *e)
+}
+
+fn own(arith: Rc<Arith>) -> Arith {
+    Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
 fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
@@ -165,13 +171,12 @@ impl Machine<'_, '_> {
     /// The expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<Arith> {
         self.enter(2)?;
-        let arith = self.inner(text, line).arith_input();
+        let arith = self.inner(text, line).arith_input()?;
         self.leave(2);
-        arith
+        Ok(own(arith))
     }
 
-    fn arith_input(&mut self) -> Res<Arith> {
-        self.begin_word();
+    fn arith_input(&mut self) -> Res<Rc<Arith>> {
         let line = self.line;
         self.arith_until(End::Input, line)
     }
@@ -193,7 +198,7 @@ impl Machine<'_, '_> {
             let error = Some(text.into());
             let line = e.line;
             let sub = CommandSub { body: List::default(), is_file_read: false, error, line };
-            b.part(WordPart::CommandSub(std::rc::Rc::new(sub)));
+            b.part(WordPart::CommandSub(Rc::new(sub)));
             let _ = at;
         }
         Word { parts: non_empty(b.finish()), raw: self.src.as_slice().into() }

@@ -1,70 +1,55 @@
 //! Simple commands (POSIX XCU 2.9.1; bash manual 3.2.2).
 
 use super::command::assignment_word;
-use crate::ast::{Command, CommandKind, CommandWord, SimpleCommand, Word};
+use crate::ast::{Command, CommandKind, CommandWord, Redirect, SimpleCommand, Text, Word};
 use crate::lex::token::{Ctx, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// A simple command, or a function definition that starts like one; its first token is
     /// read ahead.
-    pub fn simple_command(&mut self) -> Res<Command> {
-        let line = self.look.as_ref().map_or(self.line, |t| t.line);
-        self.simple_command_from(SimpleCommand::default(), Ctx::COMMAND, line)
-    }
-
-    /// The same with its name read already, which has no assignments before it and names no
-    /// function.
-    pub fn simple_command_after(&mut self, name: Token) -> Res<Command> {
+    #[inline(never)]
+    pub fn simple_command(&mut self, out: &mut Command) -> Res<()> {
+        out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         let mut simple = SimpleCommand::default();
-        let mut ctx = Ctx::PREFIX;
-        match name.lexeme {
-            Lexeme::Word(w) => {
-                ctx = after_name(&w);
-                simple.words.push(CommandWord::Word(w));
-            }
-            Lexeme::Assign(a) => simple.assignments.push(*a),
-            _ => {}
+        if let Some(name) = self.simple_words(&mut simple, &mut out.redirects, Ctx::COMMAND)? {
+            return self.function_parens(name, out);
         }
-        self.simple_command_from(simple, ctx, name.line)
+        out.kind = CommandKind::Simple(simple);
+        Ok(())
     }
 
-    fn simple_command_from(&mut self, mut simple: SimpleCommand, mut ctx: Ctx, line: u32) -> Res<Command> {
-        let mut redirects = Vec::new();
+    /// The same with its first word read already, which names no function.
+    pub fn simple_command_after(&mut self, first: Token, out: &mut Command) -> Res<()> {
+        let mut simple = SimpleCommand::default();
+        out.line = first.line;
+        let ctx = push_word(&mut simple, first.lexeme, Ctx::COMMAND);
+        self.simple_words(&mut simple, &mut out.redirects, ctx)?;
+        out.kind = CommandKind::Simple(simple);
+        Ok(())
+    }
+
+    /// Words, assignments and redirections up to the end of the command. If it turns out to be
+    /// a function definition, its name, with the parenthesis read ahead.
+    fn simple_words(
+        &mut self,
+        simple: &mut SimpleCommand,
+        redirects: &mut Vec<Redirect>,
+        mut ctx: Ctx,
+    ) -> Res<Option<Text>> {
         loop {
             match self.next_kind(ctx)? {
-                Tk::Word => {
-                    let token = self.take();
-                    match token.lexeme {
-                        Lexeme::Assign(a) => {
-                            if simple.words.is_empty() {
-                                simple.assignments.push(*a);
-                                ctx = Ctx::PREFIX;
-                            } else if ctx.has(Ctx::DECL) {
-                                simple.words.push(CommandWord::Assignment(*a));
-                            } else {
-                                simple.words.push(CommandWord::Word(assignment_word(*a)));
-                            }
-                        }
-                        Lexeme::Word(w) => {
-                            if simple.words.is_empty() {
-                                ctx = after_name(&w);
-                            }
-                            simple.words.push(CommandWord::Word(w));
-                        }
-                        _ => {}
-                    }
-                }
+                Tk::Word => ctx = push_word(simple, self.take().lexeme, ctx),
                 Tk::LParen
                     if simple.words.len() == 1 && simple.assignments.is_empty() && redirects.is_empty() =>
                 {
                     let Some(CommandWord::Word(name)) = simple.words.pop() else {
                         return Err(self.unexpected());
                     };
-                    return self.function_parens(name, line);
+                    return Ok(Some(name.raw));
                 }
                 kind if is_redirect(kind) => {
-                    redirects.push(self.redirect()?);
+                    self.redirect(redirects)?;
                     if simple.words.is_empty() {
                         ctx = Ctx::PREFIX;
                     }
@@ -72,11 +57,30 @@ impl Machine<'_, '_> {
                 _ if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() => {
                     return Err(self.unexpected());
                 }
-                _ => break,
+                _ => return Ok(None),
             }
         }
-        Ok(Command { kind: CommandKind::Simple(simple), redirects, line })
     }
+}
+
+/// Adds a word read in context `ctx`; gives the context of the next one.
+#[inline(never)]
+fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) -> Ctx {
+    match lexeme {
+        Lexeme::Assign(a) if simple.words.is_empty() => {
+            simple.assignments.push(*a);
+            return Ctx::PREFIX;
+        }
+        Lexeme::Assign(a) if ctx.has(Ctx::DECL) => simple.words.push(CommandWord::Assignment(*a)),
+        Lexeme::Assign(a) => simple.words.push(CommandWord::Word(assignment_word(*a))),
+        Lexeme::Word(w) => {
+            let next = if simple.words.is_empty() { after_name(&w) } else { ctx };
+            simple.words.push(CommandWord::Word(w));
+            return next;
+        }
+        Lexeme::None | Lexeme::Var(..) => {}
+    }
+    ctx
 }
 
 /// How the operands of the command called `name` are read.

@@ -6,14 +6,17 @@ use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// `while ... done`, its first word read ahead.
-    pub fn while_command(&mut self, until: bool) -> Res<CommandKind> {
+    #[inline(never)]
+    pub fn while_command(&mut self, until: bool, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         let condition = self.compound_list(false)?;
         let body = self.do_group()?;
-        Ok(CommandKind::While(While { until, condition, body }))
+        *out = CommandKind::While(While { until, condition, body });
+        Ok(())
     }
 
     /// `do list done`
+    #[inline(never)]
     pub fn do_group(&mut self) -> Res<List> {
         self.expect_kw(Kw::Do)?;
         let body = self.compound_list(false)?;
