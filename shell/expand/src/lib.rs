@@ -41,9 +41,6 @@ mod tilde;
 pub mod value;
 mod word;
 
-#[cfg(test)]
-mod testing;
-
 pub use compound::{CompoundElement, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
 pub use error::{ErrorKind, ExpandError};

@@ -1,0 +1,191 @@
+//! The [`Env`] of the test shell.
+
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
+use std::rc::Rc;
+
+use sh_expand::array::{AssocArray, IndexedArray};
+use sh_expand::{Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Str, Value, arith};
+use sh_syntax::ast::{CommandSub, ProcessSub};
+
+use super::Shell;
+
+impl Shell {
+    fn path(&self, path: &[u8]) -> std::path::PathBuf {
+        self.cwd.join(std::ffi::OsStr::from_bytes(path))
+    }
+
+    fn attributed(&mut self, name: &[u8], value: Str) -> Result<Str, ExpandError> {
+        let attributes = self.attributes(name);
+        if attributes.readonly {
+            return Err(ExpandError::new(ErrorKind::Readonly, &[name, b": readonly variable"]));
+        }
+        if attributes.integer {
+            return Ok(Rc::new(arith::eval_text(self, &value)?.to_string().into_bytes()));
+        }
+        if attributes.uppercase {
+            return Ok(Rc::new(value.to_ascii_uppercase()));
+        }
+        if attributes.lowercase {
+            return Ok(Rc::new(value.to_ascii_lowercase()));
+        }
+        Ok(value)
+    }
+}
+
+impl Env for Shell {
+    fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError> {
+        let Some(target) = self.nameref(name) else { return Ok((Cow::Borrowed(name), None)) };
+        match target.iter().position(|&b| b == b'[') {
+            Some(at) => {
+                let sub = target[at + 1..target.len() - 1].to_vec();
+                Ok((Cow::Owned(target[..at].to_vec()), Some(Rc::new(sub))))
+            }
+            None => Ok((Cow::Owned(target.to_vec()), None)),
+        }
+    }
+
+    fn nameref(&self, name: &[u8]) -> Option<Str> {
+        let variable = self.variables.get(name).filter(|v| v.attributes.nameref)?;
+        match &variable.value {
+            Some(Value::Scalar(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn get(&mut self, name: &[u8]) -> Option<Value> {
+        self.variables.get(name)?.value.clone()
+    }
+
+    fn attributes(&self, name: &[u8]) -> Attributes {
+        self.variables.get(name).map(|v| v.attributes).unwrap_or_default()
+    }
+
+    fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError> {
+        match self.get(name) {
+            Some(Value::Indexed(_)) => return self.set_element(name, Key::Index(0), value),
+            Some(Value::Assoc(_)) => return self.set_element(name, Key::Name(b"0"), value),
+            _ => {}
+        }
+        let value = self.attributed(name, value)?;
+        self.put(name, Value::Scalar(value));
+        Ok(())
+    }
+
+    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
+        let value = self.attributed(name, value)?;
+        let bad = || ExpandError::command(&[name, b": bad array subscript"]);
+        match (self.get(name), key) {
+            (Some(Value::Assoc(mut array)), Key::Name(key)) => {
+                Rc::make_mut(&mut array).set(key, value);
+                self.put(name, Value::Assoc(array));
+            }
+            (None, Key::Name(key)) => {
+                let mut array = AssocArray::new();
+                array.set(key, value);
+                self.put(name, Value::Assoc(Rc::new(array)));
+            }
+            (old, Key::Index(index)) => {
+                let mut array = match old {
+                    Some(Value::Indexed(array)) => array,
+                    Some(Value::Scalar(text)) => Rc::new([text].into_iter().collect()),
+                    _ => Rc::new(IndexedArray::new()),
+                };
+                let index = array.resolve(index).ok_or_else(bad)?;
+                Rc::make_mut(&mut array).set(index, value);
+                self.put(name, Value::Indexed(array));
+            }
+            _ => return Err(bad()),
+        }
+        Ok(())
+    }
+
+    fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
+        let set = self.variables.iter().filter(|(name, v)| name.starts_with(prefix) && v.value.is_some());
+        set.map(|(name, _)| name.clone()).collect()
+    }
+
+    fn positional(&self) -> Rc<Vec<Str>> {
+        self.positional.clone()
+    }
+
+    fn special(&mut self, name: u8) -> Option<Str> {
+        let text = match name {
+            b'#' => self.positional.len().to_string(),
+            b'?' => "0".into(),
+            b'-' => "hBc".into(),
+            b'$' => "4242".into(),
+            b'0' => "bash".into(),
+            _ => return None,
+        };
+        Some(Rc::new(text.into_bytes()))
+    }
+
+    fn options(&self) -> &ExpandOptions {
+        &self.options
+    }
+
+    /// Substitutions are run by bash itself: only their result matters here.
+    fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
+        let source = sh_syntax::print::list(&sub.body);
+        let mut command = Command::new("bash");
+        command.arg("-c").arg(std::ffi::OsStr::from_bytes(&source)).arg("bash");
+        for (name, variable) in &self.variables {
+            if let Some(Value::Scalar(text)) = &variable.value {
+                command.env(std::ffi::OsStr::from_bytes(name), std::ffi::OsStr::from_bytes(text));
+            }
+        }
+        let mut output = command.output().expect("bash").stdout;
+        while output.last() == Some(&b'\n') {
+            output.pop();
+        }
+        Ok(output)
+    }
+
+    fn process_sub(&mut self, _: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError> {
+        Ok(b"/dev/fd/63".to_vec())
+    }
+
+    fn prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        Ok(text.to_vec())
+    }
+
+    fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>> {
+        match user {
+            None | Some(b"root") => Some(b"/root".to_vec()),
+            Some(_) => None,
+        }
+    }
+
+    fn read_dir(&self, path: &[u8]) -> Option<Vec<DirEntry>> {
+        let entries = std::fs::read_dir(self.path(path)).ok()?;
+        let entry = |entry: std::fs::DirEntry| DirEntry {
+            name: entry.file_name().as_bytes().to_vec(),
+            is_dir: entry.file_type().ok().filter(|t| !t.is_symlink()).map(|t| t.is_dir()),
+        };
+        Some(entries.flatten().map(entry).collect())
+    }
+
+    fn path_exists(&self, path: &[u8]) -> bool {
+        self.path(path).symlink_metadata().is_ok()
+    }
+
+    fn is_dir(&self, path: &[u8]) -> bool {
+        self.path(path).is_dir()
+    }
+
+    fn warn(&mut self, message: &[u8]) {
+        self.complain(message);
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {
+        match self.budget.checked_sub(bytes) {
+            Some(left) => {
+                self.budget = left;
+                Ok(())
+            }
+            None => Err(ExpandError::new(ErrorKind::Limit, &[b"expansion too large"])),
+        }
+    }
+}

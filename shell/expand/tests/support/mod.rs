@@ -1,0 +1,103 @@
+//! A shell small enough to see through: variables and the expansion crate, a handful of builtins,
+//! no processes. Used to run the same snippet here and in bash.
+
+mod commands;
+mod environment;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use sh_expand::{Attributes, ErrorKind, ExpandError, ExpandOptions, Str, Value};
+use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
+
+#[derive(Clone, Default)]
+pub struct Variable {
+    pub value: Option<Value>,
+    pub attributes: Attributes,
+}
+
+/// The test shell.
+pub struct Shell {
+    pub variables: BTreeMap<Vec<u8>, Variable>,
+    pub positional: Rc<Vec<Str>>,
+    pub options: ExpandOptions,
+    pub out: Vec<u8>,
+    pub err: Vec<u8>,
+    pub cwd: PathBuf,
+    /// Bytes that expansion may still produce.
+    pub budget: usize,
+}
+
+/// Why a script ends early.
+pub enum Stop {
+    Error(ExpandError),
+    Unsupported(String),
+}
+
+impl From<ExpandError> for Stop {
+    fn from(error: ExpandError) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+impl Shell {
+    pub fn new(cwd: PathBuf) -> Shell {
+        let mut shell = Shell {
+            variables: BTreeMap::new(),
+            positional: Rc::default(),
+            options: ExpandOptions {
+                braceexpand: true,
+                globskipdots: true,
+                patsub_replacement: true,
+                ..ExpandOptions::default()
+            },
+            out: Vec::new(),
+            err: Vec::new(),
+            cwd,
+            budget: 1 << 26,
+        };
+        for (name, value) in [("IFS", " \t\n"), ("HOME", "/h"), ("PWD", "/w")] {
+            shell.put(name.as_bytes(), Value::Scalar(Rc::new(value.as_bytes().to_vec())));
+        }
+        shell
+    }
+
+    pub fn put(&mut self, name: &[u8], value: Value) {
+        let variable = self.variables.entry(name.to_vec()).or_default();
+        match value {
+            Value::Indexed(_) => variable.attributes.indexed = true,
+            Value::Assoc(_) => variable.attributes.assoc = true,
+            Value::Scalar(_) => {}
+        }
+        variable.value = Some(value);
+    }
+
+    /// Runs a script; its exit as bash would tell it is not modelled, its messages are.
+    pub fn run(&mut self, script: &str) -> Result<(), String> {
+        let options = ParseOptions { extglob: true, ..ParseOptions::default() };
+        let mut parser = Parser::new(script.as_bytes(), options);
+        loop {
+            let list = match parser.next_command(&NoAliases) {
+                Ok(Some(list)) => list,
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(error.to_string()),
+            };
+            match self.list(&list) {
+                Ok(_) => {}
+                Err(Stop::Unsupported(what)) => return Err(what),
+                Err(Stop::Error(error)) => {
+                    self.complain(&error.message);
+                    if error.kind != ErrorKind::Command {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn complain(&mut self, message: &[u8]) {
+        self.err.extend_from_slice(message);
+        self.err.push(b'\n');
+    }
+}
