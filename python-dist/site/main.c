@@ -1,0 +1,50 @@
+/* Entry of python.wasm: what Py_BytesMain does, plus what WASI leaves out.
+ *
+ *  1. the inherited working directory becomes libc's (wasix.c);
+ *  2. `sys.executable` is /usr/bin/python3 unless argv[0] is a path that is
+ *     there: a runtime may pass any bare name, and the module's own file is
+ *     not in the guest's file system;
+ *  3. no .pyc files are written next to imported scripts: /usr is read-only,
+ *     the library is compiled already, and a user's mounted source folder is
+ *     not ours to litter. `py_compile` and `compileall` still write.
+ *
+ * Paths are found by CPython's own getpath (landmarks under /usr/lib), so
+ * PYTHONPATH, -E, -I, -S, -s, virtual environments and the user site behave
+ * as documented, and PYTHONHOME is not needed.
+ */
+#include <Python.h>
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "wasix.h"
+
+#define INSTALLED "/usr/bin/python3"
+
+static int names_a_file(const char *argv0)
+{
+    struct stat st;
+    return strchr(argv0, '/') != NULL && stat(argv0, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int main(int argc, char **argv)
+{
+    wasibox_enter_cwd();
+
+    PyConfig config;
+    PyConfig_InitPythonConfig(&config);
+    config.write_bytecode = 0;
+
+    /* Pre-initialises too (-X utf8, -E ... are read from argv here). */
+    PyStatus status = PyConfig_SetBytesArgv(&config, argc, argv);
+    if (!PyStatus_Exception(status) && (argc < 1 || !names_a_file(argv[0])))
+        status = PyConfig_SetBytesString(&config, &config.executable, INSTALLED);
+    if (!PyStatus_Exception(status))
+        status = Py_InitializeFromConfig(&config);
+    PyConfig_Clear(&config);
+    if (PyStatus_IsExit(status))
+        return status.exitcode;
+    if (PyStatus_Exception(status))
+        Py_ExitStatusException(status);
+    return Py_RunMain();
+}

@@ -1,0 +1,187 @@
+//! CPython itself: sources, a native interpreter, the wasm objects, the link.
+//!
+//! The native build exists to freeze modules, generate files and compile the
+//! library, so it is made cheaply: hardly any extension modules, -O1.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::libs::Libs;
+use super::pins::Pins;
+use super::toolchain::{Tools, unpack_tar};
+use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
+use super::{fetch, host};
+
+const CODE: &str = include_str!("cpython.rs");
+
+/// Static archives that built-in modules need; make does not build them for our target alone.
+const MODULE_ARCHIVES: &[&str] = &[
+    "Modules/_decimal/libmpdec/libmpdec.a",
+    "Modules/expat/libexpat.a",
+    "Modules/_hacl/libHacl_Hash_SHA2.a",
+];
+
+/// Everything a link of the interpreter consists of, as make knows it.
+const LINK_RULE: &str = "link-inputs: ; @echo $(LIBRARY_OBJS) $(MODLIBS) $(LIBS) $(SYSLIBS)";
+
+/// Written when configure went through; make goes on from there.
+const CONFIGURED: &str = ".configured";
+
+/// Unpacks and patches the sources.
+pub fn source(shop: &mut Workshop, pins: &Pins) -> Result<Done> {
+    let source = pins.source("cpython")?;
+    let file = fetch::fetch(shop, source)?;
+    let recipe = shop.recipe.clone();
+    let mut key = Key::new("cpython-source");
+    key.text(&source.sha256);
+    key.tree(&recipe, &["patches"])?;
+    let unpacked = format!("Python-{}", pins.python);
+    shop.step("cpython-source", key, Leftover::Discard, |bench| {
+        unpack_tar(bench, &file)?;
+        fs::rename(bench.dir.join(&unpacked), tree(&bench.dir)).context(unpacked)?;
+        for patch in sorted(&recipe.join("patches"))?.iter().filter(|p| p.ends_with(".patch")) {
+            let mut command = host::tool("patch", &tree(&bench.dir));
+            command.args(["-p1", "--fuzz=0", "--input"]).arg(recipe.join("patches").join(patch));
+            bench.run(&mut command).with_context(|| patch.clone())?;
+        }
+        Ok(())
+    })
+}
+
+/// The source tree in the step's folder.
+pub fn tree(dir: &Path) -> PathBuf {
+    dir.join("Python")
+}
+
+/// The interpreter that runs on this machine; at `python` in the folder.
+pub fn native(shop: &mut Workshop, source: &Done) -> Result<Done> {
+    let setup = shop.recipe.join("recipe/native-modules.setup");
+    let mut key = Key::new("native");
+    key.text(&source.key);
+    key.tree(&shop.recipe, &["recipe/native-modules.setup"])?;
+    key.text(&host::cc());
+    key.text(CODE);
+    let tree = tree(&source.dir);
+    shop.step("cpython-native", key, Leftover::Continue, |bench| {
+        if !bench.dir.join(CONFIGURED).is_file() {
+            let modules = bench.dir.join("Modules");
+            fs::create_dir_all(&modules).with_context(|| modules.display().to_string())?;
+            fs::copy(&setup, modules.join("Setup.local")).context("Setup.local")?;
+            let mut configure = host::tool(tree.join("configure"), &bench.dir);
+            configure.env("OPT", "-O1 -g0 -DNDEBUG").env("PKG_CONFIG", "/bin/false");
+            configure.args(["--quiet", "--disable-test-modules", "--with-ensurepip=no"]);
+            bench.run(configure.arg("--without-doc-strings"))?;
+            fs::write(bench.dir.join(CONFIGURED), "").context(CONFIGURED)?;
+        }
+        bench.run(host::tool("make", &bench.dir).args([&host::jobs(), "python"]))
+    })
+}
+
+/// Configures and compiles for wasm32-wasip1.
+pub fn cross(
+    shop: &mut Workshop,
+    pins: &Pins,
+    source: &Done,
+    native: &Done,
+    tools: &Tools,
+    libs: &Libs,
+) -> Result<Done> {
+    let mut key = Key::new("wasm");
+    for part in [&source.key, &native.key, &tools.key, &libs.key, &pins.cpython.optimise] {
+        key.text(part);
+    }
+    pins.cpython.configure.iter().chain(&pins.cpython.cache).for_each(|arg| key.text(arg));
+    key.text(CODE);
+    let tree = tree(&source.dir);
+    shop.step("cpython-wasm", key, Leftover::Continue, |bench| {
+        if !bench.dir.join(CONFIGURED).is_file() {
+            configure(bench, pins, &tree, native, tools, libs)?;
+            fs::write(bench.dir.join(CONFIGURED), "").context(CONFIGURED)?;
+        }
+        let mut make = host::tool("make", &bench.dir);
+        let library = format!("libpython{}.a", pins.series());
+        make.args([&host::jobs(), &library]).arg("pybuilddir.txt").args(MODULE_ARCHIVES);
+        bench.run(&mut make)
+    })
+}
+
+fn configure(
+    bench: &Bench,
+    pins: &Pins,
+    tree: &Path,
+    native: &Done,
+    tools: &Tools,
+    libs: &Libs,
+) -> Result<()> {
+    let mut guess = host::tool("sh", &bench.dir);
+    let build = bench.output(guess.arg(tree.join("config.guess")))?;
+    let include = libs.include();
+    let clang = tools.path("clang");
+    let mut configure = host::tool(tree.join("configure"), &bench.dir);
+    configure
+        .env("CONFIG_SITE", tree.join("Tools/wasm/config.site-wasm32-wasi"))
+        .env("CC", &clang)
+        .env("CXX", "/bin/false")
+        .env("CPP", format!("{} -E", clang.display()))
+        .env("AR", tools.path("ar"))
+        .env("RANLIB", tools.path("ranlib"))
+        .env("PKG_CONFIG", "/bin/false")
+        .env("HOSTRUNNER", "/bin/false")
+        .env("CPPFLAGS", &include)
+        .env("OPT", format!("{} -g0 -DNDEBUG -Wall", pins.cpython.optimise));
+    for (variable, archive) in
+        [("ZLIB", "z"), ("BZIP2", "bz2"), ("LIBLZMA", "lzma"), ("LIBSQLITE3", "sqlite3")]
+    {
+        configure.env(format!("{variable}_CFLAGS"), &include);
+        configure.env(format!("{variable}_LIBS"), libs.link(archive));
+    }
+    configure.args(["--config-cache", "--host=wasm32-wasip1"]);
+    configure.arg(format!("--build={}", build.trim()));
+    configure.arg(format!("--with-build-python={}", native.dir.join("python").display()));
+    bench.run(configure.args(&pins.cpython.configure).args(&pins.cpython.cache))
+}
+
+/// Links `python.wasm` with our own entry.
+pub fn link(
+    shop: &mut Workshop,
+    pins: &Pins,
+    source: &Done,
+    tools: &Tools,
+    wasm: &Done,
+) -> Result<PathBuf> {
+    let site = shop.recipe.join("site");
+    let mut key = Key::new("link");
+    key.text(&wasm.key);
+    key.tree(&shop.recipe, &["site/main.c", "site/wasix.c", "site/wasix.h"])?;
+    key.text(&format!("{:?}", pins.link));
+    key.text(CODE);
+    let tree = tree(&source.dir);
+    let done = shop.step("link", key, Leftover::Discard, |bench| {
+        let mut make = host::tool("make", &wasm.dir);
+        make.args(["--silent", "--no-print-directory", "--eval", LINK_RULE, "link-inputs"]);
+        let inputs = bench.output(&mut make)?;
+        if !inputs.contains("Modules/config.o") {
+            bail!("make names no link inputs: {inputs}");
+        }
+        let out = bench.dir.join("python.wasm");
+        let mut objects = Vec::new();
+        for name in ["main", "wasix"] {
+            let object = bench.dir.join(format!("{name}.o"));
+            let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+            clang.args(["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror", "-I."]);
+            clang.arg("-I").arg(tree.join("Include")).arg("-c").arg("-o").arg(&object);
+            bench.run(clang.arg(site.join(format!("{name}.c"))))?;
+            objects.push(object);
+        }
+        let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+        clang.arg("-o").arg(&out).args(&objects).args(inputs.split_whitespace());
+        clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
+        clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
+        // Every "function signature mismatch" is a trap when the guest gets there.
+        clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
+        bench.run(&mut clang)
+    })?;
+    Ok(done.dir.join("python.wasm"))
+}

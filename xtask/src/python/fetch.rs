@@ -1,0 +1,211 @@
+//! Pinned files. Wherever one comes from, its SHA-256 decides.
+//!
+//! Files are kept as `sources/SHA256-NAME`. Each origin kind goes through the
+//! machine's own client (apt, cargo, pip), so mirrors and proxies set up for
+//! those are used, and no server's name is written down here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::host;
+use super::pins::{Origin, Source};
+use super::workshop::{Workshop, sha256_file, sorted};
+
+/// A folder of source files to look into before any origin.
+const LOCAL: &str = "WASIBOX_SOURCES";
+
+/// apt's own downloader; it knows the machine's proxies and mirrors.
+const APT_HELPER: &str = "/usr/lib/apt/apt-helper";
+
+/// The verified file of `source`.
+pub fn fetch(shop: &mut Workshop, source: &Source) -> Result<PathBuf> {
+    let kept = shop.base.join("sources").join(format!("{}-{}", &source.sha256[..16], source.name));
+    if kept.is_file() {
+        verify(&kept, source).with_context(|| format!("{} (delete it)", kept.display()))?;
+        return Ok(kept);
+    }
+    let room = shop.base.join("sources").join(format!(".{}.part", source.name));
+    let mut failures = Vec::new();
+    if let Some(file) = local(source)? {
+        return keep(&file, &kept);
+    }
+    for origin in &source.origins {
+        fresh(&room)?;
+        shop.say(&format!("python: fetching {} {} ({origin})", source.name, source.version));
+        match take(origin, source, &room) {
+            Ok(file) => {
+                verify(&file, source)?;
+                let file = keep(&file, &kept)?;
+                fs::remove_dir_all(&room).with_context(|| room.display().to_string())?;
+                return Ok(file);
+            }
+            Err(why) => failures.push(format!("  {origin}: {why:#}")),
+        }
+    }
+    bail!(
+        "{} {} could not be fetched:\n{}\nPut the file into a folder and name that in ${LOCAL}.",
+        source.name,
+        source.version,
+        failures.join("\n")
+    )
+}
+
+/// Fails, naming both hashes, unless the file is the pinned one.
+fn verify(file: &Path, source: &Source) -> Result<()> {
+    let got = sha256_file(file)?;
+    if got != source.sha256 {
+        bail!(
+            "{} {}: wrong SHA-256; the build stops here\n  expected {}\n  got      {got}\n  file     {}",
+            source.name,
+            source.version,
+            source.sha256,
+            file.display()
+        );
+    }
+    Ok(())
+}
+
+/// Copies a verified file to its place, whole or not at all.
+fn keep(file: &Path, kept: &Path) -> Result<PathBuf> {
+    let part = kept.with_extension("part");
+    fs::copy(file, &part).with_context(|| file.display().to_string())?;
+    fs::rename(&part, kept).with_context(|| kept.display().to_string())?;
+    Ok(kept.to_path_buf())
+}
+
+fn fresh(dir: &Path) -> Result<()> {
+    if dir.exists() {
+        fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+    }
+    fs::create_dir_all(dir).with_context(|| dir.display().to_string())
+}
+
+/// The file in the user's own folder, found by content.
+fn local(source: &Source) -> Result<Option<PathBuf>> {
+    let Some(dir) = std::env::var_os(LOCAL).map(PathBuf::from) else { return Ok(None) };
+    for name in sorted(&dir)? {
+        let file = dir.join(name);
+        if file.is_file() && sha256_file(&file)? == source.sha256 {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}
+
+fn take(origin: &Origin, source: &Source, room: &Path) -> Result<PathBuf> {
+    match origin {
+        Origin::DebianPool { path } => from_pool(path, room),
+        Origin::Url { url } => from_url(url, room),
+        Origin::Crate { name, version } => from_crate(name, version, room),
+        Origin::Pypi { name, platform } => from_pypi(name, platform.as_deref(), source, room),
+    }
+}
+
+/// The archives apt is configured for, asked one after another.
+fn from_pool(path: &str, room: &Path) -> Result<PathBuf> {
+    if !Path::new(APT_HELPER).is_file() {
+        bail!("no apt on this machine");
+    }
+    let mut list = Command::new("apt-get");
+    list.args(["indextargets", "--no-release-info", "--format", "$(SITE)"]);
+    let sites = output(&mut list)?;
+    let mut sites: Vec<&str> = sites.lines().filter(|l| l.contains("://")).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let file = room.join("file");
+    let mut last = "apt has no sources".to_string();
+    for site in sites {
+        let url = format!("{}/{path}", site.trim_end_matches('/'));
+        match quiet(Command::new(APT_HELPER).args(["download-file", &url]).arg(&file)) {
+            Ok(()) => return Ok(file),
+            Err(why) => last = format!("{why:#}"),
+        }
+    }
+    bail!("{last}")
+}
+
+/// By Python's own client: there may be neither curl nor wget.
+fn from_url(url: &str, room: &Path) -> Result<PathBuf> {
+    let file = room.join("file");
+    let program = "import shutil, sys, urllib.request as r\n\
+                   with r.urlopen(sys.argv[1], timeout=30) as i, open(sys.argv[2], 'wb') as o:\n\
+                   \x20   shutil.copyfileobj(i, o)";
+    quiet(Command::new("python3").args(["-I", "-c", program, url]).arg(&file))?;
+    Ok(file)
+}
+
+/// `cargo fetch` of a manifest with this one dependency leaves the file in cargo's cache.
+fn from_crate(name: &str, version: &str, room: &Path) -> Result<PathBuf> {
+    let (plain, _) = version.split_once('+').unwrap_or((version, ""));
+    let manifest = format!(
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
+         [lib]\npath = \"lib.rs\"\n[dependencies]\n{name} = {{ version = \"={plain}\", default-features = false }}\n"
+    );
+    fs::write(room.join("Cargo.toml"), manifest).context("the manifest to fetch with")?;
+    fs::write(room.join("lib.rs"), "").context("the manifest to fetch with")?;
+    let home = room.join("cargo-home");
+    quiet(Command::new(host::cargo()).args(["fetch", "--quiet"]).current_dir(room))?;
+    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = cargo_home
+        .or_else(|| std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cargo")))
+        .unwrap_or(home);
+    let caches = home.join("registry/cache");
+    for registry in sorted(&caches)? {
+        let file = caches.join(registry).join(format!("{name}-{version}.crate"));
+        if file.is_file() {
+            return Ok(file);
+        }
+    }
+    bail!("cargo fetched {name} {version}, but {} does not have it", caches.display())
+}
+
+fn from_pypi(name: &str, platform: Option<&str>, source: &Source, room: &Path) -> Result<PathBuf> {
+    let pinned = format!("{name}=={} --hash=sha256:{}\n", source.version, source.sha256);
+    let list = room.join("requirements.txt");
+    fs::write(&list, pinned).with_context(|| list.display().to_string())?;
+    let files = room.join("files");
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]);
+    pip.args(["--disable-pip-version-check", "--require-hashes", "--dest"]).arg(&files);
+    if let Some(platform) = platform {
+        pip.args(["--platform", platform]);
+    }
+    quiet(pip.arg("-r").arg(&list))?;
+    match sorted(&files)?.as_slice() {
+        [one] => Ok(files.join(one)),
+        _ => bail!("pip did not leave one file in {}", files.display()),
+    }
+}
+
+/// Runs a client without showing its output, which is the error's text if it fails.
+fn quiet(command: &mut Command) -> Result<()> {
+    output(command).map(drop)
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let done = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {name}"))?;
+    if !done.status.success() {
+        let text = String::from_utf8_lossy(&done.stderr);
+        let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+        bail!("{}", lines[lines.len().saturating_sub(3)..].join("; "));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::DebianPool { path } => write!(f, "Debian archive, {path}"),
+            Origin::Url { url } => f.write_str(url),
+            Origin::Crate { name, version } => write!(f, "crate {name} {version}"),
+            Origin::Pypi { name, .. } => write!(f, "Python package {name}"),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! CPython for wasm32-wasip1, from pinned sources to a finished `python.wasm`.
+//!
+//! What is built is data in `python-dist/` (`pins.toml`, `patches/`, `site/`,
+//! `recipe/`); how it is built is here, one stage per file:
+//!
+//! ```text
+//! pins       reads pins.toml
+//! fetch      a pinned file, from the first origin that has it; verified by SHA-256
+//! workshop   steps: one folder per key, resumable, logged, with progress lines
+//! host       what the machine must offer, and how programs are started
+//! toolchain  the compiler wheel becomes clang + wasm-ld + a wasip1 sysroot
+//! libs       zlib, bzip2, xz, SQLite as static archives
+//! cpython    native interpreter (to freeze and compile), configure, make, link
+//! library    /usr/lib/python3.x, /usr/share/zoneinfo, licences
+//! finish     the finished folder, its SHA256SUMS, and their check
+//! ```
+//!
+//! Invariants. A step's folder is named by a hash of everything that goes into
+//! it: the sources' hashes, the flags, our files, the code of the stage, and the
+//! keys of the steps it uses. A folder without its stamp is unfinished work: it
+//! is continued (make) or started again. Nothing unpinned is downloaded, nothing
+//! is installed outside the cache folder, and a finished result is checked
+//! against its own sums before it is used again.
+//!
+//! Deliberately absent: packages with C parts and snapshots. They join as further
+//! stages between `cpython` and `finish`.
+
+mod cpython;
+mod fetch;
+mod finish;
+mod host;
+mod libs;
+mod library;
+mod pins;
+mod toolchain;
+mod workshop;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use pins::Pins;
+use workshop::{Key, Workshop};
+
+/// The finished build. All paths lie in the cache folder and stay until the recipe changes.
+#[derive(Debug)]
+pub struct PythonDist {
+    /// The interpreter, stripped; imports `wasi_snapshot_preview1` and `wasix_32v1`.
+    pub wasm: PathBuf,
+    /// A tree to lay over the guest's `/`: `usr/lib/python3.x`, `usr/share/zoneinfo`.
+    pub root: PathBuf,
+    /// Licence texts: component name and file.
+    pub licenses: Vec<(String, PathBuf)>,
+    /// CPython's version.
+    pub version: String,
+    /// SHA-256 of everything that determines the result (not of the result).
+    pub hash: String,
+}
+
+/// The code of the stages, part of the recipe's hash.
+const CODE: &[&str] = &[
+    include_str!("cpython.rs"),
+    include_str!("finish.rs"),
+    include_str!("host.rs"),
+    include_str!("libs.rs"),
+    include_str!("library.rs"),
+    include_str!("toolchain.rs"),
+];
+
+/// Builds what is not in `cache` yet; `say` gets the progress lines.
+///
+/// # Errors
+/// A missing program, an origin that cannot be reached, a wrong hash (names the
+/// expected and the actual one) or a failed step (shows its log's tail and path).
+pub fn build(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
+    let recipe = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"));
+    let recipe = recipe.canonicalize().with_context(|| recipe.display().to_string())?;
+    let base = cache.join("python");
+    std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
+    // One builder at a time; the lock goes with the process.
+    let lock = std::fs::File::create(base.join("lock")).context("the Python cache's lock")?;
+    lock.lock().context("the Python cache's lock")?;
+
+    let pins = Pins::read(&recipe.join("pins.toml"))?;
+    let mut key = Key::new("python");
+    key.tree(&recipe, &["pins.toml", "patches", "site", "recipe"])?;
+    CODE.iter().for_each(|code| key.text(code));
+    key.text(std::env::consts::ARCH);
+    let hash = key.finish();
+
+    let dist = base.join(&hash);
+    match finish::check(&dist) {
+        Ok(true) => say(&format!("python {}: finished before, sums verified", pins.python)),
+        Ok(false) => make(&recipe, &base, &dist, &pins, say)?,
+        Err(why) => {
+            say(&format!("python: the finished build is damaged ({why:#}); building it again"));
+            make(&recipe, &base, &dist, &pins, say)?;
+        }
+    }
+    Ok(PythonDist {
+        wasm: dist.join("python.wasm"),
+        root: dist.join("root"),
+        licenses: finish::licenses(&dist)?,
+        version: pins.python,
+        hash,
+    })
+}
+
+fn make(
+    recipe: &Path,
+    base: &Path,
+    dist: &Path,
+    pins: &Pins,
+    say: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let started = Instant::now();
+    host::require()?;
+    let mut shop = Workshop::new(base, recipe, say)?;
+
+    let zig = toolchain::unpack(&mut shop, pins)?;
+    let source = cpython::source(&mut shop, pins)?;
+    let native = cpython::native(&mut shop, &source)?;
+    let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
+    let libs = libs::build(&mut shop, pins, &tools)?;
+    let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
+    let module = cpython::link(&mut shop, pins, &source, &tools, &wasm)?;
+    let library = library::build(&mut shop, pins, &source, &native, &wasm)?;
+    finish::assemble(&mut shop, pins, &module, &library, dist)?;
+    shop.say(&format!("python {}: built in {:.0} s", pins.python, started.elapsed().as_secs_f64()));
+    Ok(())
+}

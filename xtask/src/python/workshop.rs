@@ -1,0 +1,238 @@
+//! Steps: each has a key, a folder named by it, a log, and two progress lines.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+/// Written into a step's folder when the step is complete.
+const STAMP: &str = ".complete";
+
+/// How much of a failed step's log is shown, in lines and in bytes read for them.
+const TAIL_LINES: usize = 30;
+const TAIL_BYTES: u64 = 16 * 1024;
+
+/// A hash under construction; parts are length-prefixed, so they cannot run together.
+pub struct Key(Sha256);
+
+impl Key {
+    /// A key for the step of this name.
+    pub fn new(name: &str) -> Key {
+        let mut key = Key(Sha256::new());
+        key.text(name);
+        key
+    }
+
+    /// Adds bytes.
+    pub fn bytes(&mut self, part: &[u8]) {
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    /// Adds text.
+    pub fn text(&mut self, part: &str) {
+        self.bytes(part.as_bytes());
+    }
+
+    /// Adds the names and contents of files, and of all files in folders, below `root`.
+    pub fn tree(&mut self, root: &Path, names: &[&str]) -> Result<()> {
+        for name in names {
+            let path = root.join(name);
+            if path.is_dir() {
+                let inner: Vec<String> =
+                    sorted(&path)?.iter().map(|child| format!("{name}/{child}")).collect();
+                let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
+                self.tree(root, &inner)?;
+            } else {
+                self.text(name);
+                self.bytes(&fs::read(&path).with_context(|| path.display().to_string())?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The key as hexadecimal.
+    pub fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+/// Bytes as hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// SHA-256 of a file, read in pieces.
+pub fn sha256_file(path: &Path) -> Result<String> {
+    let mut file = fs::File::open(path).with_context(|| path.display().to_string())?;
+    let mut sha = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer).with_context(|| path.display().to_string())? {
+            0 => return Ok(hex(&sha.finalize())),
+            n => sha.update(&buffer[..n]),
+        }
+    }
+}
+
+/// Names in a folder, sorted.
+pub fn sorted(dir: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(dir).with_context(|| dir.display().to_string())?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry.with_context(|| dir.display().to_string())?.file_name();
+        match name.into_string() {
+            Ok(name) => names.push(name),
+            Err(name) => bail!("{}: {} is not UTF-8", dir.display(), name.to_string_lossy()),
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// What becomes of a folder that an interrupted step left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// The step finds its own way on (make).
+    Continue,
+    /// Everything is done again.
+    Discard,
+}
+
+/// A completed step: its folder, and the key that names it.
+#[derive(Clone, Debug)]
+pub struct Done {
+    pub dir: PathBuf,
+    pub key: String,
+}
+
+/// Where the steps are done.
+pub struct Workshop<'a> {
+    /// The cache's `python` folder.
+    pub base: PathBuf,
+    /// `python-dist/`.
+    pub recipe: PathBuf,
+    say: &'a mut dyn FnMut(&str),
+}
+
+impl<'a> Workshop<'a> {
+    /// A workshop in `base` for the recipe in `recipe`.
+    pub fn new(base: &Path, recipe: &Path, say: &'a mut dyn FnMut(&str)) -> Result<Workshop<'a>> {
+        for name in ["logs", "sources", "steps"] {
+            let dir = base.join(name);
+            fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+        }
+        Ok(Workshop { base: base.to_path_buf(), recipe: recipe.to_path_buf(), say })
+    }
+
+    /// A progress line.
+    pub fn say(&mut self, line: &str) {
+        (self.say)(line);
+    }
+
+    /// Does `work` in the step's folder unless it was completed before.
+    pub fn step(
+        &mut self,
+        name: &str,
+        key: Key,
+        leftover: Leftover,
+        work: impl FnOnce(&Bench) -> Result<()>,
+    ) -> Result<Done> {
+        let key = key.finish();
+        let id = format!("{name}-{}", &key[..16]);
+        let dir = self.base.join("steps").join(&id);
+        let done = Done { dir: dir.clone(), key };
+        if dir.join(STAMP).is_file() {
+            self.say(&format!("python: {name}: cached"));
+            return Ok(done);
+        }
+        if leftover == Leftover::Discard && dir.exists() {
+            fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
+        }
+        fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+        let bench = Bench { dir, log: self.base.join("logs").join(format!("{id}.log")) };
+        self.say(&format!("python: {name} ..."));
+        let started = Instant::now();
+        work(&bench).with_context(|| format!("python: {name}"))?;
+        fs::write(bench.dir.join(STAMP), &done.key)
+            .with_context(|| bench.dir.display().to_string())?;
+        self.say(&format!("python: {name}: {:.1} s", started.elapsed().as_secs_f64()));
+        Ok(done)
+    }
+}
+
+/// One step's place: its folder and its log.
+pub struct Bench {
+    pub dir: PathBuf,
+    pub log: PathBuf,
+}
+
+impl Bench {
+    /// Runs a command with its output going to the log.
+    pub fn run(&self, command: &mut Command) -> Result<()> {
+        let log = self.open_log(command)?;
+        let errors = log.try_clone().with_context(|| self.log.display().to_string())?;
+        let status = command
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors)
+            .status()
+            .with_context(|| format!("cannot start {}", shown(command)))?;
+        if !status.success() {
+            bail!("{}: {status}\n{}", shown(command), self.tail());
+        }
+        Ok(())
+    }
+
+    /// Runs a command and returns its standard output; errors go to the log.
+    pub fn output(&self, command: &mut Command) -> Result<String> {
+        let log = self.open_log(command)?;
+        let output = command
+            .stdin(Stdio::null())
+            .stderr(log)
+            .output()
+            .with_context(|| format!("cannot start {}", shown(command)))?;
+        if !output.status.success() {
+            bail!("{}: {}\n{}", shown(command), output.status, self.tail());
+        }
+        String::from_utf8(output.stdout).with_context(|| shown(command))
+    }
+
+    fn open_log(&self, command: &Command) -> Result<fs::File> {
+        use std::io::Write;
+        let mut log = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.log)
+            .with_context(|| self.log.display().to_string())?;
+        let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
+        writeln!(log, "+ {} {}", command.get_program().to_string_lossy(), args.join(" "))
+            .with_context(|| self.log.display().to_string())?;
+        Ok(log)
+    }
+
+    fn tail(&self) -> String {
+        let read = || -> std::io::Result<String> {
+            let mut log = fs::File::open(&self.log)?;
+            let end = log.seek(SeekFrom::End(0))?;
+            log.seek(SeekFrom::Start(end.saturating_sub(TAIL_BYTES)))?;
+            let mut bytes = Vec::new();
+            log.read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let text = read().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
+        format!("{last}\nfull log: {}", self.log.display())
+    }
+}
+
+/// The program and its first arguments: enough to know it by.
+fn shown(command: &Command) -> String {
+    let args: Vec<_> = command.get_args().take(6).map(|a| a.to_string_lossy()).collect();
+    format!("{} {}", command.get_program().to_string_lossy(), args.join(" "))
+}
