@@ -1,1 +1,62 @@
-fn main() {}
+//! Build, test and measurement tasks: `cargo xtask TASK`. One file per task.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod conformance;
+mod deny;
+mod dist;
+mod env;
+mod flavour;
+mod progress;
+mod python;
+mod rootfs;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+/// Name, arguments, what it does.
+const TASKS: &[(&str, &str, &str)] = &[
+    ("dist", "", "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS"),
+    ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
+    ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
+    ("conformance", "[DIR] [ARG...]", "score dist/ with the external cases in DIR or $CONFORMANCE_DIR"),
+    ("bench", "[NAME...]", "measure against peers in the same run, as ratios"),
+    ("python", "", "build CPython for WASI alone"),
+    ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
+    ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
+];
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let task = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let result = match task.as_str() {
+        "dist" => dist::run(&rest),
+        "run" => dist::exec(&rest),
+        "test" => test::run(&rest),
+        "conformance" => conformance::run(&rest),
+        "bench" => bench::run(&rest),
+        "python" => dist::python_only(),
+        "tidy" => tidy::run(),
+        "deny" => deny::run(),
+        "" | "help" | "--help" | "-h" => {
+            println!("Usage: cargo xtask TASK\n");
+            for (name, args, what) in TASKS {
+                println!("  {:<28} {what}", format!("{name} {args}"));
+            }
+            return ExitCode::SUCCESS;
+        }
+        other => {
+            eprintln!("xtask: no task '{other}'; see cargo xtask --help");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(code) => code,
+        Err(e) => {
+            eprintln!("xtask: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

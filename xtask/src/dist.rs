@@ -1,0 +1,218 @@
+//! `cargo xtask dist`: everything a user needs, from source, into `dist/`.
+//!
+//! Steps: guest target, CPython, `box.wasm`, root file system, `image.webc`, preview 1
+//! flavours, `runner`, AOT artifacts, checksums. Each is skipped when nothing it depends on
+//! changed: cargo and the Python recipe know their own inputs, the image is keyed by the
+//! digests of its parts.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+use wasibox_image::{ImageSpec, License};
+
+use crate::env::{self, sha256};
+use crate::progress::Steps;
+use crate::{flavour, python, rootfs};
+
+const GUEST: &str = "wasm32-wasip1";
+
+/// Files of `dist/` in the order of SHA256SUMS.
+const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
+
+/// Builds `dist/`.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    if let Some(other) = args.first() {
+        eprintln!("xtask dist: unknown option '{other}'");
+        return Ok(ExitCode::from(2));
+    }
+    let dist = env::dist();
+    std::fs::create_dir_all(&dist).with_context(|| dist.display().to_string())?;
+    let mut steps = Steps::new(8);
+
+    steps.begin("toolchain: wasm32-wasip1");
+    steps.end(ensure_target()?);
+
+    steps.begin("CPython for WASI");
+    let py = python::build(&env::cache()?, &mut |line| eprintln!("      {line}"))?;
+    steps.end("python.wasm and its library");
+
+    steps.begin("box.wasm: shell and tools");
+    let box_wasm = build_box()?;
+    steps.end(&format!("{:.1} MB", box_wasm.len() as f64 / 1e6));
+
+    steps.begin("runner: Wasmer and the command line (the first build takes a while)");
+    build_runner(&dist)?;
+    steps.end("dist/runner");
+
+    steps.begin("image.webc");
+    let python_wasm = env::read(&py.wasm)?;
+    let key = image_key(&box_wasm, &py.hash)?;
+    let image = dist.join("image.webc");
+    let stamp = dist.join(".image.key");
+    let fresh = image.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|k| k == key);
+    if fresh {
+        steps.end("unchanged");
+    } else {
+        let root = env::cache()?.join("rootfs");
+        rootfs::assemble(&root, &py.root, &py.licenses)?;
+        let spec = spec(root, &box_wasm, &python_wasm, &py.version)?;
+        wasibox_image::pack_to(&spec, &image)?;
+        env::write(&stamp, key.as_bytes())?;
+        steps.end(&size(&image)?);
+    }
+
+    steps.begin("preview 1 flavours");
+    let (boxed, pythoned) = (dist.join("box.wasm"), dist.join("python.wasm"));
+    if fresh && boxed.is_file() && pythoned.is_file() {
+        steps.end("unchanged");
+    } else {
+        env::write(&boxed, &flavour::preview1(&box_wasm)?)?;
+        env::write(&pythoned, &flavour::preview1(&python_wasm)?)?;
+        steps.end("box.wasm, python.wasm");
+    }
+
+    steps.begin("native code for this machine");
+    env::run(Command::new(dist.join("runner")).arg("compile").arg(&image))?;
+    steps.end("ready");
+
+    steps.begin("SHA256SUMS");
+    write_sums(&dist)?;
+    steps.end("written");
+    steps.finish("dist/ is complete");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `cargo xtask run [--] CMD...`: a command in the image, with the checkout mounted at /src.
+pub fn exec(args: &[String]) -> Result<ExitCode> {
+    let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
+    let dist = env::dist();
+    let mount = format!("{}:/src:ro", env::root().display());
+    let mut cmd = Command::new(dist.join("runner"));
+    cmd.args(["exec", "--mount", &mount]).arg(dist.join("image.webc")).arg("--").args(args);
+    let status = cmd.status().context("no dist/runner; run cargo xtask dist first")?;
+    Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
+}
+
+/// `cargo xtask python`.
+pub fn python_only() -> Result<ExitCode> {
+    let py = python::build(&env::cache()?, &mut |line| eprintln!("{line}"))?;
+    println!("{}", py.wasm.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ensure_target() -> Result<&'static str> {
+    let sysroot = env::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(env::root()))?;
+    if Path::new(sysroot.trim()).join("lib/rustlib").join(GUEST).is_dir() {
+        return Ok("installed");
+    }
+    env::run(Command::new("rustup").args(["target", "add", GUEST]).current_dir(env::root()))?;
+    Ok("added")
+}
+
+/// Builds the guest's multicall module; its bytes.
+fn build_box() -> Result<Vec<u8>> {
+    let mut cargo = env::cached_cargo()?;
+    cargo.args(["build", "--locked", "--profile", "guest", "--target", GUEST, "-p", "box"]);
+    env::run(&mut cargo)?;
+    env::read(&env::cache()?.join("target").join(GUEST).join("guest/box.wasm"))
+}
+
+fn build_runner(dist: &Path) -> Result<()> {
+    let mut cargo = env::cached_cargo()?;
+    cargo.args(["build", "--locked", "--release", "-p", "wasibox-cli"]);
+    env::run(&mut cargo)?;
+    let built = env::cache()?.join("target/release/runner");
+    let target = dist.join("runner");
+    let (new, old) = (env::read(&built)?, std::fs::read(&target).unwrap_or_default());
+    if new != old {
+        // A new file, not a rewrite: the old one may be running.
+        let part = dist.join("runner.part");
+        std::fs::copy(&built, &part).with_context(|| built.display().to_string())?;
+        std::fs::rename(&part, &target)?;
+    }
+    Ok(())
+}
+
+/// What the image depends on, as one digest.
+fn image_key(box_wasm: &[u8], python: &str) -> Result<String> {
+    let mut text = format!("{}\n{python}\n{}\n", sha256(box_wasm), env!("CARGO_PKG_VERSION"));
+    let mut files = vec![env::root().join("tools/box/rootfs"), env::root().join("runner/image/src")];
+    files.push(env::root().join("xtask/src"));
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            let mut inside: Vec<PathBuf> =
+                std::fs::read_dir(&path)?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
+            inside.sort();
+            files.extend(inside);
+        } else {
+            text.push_str(&format!("{} {}\n", path.display(), sha256(&env::read(&path)?)));
+        }
+    }
+    Ok(sha256(text.as_bytes()))
+}
+
+fn spec(
+    root: PathBuf,
+    box_wasm: &[u8],
+    python_wasm: &[u8],
+    python_version: &str,
+) -> Result<ImageSpec> {
+    let mut commands: Vec<(String, String)> =
+        applet_names()?.into_iter().map(|n| (n, "box".to_string())).collect();
+    for name in ["python", "python3"] {
+        commands.push((name.to_string(), "python".to_string()));
+    }
+    let version = env!("CARGO_PKG_VERSION").to_string();
+    let license = |component: &str, license: &str| License {
+        component: component.to_string(),
+        license: license.to_string(),
+    };
+    Ok(ImageSpec {
+        name: "wasibox/wasibox".to_string(),
+        version: version.clone(),
+        description: "Shell, Unix tools and Python as WebAssembly".to_string(),
+        license: "MIT OR Apache-2.0".to_string(),
+        atoms: vec![
+            ("box".to_string(), box_wasm.to_vec()),
+            ("python".to_string(), python_wasm.to_vec()),
+        ],
+        commands,
+        entrypoint: Some("bash".to_string()),
+        rootfs: vec![root],
+        // 2026-01-01: fixed, so that equal inputs give equal images.
+        time: 1_767_225_600,
+        versions: [
+            ("wasibox".to_string(), version),
+            ("cpython".to_string(), python_version.to_string()),
+        ]
+        .into(),
+        licenses: vec![license("wasibox", "MIT OR Apache-2.0"), license("cpython", "PSF-2.0")],
+        ..ImageSpec::default()
+    })
+}
+
+/// The names of all applets, asked from the binary's own table (built natively: the same source).
+fn applet_names() -> Result<Vec<String>> {
+    let mut cargo = env::cargo();
+    cargo.args(["run", "--quiet", "--locked", "-p", "box", "--", "--list"]);
+    let text = env::output(&mut cargo)?;
+    let names: Vec<String> =
+        text.lines().filter_map(|l| Some(l.split_whitespace().next()?.to_string())).collect();
+    if names.is_empty() {
+        bail!("box --list printed no applets");
+    }
+    Ok(names)
+}
+
+fn size(path: &Path) -> Result<String> {
+    Ok(format!("{:.1} MB", std::fs::metadata(path)?.len() as f64 / 1e6))
+}
+
+fn write_sums(dist: &Path) -> Result<()> {
+    let mut text = String::new();
+    for name in FILES {
+        text.push_str(&format!("{}  {name}\n", sha256(&env::read(&dist.join(name))?)));
+    }
+    env::write(&dist.join("SHA256SUMS"), text.as_bytes())
+}

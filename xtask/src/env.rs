@@ -1,0 +1,92 @@
+//! Where things are, and running programs.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+/// The checkout's root.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// Our cache folder: `${XDG_CACHE_HOME:-~/.cache}/wasibox`.
+pub fn cache() -> Result<PathBuf> {
+    let base = match std::env::var_os("XDG_CACHE_HOME").filter(|v| !v.is_empty()) {
+        Some(dir) => PathBuf::from(dir),
+        None => PathBuf::from(std::env::var_os("HOME").context("HOME is not set")?).join(".cache"),
+    };
+    let dir = base.join("wasibox");
+    std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    Ok(dir)
+}
+
+/// The finished files.
+pub fn dist() -> PathBuf {
+    root().join("dist")
+}
+
+/// Cargo for the crates that are built once, Wasmer among them: in the cache folder.
+pub fn cached_cargo() -> Result<Command> {
+    let mut cmd = cargo();
+    cmd.env("CARGO_TARGET_DIR", cache()?.join("target"));
+    Ok(cmd)
+}
+
+/// Cargo in the checkout's own target folder.
+pub fn cargo() -> Command {
+    let mut cmd = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cmd.current_dir(root());
+    // Set by the outer `cargo run`; they would redirect the inner one.
+    for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MANIFEST_PATH"] {
+        cmd.env_remove(name);
+    }
+    cmd
+}
+
+/// Runs a command; fails with its name if it cannot start or ends with another status than 0.
+pub fn run(cmd: &mut Command) -> Result<()> {
+    let name = display(cmd);
+    let status = cmd.status().with_context(|| format!("cannot start {name}"))?;
+    if !status.success() {
+        bail!("{name}: {status}");
+    }
+    Ok(())
+}
+
+/// Runs a command and returns its standard output.
+pub fn output(cmd: &mut Command) -> Result<String> {
+    let name = display(cmd);
+    let out = cmd.output().with_context(|| format!("cannot start {name}"))?;
+    if !out.status.success() {
+        bail!("{name}: {}\n{}", out.status, String::from_utf8_lossy(&out.stderr));
+    }
+    String::from_utf8(out.stdout).with_context(|| format!("{name}: output is not UTF-8"))
+}
+
+fn display(cmd: &Command) -> String {
+    let args: Vec<_> = cmd.get_args().map(OsStr::to_string_lossy).collect();
+    format!("{} {}", cmd.get_program().to_string_lossy(), args.join(" "))
+}
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(data: &[u8]) -> String {
+    Sha256::digest(data).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Reads a file, naming it in the error.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| path.display().to_string())
+}
+
+/// Writes a file so that it is either whole or absent, naming it in the error.
+pub fn write(path: &Path, data: &[u8]) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    std::fs::write(&part, data).with_context(|| part.display().to_string())?;
+    std::fs::rename(&part, path).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask test`: every check, in the order in which they are cheap.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::progress::Steps;
+use crate::{deny, dist, env, tidy};
+
+/// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
+/// Wasmer is compiled once.
+const HOST: &[&str] = &["wasibox-vfs", "wasibox-sandbox", "wasibox", "wasibox-cli", "wasibox-image"];
+
+/// Runs all tests. With `--fast` without lints and without the host's crates.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let fast = match args {
+        [] => false,
+        [one] if one == "--fast" => true,
+        _ => {
+            eprintln!("usage: cargo xtask test [--fast]");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let mut steps = Steps::new(if fast { 3 } else { 8 });
+    if !fast {
+        steps.begin("format");
+        env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
+        steps.end("ok");
+        steps.begin("tidy");
+        ensure!(tidy::run()? == ExitCode::SUCCESS, "tidy found breaches");
+        steps.end("ok");
+        steps.begin("licences");
+        ensure!(deny::run()? == ExitCode::SUCCESS, "cargo-deny found problems");
+        steps.end("ok");
+        steps.begin("clippy");
+        clippy()?;
+        steps.end("ok");
+    }
+    steps.begin("unit tests: guest");
+    let mut guest = env::cargo();
+    guest.args(["test", "--locked", "--workspace", "--exclude", "wasibox-tests"]);
+    for name in HOST {
+        guest.args(["--exclude", name]);
+    }
+    env::run(&mut guest)?;
+    steps.end("ok");
+    steps.begin("dist");
+    ensure!(dist::run(&[])? == ExitCode::SUCCESS, "dist failed");
+    steps.end("ok");
+    if !fast {
+        steps.begin("unit tests: host");
+        env::run(host(&mut env::cached_cargo()?, &["test", "--locked", "--release"]))?;
+        steps.end("ok");
+    }
+    steps.begin("cases and end-to-end tests");
+    let mut all = env::cargo();
+    all.args(["test", "--locked", "-p", "wasibox-tests"]);
+    all.env("WASIBOX_DIST", env::dist()).env("WASIBOX_NATIVE_BOX", native_box()?);
+    all.env("WASIBOX_PYTHON", peers_python()?);
+    all.env("WASIBOX_NODE_MODULES", peers_node()?);
+    env::run(&mut all)?;
+    steps.end("ok");
+    steps.finish("all checks passed");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn host<'a>(cmd: &'a mut Command, args: &[&str]) -> &'a mut Command {
+    cmd.args(args);
+    for name in HOST {
+        cmd.args(["-p", name]);
+    }
+    cmd
+}
+
+fn clippy() -> Result<()> {
+    let strict = ["--", "-D", "warnings"];
+    let mut guest = env::cargo();
+    guest.args(["clippy", "--locked", "--workspace", "--all-targets"]);
+    for name in HOST {
+        guest.args(["--exclude", name]);
+    }
+    env::run(guest.args(strict))?;
+    let mut cmd = env::cached_cargo()?;
+    let cmd = host(&mut cmd, &["clippy", "--locked", "--release", "--all-targets"]);
+    env::run(cmd.args(strict))
+}
+
+/// The multicall binary for this machine.
+fn native_box() -> Result<PathBuf> {
+    env::run(env::cargo().args(["build", "--quiet", "--locked", "-p", "box"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| env::root().join("target"), PathBuf::from);
+    Ok(target.join("debug/box"))
+}
+
+/// A Python with the packages that tests use as foreign runtimes, in the cache folder.
+fn peers_python() -> Result<PathBuf> {
+    let pins = env::root().join("tests/harness/peers/requirements.txt");
+    let key = env::sha256(&env::read(&pins)?);
+    let venv = env::cache()?.join(format!("venv-{}", &key[..16]));
+    let python = venv.join("bin/python");
+    if !venv.join("complete").exists() {
+        env::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet", "--require-hashes", "-r"]).arg(&pins);
+        env::run(&mut pip)?;
+        std::fs::write(venv.join("complete"), b"")?;
+    }
+    Ok(python)
+}
+
+/// A `node_modules` with the packages that tests use as foreign runtimes, in the cache folder.
+fn peers_node() -> Result<PathBuf> {
+    let pins = env::root().join("tests/harness/peers");
+    let lock = env::read(&pins.join("package-lock.json"))?;
+    let dir = env::cache()?.join(format!("node-{}", &env::sha256(&lock)[..16]));
+    if !dir.join("complete").exists() {
+        std::fs::create_dir_all(&dir)?;
+        for name in ["package.json", "package-lock.json"] {
+            std::fs::copy(pins.join(name), dir.join(name)).context(name)?;
+        }
+        env::run(Command::new("npm").args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&dir))?;
+        std::fs::write(dir.join("complete"), b"")?;
+    }
+    Ok(dir.join("node_modules"))
+}

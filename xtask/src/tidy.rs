@@ -1,0 +1,189 @@
+//! Rules of the structure that a compiler does not check: who may use whom, where `unsafe`
+//! may stand, what every applet must have.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::env;
+
+/// Allowed arrows between workspace crates, as in ARCHITECTURE.md. A crate that is not listed here fails.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("box-abi", &[]),
+    ("box-sys", &["box-abi"]),
+    ("box-text", &[]),
+    ("box-applet", &["box-sys"]),
+    ("box-coreutils", TOOL),
+    ("box-grep", TOOL),
+    ("box-sed", TOOL),
+    ("box-awk", TOOL),
+    ("box-jq", TOOL),
+    ("box-find", TOOL),
+    ("box-diff", TOOL),
+    ("box-archive", TOOL),
+    ("sh-syntax", &["box-text"]),
+    ("sh-expand", &["sh-syntax", "box-text"]),
+    ("sh-exec", &["sh-syntax", "sh-expand", "box-applet", "box-sys", "box-text"]),
+    ("sh-cli", &["sh-exec", "sh-syntax", "box-applet", "box-sys"]),
+    (
+        "box",
+        &[
+            "sh-cli", "box-applet", "box-sys", "box-coreutils", "box-grep", "box-sed", "box-awk",
+            "box-jq", "box-find", "box-diff", "box-archive",
+        ],
+    ),
+    ("wasibox-image", &[]),
+    ("wasibox-vfs", &["box-abi", "wasibox-image"]),
+    ("wasibox-sandbox", &["wasibox-image", "wasibox-vfs", "box-abi"]),
+    ("wasibox", &["wasibox-sandbox", "wasibox-image", "wasibox-vfs"]),
+    ("wasibox-cli", &["wasibox", "wasibox-image"]),
+    ("wasibox-tests", &["wasibox"]),
+    ("xtask", &["wasibox-image"]),
+];
+const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
+
+/// The crates in which `unsafe` may stand.
+const UNSAFE: &[&str] = &["tools/sys", "runner/sandbox"];
+
+/// Longest source file that passes without a remark, in lines.
+const LONG: usize = 700;
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    manifest_path: PathBuf,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    kind: Option<String>,
+}
+
+/// Prints every breach; fails if there is one.
+pub fn run() -> Result<ExitCode> {
+    let text = env::output(env::cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+    let metadata: Metadata = serde_json::from_str(&text).context("cargo metadata")?;
+    let mut breaches = arrows(&metadata.packages);
+    for package in &metadata.packages {
+        let dir = package.manifest_path.parent().unwrap_or(Path::new("/"));
+        sources(dir, &mut breaches)?;
+    }
+    applets(&mut breaches)?;
+    for b in &breaches {
+        eprintln!("tidy: {b}");
+    }
+    if breaches.is_empty() {
+        eprintln!("tidy: {} crates, all rules hold", metadata.packages.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+/// Arrows that the list does not allow, and crates that it does not name. Dev-dependencies may point anywhere below.
+fn arrows(packages: &[Package]) -> Vec<String> {
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    let ours: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    let mut out = Vec::new();
+    for p in packages {
+        let Some(allowed) = allowed.get(p.name.as_str()) else {
+            out.push(format!("{}: not in the list of crates (xtask/src/tidy.rs)", p.name));
+            continue;
+        };
+        for d in &p.dependencies {
+            let normal = d.kind.is_none();
+            if normal && ours.contains(d.name.as_str()) && !allowed.contains(&d.name.as_str()) {
+                out.push(format!("{} must not use {}", p.name, d.name));
+            }
+        }
+    }
+    out
+}
+
+/// `unsafe` outside its two crates, a missing `forbid`, a comment-less unsafe block.
+fn sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
+    let rel = dir.strip_prefix(env::root()).unwrap_or(dir).to_path_buf();
+    let may = UNSAFE.iter().any(|u| rel == Path::new(u));
+    let mut roots = vec![dir.join("src/lib.rs"), dir.join("src/main.rs")];
+    roots.retain(|r| r.is_file());
+    for root in &roots {
+        let text = String::from_utf8_lossy(&env::read(root)?).into_owned();
+        if !may && !text.contains("#![forbid(unsafe_code)]") {
+            out.push(format!("{}: no #![forbid(unsafe_code)]", shown(root)));
+        }
+        if !text.starts_with("//!") {
+            out.push(format!("{}: no module documentation", shown(root)));
+        }
+    }
+    let mut files = vec![dir.join("src")];
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            for entry in std::fs::read_dir(&path)? {
+                files.push(entry?.path());
+            }
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = String::from_utf8_lossy(&env::read(&path)?).into_owned();
+            let lines = text.lines().count();
+            if lines > LONG {
+                eprintln!("tidy: note: {} has {lines} lines", shown(&path));
+            }
+            if may {
+                unexplained(&path, &text, out);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every `unsafe {` needs a `SAFETY:` comment in the lines above it.
+fn unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
+    const ABOVE: usize = 12;
+    let lines: Vec<&str> = text.lines().collect();
+    for (i, line) in lines.iter().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let from = i.saturating_sub(ABOVE);
+        if code.contains("unsafe {") && !lines[from..=i].iter().any(|l| l.contains("SAFETY:")) {
+            out.push(format!("{}:{}: unsafe without SAFETY comment", shown(path), i + 1));
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(env::root()).unwrap_or(path).display().to_string()
+}
+
+/// Runs `--help` of every applet of the native binary: each must answer on stdout with status 0,
+/// except those whose standard forbids options.
+fn applets(out: &mut Vec<String>) -> Result<()> {
+    /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
+    const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];
+    let mut build = env::cargo();
+    env::run(build.args(["build", "--quiet", "--locked", "-p", "box"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| env::root().join("target"), PathBuf::from);
+    let binary = target.join("debug/box");
+    let list = env::output(Command::new(&binary).arg("--list"))?;
+    let names: Vec<&str> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    if names.windows(2).any(|w| w[0] >= w[1]) {
+        out.push("the applet table is not sorted".to_string());
+    }
+    for name in names {
+        if NO_OPTIONS.contains(&name) {
+            continue;
+        }
+        let got = Command::new(&binary).args([name, "--help"]).output()?;
+        if !got.status.success() || got.stdout.is_empty() {
+            out.push(format!("{name} --help: {}, {} bytes", got.status, got.stdout.len()));
+        }
+    }
+    Ok(())
+}
