@@ -1,6 +1,9 @@
 //! Parses a script, command by command, and shows the tree or the printed text.
 //! Usage: `shparse [-n|-p|-d|-f|-r] [-O extglob] [-a NAME=VALUE]... FILE`
 
+#[path = "../tests/common/canonical.rs"]
+mod canonical;
+
 use std::io::Write;
 
 use sh_syntax::parse::{Aliases, ParseOptions, Parser};
@@ -91,38 +94,10 @@ fn round_trip(list: &sh_syntax::ast::List, options: &ParseOptions) {
     if twice != text {
         println!("IDEMPOTENT\n{}\n---\n{}", show(&text), show(&twice));
     }
-    let (a, b) = (bare(&format!("{list:#?}")), bare(&format!("{again:#?}")));
+    let (mut a, mut b) = (list.clone(), again);
+    canonical::list(&mut a);
+    canonical::list(&mut b);
     if a != b {
-        let at = a.iter().zip(&b).position(|(x, y)| x != y).unwrap_or(0);
-        let around = |v: &[String]| v[at.saturating_sub(4)..(at + 8).min(v.len())].join("\n");
-        println!("TREE\n{}\n---\n{}", around(&a), around(&b));
+        println!("TREE\n{}", show(&text));
     }
-}
-
-/// Debug output without lines and source spellings.
-fn bare(debug: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut skip = None;
-    for l in debug.lines() {
-        let indent = l.len() - l.trim_start().len();
-        if let Some(n) = skip {
-            if indent > n {
-                continue;
-            }
-            skip = None;
-            if l.trim_start().starts_with(']') {
-                continue;
-            }
-        }
-        let t = l.trim_start();
-        if t.starts_with("line:") || t.starts_with("keyword:") || t.starts_with("raw: []") {
-            continue;
-        }
-        if t.starts_with("raw: [") {
-            skip = Some(indent);
-            continue;
-        }
-        out.push(t.to_string());
-    }
-    out
 }

@@ -22,7 +22,7 @@ use crate::error::ArithError;
 pub use number::{parse_constant, wrapping_decimal};
 
 /// Bound of the depth of a tree.
-pub const MAX_DEPTH: u32 = 400;
+pub const MAX_DEPTH: u32 = 300;
 
 /// Parses expanded arithmetic text. Empty or blank text is `None` (it has the value 0).
 pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
@@ -44,7 +44,7 @@ fn static_expr(word: &Word) -> Option<ArithExpr> {
     if !flatten(&word.parts, &mut text, &mut params) {
         return None;
     }
-    tree::Parser::new(&text, &params).whole().ok().flatten()
+    tree::Parser::new(&text, &params).in_place()
 }
 
 fn flatten<'a>(

@@ -39,6 +39,8 @@ pub(super) struct Lexer<'a> {
     /// Start of the last token that is not the end.
     pub last_start: usize,
     params: usize,
+    /// Number of the first parameter in the subscript of the last element.
+    pub subscript_params: usize,
 }
 
 /// Why a token cannot be read.
@@ -46,7 +48,7 @@ pub(super) type Fail = &'static str;
 
 impl<'a> Lexer<'a> {
     pub fn new(text: &'a [u8]) -> Self {
-        Lexer { text, pos: 0, last_start: 0, params: 0 }
+        Lexer { text, pos: 0, last_start: 0, params: 0, subscript_params: 0 }
     }
 
     fn at(&self, i: usize) -> u8 {
@@ -96,6 +98,9 @@ impl<'a> Lexer<'a> {
             return Err("bad array subscript");
         }
         self.pos = close + 1;
+        self.subscript_params = self.params;
+        let subscript = self.text.get(end..close).unwrap_or_default();
+        self.params += memchr::memchr_iter(MARKER, subscript).count();
         Ok(Tok::Element((start, end), (end + 1, close)))
     }
 

@@ -1,7 +1,7 @@
 //! Tokens to tree.
 
 use super::token::{Lexer, Tok};
-use super::{MAX_DEPTH, number};
+use super::{MARKER, MAX_DEPTH, number};
 use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param};
 use crate::error::ArithError;
 
@@ -10,8 +10,12 @@ pub(super) struct Parser<'a> {
     params: &'a [&'a Param],
     current: Tok,
     depth: u32,
-    /// Bytes parsed in subscripts of subscripts, which are parsed once per level.
+    /// Subscripts around this text, each of which is parsed once more per level.
     nested: u32,
+    /// A subscript holds a parameter.
+    subscript_params: bool,
+    /// Number of assignments and steps.
+    effects: u32,
 }
 
 type Res<T> = Result<T, &'static str>;
@@ -24,7 +28,18 @@ const CHAIN: usize = 64;
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a [u8], params: &'a [&'a Param]) -> Self {
-        Parser { lexer: Lexer::new(text), params, current: Tok::End, depth: 0, nested: 0 }
+        Parser { lexer: Lexer::new(text), params, current: Tok::End, depth: 0, nested: 0, subscript_params: false, effects: 0 }
+    }
+
+    /// The whole text as an expression whose parameters are evaluated in place; `None` where it
+    /// has to be expanded before it is parsed.
+    ///
+    /// `m[$k]` is such a place if `m` turns out to be an associative array. Then evaluation
+    /// starts over with the expanded text, which it can do only before it had any effect: hence
+    /// not more than one.
+    pub fn in_place(mut self) -> Option<ArithExpr> {
+        let expr = self.start().ok().flatten()?;
+        (!self.subscript_params || self.effects <= 1).then_some(expr)
     }
 
     /// The whole text as one expression.
@@ -92,6 +107,7 @@ impl<'a> Parser<'a> {
         if !matches!(target, ArithExpr::Var(_) | ArithExpr::Element(..)) {
             return Err("attempted assignment to non-variable");
         }
+        self.effects += 1;
         self.advance()?;
         self.enter()?;
         let value = self.assign()?;
@@ -257,6 +273,7 @@ impl<'a> Parser<'a> {
         if matches!(self.current, Tok::PostDecrement) {
             return Err("--: assignment requires lvalue");
         }
+        self.effects += 1;
         Ok(ArithExpr::Step { increment, prefix: true, target: Box::new(target) })
     }
 
@@ -269,6 +286,7 @@ impl<'a> Parser<'a> {
             Tok::PostDecrement => false,
             _ => return Ok(target),
         };
+        self.effects += 1;
         self.advance()?;
         Ok(ArithExpr::Step { increment, prefix: false, target: Box::new(target) })
     }
@@ -281,20 +299,39 @@ impl<'a> Parser<'a> {
             Tok::Element(name, subscript) => (self.slice(name), self.slice(subscript)),
             _ => return Err(OPERAND),
         };
-        if subscript.contains(&super::MARKER) {
-            // The key of an associative array is known after expansion only.
-            return Err("expansion in subscript");
+        let index = self.index(subscript)?;
+        Ok(ArithExpr::Element(name.into(), index))
+    }
+
+    /// The subscript of the current token.
+    #[inline(never)]
+    fn index(&mut self, subscript: &[u8]) -> Res<Box<ArithIndex>> {
+        let mut raw: Vec<u8> = Vec::with_capacity(subscript.len());
+        let mut params = self.params.get(self.lexer.subscript_params..).unwrap_or_default().iter();
+        for &b in subscript {
+            match b {
+                MARKER => raw.extend_from_slice(params.next().map_or(&[], |p| &p.raw)),
+                _ => raw.push(b),
+            }
         }
-        let expr = if self.nested < 8 {
-            let mut inner = Parser::new(subscript, &[]);
+        let has_params = subscript.contains(&MARKER);
+        let mut expr = None;
+        if self.nested < 8 {
+            let inside = self.params.get(self.lexer.subscript_params..).unwrap_or_default();
+            let mut inner = Parser::new(subscript, inside);
             inner.depth = self.depth;
             inner.nested = self.nested + 1;
-            inner.start().ok().flatten()
-        } else {
-            None
-        };
-        let index = ArithIndex { raw: subscript.into(), expr };
-        Ok(ArithExpr::Element(name.into(), Box::new(index)))
+            expr = inner.start().ok().flatten();
+            self.effects += inner.effects;
+        }
+        if has_params {
+            self.subscript_params = true;
+            if expr.is_none() {
+                // Known after expansion only.
+                return Err(OPERAND);
+            }
+        }
+        Ok(Box::new(ArithIndex { raw: raw.into(), expr }))
     }
 }
 

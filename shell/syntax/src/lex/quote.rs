@@ -16,8 +16,12 @@ impl Machine<'_, '_> {
             }
             // A backslash at the end of input stands for itself.
             None => {
-                b.literal(b"\\");
+                b.quoted(b"\\");
+                let start = self.pos;
                 self.pos += 1;
+                if self.words > 0 {
+                    self.edit_from(start, b"\\\\".to_vec());
+                }
             }
         }
     }

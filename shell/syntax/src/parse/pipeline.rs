@@ -70,5 +70,9 @@ impl Machine<'_, '_> {
 fn new_stage(stages: &mut Vec<Stage>) -> &mut Stage {
     let kind = CommandKind::Simple(SimpleCommand::default());
     let command = Command { kind, redirects: Vec::new(), line: 0 };
+    // Most pipelines have one stage, and a stage is big.
+    if stages.is_empty() {
+        stages.reserve_exact(1);
+    }
     stages.push_mut(Stage { command, pipe_stderr: false })
 }

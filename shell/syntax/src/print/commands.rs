@@ -7,6 +7,7 @@ impl<'t> Printer<'t> {
     /// A list whose first line is indented already.
     pub(super) fn list(&mut self, list: &'t List) {
         let mut items = list.items.iter().peekable();
+        let mut first = true;
         while let Some(item) = items.next() {
             self.and_or(&item.and_or);
             if item.background {
@@ -17,18 +18,22 @@ impl<'t> Printer<'t> {
             if item.background {
                 self.put(b" ");
             } else {
-                self.separator(item, next);
+                self.separator(item, next, first);
             }
+            first = false;
         }
     }
 
-    /// Between two commands.
-    fn separator(&mut self, item: &Item, next: &Item) {
+    /// Between two commands; `first`: the one before it starts the list.
+    fn separator(&mut self, item: &Item, next: &Item, first: bool) {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution.
         let newline = !on_new_line && item_line(next) > item_line(item) && item_line(item) > 0;
         if !self.docs.is_empty() {
             self.docs(b"");
+            // Only then bash drops the next `;`, too.
+            let alone = item.and_or.rest.is_empty() && item.and_or.first.stages.len() == 1;
+            self.after_doc = first && alone;
         } else if std::mem::take(&mut self.after_doc) && on_new_line {
             // The newline is enough.
         } else if !newline {
@@ -63,6 +68,10 @@ impl<'t> Printer<'t> {
         }
         if pipeline.negated {
             self.put(b"! ");
+        }
+        if pipeline.stages.is_empty() && !pipeline.negated && pipeline.timed.is_none() {
+            // Two of them cancel out.
+            self.put(b"! ! ");
         }
         let mut stages = pipeline.stages.iter().peekable();
         while let Some(stage) = stages.next() {

@@ -39,7 +39,7 @@ pub fn command(command: &Command) -> Vec<u8> {
     p.out
 }
 
-/// A function as `declare -f name` and `type name` show it, without a final newline.
+/// A function as `declare -f name` and `type name` show it; they add a newline in any case.
 pub fn function(function: &Function) -> Vec<u8> {
     let mut p = Printer::default();
     p.function_text(function, false);

@@ -1,0 +1,233 @@
+//! The tree in the form it has after printing and parsing, without lines and spellings.
+//!
+//! Printing changes what has no meaning: `1>file` becomes `>file`, `elif` becomes `else if`, a
+//! function's body gets braces.
+
+use std::rc::Rc;
+
+use sh_syntax::ast::*;
+
+pub fn list(l: &mut List) {
+    for item in &mut l.items {
+        pipeline(&mut item.and_or.first);
+        for (_, p) in &mut item.and_or.rest {
+            pipeline(p);
+        }
+    }
+}
+
+fn pipeline(p: &mut Pipeline) {
+    for stage in &mut p.stages {
+        command(&mut stage.command);
+        if std::mem::take(&mut stage.pipe_stderr) {
+            let target = RedirectTarget::Word(literal(b"1"));
+            let fd = RedirectFd::Number(2);
+            stage.command.redirects.push(Redirect { fd, op: RedirectOp::DupWrite, target, line: 0 });
+        }
+    }
+}
+
+fn literal(text: &[u8]) -> Word {
+    Word { parts: vec![WordPart::Literal(text.into())], raw: Text::default() }
+}
+
+fn single(kind: CommandKind) -> List {
+    let command = Command { kind, redirects: Vec::new(), line: 0 };
+    let stages = vec![Stage { command, pipe_stderr: false }];
+    let first = Pipeline { timed: None, negated: false, stages };
+    List { items: vec![Item { and_or: AndOr { first, rest: Vec::new() }, background: false }] }
+}
+
+fn command(c: &mut Command) {
+    c.line = 0;
+    match &mut c.kind {
+        CommandKind::Simple(s) => {
+            s.assignments.iter_mut().for_each(assignment);
+            for w in &mut s.words {
+                match w {
+                    CommandWord::Word(w) => word(w),
+                    CommandWord::Assignment(a) => assignment(a),
+                }
+            }
+        }
+        CommandKind::Brace(l) => list(l),
+        CommandKind::Subshell(l) => list(Rc::make_mut(l)),
+        CommandKind::If(i) => {
+            while i.branches.len() > 1 {
+                let otherwise = i.otherwise.take();
+                let branches = i.branches.split_off(1);
+                i.otherwise = Some(single(CommandKind::If(If { branches, otherwise })));
+            }
+            for (c, b) in &mut i.branches {
+                list(c);
+                list(b);
+            }
+            i.otherwise.iter_mut().for_each(list);
+        }
+        CommandKind::While(w) => {
+            list(&mut w.condition);
+            list(&mut w.body);
+        }
+        CommandKind::For(f) | CommandKind::Select(f) => {
+            let all = || {
+                let name = ParamName::Special(b'@');
+                let param = Param { name, subscript: None, indirect: false, op: ParamOp::Plain, raw: Text::default() };
+                let parts = vec![WordPart::DoubleQuoted(vec![WordPart::Param(Box::new(param))])];
+                vec![Word { parts, raw: Text::default() }]
+            };
+            f.words.get_or_insert_with(all).iter_mut().for_each(word);
+            list(&mut f.body);
+        }
+        CommandKind::ArithFor(f) => {
+            for part in [&mut f.init, &mut f.condition, &mut f.step] {
+                let one = || Arith {
+                    word: Word { parts: vec![WordPart::Quoted(b"1"[..].into())], raw: Text::default() },
+                    expr: Some(Box::new(ArithExpr::Number(1))),
+                };
+                arith(part.get_or_insert_with(one));
+            }
+            list(&mut f.body);
+        }
+        CommandKind::Case(c) => {
+            word(&mut c.subject);
+            for arm in &mut c.arms {
+                arm.patterns.iter_mut().for_each(word);
+                list(&mut arm.body);
+            }
+        }
+        CommandKind::Arith(a) => arith(a),
+        CommandKind::Cond(c) => cond(c),
+        CommandKind::Function(f) => {
+            let f = Rc::make_mut(f);
+            f.keyword = true;
+            if !matches!(f.body.kind, CommandKind::Brace(_)) {
+                let inner = std::mem::replace(&mut f.body.kind, CommandKind::Simple(SimpleCommand::default()));
+                let mut body = single(inner);
+                let stage = &mut body.items[0].and_or.first.stages[0];
+                stage.command.redirects = std::mem::take(&mut f.body.redirects);
+                f.body.kind = CommandKind::Brace(body);
+            }
+            command(&mut f.body);
+        }
+        CommandKind::Coproc(c) => {
+            if c.name.as_deref() == Some(b"COPROC") {
+                c.name = None;
+            }
+            command(Rc::make_mut(&mut c.body));
+        }
+    }
+    c.redirects.iter_mut().for_each(redirect);
+}
+
+fn redirect(r: &mut Redirect) {
+    r.line = 0;
+    let usual = match r.op {
+        RedirectOp::Read
+        | RedirectOp::ReadWrite
+        | RedirectOp::DupRead
+        | RedirectOp::HereDoc
+        | RedirectOp::HereString => 0,
+        _ => 1,
+    };
+    if r.fd == RedirectFd::Default && !matches!(r.op, RedirectOp::WriteBoth | RedirectOp::AppendBoth) {
+        r.fd = RedirectFd::Number(usual);
+    }
+    if let RedirectFd::Var { subscript: Some(s), .. } = &mut r.fd {
+        subscript(s);
+    }
+    match &mut r.target {
+        RedirectTarget::Word(w) => {
+            if w.as_literal() == Some(b"-") {
+                r.op = if r.op == RedirectOp::DupRead { RedirectOp::DupWrite } else { r.op };
+            }
+            word(w);
+        }
+        RedirectTarget::HereDoc(doc) => word(&mut Rc::make_mut(doc).body),
+    }
+}
+
+fn assignment(a: &mut Assignment) {
+    a.line = 0;
+    a.raw = Text::default();
+    a.subscript.iter_mut().for_each(subscript);
+    match &mut a.value {
+        AssignValue::Scalar(w) => word(w),
+        AssignValue::Array(elements) => {
+            for e in elements {
+                e.key.iter_mut().for_each(subscript);
+                word(&mut e.value);
+            }
+        }
+    }
+}
+
+fn subscript(s: &mut Subscript) {
+    if let Subscript::Expr(a) = s {
+        arith(a);
+    }
+}
+
+fn arith(a: &mut Arith) {
+    word(&mut a.word);
+    // The tree of the expression follows from the word; spellings inside it do not matter.
+    a.expr = None;
+}
+
+fn cond(c: &mut Cond) {
+    match c {
+        Cond::Not(c) => cond(c),
+        Cond::And(a, b) | Cond::Or(a, b) => {
+            cond(a);
+            cond(b);
+        }
+        Cond::Word(w) | Cond::Unary(_, w) => word(w),
+        Cond::Binary(_, a, b) => {
+            word(a);
+            word(b);
+        }
+    }
+}
+
+fn word(w: &mut Word) {
+    w.raw = Text::default();
+    w.parts.iter_mut().for_each(part);
+}
+
+fn part(p: &mut WordPart) {
+    match p {
+        WordPart::Literal(_) | WordPart::Quoted(_) => {}
+        WordPart::DoubleQuoted(parts) => parts.iter_mut().for_each(part),
+        WordPart::Param(p) => param(p),
+        WordPart::CommandSub(c) => {
+            let c = Rc::make_mut(c);
+            c.line = 0;
+            c.error = None;
+            list(&mut c.body);
+        }
+        WordPart::Arith(a) => arith(Rc::make_mut(a)),
+        WordPart::ProcessSub(p) => list(&mut Rc::make_mut(p).body),
+    }
+}
+
+fn param(p: &mut Param) {
+    p.raw = Text::default();
+    p.subscript.iter_mut().for_each(subscript);
+    match &mut p.op {
+        ParamOp::Default { word: w, .. }
+        | ParamOp::Assign { word: w, .. }
+        | ParamOp::Error { word: w, .. }
+        | ParamOp::Alternate { word: w, .. }
+        | ParamOp::RemovePrefix { pattern: w, .. }
+        | ParamOp::RemoveSuffix { pattern: w, .. } => word(w),
+        ParamOp::Replace { pattern, replacement, .. } => {
+            word(pattern);
+            replacement.iter_mut().for_each(word);
+        }
+        ParamOp::Case { pattern, .. } => pattern.iter_mut().for_each(word),
+        ParamOp::Substring { offset, length } => {
+            arith(offset);
+            length.iter_mut().for_each(arith);
+        }
+        _ => {}
+    }
+}

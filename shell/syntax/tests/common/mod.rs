@@ -1,0 +1,36 @@
+//! What the tests share.
+#![allow(dead_code)]
+
+pub mod canonical;
+
+use sh_syntax::ast::List;
+use sh_syntax::error::SyntaxError;
+use sh_syntax::parse::{Aliases, ParseOptions, Parser};
+
+/// An alias table.
+#[derive(Default)]
+pub struct Table(pub Vec<(&'static str, &'static str)>);
+
+impl Aliases for Table {
+    fn get(&self, name: &[u8]) -> Option<std::rc::Rc<[u8]>> {
+        self.0.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, v)| v.as_bytes().into())
+    }
+}
+
+/// Every command of a text.
+pub fn parse(text: &str, options: &ParseOptions, aliases: &Table) -> Result<List, SyntaxError> {
+    let mut parser = Parser::new(text, options.clone());
+    let mut list = List::default();
+    while let Some(l) = parser.next_command(aliases)? {
+        list.items.extend(l.items);
+    }
+    Ok(list)
+}
+
+/// The same with default options and no aliases.
+pub fn plain(text: &str) -> List {
+    match parse(text, &ParseOptions::default(), &Table::default()) {
+        Ok(l) => l,
+        Err(e) => panic!("{text:?}: {e}"),
+    }
+}

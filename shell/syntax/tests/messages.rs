@@ -1,0 +1,102 @@
+//! Acceptance and messages as real bash has them (`data/messages.txt`).
+
+mod common;
+
+use common::{Table, parse};
+use sh_syntax::error::ErrorKind;
+use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
+
+struct Case {
+    status: i32,
+    text: String,
+    messages: String,
+}
+
+fn cases() -> Vec<Case> {
+    let data = include_str!("data/messages.txt");
+    let mut cases = Vec::new();
+    for block in data.split("\n%% ").skip(1) {
+        let (status, rest) = block.split_once('\n').expect("status line");
+        let (text, messages) = rest.split_once("\n--\n").or(rest.strip_suffix("\n--").map(|t| (t, ""))).expect("--");
+        let status = status.parse().expect("status");
+        cases.push(Case { status, text: format!("{text}\n"), messages: messages.trim_end().to_string() });
+    }
+    cases
+}
+
+#[test]
+fn as_bash() {
+    let cases = cases();
+    assert!(cases.len() > 480, "{} cases", cases.len());
+    let mut failed = Vec::new();
+    for c in &cases {
+        let mut parser = Parser::new(c.text.as_str(), ParseOptions::default());
+        let mut got = Vec::new();
+        let status = loop {
+            let result = parser.next_command(&NoAliases);
+            for w in parser.take_warnings() {
+                got.extend_from_slice(format!("bash: line {}: warning: ", w.line).as_bytes());
+                got.extend_from_slice(&w.message);
+                got.push(b'\n');
+            }
+            match result {
+                Ok(Some(_)) => {}
+                Ok(None) => break 0,
+                Err(e) => {
+                    got.extend(e.render(b"bash: "));
+                    break match e.kind {
+                        ErrorKind::Grammar => 2,
+                        ErrorKind::Conditional => 0,
+                        ErrorKind::Array => 1,
+                    };
+                }
+            }
+        };
+        let got = String::from_utf8_lossy(&got).trim_end().to_string();
+        if got != c.messages || status != c.status {
+            failed.push(format!("{:?}\n  bash {} {:?}\n  ours {status} {got:?}", c.text, c.status, c.messages));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Where we differ from bash 5.2.15, and why.
+#[test]
+fn deviations() {
+    let options = ParseOptions::default();
+    let fails = |t: &str| parse(t, &options, &Table::default()).is_err();
+    // Bash takes the text for an expression with a stray parenthesis, and runs nothing.
+    assert!(fails("for ((;;) do :; done\n"));
+    // Bash forgets that the command is a declaration when a redirection comes in between.
+    assert!(!fails("declare x >y a=(1)\n"));
+}
+
+/// The same messages when the text comes in line by line.
+#[test]
+fn line_by_line() {
+    struct Lines<'t>(std::str::SplitInclusive<'t, char>);
+    impl sh_syntax::parse::Input for Lines<'_> {
+        fn read_line(&mut self, buf: &mut Vec<u8>, _: bool) -> bool {
+            self.0.next().is_some_and(|l| {
+                buf.extend_from_slice(l.as_bytes());
+                true
+            })
+        }
+    }
+    for c in cases() {
+        let input = Box::new(Lines(c.text.split_inclusive('\n')));
+        let mut lines = Parser::with_input(input, ParseOptions::default());
+        let mut whole = Parser::new(c.text.as_str(), ParseOptions::default());
+        loop {
+            let (a, b) = (lines.next_command(&NoAliases), whole.next_command(&NoAliases));
+            // The source line may be cut short where bash has not read on yet.
+            match (&a, &b) {
+                (Err(a), Err(b)) => assert_eq!((a.line, &a.message), (b.line, &b.message), "{:?}", c.text),
+                _ => assert_eq!(a, b, "{:?}", c.text),
+            }
+            if !matches!(a, Ok(Some(_))) {
+                break;
+            }
+        }
+    }
+}
