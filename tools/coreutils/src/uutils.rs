@@ -63,7 +63,6 @@ adapters! {
     BASE32 uu_base32 "base32" "base32" "encode or decode base32 data";
     BASE64 uu_base64 "base64" "base64" "encode or decode base64 data";
     BASENC uu_basenc "basenc" "basenc" "encode or decode data in several bases";
-    CAT uu_cat "cat" "cat" "concatenate files to standard output";
     CKSUM uu_cksum "cksum" "cksum" "print or check checksums and byte counts";
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
     CP uu_cp "cp" "cp" "copy files and directories";
@@ -78,7 +77,6 @@ adapters! {
     FACTOR uu_factor "factor" "factor" "print prime factors";
     FMT uu_fmt "fmt" "fmt" "reformat paragraphs";
     FOLD uu_fold "fold" "fold" "wrap lines to a width";
-    HEAD uu_head "head" "head" "print the first part of files";
     JOIN uu_join "join" "join" "join lines of two files on a common field";
     LS uu_ls "ls" "ls" "list directory contents";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
@@ -103,13 +101,10 @@ adapters! {
     SPLIT uu_split "split" "split" "split a file into pieces";
     SUM uu_sum "sum" "sum" "print checksum and block count";
     TAC uu_tac "tac" "tac" "print files in reverse";
-    TAIL uu_tail "tail" "tail" "print the last part of files";
-    TEE uu_tee "tee" "tee" "copy standard input to files and standard output";
     TR uu_tr "tr" "tr" "translate or delete characters";
     TRUNCATE uu_truncate "truncate" "truncate" "shrink or extend a file to a size";
     TSORT uu_tsort "tsort" "tsort" "sort topologically";
     UNEXPAND uu_unexpand "unexpand" "unexpand" "convert spaces to tabs";
-    UNIQ uu_uniq "uniq" "uniq" "report or drop repeated lines";
     VDIR uu_vdir "ls" "vdir" "list directory contents in long format";
     WC uu_wc "wc" "wc" "count lines, words and bytes";
 }

@@ -5,6 +5,7 @@
 //! | `input` | operands and standard input as one reader; lines without copying |
 //! | `quote` | file names in messages and listings, GNU's quoting styles |
 //! | `number` | counts and sizes with suffixes, sizes for people |
+//! | `locale` | UTF-8 or bytes; widths on a terminal |
 //! | `mode` | permission bits: octal, symbolic, `rwxr-xr-x` |
 //! | `paths` | symbolic links resolved, backups, prompts |
 //! | `names` | user and group names |
@@ -14,6 +15,7 @@
 
 pub(crate) mod civil;
 pub(crate) mod input;
+pub(crate) mod locale;
 pub(crate) mod mode;
 pub(crate) mod names;
 pub(crate) mod number;

@@ -5,7 +5,7 @@
 
 use super::lex::{self, Number, Token};
 use super::words::{Unit, Word};
-use crate::common::civil;
+use crate::common::civil::{self, Broken};
 use crate::common::zone::Zone;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -30,6 +30,10 @@ struct Relative {
 struct State<'a> {
     tokens: &'a [Token],
     at: usize,
+    /// Names of the zone in force, over the year.
+    names: &'a [String],
+    /// Which of them was given.
+    local_zone: Option<usize>,
     dates: u32,
     days: u32,
     times: u32,
@@ -84,6 +88,8 @@ pub(crate) fn parse(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u
     let mut s = State {
         tokens: &tokens,
         at: 0,
+        names: &names,
+        local_zone: None,
         dates: 0,
         days: 0,
         times: 0,
@@ -106,7 +112,7 @@ pub(crate) fn parse(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u
     while s.at < tokens.len() {
         s.item()?;
     }
-    s.time(zone)
+    s.time(zone, &here)
 }
 
 impl<'a> State<'a> {
@@ -201,7 +207,11 @@ impl<'a> State<'a> {
                 self.set_date((n.value, n.digits), month.value.checked_neg()?, day.value.checked_neg()?);
                 self.at += 3;
                 // The T of ISO 8601.
+                let clock = self.is_char(2, b':') || self.signed(2).is_some();
                 if self.word(0) == Some(Word::T) && self.unsigned(1).is_some() {
+                    if !clock {
+                        return None;
+                    }
                     self.at += 1;
                 }
                 return Some(());
@@ -239,8 +249,9 @@ impl<'a> State<'a> {
             return Some(());
         }
         self.set_time(hour.value, minute.value, second, nanos, Meridian::None);
-        // A signed number after the time is its zone, unless a unit follows it.
-        if self.signed(0).is_some() && self.unit(1).is_none() {
+        // A signed number after the time is its zone, even if a unit follows it: GNU reads
+        // `12:00 +1 day` as "12:00 in the zone +01, and a day".
+        if self.signed(0).is_some() {
             return self.zone_offset();
         }
         Some(())
@@ -356,8 +367,9 @@ impl<'a> State<'a> {
                 self.at += 1;
                 Some(())
             }
-            Word::LocalZone => {
+            Word::LocalZone(i) => {
                 self.local_zones += 1;
+                self.local_zone = Some(i);
                 self.at += 1;
                 if self.word(0) == Some(Word::Dst) {
                     self.at += 1;
@@ -469,7 +481,7 @@ impl<'a> State<'a> {
     }
 
     /// The time that all items together mean.
-    fn time(&self, zone: &Zone) -> Option<(i64, u32)> {
+    fn time(&self, zone: &Zone, now: &Broken) -> Option<(i64, u32)> {
         if self.times > 1 || self.dates > 1 || self.days > 1 || self.zones + self.local_zones > 1 {
             return None;
         }
@@ -491,11 +503,10 @@ impl<'a> State<'a> {
         } else {
             (0, 0, 0, 0)
         };
-        // Second 60 is a leap second that POSIX time does not have: the next minute's start.
         let valid = (1..=12).contains(&self.month)
             && (1..=civil::month_len(year, self.month)).contains(&self.day)
             && (0..60).contains(&minute)
-            && (0..=60).contains(&second)
+            && (0..60).contains(&second)
             && (-2_147_483_648..2_147_485_547).contains(&year);
         if !valid {
             return None;
@@ -521,7 +532,15 @@ impl<'a> State<'a> {
         let mut epoch = if self.zones > 0 {
             local.checked_sub(self.offset)?
         } else {
-            let t = zone.to_epoch(local);
+            // Amounts alone keep the offset in force now, as `mktime` does with a known `tm_isdst`.
+            let t = if self.times + self.dates + self.days == 0 {
+                local.checked_sub(now.offset)?
+            } else {
+                zone.to_epoch(local)
+            };
+            if self.local_zone.is_some_and(|i| self.names.get(i).is_none_or(|n| *n != zone.at(t).1)) {
+                return None;
+            }
             // A time of day that a change of clocks skips does not exist.
             if (self.times > 0 || self.dates > 0) && self.relatives == 0 && t + zone.at(t).0 != local {
                 return None;
@@ -631,7 +650,6 @@ mod tests {
             ("2024-01-15 10:30 EST", 1_705_332_600),
             ("2024-01-15 10:30 pm", 1_705_357_800),
             ("2024-01-15 -1 year", 1_673_740_800),
-            ("2024-01-15 10:00 + 90 minutes", 1_705_318_200),
             ("yesterday", 1_699_913_600),
             ("tomorrow 10:00", 1_700_042_400),
             ("1 week ago", 1_699_395_200),

@@ -20,8 +20,8 @@ pub(super) enum Word {
     Zone(i64),
     /// A zone name that says it is daylight saving time: minutes east without the hour.
     DayZone(i64),
-    /// A name of the local zone; whether it is the summer one.
-    LocalZone,
+    /// A name of the local zone, by its place in the list of names.
+    LocalZone(usize),
     Dst,
     /// `T` between date and time; also a military zone.
     T,
@@ -138,8 +138,8 @@ pub(super) fn lookup(word: &str, local: &[String]) -> Option<Word> {
         if matches!(word, "GMT" | "UT" | "UTC") {
             return Some(Word::Zone(0));
         }
-        if local.iter().any(|l| l.eq_ignore_ascii_case(word)) {
-            return Some(Word::LocalZone);
+        if let Some(i) = local.iter().position(|l| l.eq_ignore_ascii_case(word)) {
+            return Some(Word::LocalZone(i));
         }
         ZONES.iter().find(|(n, _, _)| *n == word).map(|(_, m, dst)| if *dst { Word::DayZone(*m) } else { Word::Zone(*m) })
     };

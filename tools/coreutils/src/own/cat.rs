@@ -1,0 +1,178 @@
+//! `cat` (POSIX XCU cat; GNU `-A -b -e -E -n -s -t -T -v`).
+
+use std::io::{BufRead, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit, Output};
+
+use crate::common::input::{self, Stop, put};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [FILE]...",
+    about: "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    options: &[
+        Opt::flag('A', "show-all", "equivalent to -vET"),
+        Opt::flag('b', "number-nonblank", "number nonempty output lines, overrides -n"),
+        Opt::flag('e', "", "equivalent to -vE"),
+        Opt::flag('E', "show-ends", "display $ at end of each line"),
+        Opt::flag('n', "number", "number all output lines"),
+        Opt::flag('s', "squeeze-blank", "suppress repeated empty output lines"),
+        Opt::flag('t', "", "equivalent to -vT"),
+        Opt::flag('T', "show-tabs", "display TAB characters as ^I"),
+        Opt::flag('u', "", "(ignored)"),
+        Opt::flag('v', "show-nonprinting", "use ^ and M- notation, except for LFD and TAB"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+/// What is done to lines, and what is carried from one file to the next.
+struct Format {
+    number: bool,
+    number_nonblank: bool,
+    ends: bool,
+    tabs: bool,
+    squeeze: bool,
+    nonprinting: bool,
+    line: u64,
+    blanks: usize,
+    /// Whether the last byte written ended a line.
+    at_start: bool,
+    /// A CR at a block's end whose successor is not known (`-E` shows CR LF as `^M$`).
+    out: Vec<u8>,
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let any = |ids: &[char]| ids.iter().any(|c| p.has(*c));
+    let mut format = Format {
+        number: any(&['n', 'b']),
+        number_nonblank: p.has('b'),
+        ends: any(&['A', 'e', 'E']),
+        tabs: any(&['A', 't', 'T']),
+        squeeze: p.has('s'),
+        nonprinting: any(&['A', 'e', 't', 'v']),
+        line: 0,
+        blanks: 0,
+        at_start: true,
+        out: Vec::new(),
+    };
+    let f = &format;
+    let plain = !(f.number || f.ends || f.tabs || f.squeeze || f.nonprinting);
+    let stdin = [b"-".to_vec()];
+    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
+    let mut exit = Exit::SUCCESS;
+    for file in files {
+        let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+            Ok(mut r) if plain => copy(&mut r, &mut ctx.stdout),
+            Ok(mut r) => format.file(&mut r, &mut ctx.stdout),
+            Err(e) => Err(Stop::Read(e)),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Stop::Read(e)) => {
+                input::file_error(ctx, file, &e);
+                exit = Exit::FAILURE;
+            }
+            Err(Stop::Write) => return Exit::FAILURE,
+        }
+    }
+    exit
+}
+
+/// Copies, and flushes whenever a read gave less than it could: a slow producer's output
+/// must not wait for a full buffer.
+fn copy(reader: &mut impl BufRead, out: &mut Output) -> Result<(), Stop> {
+    loop {
+        let block = match reader.fill_buf() {
+            Ok(b) => b,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Stop::Read(e)),
+        };
+        if block.is_empty() {
+            return Ok(());
+        }
+        put(out, block)?;
+        let n = block.len();
+        reader.consume(n);
+        if n < 32 * 1024 {
+            out.flush().map_err(|_| Stop::Write)?;
+        }
+    }
+}
+
+impl Format {
+    fn file(&mut self, reader: &mut impl BufRead, out: &mut Output) -> Result<(), Stop> {
+        input::for_each_line(reader, b'\n', |line, ended| {
+            self.line(line, ended);
+            if self.out.len() >= 32 * 1024 {
+                put(out, &self.out)?;
+                self.out.clear();
+            }
+            Ok(true)
+        })
+        .and_then(|()| {
+            put(out, &self.out)?;
+            self.out.clear();
+            Ok(())
+        })
+    }
+
+    fn line(&mut self, line: &[u8], ended: bool) {
+        let blank = line.is_empty() && self.at_start;
+        if blank {
+            self.blanks += 1;
+            if self.squeeze && self.blanks > 1 {
+                return;
+            }
+        } else {
+            self.blanks = 0;
+        }
+        if self.number && self.at_start && !(self.number_nonblank && line.is_empty()) {
+            self.line += 1;
+            self.out.extend_from_slice(format!("{:6}\t", self.line).as_bytes());
+        }
+        let body = match line.split_last() {
+            Some((b'\r', rest)) if self.ends && ended && !self.nonprinting => {
+                self.body(rest);
+                self.out.extend_from_slice(b"^M");
+                &[][..]
+            }
+            _ => line,
+        };
+        self.body(body);
+        if ended {
+            self.out.extend_from_slice(if self.ends { b"$\n" } else { b"\n" });
+        }
+        self.at_start = ended;
+    }
+
+    fn body(&mut self, text: &[u8]) {
+        if !self.nonprinting && !self.tabs {
+            self.out.extend_from_slice(text);
+            return;
+        }
+        for &b in text {
+            if b == b'\t' {
+                self.out.extend_from_slice(if self.tabs { b"^I" } else { b"\t" });
+                continue;
+            }
+            if !self.nonprinting {
+                self.out.push(b);
+                continue;
+            }
+            let low = b & 0x7f;
+            if b >= 0x80 {
+                self.out.extend_from_slice(b"M-");
+            }
+            match low {
+                0..=0x1f => self.out.extend_from_slice(&[b'^', low + 64]),
+                0x7f => self.out.extend_from_slice(b"^?"),
+                _ => self.out.push(low),
+            }
+        }
+    }
+}

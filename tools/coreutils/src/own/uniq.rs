@@ -1,0 +1,334 @@
+//! `uniq` (POSIX XCU uniq; GNU `-c -d -D -u -i -f -s -w -z --group`).
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::input::{self, Stop, put};
+use crate::common::{number, quote};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [INPUT [OUTPUT]]",
+    about: "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
+    options: &[
+        Opt::flag('c', "count", "prefix lines by the number of occurrences"),
+        Opt::flag('d', "repeated", "only print duplicate lines, one for each group"),
+        Opt::flag('D', "", "print all duplicate lines"),
+        Opt::optional('\u{1}', "all-repeated", "METHOD", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}").long_only(),
+        Opt::value('f', "skip-fields", "N", "avoid comparing the first N fields"),
+        Opt::optional('\u{2}', "group", "METHOD", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}").long_only(),
+        Opt::flag('i', "ignore-case", "ignore differences in case when comparing"),
+        Opt::value('s', "skip-chars", "N", "avoid comparing the first N characters"),
+        Opt::flag('u', "unique", "only print unique lines"),
+        Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
+        Opt::value('w', "check-chars", "N", "compare no more than N characters in lines"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Separate {
+    None,
+    Prepend,
+    Append,
+    Between,
+    Both,
+}
+
+struct Options {
+    count: bool,
+    /// Which groups are printed: of one line, of several.
+    unique: bool,
+    repeated: bool,
+    /// All lines of a group, with empty lines around groups.
+    all: Option<Separate>,
+    ignore_case: bool,
+    skip_fields: u64,
+    skip_chars: u64,
+    check_chars: u64,
+    delimiter: u8,
+}
+
+/// `-5` and `+5`: the obsolete `-f 5` and `-s 5`.
+fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut ended = false;
+    let mut fields: Option<usize> = None;
+    let mut out: Vec<Vec<u8>> = Vec::new();
+    for a in args {
+        let digits = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
+        match a.as_slice() {
+            b"--" => ended = true,
+            [b'-', rest @ ..] if !ended && digits(rest) => {
+                // Digits of separate arguments make one number: `-1 -2` is `-f 12`.
+                match fields.and_then(|i| out.get_mut(i)) {
+                    Some(f) => f.extend_from_slice(rest),
+                    None => {
+                        fields = Some(out.len());
+                        out.push([b"-f", rest].concat());
+                    }
+                }
+                continue;
+            }
+            [b'-', first, rest @ ..] if !ended && first.is_ascii_digit() => {
+                let n = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+                out.push([b"-f", &a[1..2 + n]].concat());
+                out.push([b"-", &rest[n..]].concat());
+                continue;
+            }
+            [b'+', rest @ ..] if !ended && digits(rest) => {
+                out.push([b"-s", rest].concat());
+                continue;
+            }
+            _ => {}
+        }
+        out.push(a.clone());
+    }
+    out
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, &modern(args), Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let o = match options(ctx, &p) {
+        Ok(o) => o,
+        Err(e) => return e,
+    };
+    if let Some(extra) = p.operands.get(2) {
+        input::extra_operand(ctx, extra);
+        return Exit::FAILURE;
+    }
+    let stdin = b"-".to_vec();
+    let name = p.operands.first().unwrap_or(&stdin);
+    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, name) {
+        Ok(r) => r,
+        Err(e) => {
+            input::file_error(ctx, name, &e);
+            return Exit::FAILURE;
+        }
+    };
+    let target = p.operands.get(1).filter(|t| *t != b"-");
+    let result = match target {
+        None => filter(&mut reader, &mut ctx.stdout, &o),
+        Some(t) => match File::create(box_sys::path::resolve(&ctx.cwd, t)) {
+            Ok(f) => {
+                let mut out = BufWriter::new(f);
+                filter(&mut reader, &mut out, &o).and_then(|()| out.flush().map_err(|_| Stop::Write))
+            }
+            Err(e) => {
+                drop(reader);
+                input::file_error(ctx, t, &e);
+                return Exit::FAILURE;
+            }
+        },
+    };
+    match result {
+        Ok(()) => Exit::SUCCESS,
+        Err(Stop::Read(e)) => {
+            let shown = quote::always(name);
+            ctx.error_bytes(&[b"error reading ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+            Exit::FAILURE
+        }
+        Err(Stop::Write) => {
+            if target.is_some() {
+                ctx.error("write error");
+            }
+            Exit::FAILURE
+        }
+    }
+}
+
+fn options(ctx: &mut Ctx<'_>, p: &Parsed) -> Result<Options, Exit> {
+    let mut all = None;
+    let mut group = None;
+    for (id, value) in &p.options {
+        let is = |name: &[u8]| value.as_deref().is_some_and(|v| !v.is_empty() && name.starts_with(v));
+        let bad = match (id, value.is_none()) {
+            ('D', _) | ('\u{1}', true) => {
+                all = Some(Separate::None);
+                false
+            }
+            ('\u{2}', true) => {
+                group = Some(Separate::Between);
+                false
+            }
+            ('\u{1}', _) => {
+                all = match () {
+                    () if is(b"none") => Some(Separate::None),
+                    () if is(b"prepend") => Some(Separate::Prepend),
+                    () if is(b"separate") => Some(Separate::Between),
+                    () => None,
+                };
+                all.is_none()
+            }
+            ('\u{2}', _) => {
+                group = match () {
+                    () if is(b"separate") => Some(Separate::Between),
+                    () if is(b"prepend") => Some(Separate::Prepend),
+                    () if is(b"append") => Some(Separate::Append),
+                    () if is(b"both") => Some(Separate::Both),
+                    () => None,
+                };
+                group.is_none()
+            }
+            _ => false,
+        };
+        if bad {
+            let name: &[u8] = if *id == '\u{1}' { b"--all-repeated" } else { b"--group" };
+            let shown = quote::always(value.as_deref().unwrap_or_default());
+            input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '", name, b"'"]);
+            return Err(Exit::FAILURE);
+        }
+    }
+    if group.is_some() && (p.has('c') || p.has('d') || p.has('u') || all.is_some()) {
+        input::usage_error(ctx, &[b"--group is mutually exclusive with -c/-d/-D/-u"]);
+        return Err(Exit::FAILURE);
+    }
+    if all.is_some() && p.has('c') {
+        input::usage_error(ctx, &[b"printing all duplicated lines and repeat counts is meaningless"]);
+        return Err(Exit::FAILURE);
+    }
+    let mut numbers = [0, 0, u64::MAX];
+    for (slot, (id, what)) in numbers.iter_mut().zip([
+        ('f', "number of fields to skip"),
+        ('s', "number of bytes to skip"),
+        ('w', "number of bytes to compare"),
+    ]) {
+        if let Some(text) = p.last(id) {
+            match number::decimal(text) {
+                Some(n) => *slot = n,
+                None => {
+                    let shown = quote::colon(text);
+                    ctx.error_bytes(&[&shown, b": invalid ", what.as_bytes()]);
+                    return Err(Exit::FAILURE);
+                }
+            }
+        }
+    }
+    let repeated = p.has('d') || all.is_some();
+    Ok(Options {
+        count: p.has('c'),
+        unique: !repeated || group.is_some(),
+        repeated: !p.has('u') || group.is_some(),
+        all: all.or(group),
+        ignore_case: p.has('i'),
+        skip_fields: numbers[0],
+        skip_chars: numbers[1],
+        check_chars: numbers[2],
+        delimiter: if p.has('z') { 0 } else { b'\n' },
+    })
+}
+
+impl Options {
+    /// The part of a line that is compared.
+    fn key<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        let mut at = 0;
+        let blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
+        for _ in 0..self.skip_fields {
+            if at >= line.len() {
+                break;
+            }
+            at += line[at..].iter().take_while(|c| blank(c)).count();
+            at += line[at..].iter().take_while(|c| !blank(c)).count();
+        }
+        let chars = usize::try_from(self.skip_chars).unwrap_or(usize::MAX);
+        let rest = &line[at.saturating_add(chars).min(line.len())..];
+        &rest[..usize::try_from(self.check_chars).unwrap_or(usize::MAX).min(rest.len())]
+    }
+
+    fn same(&self, a: &[u8], b: &[u8]) -> bool {
+        let (a, b) = (self.key(a), self.key(b));
+        if self.ignore_case { a.eq_ignore_ascii_case(b) } else { a == b }
+    }
+}
+
+fn filter(reader: &mut input::In<'_>, out: &mut impl Write, o: &Options) -> Result<(), Stop> {
+    if let Some(separate) = o.all {
+        return groups(reader, out, o, separate);
+    }
+    let mut previous: Vec<u8> = Vec::new();
+    let mut count = 0u64;
+    input::for_each_line(reader, o.delimiter, |line, _| {
+        if count > 0 && o.same(&previous, line) {
+            count += 1;
+            return Ok(true);
+        }
+        group_end(out, &previous, count, o)?;
+        previous.clear();
+        previous.extend_from_slice(line);
+        count = 1;
+        Ok(true)
+    })?;
+    group_end(out, &previous, count, o)
+}
+
+fn group_end(out: &mut impl Write, line: &[u8], count: u64, o: &Options) -> Result<(), Stop> {
+    if count == 0 || !(if count == 1 { o.unique } else { o.repeated }) {
+        return Ok(());
+    }
+    if o.count {
+        put(out, format!("{count:7} ").as_bytes())?;
+    }
+    put(out, line)?;
+    put(out, &[o.delimiter])
+}
+
+/// `-D` and `--group`: all lines, with empty lines around the groups.
+fn groups(reader: &mut input::In<'_>, out: &mut impl Write, o: &Options, separate: Separate) -> Result<(), Stop> {
+    let mut previous: Vec<u8> = Vec::new();
+    let mut count = 0u64;
+    let mut printed = false;
+    let gap = [o.delimiter];
+    // The first line of a group waits until it is known whether the group is shown.
+    input::for_each_line(reader, o.delimiter, |line, _| {
+        let same = count > 0 && o.same(&previous, line);
+        if !same {
+            if count == 1 && o.unique && o.repeated {
+                begin(out, separate, &mut printed, &gap)?;
+                put(out, &previous)?;
+                put(out, &gap)?;
+            }
+            previous.clear();
+            previous.extend_from_slice(line);
+            count = 1;
+            return Ok(true);
+        }
+        count += 1;
+        if count == 2 && o.repeated {
+            begin(out, separate, &mut printed, &gap)?;
+            put(out, &previous)?;
+            put(out, &gap)?;
+        }
+        if o.repeated {
+            put(out, line)?;
+            put(out, &gap)?;
+        }
+        // Lines that compare equal may differ: each is shown as it is, and compared to its neighbour.
+        previous.clear();
+        previous.extend_from_slice(line);
+        Ok(true)
+    })?;
+    if count == 1 && o.unique && o.repeated {
+        begin(out, separate, &mut printed, &gap)?;
+        put(out, &previous)?;
+        put(out, &gap)?;
+    }
+    if printed && matches!(separate, Separate::Append | Separate::Both) {
+        put(out, &gap)?;
+    }
+    Ok(())
+}
+
+fn begin(out: &mut impl Write, separate: Separate, printed: &mut bool, gap: &[u8]) -> Result<(), Stop> {
+    let before = match separate {
+        Separate::None => false,
+        Separate::Prepend | Separate::Both => true,
+        Separate::Append | Separate::Between => *printed,
+    };
+    *printed = true;
+    if before { put(out, gap) } else { Ok(()) }
+}
