@@ -171,7 +171,10 @@ pub enum RedirectFd {
     Default,
     Number(u32),
     /// `{name}>`: the shell picks a descriptor of 10 or above and assigns it.
-    Var { name: Text, subscript: Option<Subscript> },
+    Var {
+        name: Text,
+        subscript: Option<Subscript>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -490,7 +493,11 @@ pub enum ArithExpr {
     /// `=` (no operator) and `op=`; the target is `Var` or `Element`.
     Assign(Option<ArithBinary>, Box<ArithExpr>, Box<ArithExpr>),
     /// `++x`, `--x`, `x++`, `x--`; the target is `Var` or `Element`.
-    Step { increment: bool, prefix: bool, target: Box<ArithExpr> },
+    Step {
+        increment: bool,
+        prefix: bool,
+        target: Box<ArithExpr>,
+    },
     Comma(Box<ArithExpr>, Box<ArithExpr>),
 }
 

@@ -79,7 +79,11 @@ pub struct Warning {
 ///
 /// Bash prints `EXPRESSION: MESSAGE (error token is "TOKEN")`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message} (error token is \"{}\")", String::from_utf8_lossy(expression), String::from_utf8_lossy(token))]
+#[error(
+    "{}: {message} (error token is \"{}\")",
+    String::from_utf8_lossy(expression),
+    String::from_utf8_lossy(token)
+)]
 pub struct ArithError {
     /// The whole expression, leading blanks removed.
     pub expression: Text,

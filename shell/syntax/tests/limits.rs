@@ -14,9 +14,41 @@ fn survives(text: &str) -> bool {
 fn nesting() {
     let n = 200_000;
     for open in [
-        "(", "( ", "{ ", "((", "if ", "while ", "case a in a) ", "f() {\n", "f() ", "! ", "time ", "$(", "$((", "${a:-", "\"${a:-",
-        "`\\", "${a[", "a[", "a=(", "a=($(b=(", "<(", "[[ (", "[[ ! ", "coproc { ", "select x do ", "for ((;;)) { ", "\"$(",
-        "echo `(", "function f ", "${. ", "@(", "x=${y/", "$[", "eval a=(", "case x in ((",
+        "(",
+        "( ",
+        "{ ",
+        "((",
+        "if ",
+        "while ",
+        "case a in a) ",
+        "f() {\n",
+        "f() ",
+        "! ",
+        "time ",
+        "$(",
+        "$((",
+        "${a:-",
+        "\"${a:-",
+        "`\\",
+        "${a[",
+        "a[",
+        "a=(",
+        "a=($(b=(",
+        "<(",
+        "[[ (",
+        "[[ ! ",
+        "coproc { ",
+        "select x do ",
+        "for ((;;)) { ",
+        "\"$(",
+        "echo `(",
+        "function f ",
+        "${. ",
+        "@(",
+        "x=${y/",
+        "$[",
+        "eval a=(",
+        "case x in ((",
     ] {
         survives(&format!("echo {}", open.repeat(n)));
         survives(&format!("[[ {}", open.repeat(n)));
@@ -28,12 +60,24 @@ fn nesting() {
 #[test]
 fn honest_nesting() {
     for (open, inside, close) in [
-        ("( ", "a", " )"), ("{ ", "a;", " };"), ("if a; then ", "b;", " fi;"), ("$(echo ", "a", ")"),
-        ("${a:-", "b", "}"), ("\"${a:-", "b", "}\""), ("$((1+", "2", "))"), ("$(( (", "1", ") ))"),
+        ("( ", "a", " )"),
+        ("{ ", "a;", " };"),
+        ("if a; then ", "b;", " fi;"),
+        ("$(echo ", "a", ")"),
+        ("${a:-", "b", "}"),
+        ("\"${a:-", "b", "}\""),
+        ("$((1+", "2", "))"),
+        ("$(( (", "1", ") ))"),
     ] {
         let n = 60;
         let text = format!("{}{inside}{}", open.repeat(n), close.repeat(n));
-        assert!(survives(&format!("echo; {}", if open.starts_with(['$', '"']) { format!("echo {text}") } else { text.clone() })), "{text}");
+        assert!(
+            survives(&format!(
+                "echo; {}",
+                if open.starts_with(['$', '"']) { format!("echo {text}") } else { text.clone() }
+            )),
+            "{text}"
+        );
     }
 }
 

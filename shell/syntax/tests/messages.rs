@@ -17,9 +17,14 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for block in data.split("\n%% ").skip(1) {
         let (status, rest) = block.split_once('\n').expect("status line");
-        let (text, messages) = rest.split_once("\n--\n").or(rest.strip_suffix("\n--").map(|t| (t, ""))).expect("--");
+        let (text, messages) =
+            rest.split_once("\n--\n").or(rest.strip_suffix("\n--").map(|t| (t, ""))).expect("--");
         let status = status.parse().expect("status");
-        cases.push(Case { status, text: format!("{text}\n"), messages: messages.trim_end().to_string() });
+        cases.push(Case {
+            status,
+            text: format!("{text}\n"),
+            messages: messages.trim_end().to_string(),
+        });
     }
     cases
 }
@@ -54,7 +59,10 @@ fn as_bash() {
         };
         let got = String::from_utf8_lossy(&got).trim_end().to_string();
         if got != c.messages || status != c.status {
-            failed.push(format!("{:?}\n  bash {} {:?}\n  ours {status} {got:?}", c.text, c.status, c.messages));
+            failed.push(format!(
+                "{:?}\n  bash {} {:?}\n  ours {status} {got:?}",
+                c.text, c.status, c.messages
+            ));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -91,7 +99,9 @@ fn line_by_line() {
             let (a, b) = (lines.next_command(&NoAliases), whole.next_command(&NoAliases));
             // The source line may be cut short where bash has not read on yet.
             match (&a, &b) {
-                (Err(a), Err(b)) => assert_eq!((a.line, &a.message), (b.line, &b.message), "{:?}", c.text),
+                (Err(a), Err(b)) => {
+                    assert_eq!((a.line, &a.message), (b.line, &b.message), "{:?}", c.text)
+                }
                 _ => assert_eq!(a, b, "{:?}", c.text),
             }
             if !matches!(a, Ok(Some(_))) {

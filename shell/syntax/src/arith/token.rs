@@ -68,7 +68,11 @@ impl<'a> Lexer<'a> {
         }
         if c.is_ascii_digit() {
             let mut end = start + 1;
-            while self.text.get(end).is_some_and(|&b| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'@' | b'_')) {
+            while self
+                .text
+                .get(end)
+                .is_some_and(|&b| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'@' | b'_'))
+            {
                 end += 1;
             }
             self.pos = end;

@@ -28,7 +28,15 @@ const CHAIN: usize = 64;
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a [u8], params: &'a [&'a Param]) -> Self {
-        Parser { lexer: Lexer::new(text), params, current: Tok::End, depth: 0, nested: 0, subscript_params: false, effects: 0 }
+        Parser {
+            lexer: Lexer::new(text),
+            params,
+            current: Tok::End,
+            depth: 0,
+            nested: 0,
+            subscript_params: false,
+            effects: 0,
+        }
     }
 
     /// The whole text as an expression whose parameters are evaluated in place; `None` where it
@@ -198,7 +206,13 @@ impl<'a> Parser<'a> {
     /// The rest of a long sum, as a balanced tree: subtraction adds the negated operand, which
     /// is the same with wrapping integers.
     #[inline(never)]
-    fn long_sum(&mut self, left: ArithExpr, op: ArithBinary, right: ArithExpr, bind: u8) -> Res<ArithExpr> {
+    fn long_sum(
+        &mut self,
+        left: ArithExpr,
+        op: ArithBinary,
+        right: ArithExpr,
+        bind: u8,
+    ) -> Res<ArithExpr> {
         let signed = |op, e| match op {
             ArithBinary::Sub => ArithExpr::Unary(ArithUnary::Minus, Box::new(e)),
             _ => e,
@@ -353,7 +367,10 @@ fn binding(op: ArithBinary) -> u8 {
 
 /// Joins the terms of an associative operator: to the left while they are few, in a balanced
 /// tree when they are many.
-fn chain(mut terms: Vec<ArithExpr>, join: &dyn Fn(Box<ArithExpr>, Box<ArithExpr>) -> ArithExpr) -> ArithExpr {
+fn chain(
+    mut terms: Vec<ArithExpr>,
+    join: &dyn Fn(Box<ArithExpr>, Box<ArithExpr>) -> ArithExpr,
+) -> ArithExpr {
     if terms.len() <= CHAIN {
         let mut terms = terms.into_iter();
         let first = terms.next().unwrap_or(ArithExpr::Number(0));

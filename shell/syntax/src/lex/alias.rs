@@ -60,7 +60,8 @@ impl Machine<'_, '_> {
 
     /// The same for a word spelled over line continuations.
     pub fn substitute_alias_named(&mut self, name: &[u8], start: usize, end: usize) -> bool {
-        if self.alias.spans.len() >= MAX_SPANS || self.alias.spans.iter().any(|s| *s.name == *name) {
+        if self.alias.spans.len() >= MAX_SPANS || self.alias.spans.iter().any(|s| *s.name == *name)
+        {
             return false;
         }
         let Some(text) = self.aliases.get(name) else { return false };
@@ -103,7 +104,10 @@ impl Machine<'_, '_> {
 /// The alias text, with a blank added when it could run into what follows it: bash ends
 /// the last word of an alias where the alias ends, unless that is inside quotes.
 fn delimited(text: Rc<[u8]>) -> Rc<[u8]> {
-    if text.is_empty() || text.last().is_some_and(|&b| is(b, BLANK) || b == b'\n') || ends_quoted(&text) {
+    if text.is_empty()
+        || text.last().is_some_and(|&b| is(b, BLANK) || b == b'\n')
+        || ends_quoted(&text)
+    {
         return text;
     }
     let mut t = text.to_vec();

@@ -37,7 +37,8 @@ impl Machine<'_, '_> {
         let (mut parens, mut brackets, mut ternaries) = (0usize, 0usize, 0usize);
         let raw_end;
         loop {
-            let run = self.rest().iter().position(|&c| STOP[c as usize]).unwrap_or(self.rest().len());
+            let run =
+                self.rest().iter().position(|&c| STOP[c as usize]).unwrap_or(self.rest().len());
             if run > 0 {
                 let pos = self.pos;
                 b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
@@ -63,7 +64,9 @@ impl Machine<'_, '_> {
                     self.pos += 1;
                     if self.peek_joined() != Some(b')') {
                         // Not `))`: the caller takes it for nested parentheses.
-                        return Err(self.error(line, &b"syntax error near unexpected token `)'"[..]));
+                        return Err(
+                            self.error(line, &b"syntax error near unexpected token `)'"[..])
+                        );
                     }
                     self.pos += 1;
                     raw_end = at;
@@ -111,4 +114,3 @@ static STOP: [bool; 256] = {
     }
     t
 };
-

@@ -81,7 +81,14 @@ impl Machine<'_, '_> {
             let word = Word { parts: vec![WordPart::Quoted(raw.clone())], raw };
             return Ok(Outcome::Assign(Lexeme::Word(word)));
         }
-        Ok(Outcome::Assign(Lexeme::Assign(Box::new(Assignment { name, subscript, append, value, raw, line }))))
+        Ok(Outcome::Assign(Lexeme::Assign(Box::new(Assignment {
+            name,
+            subscript,
+            append,
+            value,
+            raw,
+            line,
+        }))))
     }
 
     /// Whether the `[` at `pos` is closed before a blank or operator ends the word.
@@ -103,7 +110,9 @@ impl Machine<'_, '_> {
                     Some(n) => i += n + 1,
                     None => return false,
                 },
-                _ if is(c, BREAK) && !rest.get(..i).is_some_and(|s| s.contains(&b'$')) => return false,
+                _ if is(c, BREAK) && !rest.get(..i).is_some_and(|s| s.contains(&b'$')) => {
+                    return false;
+                }
                 b'\n' => return false,
                 _ => {}
             }
@@ -134,11 +143,14 @@ impl Machine<'_, '_> {
                 Some(b'\n') => {
                     self.pos += 1;
                     self.line += 1;
-                    if !self.docs.pending.is_empty() {
+                    if self.docs.due() {
                         self.read_heredocs()?;
                     }
                 }
-                Some(c) if is(c, BREAK) && !(matches!(c, b'<' | b'>') && self.peek_at(1) == Some(b'(')) => {
+                Some(c)
+                    if is(c, BREAK)
+                        && !(matches!(c, b'<' | b'>') && self.peek_at(1) == Some(b'(')) =>
+                {
                     // The operator is read as a token for the message.
                     match self.next_kind(Ctx::ARG)? {
                         Tk::Word => {

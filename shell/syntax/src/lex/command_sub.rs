@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use super::token::{Ctx, Tk};
 use super::{Machine, Res};
-use crate::ast::{CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart};
+use crate::ast::{
+    CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
+};
 
 /// Nesting cost of a command in a word.
 const COST: u32 = 8;
@@ -36,6 +38,8 @@ impl Machine<'_, '_> {
         self.enter(COST)?;
         self.subs += 1;
         let docs = self.docs.begin();
+        // Lines inside belong to the here-documents inside.
+        let outer = self.docs.enter();
         let mut body = self.compound_list(true)?;
         if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
             return Err(self.unexpected());
@@ -49,6 +53,7 @@ impl Machine<'_, '_> {
         } else {
             self.close_docs(docs, &mut body);
         }
+        self.docs.base = outer;
         self.subs -= 1;
         self.leave(COST);
         Ok(body)
@@ -116,7 +121,10 @@ impl Machine<'_, '_> {
 fn is_file_read(body: &List) -> bool {
     let [item] = body.items.as_slice() else { return false };
     let [stage] = item.and_or.first.stages.as_slice() else { return false };
-    if item.background || !item.and_or.rest.is_empty() || item.and_or.first.negated || item.and_or.first.timed.is_some()
+    if item.background
+        || !item.and_or.rest.is_empty()
+        || item.and_or.first.negated
+        || item.and_or.first.timed.is_some()
     {
         return false;
     }

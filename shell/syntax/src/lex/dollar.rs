@@ -33,8 +33,6 @@ impl Machine<'_, '_> {
                 Ok(Some(WordPart::Quoted(text.into_boxed_slice())))
             }
             b'"' if !quoted => {
-                let end = self.pos;
-                self.pos = end;
                 if self.words > 0 {
                     self.edit_from(start, Vec::new());
                 }

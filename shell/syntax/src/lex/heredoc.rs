@@ -14,6 +14,9 @@ use crate::error::Warning;
 pub(crate) struct Docs {
     /// Announced, body not read yet.
     pub pending: Vec<Pending>,
+    /// The first of those that the next newline is for; those before it were announced outside
+    /// of the substitution that is being read.
+    pub base: usize,
     /// Bodies by number, increasing.
     done: Vec<(u32, HereDoc)>,
     next: u32,
@@ -33,6 +36,16 @@ impl Docs {
     /// The number of the next here-document.
     pub fn begin(&self) -> u32 {
         self.next
+    }
+
+    /// Starts a substitution; gives what [`Docs::base`] has to be again after it.
+    pub fn enter(&mut self) -> usize {
+        std::mem::replace(&mut self.base, self.pending.len())
+    }
+
+    /// Whether the next newline ends with bodies.
+    pub fn due(&self) -> bool {
+        self.pending.len() > self.base
     }
 
     pub fn clear(&mut self) {
@@ -56,7 +69,8 @@ impl Machine<'_, '_> {
     /// Reads the bodies of all pending here-documents, with `pos` at the start of a line.
     #[inline(never)]
     pub fn read_heredocs(&mut self) -> Res<()> {
-        let pending = std::mem::take(&mut self.docs.pending);
+        let base = self.docs.base.min(self.docs.pending.len());
+        let pending = self.docs.pending.split_off(base);
         for mut p in pending {
             let first_line = self.line;
             // Bash counts the lines before the body, not those before the redirection.
@@ -67,7 +81,12 @@ impl Machine<'_, '_> {
             } else {
                 self.doc_body(text, first_line)?
             };
-            let doc = HereDoc { delimiter: p.delimiter, strip_tabs: p.strip_tabs, quoted: p.quoted, body };
+            let doc = HereDoc {
+                delimiter: p.delimiter,
+                strip_tabs: p.strip_tabs,
+                quoted: p.quoted,
+                body,
+            };
             self.docs.done.push((p.id, doc));
         }
         Ok(())
@@ -142,7 +161,9 @@ impl Machine<'_, '_> {
     }
 
     fn warn_eof(&mut self, p: &Pending) {
-        let mut message = format!("here-document at line {} delimited by end-of-file (wanted `", p.line).into_bytes();
+        let mut message =
+            format!("here-document at line {} delimited by end-of-file (wanted `", p.line)
+                .into_bytes();
         message.extend_from_slice(&p.delimiter);
         message.extend_from_slice(b"')");
         let line = self.line.saturating_sub(1);
@@ -169,7 +190,8 @@ impl Machine<'_, '_> {
         if docs.pending.iter().any(|p| p.id >= from) && self.st.subs > 0 {
             let count = docs.pending.iter().filter(|p| p.id >= from).count();
             let s = if count == 1 { "" } else { "s" };
-            let message = format!("command substitution: {count} unterminated here-document{s}").into_bytes();
+            let message =
+                format!("command substitution: {count} unterminated here-document{s}").into_bytes();
             docs.in_words = true;
             let line = self.st.line;
             self.st.warnings.push(Warning { line, message: message.into() });
@@ -303,7 +325,12 @@ impl Filler<'_> {
         if let Some((_, body)) = self.docs.get_mut(i) {
             let body = std::mem::replace(
                 body,
-                HereDoc { delimiter: Text::default(), strip_tabs: false, quoted: false, body: Word::default() },
+                HereDoc {
+                    delimiter: Text::default(),
+                    strip_tabs: false,
+                    quoted: false,
+                    body: Word::default(),
+                },
             );
             *doc = Rc::new(body);
         }

@@ -106,6 +106,7 @@ pub(crate) struct Mark {
     words: u32,
     edits: usize,
     pending_docs: usize,
+    docs_base: usize,
 }
 
 impl Machine<'_, '_> {
@@ -190,6 +191,7 @@ impl Machine<'_, '_> {
             words: self.words,
             edits: self.edits.len(),
             pending_docs: self.docs.pending.len(),
+            docs_base: self.docs.base,
         }
     }
 
@@ -201,6 +203,7 @@ impl Machine<'_, '_> {
         self.words = mark.words;
         self.edits.truncate(mark.edits);
         self.docs.pending.truncate(mark.pending_docs);
+        self.docs.base = mark.docs_base;
         self.look = None;
     }
 
@@ -280,6 +283,10 @@ impl Machine<'_, '_> {
     /// Line number to report for the end of input: bash counts one more line, whether
     /// the last one ends in a newline or not.
     pub fn eof_line(&self) -> u32 {
-        if self.src.last() == Some(&b'\n') || self.src.is_empty() { self.line } else { self.line + 1 }
+        if self.src.last() == Some(&b'\n') || self.src.is_empty() {
+            self.line
+        } else {
+            self.line + 1
+        }
     }
 }

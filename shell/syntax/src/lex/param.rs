@@ -96,7 +96,9 @@ impl Machine<'_, '_> {
             return Ok(false);
         }
         p.op = ParamOp::Plain;
-        if matches!(c, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') && self.peek_at(1) == Some(b'}') {
+        if matches!(c, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')
+            && self.peek_at(1) == Some(b'}')
+        {
             self.pos += 1;
             p.name = ParamName::Special(c);
             p.op = ParamOp::Length;
@@ -172,8 +174,11 @@ impl Machine<'_, '_> {
             b'/' => self.replace_op(p)?,
             b'^' | b',' | b'~' => {
                 let all = self.doubled(c);
-                let pattern =
-                    if self.peek_joined() == Some(b'}') { None } else { Some(self.operand(Stop::Brace, false)?) };
+                let pattern = if self.peek_joined() == Some(b'}') {
+                    None
+                } else {
+                    Some(self.operand(Stop::Brace, false)?)
+                };
                 let kind = match c {
                     b'^' => CaseKind::Upper,
                     b',' => CaseKind::Lower,
@@ -267,7 +272,9 @@ fn bad_param() -> Box<Param> {
 
 /// The positional parameter named by `digits`; `0`, `00`.. are `$0`.
 pub(crate) fn positional(digits: &[u8]) -> ParamName {
-    let n = digits.iter().fold(0u32, |n, &b| n.saturating_mul(10).saturating_add(u32::from(b.wrapping_sub(b'0'))));
+    let n = digits
+        .iter()
+        .fold(0u32, |n, &b| n.saturating_mul(10).saturating_add(u32::from(b.wrapping_sub(b'0'))));
     if n == 0 { ParamName::Special(b'0') } else { ParamName::Positional(n) }
 }
 

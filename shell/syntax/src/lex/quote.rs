@@ -265,7 +265,13 @@ fn push_utf8(out: &mut Vec<u8>, n: u32) {
             out.extend_from_slice(&[0xf0 | (n >> 18) as u8, tail(n, 12), tail(n, 6), tail(n, 0)]);
         }
         0x20_0000..=0x3ff_ffff => {
-            out.extend_from_slice(&[0xf8 | (n >> 24) as u8, tail(n, 18), tail(n, 12), tail(n, 6), tail(n, 0)]);
+            out.extend_from_slice(&[
+                0xf8 | (n >> 24) as u8,
+                tail(n, 18),
+                tail(n, 12),
+                tail(n, 6),
+                tail(n, 0),
+            ]);
         }
         0x400_0000..=0x7fff_ffff => out.extend_from_slice(&[
             0xfc | (n >> 30) as u8,

@@ -233,7 +233,7 @@ impl Machine<'_, '_> {
             self.skip_blanks();
             let (start, line) = (self.pos, self.line);
             let Some(b) = self.peek() else {
-                if !self.docs.pending.is_empty() {
+                if self.docs.due() {
                     self.read_heredocs()?;
                 }
                 return Ok(self.simple(Tk::Eof, start, line));
@@ -269,7 +269,7 @@ impl Machine<'_, '_> {
         Ok(match b {
             b'\n' => {
                 self.line += 1;
-                if !self.docs.pending.is_empty() {
+                if self.docs.due() {
                     self.read_heredocs()?;
                 }
                 Tk::Newline
@@ -347,7 +347,10 @@ impl Machine<'_, '_> {
             // `<(` continues a word; an extglob may do so, too.
             let continues = match next {
                 Some(b'<' | b'>') => self.peek_at(1) == Some(b'('),
-                Some(b'(') => self.extglob_on(ctx) && self.src.get(end - 1).is_some_and(|b| b"?*+@!".contains(b)),
+                Some(b'(') => {
+                    self.extglob_on(ctx)
+                        && self.src.get(end - 1).is_some_and(|b| b"?*+@!".contains(b))
+                }
                 Some(b'|') => ctx.has(Ctx::REGEX),
                 _ => false,
             };
@@ -359,11 +362,22 @@ impl Machine<'_, '_> {
                 if alias_here && self.opts.expand_aliases && self.substitute_alias(start, end) {
                     return Ok(None);
                 }
-                if !ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET)) || !self.may_assign(start, end) {
+                if !ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET))
+                    || !self.may_assign(start, end)
+                {
                     self.alias.next = false;
                     let text: Text = self.src.get(start..end).unwrap_or_default().into();
-                    let word = Word { parts: vec![crate::ast::WordPart::Literal(text.clone())], raw: text };
-                    return Ok(Some(Token { kind: Tk::Word, start, end, line, lexeme: Lexeme::Word(word) }));
+                    let word = Word {
+                        parts: vec![crate::ast::WordPart::Literal(text.clone())],
+                        raw: text,
+                    };
+                    return Ok(Some(Token {
+                        kind: Tk::Word,
+                        start,
+                        end,
+                        line,
+                        lexeme: Lexeme::Word(word),
+                    }));
                 }
             }
         }
@@ -387,13 +401,24 @@ impl Machine<'_, '_> {
             if ctx.has(Ctx::RESERVED)
                 && let Some(kw) = Kw::from_bytes(text)
             {
-                return Ok(Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None }));
+                return Ok(Some(Token {
+                    kind: Tk::Kw(kw),
+                    start,
+                    end,
+                    line,
+                    lexeme: Lexeme::None,
+                }));
             }
             if matches!(self.peek(), Some(b'<' | b'>'))
-               
                 && let Some(n) = io_number(text)
             {
-                return Ok(Some(Token { kind: Tk::IoNumber(n), start, end, line, lexeme: Lexeme::None }));
+                return Ok(Some(Token {
+                    kind: Tk::IoNumber(n),
+                    start,
+                    end,
+                    line,
+                    lexeme: Lexeme::None,
+                }));
             }
             if alias_here && self.opts.expand_aliases && end - start != text.len() {
                 let name = text.to_vec();
@@ -406,7 +431,14 @@ impl Machine<'_, '_> {
     }
 
     /// The token for a plain run if it is more than a word.
-    fn plain_token(&mut self, ctx: Ctx, start: usize, end: usize, line: u32, next: Option<u8>) -> Option<Token> {
+    fn plain_token(
+        &mut self,
+        ctx: Ctx,
+        start: usize,
+        end: usize,
+        line: u32,
+        next: Option<u8>,
+    ) -> Option<Token> {
         let run = self.src.get(start..end)?;
         if ctx.has(Ctx::RESERVED)
             && run.len() <= 8
@@ -417,7 +449,13 @@ impl Machine<'_, '_> {
         }
         if matches!(next, Some(b'<' | b'>')) {
             if let Some(n) = io_number(run) {
-                return Some(Token { kind: Tk::IoNumber(n), start, end, line, lexeme: Lexeme::None });
+                return Some(Token {
+                    kind: Tk::IoNumber(n),
+                    start,
+                    end,
+                    line,
+                    lexeme: Lexeme::None,
+                });
             }
             if run.first() == Some(&b'{') && run.last() == Some(&b'}') {
                 let inside = run.get(1..run.len() - 1).unwrap_or_default().to_vec();

@@ -118,7 +118,9 @@ impl Machine<'_, '_> {
                         b.part(part);
                     }
                     b'(' if ctx.has(Ctx::REGEX) => self.paren_group(b)?,
-                    b'(' if self.extglob_on(ctx) && b.last_literal().is_some_and(|l| b"?*+@!".contains(&l)) => {
+                    b'(' if self.extglob_on(ctx)
+                        && b.last_literal().is_some_and(|l| b"?*+@!".contains(&l)) =>
+                    {
                         self.paren_group(b)?;
                     }
                     b'|' if ctx.has(Ctx::REGEX) => {

@@ -50,7 +50,14 @@ impl Machine<'_, '_> {
             kind,
             Tk::LParen
                 | Tk::Kw(
-                    Kw::LBrace | Kw::If | Kw::While | Kw::Until | Kw::For | Kw::Select | Kw::Case | Kw::LCond
+                    Kw::LBrace
+                        | Kw::If
+                        | Kw::While
+                        | Kw::Until
+                        | Kw::For
+                        | Kw::Select
+                        | Kw::Case
+                        | Kw::LCond
                 )
         )
     }
@@ -86,13 +93,16 @@ impl Machine<'_, '_> {
             _ => Ok(Word::default()),
         }
     }
-
 }
 
 /// A command to be filled in.
 #[inline(never)]
 pub(super) fn empty_command() -> Box<Command> {
-    Box::new(Command { kind: CommandKind::Simple(SimpleCommand::default()), redirects: Vec::new(), line: 0 })
+    Box::new(Command {
+        kind: CommandKind::Simple(SimpleCommand::default()),
+        redirects: Vec::new(),
+        line: 0,
+    })
 }
 
 /// An assignment where only a word has a meaning: its spelling.

@@ -1,6 +1,6 @@
 //! `[[ expr ]]` (bash manual 3.2.5.2, 6.4).
 
-use crate::ast::{Cond, CondOp, CommandKind, Word};
+use crate::ast::{CommandKind, Cond, CondOp, Word};
 use crate::error::{ErrorKind, SyntaxError};
 use crate::lex::token::{Ctx, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
@@ -15,7 +15,9 @@ impl Machine<'_, '_> {
         self.skip_token();
         let cond = self.cond_or()?;
         if self.next_kind(OPERAND)? != Tk::Word {
-            return Err(self.cond_error("syntax error in conditional expression: unexpected token `X'"));
+            return Err(
+                self.cond_error("syntax error in conditional expression: unexpected token `X'")
+            );
         }
         if !self.at_cond_end()? {
             return Err(self.cond_error("syntax error in conditional expression"));
@@ -30,7 +32,9 @@ impl Machine<'_, '_> {
         if self.next_kind(OPERAND)? != Tk::Word {
             return Ok(false);
         }
-        Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *b"]]")))
+        Ok(
+            matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *b"]]")),
+        )
     }
 
     #[inline(never)]
@@ -106,7 +110,9 @@ impl Machine<'_, '_> {
             b"!" => Ok(Cond::Not(Box::new(self.cond_term()?))),
             [b'-', op] if UNARY.contains(op) => {
                 if self.next_kind(OPERAND)? != Tk::Word || self.at_cond_end()? {
-                    return Err(self.cond_error("unexpected argument `X' to conditional unary operator"));
+                    return Err(
+                        self.cond_error("unexpected argument `X' to conditional unary operator")
+                    );
                 }
                 Ok(Cond::Unary(*op, self.expect_word(OPERAND)?))
             }
@@ -132,7 +138,11 @@ impl Machine<'_, '_> {
                 }
             }
             Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(lone(left)),
-            _ => return Err(self.cond_error("unexpected token `X', conditional binary operator expected")),
+            _ => {
+                return Err(
+                    self.cond_error("unexpected token `X', conditional binary operator expected")
+                );
+            }
         };
         self.skip_token();
         let ctx = match op {
@@ -143,7 +153,8 @@ impl Machine<'_, '_> {
         let kind = match self.next_kind(ctx) {
             Err(mut e) if e.incomplete => {
                 let line = self.eof_line();
-                e.more.push((line, b"unexpected argument to conditional binary operator"[..].into()));
+                e.more
+                    .push((line, b"unexpected argument to conditional binary operator"[..].into()));
                 return Err(e);
             }
             kind => kind?,
@@ -151,10 +162,18 @@ impl Machine<'_, '_> {
         match kind {
             Tk::Word if !self.at_cond_end()? => {}
             Tk::RParen if op == CondOp::Regex => {
-                return Err(self.cond_error("syntax error in conditional expression: unexpected token `X'"));
+                return Err(
+                    self.cond_error("syntax error in conditional expression: unexpected token `X'")
+                );
             }
-            Tk::IoNumber(_) => return Err(self.cond_error("unexpected argument to conditional binary operator")),
-            _ => return Err(self.cond_error("unexpected argument `X' to conditional binary operator")),
+            Tk::IoNumber(_) => {
+                return Err(self.cond_error("unexpected argument to conditional binary operator"));
+            }
+            _ => {
+                return Err(
+                    self.cond_error("unexpected argument `X' to conditional binary operator")
+                );
+            }
         }
         let right = self.expect_word(ctx)?;
         Ok(Cond::Binary(op, left, right))

@@ -142,7 +142,12 @@ impl Machine<'_, '_> {
     }
 
     #[cold]
-    fn arith_for_error(&self, line: u32, start: usize, end: usize) -> Box<crate::error::SyntaxError> {
+    fn arith_for_error(
+        &self,
+        line: u32,
+        start: usize,
+        end: usize,
+    ) -> Box<crate::error::SyntaxError> {
         let text = self.src.get(start..end).unwrap_or_default();
         let few = text.iter().filter(|&&b| b == b';').count() < 2;
         let message: &[u8] = if few {

@@ -35,8 +35,8 @@ use crate::error::{SyntaxError, Warning};
 use crate::lex::{Machine, State};
 
 pub use runtime::{
-    parse_all, parse_arith, parse_array, parse_assignment, parse_dquoted, parse_heredoc_body, parse_parameter,
-    parse_subscript, parse_word,
+    parse_all, parse_arith, parse_array, parse_assignment, parse_dquoted, parse_heredoc_body,
+    parse_parameter, parse_subscript, parse_word,
 };
 
 /// Bound of nested constructs, in units of about one word-level nesting.

@@ -53,7 +53,9 @@ impl Machine<'_, '_> {
     /// The operator after a descriptor; `&>` takes none.
     fn redirect_operator(&mut self) -> Res<Tk> {
         let kind = self.next_kind(Ctx::ARG)?;
-        if !is_redirect(kind) || matches!(kind, Tk::AmpGreat | Tk::AmpGreatGreat | Tk::IoNumber(_) | Tk::IoVar) {
+        if !is_redirect(kind)
+            || matches!(kind, Tk::AmpGreat | Tk::AmpGreatGreat | Tk::IoNumber(_) | Tk::IoVar)
+        {
             return Err(self.unexpected());
         }
         self.skip_token();

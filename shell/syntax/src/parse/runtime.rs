@@ -16,7 +16,12 @@ use crate::lex::{Machine, Res, State, param};
 static NO_ALIASES: NoAliases = NoAliases;
 
 fn machine(text: &[u8], options: &ParseOptions) -> Machine<'static, 'static> {
-    let st = State { src: text.to_vec(), line: options.first_line, opts: options.clone(), ..State::default() };
+    let st = State {
+        src: text.to_vec(),
+        line: options.first_line,
+        opts: options.clone(),
+        ..State::default()
+    };
     Machine { st, aliases: &NO_ALIASES }
 }
 
@@ -74,7 +79,10 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
 
 /// Parses a parameter reference such as `x`, `x[1]`, `@`, `10` (the value of an indirect
 /// expansion or nameref). `None` when it is none.
-pub fn parse_parameter(text: &[u8], options: &ParseOptions) -> Option<(ParamName, Option<Subscript>)> {
+pub fn parse_parameter(
+    text: &[u8],
+    options: &ParseOptions,
+) -> Option<(ParamName, Option<Subscript>)> {
     if let Some(name) = param::reference(text) {
         return Some((name, None));
     }

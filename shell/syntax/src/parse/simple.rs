@@ -41,7 +41,9 @@ impl Machine<'_, '_> {
             match self.next_kind(ctx)? {
                 Tk::Word => ctx = push_word(simple, self.take().lexeme, ctx),
                 Tk::LParen
-                    if simple.words.len() == 1 && simple.assignments.is_empty() && redirects.is_empty() =>
+                    if simple.words.len() == 1
+                        && simple.assignments.is_empty()
+                        && redirects.is_empty() =>
                 {
                     let Some(CommandWord::Word(name)) = simple.words.pop() else {
                         return Err(self.unexpected());
@@ -54,7 +56,10 @@ impl Machine<'_, '_> {
                         ctx = Ctx::PREFIX;
                     }
                 }
-                _ if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() => {
+                _ if simple.words.is_empty()
+                    && simple.assignments.is_empty()
+                    && redirects.is_empty() =>
+                {
                     return Err(self.unexpected());
                 }
                 _ => return Ok(None),

@@ -22,7 +22,12 @@ fn pipeline(p: &mut Pipeline) {
         if std::mem::take(&mut stage.pipe_stderr) {
             let target = RedirectTarget::Word(literal(b"1"));
             let fd = RedirectFd::Number(2);
-            stage.command.redirects.push(Redirect { fd, op: RedirectOp::DupWrite, target, line: 0 });
+            stage.command.redirects.push(Redirect {
+                fd,
+                op: RedirectOp::DupWrite,
+                target,
+                line: 0,
+            });
         }
     }
 }
@@ -71,7 +76,13 @@ fn command(c: &mut Command) {
         CommandKind::For(f) | CommandKind::Select(f) => {
             let all = || {
                 let name = ParamName::Special(b'@');
-                let param = Param { name, subscript: None, indirect: false, op: ParamOp::Plain, raw: Text::default() };
+                let param = Param {
+                    name,
+                    subscript: None,
+                    indirect: false,
+                    op: ParamOp::Plain,
+                    raw: Text::default(),
+                };
                 let parts = vec![WordPart::DoubleQuoted(vec![WordPart::Param(Box::new(param))])];
                 vec![Word { parts, raw: Text::default() }]
             };
@@ -81,7 +92,10 @@ fn command(c: &mut Command) {
         CommandKind::ArithFor(f) => {
             for part in [&mut f.init, &mut f.condition, &mut f.step] {
                 let one = || Arith {
-                    word: Word { parts: vec![WordPart::Quoted(b"1"[..].into())], raw: Text::default() },
+                    word: Word {
+                        parts: vec![WordPart::Quoted(b"1"[..].into())],
+                        raw: Text::default(),
+                    },
                     expr: Some(Box::new(ArithExpr::Number(1))),
                 };
                 arith(part.get_or_insert_with(one));
@@ -101,7 +115,10 @@ fn command(c: &mut Command) {
             let f = Rc::make_mut(f);
             f.keyword = true;
             if !matches!(f.body.kind, CommandKind::Brace(_)) {
-                let inner = std::mem::replace(&mut f.body.kind, CommandKind::Simple(SimpleCommand::default()));
+                let inner = std::mem::replace(
+                    &mut f.body.kind,
+                    CommandKind::Simple(SimpleCommand::default()),
+                );
                 let mut body = single(inner);
                 let stage = &mut body.items[0].and_or.first.stages[0];
                 stage.command.redirects = std::mem::take(&mut f.body.redirects);
@@ -129,7 +146,9 @@ fn redirect(r: &mut Redirect) {
         | RedirectOp::HereString => 0,
         _ => 1,
     };
-    if r.fd == RedirectFd::Default && !matches!(r.op, RedirectOp::WriteBoth | RedirectOp::AppendBoth) {
+    if r.fd == RedirectFd::Default
+        && !matches!(r.op, RedirectOp::WriteBoth | RedirectOp::AppendBoth)
+    {
         r.fd = RedirectFd::Number(usual);
     }
     if let RedirectFd::Var { subscript: Some(s), .. } = &mut r.fd {
