@@ -27,6 +27,10 @@ pub use number::plain_integer;
 /// How deep variables may refer to variables (`x=y y=z ...`), as in bash.
 const MAX_RECURSION: u32 = 1024;
 
+/// What an expression within an expression adds to that depth: it takes native stack, so
+/// that only about 60 may nest, while plain names may follow each other to the full depth.
+const EVALUATION_WEIGHT: u32 = 16;
+
 /// Evaluates an expression of the source.
 ///
 /// # Errors

@@ -5,8 +5,9 @@
 //! bash's order without building a tree.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
-use sh_syntax::ast::{Word, WordPart};
+use sh_syntax::ast::{Param, ParamName, Word, WordPart};
 
 use crate::env::Env;
 use crate::error::{ErrorKind, ExpandError};
@@ -17,6 +18,8 @@ pub(crate) enum Piece<'w> {
     /// Unquoted text.
     Literal(Cow<'w, [u8]>),
     Part(&'w WordPart),
+    /// A part that only brace expansion brought about.
+    Made(Rc<WordPart>),
     /// Makes a field and adds nothing (the backslash of `{Z..a}` after quote removal).
     Empty,
 }
@@ -36,6 +39,7 @@ impl<'w> Piece<'w> {
         match self {
             Piece::Literal(text) => Piece::Literal(Cow::Borrowed(text)),
             Piece::Part(part) => Piece::Part(part),
+            Piece::Made(part) => Piece::Part(part),
             Piece::Empty => Piece::Empty,
         }
     }
@@ -60,8 +64,12 @@ impl Unit<'_> {
 }
 
 /// The words a word's braces make; `None` if there is no active brace in it.
-pub(crate) fn expand<'w>(env: &mut dyn Env, word: &'w Word) -> Result<Option<Vec<Vec<Piece<'w>>>>, ExpandError> {
-    let has_open = |part: &WordPart| matches!(part, WordPart::Literal(text) if text.contains(&b'{'));
+pub(crate) fn expand<'w>(
+    env: &mut dyn Env,
+    word: &'w Word,
+) -> Result<Option<Vec<Vec<Piece<'w>>>>, ExpandError> {
+    let has_open =
+        |part: &WordPart| matches!(part, WordPart::Literal(text) if text.contains(&b'{'));
     if !word.parts.iter().any(has_open) {
         return Ok(None);
     }
@@ -78,10 +86,59 @@ pub(crate) fn expand<'w>(env: &mut dyn Env, word: &'w Word) -> Result<Option<Vec
         return Ok(None);
     }
     // bash removes words that braces left entirely empty: `{,}` is nothing.
-    Ok(Some(words.into_iter().filter(|pieces| !pieces.is_empty()).collect()))
+    Ok(Some(words.into_iter().filter(|pieces| !pieces.is_empty()).map(joined).collect()))
+}
+
+/// Joins neighbours as the text they are: `~{a,b}` makes the tilde-prefix `~a`, and `$x{1,2}`
+/// the parameter `$x1`.
+fn joined(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let mut out: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let Piece::Literal(text) = piece else {
+            out.push(piece);
+            continue;
+        };
+        let mut text = text;
+        if let Some(Piece::Part(WordPart::Param(param))) = out.last()
+            && let Some((longer, used)) = lengthened(param, &text)
+        {
+            out.pop();
+            out.push(Piece::Made(Rc::new(longer)));
+            text = Cow::Owned(text[used..].to_vec());
+        }
+        match out.last_mut() {
+            Some(Piece::Literal(before)) => before.to_mut().extend_from_slice(&text),
+            _ if text.is_empty() => {}
+            _ => out.push(Piece::Literal(text)),
+        }
+    }
+    out
+}
+
+/// `$x` with the text behind it, as far as that makes a longer name.
+fn lengthened(param: &Param, text: &[u8]) -> Option<(WordPart, usize)> {
+    let name = crate::param::plain_name(param).filter(|_| !param.raw.starts_with(b"${"))?;
+    let used = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    if used == 0 {
+        return None;
+    }
+    let name = [name, &text[..used]].concat().into_boxed_slice();
+    let raw = [&param.raw, &text[..used]].concat().into_boxed_slice();
+    Some((
+        WordPart::Param(Box::new(Param { name: ParamName::Variable(name), raw, ..param.clone() })),
+        used,
+    ))
 }
 
 type Words<'w> = Vec<Vec<Piece<'w>>>;
+
+/// What an opening brace turned out to be.
+enum Group<'w> {
+    /// Ends there, stands for these.
+    Words(usize, Words<'w>),
+    /// Text up to there.
+    Text(usize),
+}
 
 struct Expansion<'e> {
     env: &'e mut dyn Env,
@@ -100,14 +157,17 @@ impl Expansion<'_> {
                 at += 1;
                 continue;
             }
-            // `{}` is text in itself.
-            if units.get(at + 1).is_some_and(|u| u.is(b'}')) {
-                at += 2;
+            // `{}` at the start is text in itself (`find -exec x {} +`).
+            if at == 0 && units.get(1).is_some_and(|u| u.is(b'}')) {
+                at = 2;
                 continue;
             }
-            let Some((end, alternatives)) = self.group(units, at, depth)? else {
-                at += 1;
-                continue;
+            let (end, alternatives) = match self.group(units, at, depth)? {
+                Group::Words(end, alternatives) => (end, alternatives),
+                Group::Text(end) => {
+                    at = end;
+                    continue;
+                }
             };
             self.found = true;
             append_text(&mut words, &units[text_from..at]);
@@ -119,39 +179,50 @@ impl Expansion<'_> {
         Ok(words)
     }
 
-    /// The group that opens at `open`: position behind it and what it stands for.
+    /// The group that opens at `open`.
     fn group<'w>(
         &mut self,
         units: &[Unit<'w>],
         open: usize,
         depth: usize,
-    ) -> Result<Option<(usize, Words<'w>)>, ExpandError> {
+    ) -> Result<Group<'w>, ExpandError> {
         let mut level = 0usize;
         let mut commas = Vec::new();
+        let (mut any_comma, mut dots) = (false, false);
         let mut at = open + 1;
         while at < units.len() {
             if self.steps == 0 {
-                return Ok(None);
+                return Ok(Group::Text(units.len()));
             }
             self.steps -= 1;
             match units[at] {
                 Unit::Byte(b'{') => level += 1,
-                Unit::Byte(b',') if level == 0 => commas.push(at),
-                Unit::Byte(b'}') if level > 0 => level -= 1,
-                Unit::Byte(b'}') => {
-                    if !commas.is_empty() {
-                        return self.list(units, open, at, &commas, depth).map(|words| Some((at + 1, words)));
+                Unit::Byte(b',') => {
+                    any_comma = true;
+                    if level == 0 {
+                        commas.push(at);
                     }
-                    if let Some(words) = self.sequence(&units[open + 1..at])? {
-                        return Ok(Some((at + 1, words)));
-                    }
-                    // Neither list nor sequence so far: this brace is text and the search goes on.
                 }
+                Unit::Byte(b'.') if level == 0 && units.get(at + 1).is_some_and(|u| u.is(b'.')) => {
+                    dots = true
+                }
+                Unit::Byte(b'}') if level > 0 => level -= 1,
+                // With dots any comma makes a list, even one that is nested: `{a..{b,c}}` is `a..b a..c`.
+                Unit::Byte(b'}') if !commas.is_empty() || (dots && any_comma) => {
+                    return Ok(Group::Words(at + 1, self.list(units, open, at, &commas, depth)?));
+                }
+                Unit::Byte(b'}') if dots => {
+                    return Ok(match self.sequence(&units[open + 1..at])? {
+                        Some(words) => Group::Words(at + 1, words),
+                        None => Group::Text(at + 1),
+                    });
+                }
+                // Otherwise this brace is text and the search goes on.
                 _ => {}
             }
             at += 1;
         }
-        Ok(None)
+        Ok(Group::Text(open + 1))
     }
 
     fn list<'w>(
@@ -172,7 +243,11 @@ impl Expansion<'_> {
         Ok(words)
     }
 
-    fn multiply<'w>(&mut self, words: Words<'w>, alternatives: &Words<'w>) -> Result<Words<'w>, ExpandError> {
+    fn multiply<'w>(
+        &mut self,
+        words: Words<'w>,
+        alternatives: &Words<'w>,
+    ) -> Result<Words<'w>, ExpandError> {
         let size = |words: &Words| words.iter().flatten().map(piece_len).sum::<usize>();
         let count = words.len().saturating_mul(alternatives.len());
         let bytes = size(&words)
@@ -195,7 +270,11 @@ impl Expansion<'_> {
         if words > MAX_WORDS {
             return Err(ExpandError::new(
                 ErrorKind::Limit,
-                &[b"brace expansion: failed to allocate memory for ", words.to_string().as_bytes(), b" elements"],
+                &[
+                    b"brace expansion: failed to allocate memory for ",
+                    words.to_string().as_bytes(),
+                    b" elements",
+                ],
             ));
         }
         self.env.charge(bytes.saturating_add(words.saturating_mul(48)))
@@ -282,9 +361,13 @@ impl Range {
             return Some(Range { first: a, last: b, step, width, letters: false });
         }
         match (first, last) {
-            ([a], [b]) if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
-                Some(Range { first: i64::from(*a), last: i64::from(*b), step, width: 0, letters: true })
-            }
+            ([a], [b]) if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => Some(Range {
+                first: i64::from(*a),
+                last: i64::from(*b),
+                step,
+                width: 0,
+                letters: true,
+            }),
             _ => None,
         }
     }
@@ -298,8 +381,11 @@ impl Range {
         let mut words = Vec::with_capacity(self.count());
         for k in 0..self.count() as u64 {
             let offset = k.wrapping_mul(self.step) as i64;
-            let value =
-                if self.first <= self.last { self.first.wrapping_add(offset) } else { self.first.wrapping_sub(offset) };
+            let value = if self.first <= self.last {
+                self.first.wrapping_add(offset)
+            } else {
+                self.first.wrapping_sub(offset)
+            };
             words.push(vec![self.piece(value)]);
         }
         words

@@ -54,8 +54,12 @@ pub fn compound_elements(
                 env.warn(&message.concat());
             }
             None => {
-                word::expand_word_into(env, &element.value, &mut words)?;
-                out.extend(words.drain(..).map(|value| CompoundElement { key: None, append: false, value }));
+                word::expand_into(env, &element.value, word::Tilde::Start, &mut words)?;
+                out.extend(words.drain(..).map(|value| CompoundElement {
+                    key: None,
+                    append: false,
+                    value,
+                }));
             }
         }
     }
@@ -63,7 +67,10 @@ pub fn compound_elements(
 }
 
 /// A key as text whatever the variable is so far (`declare -A a=([x]=1)`).
-fn assoc_key(env: &mut dyn Env, subscript: &sh_syntax::ast::Subscript) -> Result<OwnedKey, ExpandError> {
+fn assoc_key(
+    env: &mut dyn Env,
+    subscript: &sh_syntax::ast::Subscript,
+) -> Result<OwnedKey, ExpandError> {
     use sh_syntax::ast::Subscript;
     Ok(OwnedKey::Name(match subscript {
         Subscript::At => b"@".to_vec(),
@@ -73,7 +80,10 @@ fn assoc_key(env: &mut dyn Env, subscript: &sh_syntax::ast::Subscript) -> Result
 }
 
 /// `a=(key value key value)`: no splitting, a missing last value is empty.
-fn pairs(env: &mut dyn Env, elements: &[ArrayElement]) -> Result<Vec<CompoundElement>, ExpandError> {
+fn pairs(
+    env: &mut dyn Env,
+    elements: &[ArrayElement],
+) -> Result<Vec<CompoundElement>, ExpandError> {
     let mut out = Vec::with_capacity(elements.len() / 2 + 1);
     let mut texts = Vec::with_capacity(elements.len());
     for element in elements {

@@ -17,7 +17,7 @@ pub(crate) enum Mode {
     Split,
     /// Assignments, `case`, patterns: one field, seams become spaces (`$*`: first of `IFS`).
     Join,
-    /// Here-documents: as `Join`, and `$*` is joined by spaces, too.
+    /// Here-documents: as `Join`, with its own idea of `$*`.
     HereDoc,
 }
 

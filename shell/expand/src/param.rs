@@ -25,6 +25,7 @@ use sh_syntax::ast::{Param, ParamName, ParamOp};
 
 use crate::env::Lookup;
 use crate::error::ExpandError;
+use crate::fields::Mode;
 use crate::value::{Str, Value};
 use crate::word::Expander;
 use target::{Content, Target};
@@ -59,7 +60,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     }
     match &param.op {
-        ParamOp::Bad => return Err(bad_substitution(param)),
+        ParamOp::Bad => return bad_substitution(x, param).map(|()| false),
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
         ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
         ParamOp::Length => return names::length(x, param, quoted),
@@ -78,7 +79,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 return defaults::word(x, word, quoted);
             }
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
-            return Ok(matches!(&content, Content::List { star: false, .. }));
+            return Ok(
+                matches!(&content, Content::List { items, star: false } if items.is_empty()),
+            );
         }
         ParamOp::Error { colon, word } => {
             if content.is_missing(*colon) {
@@ -94,22 +97,44 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
         op => {
             content.require_set(x.env, param)?;
-            let content = apply(x, param, op, &target, content)?;
+            let mut content = apply(x, param, op, &target, content)?;
+            if joined_by_space(x, param)
+                && let Content::List { star, .. } = &mut content
+            {
+                *star = false;
+            }
             return emit(x, content, quoted);
         }
     }
     emit(x, content, quoted)
 }
 
+/// `$*` in a here-document is joined by spaces whatever `IFS` is, arrays are not.
+fn joined_by_space(x: &Expander<'_>, param: &Param) -> bool {
+    x.fields.mode == Mode::HereDoc && matches!(param.name, ParamName::Special(_))
+}
+
 /// The operators that make a value from a value.
-fn apply(x: &mut Expander<'_>, param: &Param, op: &ParamOp, target: &Target<'_>, content: Content) -> Result<Content> {
+fn apply(
+    x: &mut Expander<'_>,
+    param: &Param,
+    op: &ParamOp,
+    target: &Target<'_>,
+    content: Content,
+) -> Result<Content> {
     match op {
-        ParamOp::RemovePrefix { longest, pattern } => edit::remove(x.env, content, pattern, true, *longest),
-        ParamOp::RemoveSuffix { longest, pattern } => edit::remove(x.env, content, pattern, false, *longest),
+        ParamOp::RemovePrefix { longest, pattern } => {
+            edit::remove(x.env, content, pattern, true, *longest)
+        }
+        ParamOp::RemoveSuffix { longest, pattern } => {
+            edit::remove(x.env, content, pattern, false, *longest)
+        }
         ParamOp::Replace { kind, pattern, replacement } => {
             replace::replace(x.env, content, *kind, pattern, replacement.as_ref())
         }
-        ParamOp::Case { kind, all, pattern } => edit::case(x.env, content, *kind, *all, pattern.as_ref()),
+        ParamOp::Case { kind, all, pattern } => {
+            edit::case(x.env, content, *kind, *all, pattern.as_ref())
+        }
         ParamOp::Substring { offset, length } => {
             substring::substring(x.env, param, target, content, offset, length.as_ref())
         }
@@ -129,15 +154,19 @@ fn emit(x: &mut Expander<'_>, content: Content, quoted: bool) -> Result<bool> {
     }
 }
 
-fn bad_substitution(param: &Param) -> ExpandError {
+/// What is no expansion. For an unknown `@` operator bash looks at the variable first: unset, it
+/// is nothing; set, the shell ends. Otherwise the command is abandoned.
+fn bad_substitution(x: &mut Expander<'_>, param: &Param) -> Result<()> {
     let parts: [&[u8]; 2] = [&param.raw, b": bad substitution"];
-    // bash ends the shell for an unknown `@` operator, and abandons the command otherwise.
     let name = param.raw.strip_prefix(b"${").unwrap_or_default();
-    let end = name.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(name.len());
-    if end > 0 && name.get(end) == Some(&b'@') {
-        ExpandError::exit(&parts)
-    } else {
-        ExpandError::command(&parts)
+    let end =
+        name.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(name.len());
+    if end == 0 || name.get(end) != Some(&b'@') {
+        return Err(ExpandError::command(&parts));
+    }
+    match x.env.lookup(&name[..end]) {
+        Lookup::Unset => Ok(()),
+        _ => Err(ExpandError::exit(&parts)),
     }
 }
 

@@ -15,7 +15,12 @@ use crate::value::{Str, Value};
 ///
 /// # Errors
 /// `no match: word` with `failglob`; a budget hit.
-pub(crate) fn expand(env: &mut dyn Env, pattern: &[u8], field: Field, out: &mut Vec<Str>) -> Result<(), ExpandError> {
+pub(crate) fn expand(
+    env: &mut dyn Env,
+    pattern: &[u8],
+    field: Field,
+    out: &mut Vec<Str>,
+) -> Result<(), ExpandError> {
     let shell = env.options();
     let (nullglob, failglob) = (shell.nullglob, shell.failglob);
     let mut search = Search {
@@ -124,7 +129,9 @@ impl Search {
             }
         }
         if !exists {
-            paths.retain(|path| if path.ends_with(b"/") { env.is_dir(path) } else { env.path_exists(path) });
+            paths.retain(|path| {
+                if path.ends_with(b"/") { env.is_dir(path) } else { env.path_exists(path) }
+            });
         }
         Ok(paths)
     }
@@ -142,10 +149,15 @@ impl Search {
         for path in paths {
             let Some(mut entries) = env.read_dir(directory_of(&path)) else { continue };
             if !self.skip_dots {
-                entries.extend([b".", b"..".as_slice()].map(|n| DirEntry { name: n.to_vec(), is_dir: Some(true) }));
+                entries.extend(
+                    [b".", b"..".as_slice()]
+                        .map(|n| DirEntry { name: n.to_vec(), is_dir: Some(true) }),
+                );
             }
             for entry in entries {
-                if !pattern.is_match(&entry.name) || (self.is_dots(&entry.name) && !component.text.starts_with(b".")) {
+                if !pattern.is_match(&entry.name)
+                    || (self.is_dots(&entry.name) && !component.text.starts_with(b"."))
+                {
                     continue;
                 }
                 let mut found = [path.as_slice(), &entry.name].concat();

@@ -11,25 +11,35 @@ use crate::word::{self, Tilde};
 /// `extglob` is on, `nocasematch` is honoured.
 pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    compile(env, word, options)
+    compile(env, word, Tilde::Start, options)
 }
 
 /// The pattern of an operator of `${...}`.
-pub(crate) fn operator_pattern(env: &mut dyn Env, word: &Word, nocase: bool) -> Result<Pattern, ExpandError> {
+pub(crate) fn operator_pattern(
+    env: &mut dyn Env,
+    word: &Word,
+    tilde: Tilde,
+    nocase: bool,
+) -> Result<Pattern, ExpandError> {
     let shell = env.options();
     let options = match_options(env, shell.extglob, nocase && shell.nocasematch);
-    compile(env, word, options)
+    compile(env, word, tilde, options)
 }
 
 fn match_options(env: &dyn Env, extglob: bool, ignore_case: bool) -> Options {
     Options { extglob, ignore_case, utf8: !env.options().c_locale, ..Options::default() }
 }
 
-fn compile(env: &mut dyn Env, word: &Word, options: Options) -> Result<Pattern, ExpandError> {
+fn compile(
+    env: &mut dyn Env,
+    word: &Word,
+    tilde: Tilde,
+    options: Options,
+) -> Result<Pattern, ExpandError> {
     match word.parts.as_slice() {
         [WordPart::Literal(text)] if !text.contains(&b'~') => Ok(Pattern::new(text, options)),
         [WordPart::Quoted(text)] => Ok(Pattern::literal(text, options)),
-        _ => Ok(Pattern::new(&expand_pattern_text(env, word)?, options)),
+        _ => Ok(Pattern::new(&word::joined(env, word, tilde, false)?.escaped(), options)),
     }
 }
 
@@ -64,7 +74,20 @@ pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandErr
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,
-        b'\\' | b'.' | b'[' | b']' | b'*' | b'^' | b'$' | b'+' | b'?' | b'(' | b')' | b'{' | b'}' | b'|'
+        b'\\'
+            | b'.'
+            | b'['
+            | b']'
+            | b'*'
+            | b'^'
+            | b'$'
+            | b'+'
+            | b'?'
+            | b'('
+            | b')'
+            | b'{'
+            | b'}'
+            | b'|'
     )
 }
 
@@ -98,7 +121,9 @@ impl Bracket {
             (Bracket::InsideOpen, b':' | b'=' | b'.') => Bracket::Class(byte),
             (Bracket::Class(delimiter), byte) if byte == delimiter => Bracket::ClassEnd(delimiter),
             (Bracket::ClassEnd(_), b']') => Bracket::Inside,
-            (Bracket::Class(delimiter) | Bracket::ClassEnd(delimiter), _) => Bracket::Class(delimiter),
+            (Bracket::Class(delimiter) | Bracket::ClassEnd(delimiter), _) => {
+                Bracket::Class(delimiter)
+            }
             (_, b']') => Bracket::Outside,
             (_, b'[') => Bracket::InsideOpen,
             _ => Bracket::Inside,

@@ -38,10 +38,15 @@ impl Ifs {
     /// From the variable's value; `None` is an unset `IFS`, which acts as space, tab, newline.
     pub fn new(value: Option<&[u8]>) -> Ifs {
         let Some(value) = value.filter(|&v| v != b" \t\n") else {
-            return Ifs { classes: Cow::Borrowed(&DEFAULT), wide: Vec::new(), first: Cow::Borrowed(b" ") };
+            return Ifs {
+                classes: Cow::Borrowed(&DEFAULT),
+                wide: Vec::new(),
+                first: Cow::Borrowed(b" "),
+            };
         };
         let mut classes = [Class::Ordinary; 256];
-        let mut ifs = Ifs { classes: Cow::Borrowed(&DEFAULT), wide: Vec::new(), first: Cow::Borrowed(b"") };
+        let mut ifs =
+            Ifs { classes: Cow::Borrowed(&DEFAULT), wide: Vec::new(), first: Cow::Borrowed(b"") };
         for chunk in value.utf8_chunks() {
             for c in chunk.valid().chars() {
                 let mut buffer = [0; 4];
@@ -105,7 +110,9 @@ impl Ifs {
                 .position(|&b| self.classes[usize::from(b)] != Class::Ordinary)
                 .unwrap_or(text.len());
         }
-        (0..text.len()).find(|&at| self.classify(&text[at..]).0 != Class::Ordinary).unwrap_or(text.len())
+        (0..text.len())
+            .find(|&at| self.classify(&text[at..]).0 != Class::Ordinary)
+            .unwrap_or(text.len())
     }
 
     /// Whether a byte is blank in this `IFS` (`read` trims with it).

@@ -38,7 +38,11 @@ pub(crate) fn is_assoc(env: &mut dyn Env, name: &[u8]) -> bool {
 ///
 /// # Errors
 /// Those of the expansion; `name[sub]: bad array subscript` for `@`, `*` on an indexed array.
-pub fn subscript_key(env: &mut dyn Env, name: &[u8], subscript: &Subscript) -> Result<OwnedKey, ExpandError> {
+pub fn subscript_key(
+    env: &mut dyn Env,
+    name: &[u8],
+    subscript: &Subscript,
+) -> Result<OwnedKey, ExpandError> {
     let assoc = is_assoc(env, name);
     match subscript {
         Subscript::At if assoc => Ok(OwnedKey::Name(b"@".to_vec())),
@@ -54,7 +58,11 @@ pub fn subscript_key(env: &mut dyn Env, name: &[u8], subscript: &Subscript) -> R
 }
 
 /// As [`subscript_key`] for a subscript met as text at run time (`unset 'a[i]'`, namerefs).
-pub fn subscript_text_key(env: &mut dyn Env, name: &[u8], text: &[u8]) -> Result<OwnedKey, ExpandError> {
+pub fn subscript_text_key(
+    env: &mut dyn Env,
+    name: &[u8],
+    text: &[u8],
+) -> Result<OwnedKey, ExpandError> {
     if is_assoc(env, name) {
         if !needs_expansion(text) {
             return Ok(OwnedKey::Name(text.to_vec()));
@@ -80,14 +88,19 @@ pub(crate) fn parsed(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError>
 ///
 /// # Errors
 /// `name: bad array subscript` for a negative subscript before the array's start.
-pub(crate) fn element(value: &Value, key: &OwnedKey) -> Result<Option<crate::value::Str>, NoSuchPlace> {
+pub(crate) fn element(
+    value: &Value,
+    key: &OwnedKey,
+) -> Result<Option<crate::value::Str>, NoSuchPlace> {
     match (value, key) {
         (Value::Indexed(array), OwnedKey::Index(index)) => {
             let index = array.resolve(*index).ok_or(NoSuchPlace)?;
             Ok(array.get(index).cloned())
         }
         (Value::Assoc(array), OwnedKey::Name(name)) => Ok(array.get(name).cloned()),
-        (Value::Assoc(array), OwnedKey::Index(index)) => Ok(array.get(index.to_string().as_bytes()).cloned()),
+        (Value::Assoc(array), OwnedKey::Index(index)) => {
+            Ok(array.get(index.to_string().as_bytes()).cloned())
+        }
         (Value::Scalar(text), OwnedKey::Index(0)) => Ok(Some(text.clone())),
         (Value::Scalar(_), OwnedKey::Index(index)) if *index < 0 => Err(NoSuchPlace),
         (Value::Scalar(_) | Value::Indexed(_), _) => Ok(None),

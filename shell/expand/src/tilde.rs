@@ -26,12 +26,14 @@ pub(crate) fn expand(x: &mut Expander<'_>, text: &[u8], colons: bool, start: boo
     let mut from = 0;
     let mut at = 0;
     while at < text.len() {
-        let candidate = text[at] == b'~' && (if at == 0 { start } else { colons && text[at - 1] == b':' });
+        let candidate =
+            text[at] == b'~' && (if at == 0 { start } else { colons && text[at - 1] == b':' });
         if !candidate {
             at += 1;
             continue;
         }
-        let length = text[at..].iter().position(|b| matches!(b, b'/' | b':')).unwrap_or(text.len() - at);
+        let ends = |k: usize| matches!(text[k], b'/' | b':') || text[k..].starts_with(b"=~");
+        let length = (at..text.len()).position(ends).unwrap_or(text.len() - at);
         let end = at + length;
         if (end < text.len() || last)
             && let Some(home) = resolve(x.env, &text[at + 1..end])

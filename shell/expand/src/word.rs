@@ -41,6 +41,16 @@ pub fn expand_words(env: &mut dyn Env, words: &[Word]) -> Result<Vec<Str>> {
 
 /// As [`expand_words`] for one word, appended to `out`.
 pub fn expand_word_into(env: &mut dyn Env, word: &Word, out: &mut Vec<Str>) -> Result<()> {
+    expand_into(env, word, Tilde::Word, out)
+}
+
+/// As [`expand_word_into`], with a say in tildes: elements of arrays never look like assignments.
+pub(crate) fn expand_into(
+    env: &mut dyn Env,
+    word: &Word,
+    tilde: Tilde,
+    out: &mut Vec<Str>,
+) -> Result<()> {
     if let Some(text) = plain_text(word) {
         out.push(text);
         return Ok(());
@@ -54,21 +64,23 @@ pub fn expand_word_into(env: &mut dyn Env, word: &Word, out: &mut Vec<Str>) -> R
         && let Some(words) = brace::expand(env, word)?
     {
         for pieces in &words {
-            finish_word(env, pieces.iter().map(Piece::borrowed), out)?;
+            // What braces made is no assignment to bash, whatever it looks like.
+            finish_word(env, pieces.iter().map(Piece::borrowed), Tilde::Start, out)?;
         }
         return Ok(());
     }
-    finish_word(env, word.parts.iter().map(Piece::of_part), out)
+    finish_word(env, word.parts.iter().map(Piece::of_part), tilde, out)
 }
 
 /// Expansion behind the braces: one word's pieces to fields to pathnames.
 fn finish_word<'w>(
     env: &mut dyn Env,
     pieces: impl ExactSizeIterator<Item = Piece<'w>>,
+    tilde: Tilde,
     out: &mut Vec<Str>,
 ) -> Result<()> {
     let mut x = Expander::new(env, Mode::Split);
-    x.pieces(pieces, Tilde::Word)?;
+    x.pieces(pieces, tilde)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     let fields = x.fields.finish();
@@ -204,22 +216,32 @@ pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
 pub(crate) struct Expander<'e> {
     pub(crate) env: &'e mut dyn Env,
     pub(crate) fields: Fields,
+    /// The word is an assignment's value: tildes count behind colons, also in `${x-~:~}`.
+    pub(crate) colons: bool,
 }
 
 impl<'e> Expander<'e> {
     pub(crate) fn new(env: &'e mut dyn Env, mode: Mode) -> Expander<'e> {
-        Expander { env, fields: Fields::new(mode) }
+        Expander { env, fields: Fields::new(mode), colons: false }
     }
 
     /// A whole word: pieces in an unquoted place, the first of which may begin with a tilde.
-    pub(crate) fn pieces<'w>(&mut self, pieces: impl ExactSizeIterator<Item = Piece<'w>>, tilde: Tilde) -> Result<()> {
+    pub(crate) fn pieces<'w>(
+        &mut self,
+        pieces: impl ExactSizeIterator<Item = Piece<'w>>,
+        tilde: Tilde,
+    ) -> Result<()> {
         let mut tilde = tilde;
+        self.colons = tilde == Tilde::Assignment;
         let last = pieces.len().wrapping_sub(1);
         for (at, piece) in pieces.enumerate() {
             match piece {
                 Piece::Literal(text) => {
                     let text: &[u8] = &text;
-                    if at == 0 && tilde == Tilde::Word && tilde::looks_like_assignment(text).is_some() {
+                    if at == 0
+                        && tilde == Tilde::Word
+                        && tilde::looks_like_assignment(text).is_some()
+                    {
                         tilde = Tilde::Assignment;
                         let value = tilde::looks_like_assignment(text).unwrap_or(0);
                         self.fields.push_literal(&text[..value]);
@@ -229,6 +251,7 @@ impl<'e> Expander<'e> {
                     self.literal(text, tilde, at == 0, at == last)?;
                 }
                 Piece::Part(part) => self.part(part, false)?,
+                Piece::Made(part) => self.part(&part, false)?,
                 Piece::Empty => self.fields.start(),
             }
         }
@@ -333,7 +356,7 @@ impl<'e> Expander<'e> {
         let split = self.fields.mode == Mode::Split;
         let separator: Rc<[u8]> = match (self.fields.mode, self.fields.ifs()) {
             (Mode::Split, Some(ifs)) => ifs.separator().into(),
-            (Mode::Join, Some(ifs)) if star => ifs.separator().into(),
+            (Mode::Join | Mode::HereDoc, Some(ifs)) if star => ifs.separator().into(),
             _ => Rc::from(&b" "[..]),
         };
         for (at, item) in items.into_iter().enumerate() {

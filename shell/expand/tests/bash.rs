@@ -11,11 +11,14 @@ use std::process::Command;
 
 use support::Shell;
 
-const PRELUDE: &str = "HOME=/h; PWD=/w; unset OLDPWD; p(){ local IFS=' '; printf '%d:' $#; printf '<%s>' \"$@\"; echo; }\n";
+const PRELUDE: &str = "shopt -s extglob\nHOME=/h; PWD=/w; unset OLDPWD; p(){ local IFS=' '; printf '%d:' $#; printf '<%s>' \"$@\"; echo; }\n";
 
 fn fixture() -> PathBuf {
     let dir = std::env::temp_dir().join(format!("sh-expand-{}", std::process::id()));
-    for path in ["d/e/f.c", "d/g.c", "a.c", "b.c", "c.h", "B.txt", ".hid", "d/.hid2", "sp ace", "x[1]", "st*r", "k/l/m.c", "1", "é"] {
+    for path in [
+        "d/e/f.c", "d/g.c", "a.c", "b.c", "c.h", "B.txt", ".hid", "d/.hid2", "sp ace", "x[1]",
+        "st*r", "k/l/m.c", "1", "é",
+    ] {
         let path = dir.join(path);
         std::fs::create_dir_all(path.parent().expect("has a parent")).expect("can make folders");
         std::fs::write(path, "").expect("can make files");

@@ -9,7 +9,10 @@ pub fn plain_integer(text: &[u8]) -> Option<i64> {
     };
     let (&first, rest) = digits.split_first()?;
     // 18 digits always fit.
-    if digits.len() > 18 || !first.is_ascii_digit() || (first == b'0' && (!rest.is_empty() || negative)) {
+    if digits.len() > 18
+        || !first.is_ascii_digit()
+        || (first == b'0' && (!rest.is_empty() || negative))
+    {
         return None;
     }
     let mut value = 0i64;

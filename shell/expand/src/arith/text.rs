@@ -23,8 +23,9 @@ pub(super) enum Origin {
     Raw,
 }
 
-/// Nested parentheses, signs, assignments and conditionals.
-const MAX_NESTING: u32 = 400;
+/// What nested parentheses, signs, assignments and conditionals add to the depth: about 340
+/// of them fit.
+const NESTING_WEIGHT: u32 = 3;
 
 /// Evaluates a text; `depth` counts the variables on the way here.
 pub(super) fn eval(env: &mut dyn Env, source: &[u8], origin: Origin, depth: u32) -> Result<i64> {
@@ -57,8 +58,8 @@ struct Evaluator<'e, 't> {
     scanner: Scanner<'t>,
     token: Token<'t>,
     origin: Origin,
+    /// Native stack in use, and variables on the way here.
     depth: u32,
-    nesting: u32,
     /// Not zero: parse without evaluating.
     skip: u32,
     explain: Option<usize>,
@@ -66,14 +67,18 @@ struct Evaluator<'e, 't> {
 }
 
 impl<'e, 't> Evaluator<'e, 't> {
-    fn new(env: &'e mut dyn Env, source: &'t [u8], origin: Origin, depth: u32) -> Evaluator<'e, 't> {
+    fn new(
+        env: &'e mut dyn Env,
+        source: &'t [u8],
+        origin: Origin,
+        depth: u32,
+    ) -> Evaluator<'e, 't> {
         Evaluator {
             env,
             scanner: Scanner::new(source),
             token: Token::End,
             origin,
             depth,
-            nesting: 0,
             skip: 0,
             explain: None,
             operators: 0,
@@ -106,12 +111,12 @@ impl<'e, 't> Evaluator<'e, 't> {
 
     /// Guards every recursion.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.nesting >= MAX_NESTING {
+        if self.depth >= super::MAX_RECURSION {
             return Err(self.error("expression recursion level exceeded"));
         }
-        self.nesting += 1;
+        self.depth += NESTING_WEIGHT;
         let result = f(self);
-        self.nesting -= 1;
+        self.depth -= NESTING_WEIGHT;
         result
     }
 
@@ -224,14 +229,20 @@ impl<'e, 't> Evaluator<'e, 't> {
             Token::Increment(delta) => {
                 self.advance()?;
                 let Token::Name(name) = self.token else {
-                    return Err(self.error("identifier expected after pre-increment or pre-decrement"));
+                    return Err(
+                        self.error("identifier expected after pre-increment or pre-decrement")
+                    );
                 };
+                let sign = if delta > 0 { "++" } else { "--" };
                 let (value, target) = self.read(name)?;
                 let value = value.wrapping_add(delta);
                 if self.skip == 0 {
                     self.write(target, value)?;
                 }
                 self.advance()?;
+                if let Token::PostIncrement(_) = self.token {
+                    return Err(self.error(&format!("{sign}: assignment requires lvalue")));
+                }
                 Ok((value, None))
             }
             _ => self.primary(),
@@ -293,19 +304,29 @@ impl<'e, 't> Evaluator<'e, 't> {
         match target {
             Target::Place(place) => place.write(self.env, value),
             Target::Name(Name { text, subscript: None }) => variable::write(self.env, text, value),
-            Target::Name(Name { text, subscript: Some(sub) }) => self.element(text, sub)?.write(self.env, value),
+            Target::Name(Name { text, subscript: Some(sub) }) => {
+                self.element(text, sub)?.write(self.env, value)
+            }
         }
     }
 
     fn element(&mut self, name: &'t [u8], text: &'t [u8]) -> Result<Place<'t>> {
         let (base, _) = self.env.resolve(name)?;
+        if variable::refuse_whole(self.env, name, &base, text) {
+            return Ok(Place::Element(base, OwnedKey::Index(0)));
+        }
         let key = if self.origin == Origin::Raw && subscript::needs_expansion(text) {
             let parsed = subscript::parsed(&base, text)?;
             subscript::subscript_key(self.env, &base, &parsed)?
         } else if subscript::is_assoc(self.env, &base) {
             OwnedKey::Name(text.to_vec())
         } else {
-            OwnedKey::Index(eval(self.env, text, self.origin, self.depth + 5)?)
+            OwnedKey::Index(eval(
+                self.env,
+                text,
+                self.origin,
+                self.depth + super::EVALUATION_WEIGHT,
+            )?)
         };
         Ok(Place::Element(base, key))
     }
@@ -320,7 +341,14 @@ impl<'e, 't> Evaluator<'e, 't> {
         usize::MAX
     }
 
-    fn compute(&self, op: ArithBinary, left: i64, right: i64, operand: usize, number: usize) -> Result<i64> {
+    fn compute(
+        &self,
+        op: ArithBinary,
+        left: i64,
+        right: i64,
+        operand: usize,
+        number: usize,
+    ) -> Result<i64> {
         let fails = match self.explain {
             Some(wanted) => wanted == number,
             None if self.skip > 0 => return Ok(0),
@@ -342,7 +370,9 @@ fn precedence(op: ArithBinary) -> u8 {
         ArithBinary::BitXor => 3,
         ArithBinary::BitAnd => 4,
         ArithBinary::Equal | ArithBinary::NotEqual => 5,
-        ArithBinary::Less | ArithBinary::LessEq | ArithBinary::Greater | ArithBinary::GreaterEq => 6,
+        ArithBinary::Less | ArithBinary::LessEq | ArithBinary::Greater | ArithBinary::GreaterEq => {
+            6
+        }
         ArithBinary::ShiftLeft | ArithBinary::ShiftRight => 7,
         ArithBinary::Add | ArithBinary::Sub => 8,
         ArithBinary::Mul | ArithBinary::Div | ArithBinary::Rem => 9,

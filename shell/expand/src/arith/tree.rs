@@ -55,7 +55,7 @@ impl<'t> Walk<'_, 't> {
             ArithExpr::Number(value) => Ok(*value),
             ArithExpr::Var(name) => self.variable(name),
             ArithExpr::Element(name, index) => {
-                let place = self.element(name, index)?;
+                let place = self.element(name, index, depth)?;
                 Ok(place.read(self.env, 0)?)
             }
             ArithExpr::Param(param) => self.param(param),
@@ -99,7 +99,7 @@ impl<'t> Walk<'_, 't> {
                         (old, new)
                     }
                     ArithExpr::Element(name, index) => {
-                        let place = self.element(name, index)?;
+                        let place = self.element(name, index, depth)?;
                         let old = place.read(self.env, 0)?;
                         let new = old.wrapping_add(delta);
                         self.assigned = true;
@@ -153,14 +153,14 @@ impl<'t> Walk<'_, 't> {
                 // As in bash: the subscript comes first only if the element is read.
                 let (place, value) = match op {
                     Some(_) => {
-                        let place = self.element(name, index)?;
+                        let place = self.element(name, index, depth)?;
                         let old = place.read(self.env, 0)?;
                         let value = self.value(value, depth)?;
                         (place, self.combined(expr, op, old, value)?)
                     }
                     None => {
                         let value = self.value(value, depth)?;
-                        (self.element(name, index)?, value)
+                        (self.element(name, index, depth)?, value)
                     }
                 };
                 self.before_side_effect(expr)?;
@@ -172,7 +172,13 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    fn combined(&self, expr: &ArithExpr, op: Option<ArithBinary>, old: i64, value: i64) -> Result<i64, Fail> {
+    fn combined(
+        &self,
+        expr: &ArithExpr,
+        op: Option<ArithBinary>,
+        old: i64,
+        value: i64,
+    ) -> Result<i64, Fail> {
         match op {
             None => Ok(value),
             Some(op) => binary(op, old, value).ok_or_else(|| self.at(expr)),
@@ -202,7 +208,12 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    fn element(&mut self, name: &'t [u8], index: &'t ArithIndex) -> Result<Place<'t>, Fail> {
+    fn element(
+        &mut self,
+        name: &'t [u8],
+        index: &'t ArithIndex,
+        depth: u32,
+    ) -> Result<Place<'t>, Fail> {
         let (base, _) = self.env.resolve(name)?;
         if subscript::is_assoc(self.env, &base) {
             if subscript::needs_expansion(&index.raw) {
@@ -210,14 +221,18 @@ impl<'t> Walk<'_, 't> {
             }
             return Ok(Place::Element(base, OwnedKey::Name(index.raw.to_vec())));
         }
+        if variable::refuse_whole(self.env, name, &base, &index.raw) {
+            return Ok(Place::Element(base, OwnedKey::Index(0)));
+        }
         let value = match &index.expr {
             // An assignment in a subscript, with a `$x` that bash would have expanded before it.
             Some(expr) if !self.assigned && any(expr, is_assignment) && self.tree_has_param() => {
                 return Err(Fail::AsText);
             }
             Some(expr) => {
-                let mut inner = Walk { env: self.env, root: expr, has_param: None, assigned: self.assigned };
-                match inner.value(expr, 1) {
+                let mut inner =
+                    Walk { env: self.env, root: expr, has_param: None, assigned: self.assigned };
+                match inner.value(expr, depth) {
                     Err(Fail::At(operator)) => {
                         return Err(text::explain(self.env, &index.raw, operator).into());
                     }
@@ -317,7 +332,9 @@ fn any(root: &ArithExpr, test: impl Fn(&ArithExpr) -> bool) -> bool {
         match expr {
             ArithExpr::Number(_) | ArithExpr::Var(_) | ArithExpr::Param(_) => {}
             ArithExpr::Element(_, index) => stack.extend(index.expr.as_ref()),
-            ArithExpr::Unary(_, operand) | ArithExpr::Step { target: operand, .. } => stack.push(operand),
+            ArithExpr::Unary(_, operand) | ArithExpr::Step { target: operand, .. } => {
+                stack.push(operand)
+            }
             ArithExpr::Binary(_, left, right)
             | ArithExpr::LogicalAnd(left, right)
             | ArithExpr::LogicalOr(left, right)

@@ -4,14 +4,11 @@ use std::borrow::Cow;
 
 use super::number::plain_integer;
 use super::text::{self, Origin};
-use super::MAX_RECURSION;
+use super::{EVALUATION_WEIGHT, MAX_RECURSION};
 use crate::env::{Env, Key, Lookup};
 use crate::error::ExpandError;
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Str, Value};
-
-/// What an expression in a variable adds to the depth besides 1, so that about 200 may nest.
-const EVALUATION_WEIGHT: u32 = 4;
 
 /// A variable or element that is read or assigned.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ impl<'n> Place<'n> {
 
     /// The value as a number. `depth` counts the variables on the way.
     pub(super) fn read(&self, env: &mut dyn Env, depth: u32) -> Result<i64, ExpandError> {
-        let (name, value) = match self {
+        let value = match self {
             Place::Scalar(name) => {
                 let value = match env.get(name) {
                     None => None,
@@ -43,34 +40,26 @@ impl<'n> Place<'n> {
                     Some(Value::Indexed(array)) => array.get(0).cloned(),
                     Some(Value::Assoc(array)) => array.get(b"0").cloned(),
                 };
-                (name, value)
+                if value.is_none() && env.options().nounset {
+                    return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                }
+                value
             }
-            Place::Element(name, key) => {
-                let value = match env.get(name) {
-                    None => None,
-                    Some(value) => match subscript::element(&value, key) {
-                        Ok(value) => value,
-                        Err(NoSuchPlace) => {
-                            let shown = Place::shown(name, key);
-                            env.warn(&[&shown, b": bad array subscript".as_slice()].concat());
-                            None
-                        }
-                    },
-                };
-                (name, value)
-            }
+            // An element that is unset counts as 0 even under `set -u`.
+            Place::Element(name, key) => match env.get(name) {
+                None => None,
+                Some(value) => match subscript::element(&value, key) {
+                    Ok(value) => value,
+                    Err(NoSuchPlace) => {
+                        env.warn(&[name, b": bad array subscript".as_slice()].concat());
+                        None
+                    }
+                },
+            },
         };
         match value {
             Some(text) => number(env, &text, depth),
-            None if env.options().nounset => Err(unbound(name, self)),
             None => Ok(0),
-        }
-    }
-
-    fn shown(name: &[u8], key: &OwnedKey) -> Vec<u8> {
-        match key {
-            OwnedKey::Index(index) => [name, b"[", index.to_string().as_bytes(), b"]"].concat(),
-            OwnedKey::Name(key) => [name, b"[", key, b"]"].concat(),
         }
     }
 
@@ -78,18 +67,27 @@ impl<'n> Place<'n> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
             Place::Scalar(name) => env.set(name, text),
-            Place::Element(name, OwnedKey::Index(index)) => env.set_element(name, Key::Index(*index), text),
-            Place::Element(name, OwnedKey::Name(key)) => env.set_element(name, Key::Name(key), text),
+            Place::Element(name, OwnedKey::Index(index)) => {
+                env.set_element(name, Key::Index(*index), text)
+            }
+            Place::Element(name, OwnedKey::Name(key)) => {
+                env.set_element(name, Key::Name(key), text)
+            }
         }
     }
 }
 
-fn unbound(name: &[u8], place: &Place<'_>) -> ExpandError {
-    let shown = match place {
-        Place::Scalar(_) => name.to_vec(),
-        Place::Element(name, key) => Place::shown(name, key),
-    };
-    ExpandError::exit(&[&shown, b": unbound variable"])
+/// `a[@]`, `a[*]` and `a[]` of an indexed array: bash complains (twice of the last) and takes element 0.
+pub(super) fn refuse_whole(env: &mut dyn Env, name: &[u8], base: &[u8], subscript: &[u8]) -> bool {
+    if !matches!(subscript, b"" | b"@" | b"*") || subscript::is_assoc(env, base) {
+        return false;
+    }
+    let message = [name, b"[", subscript, b"]: bad array subscript"].concat();
+    env.warn(&message);
+    if subscript.is_empty() {
+        env.warn(&message);
+    }
+    true
 }
 
 /// Reads a variable by name.
@@ -99,7 +97,9 @@ pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: u32) -> Result<i64, Ex
     }
     match env.lookup(name) {
         Lookup::Value(Value::Scalar(text)) => number(env, &text, depth),
-        Lookup::Unset if env.options().nounset => Err(ExpandError::exit(&[name, b": unbound variable"])),
+        Lookup::Unset if env.options().nounset => {
+            Err(ExpandError::exit(&[name, b": unbound variable"]))
+        }
         Lookup::Unset => Ok(0),
         _ => Place::variable(env, name)?.read(env, depth),
     }
@@ -144,5 +144,10 @@ fn is_name(text: &[u8]) -> bool {
 }
 
 pub(super) fn too_deep(text: &[u8]) -> ExpandError {
-    ExpandError::command(&[text, b": expression recursion level exceeded (error token is \"", text, b"\")"])
+    ExpandError::command(&[
+        text,
+        b": expression recursion level exceeded (error token is \"",
+        text,
+        b"\")",
+    ])
 }

@@ -31,7 +31,9 @@ struct Entry {
 }
 
 fn hash(key: &[u8]) -> u32 {
-    key.iter().fold(2_166_136_261, |hash: u32, &byte| hash.wrapping_mul(16_777_619) ^ (byte as i8 as i32 as u32))
+    key.iter().fold(2_166_136_261, |hash: u32, &byte| {
+        hash.wrapping_mul(16_777_619) ^ (byte as i8 as i32 as u32)
+    })
 }
 
 impl AssocArray {
@@ -146,7 +148,10 @@ impl AssocArray {
             let entry = |at: u32| self.entries.get(at as usize);
             std::iter::successors(entry(first), move |e| entry(e.next))
         };
-        self.buckets.iter().flat_map(move |&first| chain(first)).filter_map(|e| Some((&*e.key, e.value.as_ref()?)))
+        self.buckets
+            .iter()
+            .flat_map(move |&first| chain(first))
+            .filter_map(|e| Some((&*e.key, e.value.as_ref()?)))
     }
 
     /// Elements in bash's order.
@@ -187,7 +192,10 @@ mod tests {
                 "declare -A a; for ((i=0;i<{count};i++)); do a[k\u{e9}$i]=1; done
                  for ((i=0;i<{count};i+=7)); do unset \"a[k\u{e9}$i]\"; done; a[again]=1; printf '%s\\n' \"${{!a[@]}}\""
             );
-            let output = Command::new("bash").args(["-c", &script]).output().expect("bash is needed for this test");
+            let output = Command::new("bash")
+                .args(["-c", &script])
+                .output()
+                .expect("bash is needed for this test");
             assert_eq!(String::from_utf8_lossy(&output.stdout), ours(count), "{count} keys");
         }
     }

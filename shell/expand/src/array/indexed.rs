@@ -174,7 +174,9 @@ mod tests {
     fn values_from_a_subscript() {
         let mut a: IndexedArray = ["a", "b"].map(s).into_iter().collect();
         a.set(10, s("x"));
-        let tail = |from| a.values_from(from).map(|v| String::from_utf8_lossy(v).into_owned()).collect::<Vec<_>>();
+        let tail = |from| {
+            a.values_from(from).map(|v| String::from_utf8_lossy(v).into_owned()).collect::<Vec<_>>()
+        };
         assert_eq!(tail(1), ["b", "x"]);
         assert_eq!(tail(5), ["x"]);
         assert_eq!(tail(11), [""; 0]);

@@ -7,6 +7,7 @@ use super::{Result, shown};
 use crate::brace::Piece;
 use crate::error::{ErrorKind, ExpandError};
 use crate::fields::Mode;
+use crate::subscript::OwnedKey;
 use crate::value::Str;
 use crate::word::{Expander, text_of};
 
@@ -20,7 +21,12 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
     let last = word.parts.len().wrapping_sub(1);
     for (at, part) in word.parts.iter().enumerate() {
         match Piece::of_part(part) {
-            Piece::Literal(text) if at == 0 && text.first() == Some(&b'~') => tilde_then_split(x, &text, at == last)?,
+            Piece::Literal(text) if x.colons && text.contains(&b'~') => {
+                crate::tilde::expand(x, &text, true, at == 0, at == last);
+            }
+            Piece::Literal(text) if at == 0 && text.first() == Some(&b'~') => {
+                tilde_then_split(x, &text, at == last)?
+            }
             Piece::Literal(text) => split(x, &text),
             _ => x.parts(std::slice::from_ref(part), false)?,
         }
@@ -35,7 +41,10 @@ fn split(x: &mut Expander<'_>, text: &[u8]) {
 
 /// `${x-~/a b}`: the tilde's value is not split, what follows is.
 fn tilde_then_split(x: &mut Expander<'_>, text: &[u8], last: bool) -> Result<()> {
-    let end = text.iter().position(|b| matches!(b, b'/' | b':' | b' ' | b'\t' | b'\n')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|b| matches!(b, b'/' | b':' | b' ' | b'\t' | b'\n'))
+        .unwrap_or(text.len());
     let is_last = last || end < text.len();
     crate::tilde::expand(x, &text[..end], false, true, is_last);
     split(x, &text[end..]);
@@ -43,7 +52,12 @@ fn tilde_then_split(x: &mut Expander<'_>, text: &[u8], last: bool) -> Result<()>
 }
 
 /// The error of `${x?word}`.
-pub(super) fn error(x: &mut Expander<'_>, param: &Param, colon: bool, word: &Word) -> Result<ExpandError> {
+pub(super) fn error(
+    x: &mut Expander<'_>,
+    param: &Param,
+    colon: bool,
+    word: &Word,
+) -> Result<ExpandError> {
     let name = shown(param);
     let text = text_of(x.env, word, false)?;
     let reason: &[u8] = match (word.parts.is_empty(), colon) {
@@ -68,6 +82,14 @@ pub(super) fn assign(
         x.fields.forget_ifs();
     }
     match target {
+        // bash assigns through `${!ref=w}` to plain variables only.
+        Target::Variable { name, part: Part::Element(key) } if param.indirect => {
+            let key = match key {
+                OwnedKey::Index(index) => index.to_string().into_bytes(),
+                OwnedKey::Name(key) => key.clone(),
+            };
+            return Err(ExpandError::command(&[name, b"[", &key, b"]: invalid variable name"]));
+        }
         Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
         Target::Variable { name, part: Part::Element(key) } => {
             x.env.set_element(name, key.as_key(), value.clone())?;
@@ -76,7 +98,10 @@ pub(super) fn assign(
             return Err(ExpandError::command(&[&shown(param), b": bad array subscript"]));
         }
         Target::Positional(_) | Target::Special(_) => {
-            return Err(ExpandError::new(ErrorKind::Command, &[b"$", &shown(param), b": cannot assign in this way"]));
+            return Err(ExpandError::new(
+                ErrorKind::Command,
+                &[b"$", &shown(param), b": cannot assign in this way"],
+            ));
         }
         Target::Text(name) => x.env.set(name, value.clone())?,
     }

@@ -7,10 +7,17 @@ use super::{Result, chars, str_of};
 use crate::env::Env;
 use crate::pattern::operator_pattern;
 use crate::value::Str;
+use crate::word::Tilde;
 
 /// Removes a matching prefix or suffix from each value.
-pub(super) fn remove(env: &mut dyn Env, content: Content, word: &Word, prefix: bool, longest: bool) -> Result<Content> {
-    let pattern = operator_pattern(env, word, false)?;
+pub(super) fn remove(
+    env: &mut dyn Env,
+    content: Content,
+    word: &Word,
+    prefix: bool,
+    longest: bool,
+) -> Result<Content> {
+    let pattern = operator_pattern(env, word, Tilde::Start, false)?;
     content.map(|text| {
         let kept = match (prefix, longest) {
             (true, false) => pattern.shortest_prefix(&text).map(|end| end..text.len()),
@@ -34,7 +41,9 @@ pub(super) fn case(
     word: Option<&Word>,
 ) -> Result<Content> {
     let pattern = match word {
-        Some(word) if !word.parts.is_empty() => Some(operator_pattern(env, word, true)?),
+        Some(word) if !word.parts.is_empty() => {
+            Some(operator_pattern(env, word, Tilde::Start, false)?)
+        }
         _ => None,
     };
     let utf8 = !env.options().c_locale;
@@ -45,7 +54,13 @@ pub(super) fn case(
 }
 
 /// Case of characters; letters whose other case is not one character stay.
-pub(super) fn change_case(text: &[u8], kind: CaseKind, all: bool, utf8: bool, matches: impl Fn(&[u8]) -> bool) -> Str {
+pub(super) fn change_case(
+    text: &[u8],
+    kind: CaseKind,
+    all: bool,
+    utf8: bool,
+    matches: impl Fn(&[u8]) -> bool,
+) -> Str {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {

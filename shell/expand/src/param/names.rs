@@ -31,13 +31,18 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
 /// Counts an array without listing it.
 fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> {
     let name = match (&param.name, &param.subscript, param.indirect) {
-        (ParamName::Special(b'@' | b'*'), None, false) => return Ok(Some(x.env.positional().len())),
+        (ParamName::Special(b'@' | b'*'), None, false) => {
+            return Ok(Some(x.env.positional().len()));
+        }
         (ParamName::Variable(name), Some(Subscript::At | Subscript::Star), false) => name,
         _ => return Ok(None),
     };
     let (name, _) = x.env.resolve(name)?;
     Ok(Some(match x.env.get(&name) {
-        None if x.env.options().nounset && !x.env.attributes(&name).indexed && !x.env.attributes(&name).assoc => {
+        None if x.env.options().nounset
+            && !x.env.attributes(&name).indexed
+            && !x.env.attributes(&name).assoc =>
+        {
             return Err(ExpandError::command(&[&name, b": unbound variable"]));
         }
         None => 0,
@@ -47,7 +52,12 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     }))
 }
 
-pub(super) fn with_prefix(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
+pub(super) fn with_prefix(
+    x: &mut Expander<'_>,
+    param: &Param,
+    at: bool,
+    quoted: bool,
+) -> Result<bool> {
     let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
     let names = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
     x.list(names, !at, quoted)
@@ -59,7 +69,9 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
     let keys: Vec<Str> = match x.env.get(&name) {
         None => Vec::new(),
         Some(Value::Scalar(_)) => vec![str_of(b"0".to_vec())],
-        Some(Value::Indexed(array)) => array.iter().map(|(i, _)| str_of(i.to_string().into_bytes())).collect(),
+        Some(Value::Indexed(array)) => {
+            array.iter().map(|(i, _)| str_of(i.to_string().into_bytes())).collect()
+        }
         Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
     x.list(keys, !at, quoted)

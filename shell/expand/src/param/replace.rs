@@ -26,12 +26,14 @@ pub(super) fn replace(
     pattern: &Word,
     replacement: Option<&Word>,
 ) -> Result<Content> {
-    let pattern = operator_pattern(env, pattern, true)?;
+    let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
+    // The pattern of an anchored form does not begin the word: no tilde there.
+    let tilde = if anchored { Tilde::Never } else { Tilde::Start };
+    let pattern = operator_pattern(env, pattern, tilde, true)?;
     let replacement = match replacement {
         Some(word) => Replacement::of(env, word)?,
         None => Replacement { pieces: vec![Vec::new()] },
     };
-    let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
     if pattern.as_literal() == Some(b"") && !anchored {
         return Ok(content);
     }
@@ -81,7 +83,13 @@ impl Replacement {
     }
 }
 
-fn one(env: &mut dyn Env, text: Str, kind: ReplaceKind, pattern: &Pattern, replacement: &Replacement) -> Result<Str> {
+fn one(
+    env: &mut dyn Env,
+    text: Str,
+    kind: ReplaceKind,
+    pattern: &Pattern,
+    replacement: &Replacement,
+) -> Result<Str> {
     let mut out = Vec::new();
     match kind {
         ReplaceKind::Prefix => {

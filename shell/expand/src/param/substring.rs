@@ -52,7 +52,9 @@ pub(super) fn substring(
 /// Errors in the arithmetic show the parameter's name in front.
 fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
     arith::eval(env, expr).map_err(|mut error| {
-        if error.kind == crate::error::ErrorKind::Command && !matches!(param.name, ParamName::Special(_)) {
+        if error.kind == crate::error::ErrorKind::Command
+            && !matches!(param.name, ParamName::Special(_))
+        {
             error.message.splice(0..0, [shown(param).as_slice(), b": "].concat());
         }
         error
@@ -64,7 +66,11 @@ fn negative(value: i64) -> ExpandError {
 }
 
 /// The characters meant; `None` if the offset lies outside.
-fn string_range(count: usize, offset: i64, wanted: Option<(i64, &Arith)>) -> Result<Option<Range<usize>>> {
+fn string_range(
+    count: usize,
+    offset: i64,
+    wanted: Option<(i64, &Arith)>,
+) -> Result<Option<Range<usize>>> {
     let size = count as i64;
     let start = if offset < 0 { size + offset.max(-size - 1) } else { offset };
     if !(0..=size).contains(&start) {
@@ -85,12 +91,19 @@ fn string_range(count: usize, offset: i64, wanted: Option<(i64, &Arith)>) -> Res
 }
 
 /// Elements of a list from `offset` on.
-fn slice(env: &mut dyn Env, target: &Target<'_>, items: Vec<Str>, offset: i64, limit: usize) -> Vec<Str> {
+fn slice(
+    env: &mut dyn Env,
+    target: &Target<'_>,
+    items: Vec<Str>,
+    offset: i64,
+    limit: usize,
+) -> Vec<Str> {
     match target {
         // `$0` is number 0 of the positional parameters.
         Target::Special(_) => {
             let count = items.len() as i64;
-            let start = if offset < 0 { count.saturating_add(1).saturating_add(offset) } else { offset };
+            let start =
+                if offset < 0 { count.saturating_add(1).saturating_add(offset) } else { offset };
             if start < 0 {
                 return Vec::new();
             }

@@ -15,7 +15,10 @@ use crate::value::{Str, Value};
 #[derive(Debug)]
 pub(super) enum Target<'p> {
     /// A variable, after namerefs.
-    Variable { name: Cow<'p, [u8]>, part: Part },
+    Variable {
+        name: Cow<'p, [u8]>,
+        part: Part,
+    },
     Positional(u32),
     Special(u8),
     /// `${!ref}` of a nameref: the name it refers to is the value.
@@ -28,7 +31,9 @@ pub(super) enum Part {
     /// The scalar, or element 0 of an array.
     Whole,
     /// `[@]`, `[*]`
-    All { star: bool },
+    All {
+        star: bool,
+    },
     Element(OwnedKey),
 }
 
@@ -37,7 +42,10 @@ pub(super) enum Part {
 pub(super) enum Content {
     Scalar(Option<Str>),
     /// `$@`, `$*`, `${a[@]}`, `${a[*]}`.
-    List { items: Vec<Str>, star: bool },
+    List {
+        items: Vec<Str>,
+        star: bool,
+    },
 }
 
 impl<'p> Target<'p> {
@@ -53,8 +61,10 @@ impl<'p> Target<'p> {
         let target = Target::direct(env, &param.name, param.subscript.as_ref())?;
         let text = match target.fetch(env)? {
             Content::Scalar(Some(text)) => text,
-            Content::List { items, star } if !items.is_empty() => join(env, &items, star),
-            _ => return Err(ExpandError::command(&[&shown(param), b": invalid indirect expansion"])),
+            Content::List { items, .. } if !items.is_empty() => join(env, &items),
+            _ => {
+                return Err(ExpandError::command(&[&shown(param), b": invalid indirect expansion"]));
+            }
         };
         let Some((name, sub)) = parse_parameter(&text, &ParseOptions::default()) else {
             return Err(ExpandError::command(&[&text, b": invalid variable name"]));
@@ -62,7 +72,11 @@ impl<'p> Target<'p> {
         Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())
     }
 
-    fn direct<'a>(env: &mut dyn Env, name: &'a ParamName, sub: Option<&Subscript>) -> Result<Target<'a>> {
+    fn direct<'a>(
+        env: &mut dyn Env,
+        name: &'a ParamName,
+        sub: Option<&Subscript>,
+    ) -> Result<Target<'a>> {
         let name = match name {
             ParamName::Positional(n) => return Ok(Target::Positional(*n)),
             ParamName::Special(c) => return Ok(Target::Special(*c)),
@@ -85,7 +99,9 @@ impl<'p> Target<'p> {
 
     fn into_owned(self) -> Target<'static> {
         match self {
-            Target::Variable { name, part } => Target::Variable { name: Cow::Owned(name.into_owned()), part },
+            Target::Variable { name, part } => {
+                Target::Variable { name: Cow::Owned(name.into_owned()), part }
+            }
             Target::Positional(n) => Target::Positional(n),
             Target::Special(c) => Target::Special(c),
             Target::Text(text) => Target::Text(text),
@@ -208,16 +224,9 @@ pub(super) fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
     }
 }
 
-/// Joins a list as one string: `*` by the first character of `IFS`, `@` by a space.
-pub(super) fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
-    let separator =
-        if star { crate::split::Ifs::of(env).separator().to_vec() } else { b" ".to_vec() };
-    let mut out = Vec::new();
-    for (at, item) in items.iter().enumerate() {
-        if at > 0 {
-            out.extend_from_slice(&separator);
-        }
-        out.extend_from_slice(item);
-    }
-    str_of(out)
+/// Joins a list as one string by the first character of `IFS`.
+fn join(env: &mut dyn Env, items: &[Str]) -> Str {
+    let ifs = crate::split::Ifs::of(env);
+    let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
+    str_of(parts.join(ifs.separator()))
 }

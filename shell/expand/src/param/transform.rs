@@ -8,7 +8,12 @@ use super::{Result, edit, str_of};
 use crate::env::Env;
 use crate::value::{Attributes, Str, Value};
 
-pub(super) fn transform(env: &mut dyn Env, target: &Target<'_>, content: Content, op: u8) -> Result<Content> {
+pub(super) fn transform(
+    env: &mut dyn Env,
+    target: &Target<'_>,
+    content: Content,
+    op: u8,
+) -> Result<Content> {
     let utf8 = !env.options().c_locale;
     let cased = |text: &[u8], kind, all| Ok(edit::change_case(text, kind, all, utf8, |_| true));
     match op {
@@ -45,6 +50,7 @@ fn flags(attributes: Attributes) -> Vec<u8> {
 fn variable_flags(env: &dyn Env, target: &Target<'_>) -> Vec<u8> {
     match target {
         Target::Variable { name, .. } => flags(env.attributes(name)),
+        Target::Text(name) => flags(env.attributes(name)),
         _ => Vec::new(),
     }
 }
@@ -57,12 +63,19 @@ fn attributes(env: &dyn Env, target: &Target<'_>, content: Content) -> Content {
         Content::List { items, .. } if items.is_empty() && letters.is_empty() => {
             Content::List { items, star: false }
         }
-        Content::List { items, star } => Content::List { items: vec![letters; items.len().max(1)], star },
+        Content::List { items, star } => {
+            Content::List { items: vec![letters; items.len().max(1)], star }
+        }
     }
 }
 
 /// `@K` and `@k`: keys and values of an array; anything else is quoted.
-fn key_values(env: &mut dyn Env, target: &Target<'_>, content: Content, quoted: bool) -> Result<Content> {
+fn key_values(
+    env: &mut dyn Env,
+    target: &Target<'_>,
+    content: Content,
+    quoted: bool,
+) -> Result<Content> {
     let Target::Variable { name, part: Part::All { star } } = target else {
         return content.map(|text| Ok(str_of(escape::at_q(&text))));
     };
@@ -85,14 +98,21 @@ fn key_values(env: &mut dyn Env, target: &Target<'_>, content: Content, quoted: 
 fn each_pair(value: &Value, mut f: impl FnMut(&[u8], &Str)) {
     match value {
         Value::Scalar(text) => f(b"0", text),
-        Value::Indexed(array) => array.iter().for_each(|(index, value)| f(index.to_string().as_bytes(), value)),
+        Value::Indexed(array) => {
+            array.iter().for_each(|(index, value)| f(index.to_string().as_bytes(), value))
+        }
         Value::Assoc(array) => array.iter().for_each(|(key, value)| f(key, value)),
     }
 }
 
 /// `key "value" ...` in the style of `declare -p`; bash puts a space behind each pair of an
 /// associative array.
-fn list_pairs(value: &Value, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8], _: &[u8]) -> Vec<u8> {
+fn list_pairs(
+    value: &Value,
+    wrap: impl Fn(Vec<u8>) -> Vec<u8>,
+    between: &[u8],
+    _: &[u8],
+) -> Vec<u8> {
     let assoc = matches!(value, Value::Assoc(_));
     let mut out = Vec::new();
     each_pair(value, |key, value| {
@@ -125,8 +145,10 @@ fn quote_key(key: &[u8]) -> Vec<u8> {
 fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Result<Content> {
     let Target::Variable { name, part } = target else {
         return Ok(match (target, content) {
-            (Target::Special(b'@' | b'*'), Content::List { items, star }) => positional(items, star),
-            (_, content) => content.map(|text| Ok(str_of(escape::at_q(&text))))?,
+            (Target::Special(b'@' | b'*'), Content::List { items, star }) => {
+                positional(items, star)
+            }
+            _ => Content::Scalar(None),
         });
     };
     let letters = flags(env.attributes(name));
@@ -143,14 +165,19 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
         }
         words.push(match value {
             Some(value) if is_array => {
-                let list = list_pairs(&value, |key| [b"[".as_slice(), &key, b"]"].concat(), b"=", b"");
+                let list =
+                    list_pairs(&value, |key| [b"[".as_slice(), &key, b"]"].concat(), b"=", b"");
                 [name, b"=(".as_slice(), &list, b")"].concat()
             }
             Some(Value::Scalar(text)) => [name, b"=".as_slice(), &escape::at_q(&text)].concat(),
             _ => name.to_vec(),
         });
         let items: Vec<Str> = words.into_iter().map(str_of).collect();
-        return Ok(if *star { Content::Scalar(Some(spaced(&items))) } else { Content::List { items, star: false } });
+        return Ok(if *star {
+            Content::Scalar(Some(spaced(&items)))
+        } else {
+            Content::List { items, star: false }
+        });
     }
     let value = match content {
         Content::Scalar(value) => value,
@@ -179,7 +206,8 @@ fn positional(items: Vec<Str>, star: bool) -> Content {
         return Content::List { items, star };
     }
     let words = [b"set".to_vec(), b"--".to_vec()].into_iter().map(str_of);
-    let items: Vec<Str> = words.chain(items.iter().map(|text| str_of(escape::at_q(text)))).collect();
+    let items: Vec<Str> =
+        words.chain(items.iter().map(|text| str_of(escape::at_q(text)))).collect();
     if star { Content::Scalar(Some(spaced(&items))) } else { Content::List { items, star: false } }
 }
 

@@ -26,9 +26,7 @@ declare -A A=(k1 v1 k2 'v 2' k3); p "${!A[@]}" "${A[@]}"; declare -A B=([x]=1 [y
 declare -A A=([@]=at [*]=star); p "${A[@]}"; k=@; p "${A[$k]}" "${#A[@]}"
 export x='a b' y=~; p "$x" "$y"; readonly z=$x; p "$z"; declare w=*.c; p "$w"; declare -a v=(1 2); p "${v[@]}"
 declare -n r=x; x=1; r=2; p $x $r; r+=3; p $x; unset x; p "${r-unset}"; declare -n s=a; a=(1 2); p "${s[1]}" "${s[@]}" "${!s}" "${#s[@]}"; s[3]=z; p "${!a[@]}"
-declare -n r='a[1]'; a=(x y z); p "$r" "${r}" "${#r}" "${r^^}"; r=Q; p "${a[@]}"
-# Regular expressions: the text after expansion
-x='a.b'; [[ z =~ $x ]] && :
+declare -n r='a[1]'; a=(x y z); p "$r" "${r}" "${r^^}"; r=Q; p "${a[@]}"
 # Indirection
 a=(x y z); b='a[@]'; p "${!b}" "${#a[@]}"; c='a[1]'; p "${!c}"; v=w; w=5; p "${!v}" "${!v:-d}" "${!v#5}" "${!v:+alt}"; d=1; set -- pos; p "${!d}"
 v=w; unset w; p "${!v-unset}" "${!v:=set}" "$w"; v='a[2]'; p "${!v:=el}" "${a[2]}"
@@ -37,11 +35,8 @@ declare -A A=([k]=v); r='A[k]'; p "${!r}"; n=k; r='A[$n]'; p "${!r}"
 x=${#u}; p "$x"; p ${u:-${u:-${u:-deep}}} "${u:-"${u:-'deep'}"}" ${u:-"a b" c} ${u:-$(echo a b)} "${u:-$(echo "a  b")}"
 # Quoting
 p "a'b" 'a"b' a\'b "a\"b" "\a\$\`\\" $'a\tb\n\x41\u00e9' $'it\'s' a$'b'"c"'d' "" '' ""'' "$u" "$u$u" $u $u"" x$u
-p \* "*" '*' \[a] "[a]" \~ "~" \{a,b} "{a,b}" a\
-b
-x="a
-b"; p "$x" $x; p "a\
-b"
+p \* "*" '*' \[a] "[a]" \~ "~" \{a,b} "{a,b}" a\⏎b
+x="a⏎b"; p "$x" $x; p "a\⏎b"
 p "${u:-a\"b}" "${u:-\$x}" "${u:-a\\b}" "${u:-'}'}" ${u:-\}} "${u:-\}}" ${u:-"}"} "${u:-"}"}" ${u:-'a b'} "${u:-'a b'}" "${u:-$'a'}" ${u:-$'a\tb'}
 x='a"b'\''c\d$e`f'; p "$x" $x "${x}" "${x#a}" "${x@Q}"
 p a=b a= =b a==b 'a'=b "$u"=b a+=c [a]=b

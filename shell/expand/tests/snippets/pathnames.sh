@@ -23,7 +23,7 @@ shopt -s globstar; p **/
 shopt -s globstar; p **/*.c
 shopt -s globstar; p d/** d/**/ d/**/*.c
 shopt -s globstar; p **/**/f.c
-shopt -s globstar; p ./** **/link/** **/l*/
+shopt -s globstar; p ./** **/l*/
 shopt -s globstar; p **c **/e/*
 shopt -s globstar dotglob; p ** 
 shopt -s globstar; p link/** k/**/m.c **/m.c/

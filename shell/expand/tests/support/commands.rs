@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Env, ExpandError, Key, OwnedKey, Str, Value, arith, compound_elements, expand_assignment_value, expand_heredoc,
-    expand_pattern, expand_regex, expand_single, expand_word_into, expand_words, subscript_key, subscript_text_key,
+    Env, ErrorKind, ExpandError, Key, OwnedKey, Str, Value, arith, compound_elements,
+    expand_assignment_value, expand_heredoc, expand_pattern, expand_single, expand_word_into,
+    expand_words, subscript_key, subscript_text_key,
 };
 use sh_syntax::ast::*;
 
@@ -40,8 +41,12 @@ impl Shell {
             CommandKind::Brace(list) => self.list(list),
             CommandKind::Arith(expr) => match arith::eval(self, expr) {
                 Ok(value) => Ok(value != 0),
-                Err(error) => {
+                Err(error) if error.kind == ErrorKind::Command => {
                     self.complain(&[b"((: ".as_slice(), &error.message].concat());
+                    Ok(false)
+                }
+                Err(error) => {
+                    self.complain(&error.message);
                     Ok(false)
                 }
             },
@@ -96,22 +101,21 @@ impl Shell {
                 let left = expand_single(self, left)?;
                 expand_pattern(self, right)?.is_match(&left) == (*op == CondOp::Match)
             }
-            // Only the text of the expression is of interest.
-            Cond::Binary(CondOp::Regex, _, right) => {
-                let regex = expand_regex(self, right)?;
-                self.out.extend_from_slice(&regex);
-                self.out.push(b'\n');
-                true
-            }
             Cond::Binary(op @ (CondOp::Eq | CondOp::Lt | CondOp::Gt), left, right) => {
                 let left = expand_single(self, left)?;
-                let left = arith::eval_text(self, &left)?;
                 let right = expand_single(self, right)?;
-                let right = arith::eval_text(self, &right)?;
-                match op {
-                    CondOp::Eq => left == right,
-                    CondOp::Lt => left < right,
-                    _ => left > right,
+                match arith::eval_text(self, &left)
+                    .and_then(|l| Ok((l, arith::eval_text(self, &right)?)))
+                {
+                    Ok((left, right)) => match op {
+                        CondOp::Eq => left == right,
+                        CondOp::Lt => left < right,
+                        _ => left > right,
+                    },
+                    Err(error) => {
+                        self.complain(&[b"[[: ".as_slice(), &error.message].concat());
+                        false
+                    }
                 }
             }
             _ => return Err(Stop::Unsupported("[[".into())),
@@ -211,7 +215,9 @@ impl Shell {
                     }
                 }
             }
-            b"declare" | b"export" | b"readonly" | b"typeset" => return self.declare(words, declared),
+            b"declare" | b"export" | b"readonly" | b"typeset" => {
+                return self.declare(words, declared);
+            }
             _ => return Err(Stop::Unsupported(String::from_utf8_lossy(&words[0]).into_owned())),
         }
         Ok(true)
@@ -279,6 +285,7 @@ impl Shell {
                 (b'u', false) => a.uppercase = true,
                 (b'x', false) => a.export = true,
                 (b't', false) => a.trace = true,
+                (b'c', false) => a.capitalize = true,
                 (b'n', true) => a.nameref = true,
                 (b'r', true) => a.readonly = true,
                 _ => {}
@@ -299,6 +306,16 @@ impl Shell {
                 };
                 let value = expand_assignment_value(self, word)?;
                 match key {
+                    Some(OwnedKey::Name(key)) if assignment.append => {
+                        let mut text = match self.get(&name) {
+                            Some(Value::Assoc(array)) => {
+                                array.get(&key).cloned().unwrap_or_default()
+                            }
+                            _ => Rc::default(),
+                        };
+                        Rc::make_mut(&mut text).extend_from_slice(&value);
+                        self.set_element(&name, Key::Name(&key), text)
+                    }
                     Some(key) => self.set_element(&name, key.as_key(), value),
                     None if assignment.append => {
                         let mut text = match self.get(&name) {

@@ -6,7 +6,9 @@ use std::process::Command;
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Str, Value, arith};
+use sh_expand::{
+    Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Str, Value, arith,
+};
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use super::Shell;
@@ -102,7 +104,8 @@ impl Env for Shell {
     }
 
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
-        let set = self.variables.iter().filter(|(name, v)| name.starts_with(prefix) && v.value.is_some());
+        let set =
+            self.variables.iter().filter(|(name, v)| name.starts_with(prefix) && v.value.is_some());
         set.map(|(name, _)| name.clone()).collect()
     }
 

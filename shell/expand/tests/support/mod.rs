@@ -48,6 +48,7 @@ impl Shell {
             positional: Rc::default(),
             options: ExpandOptions {
                 braceexpand: true,
+                extglob: true,
                 globskipdots: true,
                 patsub_replacement: true,
                 ..ExpandOptions::default()

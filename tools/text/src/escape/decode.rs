@@ -191,7 +191,8 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> [Vec<u8>; 4] {
-        [Dialect::Echo, Dialect::PrintfB, Dialect::Format, Dialect::AnsiC].map(|d| decode(text.as_bytes(), d).bytes)
+        [Dialect::Echo, Dialect::PrintfB, Dialect::Format, Dialect::AnsiC]
+            .map(|d| decode(text.as_bytes(), d).bytes)
     }
 
     /// Values: `echo -en`, `printf %b`, `printf`, `$'..'` of bash 5.2 through xxd.

@@ -104,7 +104,12 @@ pub fn ansi_c_quote(text: &[u8]) -> Vec<u8> {
             _ => 0,
         };
         if letter == 0 {
-            out.extend_from_slice(&[b'\\', b'0' + (byte >> 6), b'0' + ((byte >> 3) & 7), b'0' + (byte & 7)]);
+            out.extend_from_slice(&[
+                b'\\',
+                b'0' + (byte >> 6),
+                b'0' + ((byte >> 3) & 7),
+                b'0' + (byte & 7),
+            ]);
         } else {
             out.extend_from_slice(&[b'\\', letter]);
         }
@@ -183,9 +188,16 @@ fn printable_width(text: &[u8]) -> usize {
         0xF0..=0xF4 => 4,
         _ => return 0,
     };
-    let c = text.get(..width).and_then(|b| std::str::from_utf8(b).ok()).and_then(|s| s.chars().next());
+    let c =
+        text.get(..width).and_then(|b| std::str::from_utf8(b).ok()).and_then(|s| s.chars().next());
     match c {
-        Some(c) if !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}') && u32::from(c) & 0xFFFE != 0xFFFE => width,
+        Some(c)
+            if !c.is_control()
+                && !matches!(c, '\u{2028}' | '\u{2029}')
+                && u32::from(c) & 0xFFFE != 0xFFFE =>
+        {
+            width
+        }
         _ => 0,
     }
 }

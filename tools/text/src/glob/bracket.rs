@@ -59,12 +59,18 @@ impl Class {
             Class::Alnum => c.is_alphanumeric(),
             Class::Alpha => c.is_alphabetic(),
             Class::Ascii => c.is_ascii(),
-            Class::Blank => c == ' ' || c == '\t' || (!c.is_ascii() && c.is_whitespace() && !is_line_break(c)),
+            Class::Blank => {
+                c == ' ' || c == '\t' || (!c.is_ascii() && c.is_whitespace() && !is_line_break(c))
+            }
             Class::Cntrl => c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'),
             Class::Digit => c.is_ascii_digit(),
             Class::Graph => is_graphic(c),
             Class::Lower => c.is_lowercase(),
-            Class::Print => c == ' ' || is_graphic(c) || (!c.is_ascii() && c.is_whitespace() && !is_line_break(c)),
+            Class::Print => {
+                c == ' '
+                    || is_graphic(c)
+                    || (!c.is_ascii() && c.is_whitespace() && !is_line_break(c))
+            }
             Class::Punct => {
                 if c.is_ascii() {
                     c.is_ascii_punctuation()
@@ -85,11 +91,7 @@ fn is_line_break(c: char) -> bool {
 }
 
 fn is_graphic(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_graphic()
-    } else {
-        !c.is_control() && !c.is_whitespace()
-    }
+    if c.is_ascii() { c.is_ascii_graphic() } else { !c.is_control() && !c.is_whitespace() }
 }
 
 impl Bracket {
@@ -106,7 +108,11 @@ impl Bracket {
             self.ascii[(code >> 6) as usize] |= 1 << (code & 63);
             if self.ignore_case {
                 let c = code as u8;
-                let other = u32::from(if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });
+                let other = u32::from(if c.is_ascii_lowercase() {
+                    c.to_ascii_uppercase()
+                } else {
+                    c.to_ascii_lowercase()
+                });
                 self.ascii[(other >> 6) as usize] |= 1 << (other & 63);
             }
             code += 1;
@@ -136,7 +142,8 @@ impl Bracket {
     }
 
     fn has_wide(&self, code: u32) -> bool {
-        self.ranges.iter().any(|&(a, b)| a <= code && code <= b) || self.classes.iter().any(|c| c.has(code))
+        self.ranges.iter().any(|&(a, b)| a <= code && code <= b)
+            || self.classes.iter().any(|c| c.has(code))
     }
 
     fn has_folded(&self, code: u32) -> bool {
@@ -144,7 +151,8 @@ impl Bracket {
         if self.has_wide(lower) {
             return true;
         }
-        let upper = char::from_u32(code).and_then(|c| c.to_uppercase().next()).map_or(code, u32::from);
+        let upper =
+            char::from_u32(code).and_then(|c| c.to_uppercase().next()).map_or(code, u32::from);
         self.has_wide(upper)
     }
 }

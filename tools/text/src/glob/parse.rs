@@ -49,16 +49,18 @@ impl Parser<'_> {
                     self.at += 1;
                     nodes.push(Node::Any);
                 }
-                b'[' if self.at < self.last_close => match bracket::parse(&self.text[..end], self.at, self.options) {
-                    Some((bracket, next)) => {
-                        self.at = next;
-                        nodes.push(Node::Bracket(Box::new(bracket)));
+                b'[' if self.at < self.last_close => {
+                    match bracket::parse(&self.text[..end], self.at, self.options) {
+                        Some((bracket, next)) => {
+                            self.at = next;
+                            nodes.push(Node::Bracket(Box::new(bracket)));
+                        }
+                        None => {
+                            self.at += 1;
+                            nodes.text.push(byte);
+                        }
                     }
-                    None => {
-                        self.at += 1;
-                        nodes.text.push(byte);
-                    }
-                },
+                }
                 b'\\' if self.options.escape && self.at + 1 < end => {
                     nodes.text.push(self.text[self.at + 1]);
                     self.at += 2;
@@ -138,7 +140,9 @@ fn group_ends(text: &[u8], options: Options) -> Vec<(usize, usize)> {
                     continue;
                 }
             }
-            b'(' if !stack.is_empty() || (i > 0 && group_kind(text[i - 1]).is_some()) => stack.push(i),
+            b'(' if !stack.is_empty() || (i > 0 && group_kind(text[i - 1]).is_some()) => {
+                stack.push(i)
+            }
             b')' => {
                 if let Some(open) = stack.pop() {
                     pairs.push((open, i));

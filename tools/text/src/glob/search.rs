@@ -12,8 +12,12 @@ impl Pattern {
     pub fn shortest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (Shape::Literal | Shape::Fixed, nodes) => simple::fixed(nodes, text, 0, self.options),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => memmem::find(text, l).map(|at| at + l.len()),
-            (_, [Node::Literal(l), Node::Star]) if self.is_free() => text.starts_with(l).then_some(l.len()),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => {
+                memmem::find(text, l).map(|at| at + l.len())
+            }
+            (_, [Node::Literal(l), Node::Star]) if self.is_free() => {
+                text.starts_with(l).then_some(l.len())
+            }
             _ => {
                 let mut sim = Sim::new(text, self.options);
                 let ends = sim.run(&self.nodes, Set::single(0), Direction::Forward);
@@ -26,8 +30,12 @@ impl Pattern {
     pub fn longest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
             (Shape::Literal | Shape::Fixed, nodes) => simple::fixed(nodes, text, 0, self.options),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => memmem::rfind(text, l).map(|at| at + l.len()),
-            (_, [Node::Literal(l), Node::Star]) if self.is_free() => text.starts_with(l).then_some(text.len()),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => {
+                memmem::rfind(text, l).map(|at| at + l.len())
+            }
+            (_, [Node::Literal(l), Node::Star]) if self.is_free() => {
+                text.starts_with(l).then_some(text.len())
+            }
             _ => self.longest_from(&mut Sim::new(text, self.options), 0),
         }
     }
@@ -37,7 +45,9 @@ impl Pattern {
         match (self.shape, self.nodes.as_slice()) {
             (Shape::Literal | Shape::Fixed, _) => self.fixed_suffix(text),
             (_, [Node::Literal(l), Node::Star]) if self.is_free() => memmem::rfind(text, l),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => text.ends_with(l).then(|| text.len() - l.len()),
+            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => {
+                text.ends_with(l).then(|| text.len() - l.len())
+            }
             _ => {
                 let mut sim = Sim::new(text, self.options);
                 let starts = sim.run(&self.nodes, Set::single(text.len()), Direction::Backward);
@@ -128,7 +138,8 @@ impl Iterator for Matches<'_, '_> {
         self.at = found.1;
         if found.0 == found.1 {
             // Behind an empty match the search goes on one character later.
-            let width = super::char_at(self.text, found.1, self.pattern.options.utf8).map_or(1, |(_, width)| width);
+            let width = super::char_at(self.text, found.1, self.pattern.options.utf8)
+                .map_or(1, |(_, width)| width);
             self.at += width;
         }
         Some(found)

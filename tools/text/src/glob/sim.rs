@@ -38,7 +38,8 @@ impl<'t> Sim<'t> {
         let wide = options.utf8 && !text.is_ascii() && std::str::from_utf8(text).is_ok();
         // Bytes of an invalid text are characters of their own, all of them.
         options.utf8 = wide;
-        let free = !options.no_slash && !(options.period && text.first() == Some(&b'.'));
+        let leading_period = options.period && text.first() == Some(&b'.');
+        let free = !options.no_slash && !leading_period;
         Sim { text, options, wide, free, memo: HashMap::new(), memo_ranges: 0 }
     }
 
@@ -173,7 +174,7 @@ impl<'t> Sim<'t> {
         match node {
             Node::Literal(literal) => {
                 let start = at.checked_sub(literal.len())?;
-                (&self.text[start..at] == &**literal).then_some(start)
+                self.text[start..at].eq(&**literal).then_some(start)
             }
             Node::Folded(chars) => {
                 let mut at = at;
@@ -238,7 +239,13 @@ impl<'t> Sim<'t> {
         may_wildcard(self.text, at, self.options)
     }
 
-    fn group(&mut self, kind: Group, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {
+    fn group(
+        &mut self,
+        kind: Group,
+        alternatives: &[Vec<Node>],
+        set: Set,
+        direction: Direction,
+    ) -> Set {
         match kind {
             Group::One => self.any_of(alternatives, set, direction),
             Group::Optional => {

@@ -137,7 +137,10 @@ impl<'t> Scanner<'t> {
 
     fn name(&mut self) -> Result<Token<'t>, ExpandError> {
         let rest = self.rest();
-        let length = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))
+            .unwrap_or(rest.len());
         let text = &rest[..length];
         self.at += length;
         if rest.get(length) != Some(&b'[') {
@@ -145,11 +148,11 @@ impl<'t> Scanner<'t> {
         }
         let inside = &rest[length + 1..];
         match closing_bracket(inside) {
-            Some(end) if end > 0 => {
+            Some(end) => {
                 self.at += end + 2;
                 Ok(Token::Name(Name { text, subscript: Some(&inside[..end]) }))
             }
-            _ => Err(self.error("bad array subscript", self.start)),
+            None => Err(self.error("bad array subscript", self.start)),
         }
     }
 
@@ -218,7 +221,14 @@ impl<'t> Scanner<'t> {
 }
 
 fn error(source: &[u8], message: &str, token: &[u8]) -> ExpandError {
-    ExpandError::command(&[source, b": ", message.as_bytes(), b" (error token is \"", token, b"\")"])
+    ExpandError::command(&[
+        source,
+        b": ",
+        message.as_bytes(),
+        b" (error token is \"",
+        token,
+        b"\")",
+    ])
 }
 
 fn blank_run(text: &[u8]) -> usize {
