@@ -131,7 +131,8 @@ impl Searcher {
             keep = state.keep_from(lines);
         }
         if config.mode == Mode::Lines {
-            outcome.binary = state.encoding_error || text_lines.is_some_and(|n| n < state.selected);
+            outcome.binary = text_lines.is_some_and(|n| n < state.selected)
+                || state.encoding_error && config.binary == Binary::Report;
         }
         outcome.selected = state.selected;
         if config.max_count.is_some_and(|m| m <= state.selected) {

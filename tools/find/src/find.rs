@@ -1,0 +1,156 @@
+//! `find`: walks trees and evaluates an expression for every file.
+//!
+//! | stage | file |
+//! |---|---|
+//! | leading options, starting points | here |
+//! | words to [`expr::Expr`] | `parse` (operators), `primary` (tests and actions), `expr` |
+//! | arguments of tests | `number`, `perm`, `date` |
+//! | trees to entries, without recursion | `walk`, `entry` |
+//! | an expression about an entry | `eval` |
+//! | actions with output | `format` (-printf), `list` (-ls), `clock`, `names`, `sinks` |
+//! | actions with commands | `command` |
+//!
+//! # Invariants
+//! - Metadata is read only when a test needs it: `-name` and `-type` come from the
+//!   directory alone.
+//! - Neither deep trees nor deep expressions use the stack: the walk keeps its own, nesting
+//!   of parentheses is limited.
+//!
+//! Absent: SELinux contexts, birth times, `-D`'s output; file system types are not known.
+
+mod clock;
+mod command;
+mod date;
+mod entry;
+mod eval;
+mod expr;
+mod format;
+mod list;
+mod names;
+mod number;
+mod parse;
+mod perm;
+mod primary;
+mod sinks;
+mod walk;
+
+use std::io::Write;
+
+use box_applet::{Ctx, Exit};
+
+use expr::Settings;
+
+const HELP: &str = "\
+Usage: find [-H] [-L] [-P] [-Olevel] [-D debugopts] [path...] [expression]
+
+Default path is the current directory; default expression is -print.
+Expression may consist of: operators, options, tests, and actions.
+
+Operators (decreasing precedence; -and is implicit where no others are given):
+      ( EXPR )   ! EXPR   -not EXPR   EXPR1 -a EXPR2   EXPR1 -and EXPR2
+      EXPR1 -o EXPR2   EXPR1 -or EXPR2   EXPR1 , EXPR2
+
+Positional options (always true):
+      -daystart -follow -nowarn -regextype -warn
+
+Normal options (always true, specified before other expressions):
+      -depth -files0-from FILE -maxdepth LEVELS -mindepth LEVELS
+      -mount -noleaf -xdev -ignore_readdir_race -noignore_readdir_race
+
+Tests (N can be +N or -N or N):
+      -amin N -anewer FILE -atime N -cmin N -cnewer FILE -ctime N -empty -false
+      -fstype TYPE -gid N -group NAME -ilname PATTERN -iname PATTERN -inum N
+      -iwholename PATTERN -iregex PATTERN -links N -lname PATTERN -mmin N
+      -mtime N -name PATTERN -newer FILE -newerXY REF -nouser -nogroup
+      -path PATTERN -perm [-/]MODE -regex PATTERN -readable -writable
+      -executable -samefile FILE -size N[bcwkMG] -true -type [bcdpfls] -uid N
+      -used N -user NAME -wholename PATTERN -xtype [bcdpfls]
+
+Actions:
+      -delete -print0 -printf FORMAT -fprintf FILE FORMAT -print
+      -fprint0 FILE -fprint FILE -ls -fls FILE -prune -quit
+      -exec COMMAND ; -exec COMMAND {} + -ok COMMAND ;
+      -execdir COMMAND ; -execdir COMMAND {} + -okdir COMMAND ;
+";
+
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let mut settings = Settings::new(ctx);
+    let mut rest = args;
+    // -H, -L and -P count only before the first starting point.
+    loop {
+        match rest {
+            [option, tail @ ..] if matches!(option.as_slice(), b"-H" | b"-L" | b"-P") => {
+                settings.set_follow(option[1]);
+                rest = tail;
+            }
+            [option, tail @ ..] if option.starts_with(b"-O") => rest = tail,
+            [option, _, tail @ ..] if option == b"-D" => rest = tail,
+            [option, tail @ ..] if option == b"--" => {
+                rest = tail;
+                break;
+            }
+            [option, ..] if matches!(option.as_slice(), b"-help" | b"--help") => {
+                let _ = ctx.stdout.write_all(HELP.as_bytes());
+                return Exit::SUCCESS;
+            }
+            [option, ..] if matches!(option.as_slice(), b"-version" | b"--version") => {
+                let text = format!("find (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
+                let _ = ctx.stdout.write_all(text.as_bytes());
+                return Exit::SUCCESS;
+            }
+            _ => break,
+        }
+    }
+    let split = rest.iter().position(|a| begins_expression(a)).unwrap_or(rest.len());
+    let (points, words) = rest.split_at(split);
+    let mut expr = match parse::parse(ctx, words, &mut settings) {
+        Ok(expr) => expr,
+        Err(message) => {
+            ctx.error_bytes(&[&message]);
+            return Exit::FAILURE;
+        }
+    };
+    let points = match starting_points(ctx, points, &settings) {
+        Ok(points) => points,
+        Err(exit) => return exit,
+    };
+    let mut state = eval::State::default();
+    walk::walk(ctx, &mut settings, &points, &mut expr, &mut state);
+    state.finish(ctx, &mut expr);
+    settings.sinks.flush();
+    if state.failed { Exit::FAILURE } else { Exit::SUCCESS }
+}
+
+/// Whether a word belongs to the expression rather than to the starting points.
+fn begins_expression(word: &[u8]) -> bool {
+    matches!(word, [b'-', _, ..] | b"(" | b"!" | b")")
+}
+
+fn starting_points(
+    ctx: &mut Ctx<'_>,
+    given: &[Vec<u8>],
+    settings: &Settings,
+) -> Result<Vec<Vec<u8>>, Exit> {
+    let Some(from) = &settings.files_from else {
+        return Ok(if given.is_empty() { vec![b".".to_vec()] } else { given.to_vec() });
+    };
+    if let Some(extra) = given.first() {
+        ctx.error_bytes(&[b"extra operand \xe2\x80\x98", extra, b"\xe2\x80\x99"]);
+        ctx.error("file operands cannot be combined with -files0-from");
+        return Err(Exit::FAILURE);
+    }
+    let mut text = Vec::new();
+    let read = if from == b"-" {
+        std::io::Read::read_to_end(&mut ctx.stdin, &mut text)
+    } else {
+        std::fs::File::open(ctx.path(from))
+            .and_then(|mut f| std::io::Read::read_to_end(&mut f, &mut text))
+    };
+    if let Err(e) = read {
+        let reason = box_sys::strerror(&e);
+        let quoted = entry::quoted(from);
+        ctx.error_bytes(&[b"cannot open ", &quoted, b" for reading: ", reason.as_bytes()]);
+        return Err(Exit::FAILURE);
+    }
+    Ok(text.split(|&b| b == 0).filter(|p| !p.is_empty()).map(<[u8]>::to_vec).collect())
+}

@@ -1,0 +1,165 @@
+//! `-exec`, `-execdir`, `-ok`, `-okdir`: commands per file or per batch.
+
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+
+use box_applet::Ctx;
+use box_applet::command::{Command, Stream};
+
+use super::entry::{Entry, parent, quoted};
+use super::parse::{Message, Words};
+
+/// Bytes of arguments of one batch, as findutils limits itself.
+const BATCH: usize = 128 * 1024;
+
+pub struct Exec {
+    words: Vec<Vec<u8>>,
+    /// `{} +`
+    batch: bool,
+    /// In the file's directory.
+    in_dir: bool,
+    /// Ask before.
+    ask: bool,
+    pending: Vec<Vec<u8>>,
+    pending_bytes: usize,
+    pending_dir: Option<PathBuf>,
+}
+
+impl Exec {
+    /// The words up to `;` or `{} +`.
+    pub fn parse(word: &[u8], words: &mut Words<'_>) -> Result<Exec, Message> {
+        let missing = || [b"missing argument to `".as_slice(), word, b"'"].concat();
+        let ask = word.starts_with(b"-ok");
+        let mut list: Vec<Vec<u8>> = Vec::new();
+        let mut batch = false;
+        loop {
+            match words.next().ok_or_else(missing)? {
+                b";" => break,
+                b"+" if !ask && list.last().is_some_and(|w| w == b"{}") => {
+                    batch = true;
+                    list.pop();
+                    break;
+                }
+                b"+" if !ask && list.last().is_some_and(|w| has_braces(w)) => {
+                    let last = list.last().cloned().unwrap_or_default();
+                    return Err([
+                        b"In ".as_slice(),
+                        &quoted(&[word, b" ... {} +"].concat()),
+                        b" the ",
+                        &quoted(b"{}"),
+                        b" must appear by itself, but you specified ",
+                        &quoted(&last),
+                    ]
+                    .concat());
+                }
+                other => list.push(other.to_vec()),
+            }
+        }
+        if list.is_empty() {
+            return Err(missing());
+        }
+        if batch && list.iter().any(|w| has_braces(w)) {
+            return Err([
+                b"Only one instance of {} is supported with ".as_slice(),
+                word,
+                b" ... +",
+            ]
+            .concat());
+        }
+        Ok(Exec {
+            words: list,
+            batch,
+            in_dir: word.ends_with(b"dir"),
+            ask,
+            pending: Vec::new(),
+            pending_bytes: 0,
+            pending_dir: None,
+        })
+    }
+
+    /// Runs for an entry, or puts it into the batch. The action's value.
+    pub fn apply(&mut self, ctx: &mut Ctx<'_>, entry: &Entry, failed: &mut bool) -> bool {
+        let name = if self.in_dir {
+            match entry.base() {
+                b"/" => b"/".to_vec(),
+                base => [b"./", base].concat(),
+            }
+        } else {
+            entry.shown.clone()
+        };
+        let dir = self.in_dir.then(|| parent(&entry.path).to_path_buf());
+        if self.batch {
+            let full =
+                self.pending_bytes + name.len() + 1 > BATCH - self.fixed_bytes().min(BATCH / 2);
+            if full || self.in_dir && self.pending_dir != dir {
+                self.finish(ctx, failed);
+            }
+            self.pending_dir = dir;
+            self.pending_bytes += name.len() + 1;
+            self.pending.push(name);
+            return true;
+        }
+        let argv: Vec<Vec<u8>> = self.words.iter().map(|w| substitute(w, &name)).collect();
+        if self.ask && !confirmed(ctx, &self.words, entry) {
+            return false;
+        }
+        let stdin = if self.ask { Stream::Null } else { Stream::Inherit };
+        run(ctx, Command { argv, cwd: dir, stdin, ..Command::default() })
+    }
+
+    /// Runs what is left of a batch. A command that fails makes find fail.
+    pub fn finish(&mut self, ctx: &mut Ctx<'_>, failed: &mut bool) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let mut argv = self.words.clone();
+        argv.append(&mut self.pending);
+        self.pending_bytes = 0;
+        let cwd = self.pending_dir.take();
+        if !run(ctx, Command { argv, cwd, ..Command::default() }) {
+            *failed = true;
+        }
+    }
+
+    fn fixed_bytes(&self) -> usize {
+        self.words.iter().map(|w| w.len() + 1).sum()
+    }
+}
+
+fn run(ctx: &mut Ctx<'_>, command: Command) -> bool {
+    match command.start(ctx) {
+        Ok(child) => child.wait(ctx).is_ok_and(|status| status.shell_status() == 0),
+        Err(e) => {
+            let name = quoted(command.argv.first().map(Vec::as_slice).unwrap_or_default());
+            ctx.error_bytes(&[&name, b": ", e.message.as_bytes()]);
+            false
+        }
+    }
+}
+
+fn confirmed(ctx: &mut Ctx<'_>, words: &[Vec<u8>], entry: &Entry) -> bool {
+    let _ = ctx.stdout.flush();
+    let name = words.first().map(Vec::as_slice).unwrap_or_default();
+    let prompt = [b"< ".as_slice(), name, b" ... ", &entry.shown, b" > ? "].concat();
+    let _ = ctx.stderr.write_all(&prompt);
+    let mut answer = Vec::new();
+    let _ = ctx.stdin.read_until(b'\n', &mut answer);
+    matches!(answer.first(), Some(b'y' | b'Y'))
+}
+
+fn has_braces(word: &[u8]) -> bool {
+    word.windows(2).any(|w| w == b"{}")
+}
+
+/// Replaces every `{}`.
+fn substitute(word: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(word.len() + name.len());
+    let mut rest = word;
+    while let Some(at) = memchr::memmem::find(rest, b"{}") {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(name);
+        rest = &rest[at + 2..];
+    }
+    out.extend_from_slice(rest);
+    out
+}

@@ -1,0 +1,134 @@
+//! A file the walk has come to.
+
+use std::cell::OnceCell;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use box_sys::{Kind, Stat, meta, path};
+
+/// One file. Metadata is read on first use and kept.
+pub struct Entry {
+    /// As shown: the starting point and the names below it.
+    pub shown: Vec<u8>,
+    /// Absolute.
+    pub path: PathBuf,
+    pub depth: usize,
+    /// Length of the starting point within `shown`.
+    pub point_len: usize,
+    /// Links are followed here.
+    pub follow: bool,
+    /// From the directory, where it tells.
+    pub dir_kind: Option<Kind>,
+    stat: OnceCell<Result<Stat, i32>>,
+    target: OnceCell<Option<Vec<u8>>>,
+}
+
+impl Entry {
+    pub fn new(
+        shown: Vec<u8>,
+        path: PathBuf,
+        depth: usize,
+        point_len: usize,
+        follow: bool,
+        dir_kind: Option<Kind>,
+    ) -> Entry {
+        Entry {
+            shown,
+            path,
+            depth,
+            point_len,
+            follow,
+            dir_kind,
+            stat: OnceCell::new(),
+            target: OnceCell::new(),
+        }
+    }
+
+    /// The last component; trailing slashes do not count.
+    pub fn base(&self) -> &[u8] {
+        let trimmed = trim_slashes(&self.shown);
+        match trimmed.iter().rposition(|&b| b == b'/') {
+            Some(i) if trimmed.len() > 1 => &trimmed[i + 1..],
+            _ => trimmed,
+        }
+    }
+
+    /// What stands before the base, without the slash; `.` if nothing does.
+    pub fn dir(&self) -> &[u8] {
+        let trimmed = trim_slashes(&self.shown);
+        match trimmed.iter().rposition(|&b| b == b'/') {
+            Some(0) if trimmed.len() == 1 => b"",
+            Some(i) => &trimmed[..i],
+            None => b".",
+        }
+    }
+
+    /// The path below the starting point.
+    pub fn below(&self) -> &[u8] {
+        let rest = self.shown.get(self.point_len..).unwrap_or_default();
+        rest.strip_prefix(b"/").unwrap_or(rest)
+    }
+
+    /// Metadata as the options want it: of a followed link's target, or of the link itself if
+    /// that is missing.
+    pub fn stat(&self) -> io::Result<&Stat> {
+        let result = self.stat.get_or_init(|| {
+            let read = match meta::stat(&self.path, self.follow) {
+                Err(_) if self.follow => meta::stat(&self.path, false),
+                other => other,
+            };
+            read.map_err(|e| e.raw_os_error().unwrap_or(box_sys::errno::code::ENOENT))
+        });
+        result.as_ref().map_err(|code| io::Error::from_raw_os_error(*code))
+    }
+
+    /// The kind, from the directory if that suffices.
+    pub fn kind(&self) -> io::Result<Kind> {
+        match self.dir_kind {
+            Some(kind) if kind != Kind::Symlink || !self.follow => Ok(kind),
+            _ => self.stat().map(|s| s.kind),
+        }
+    }
+
+    /// The text of a symbolic link.
+    pub fn target(&self) -> Option<&[u8]> {
+        let read = || {
+            let target = std::fs::read_link(&self.path).ok()?;
+            Some(path::os_into_bytes(target.into_os_string()))
+        };
+        self.target.get_or_init(read).as_deref()
+    }
+}
+
+fn trim_slashes(mut name: &[u8]) -> &[u8] {
+    while let [head @ .., b'/'] = name
+        && !head.is_empty()
+    {
+        name = head;
+    }
+    name
+}
+
+/// What a directory says about an entry.
+pub fn kind_of(file_type: std::fs::FileType) -> Option<Kind> {
+    if file_type.is_symlink() {
+        Some(Kind::Symlink)
+    } else if file_type.is_dir() {
+        Some(Kind::Dir)
+    } else if file_type.is_file() {
+        Some(Kind::File)
+    } else {
+        // Devices and the like are told apart by their metadata.
+        None
+    }
+}
+
+/// A name in the quotes of messages.
+pub fn quoted(name: &[u8]) -> Vec<u8> {
+    ["\u{2018}".as_bytes(), name, "\u{2019}".as_bytes()].concat()
+}
+
+/// The directory that holds the file, for `-execdir`.
+pub fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}

@@ -1,0 +1,213 @@
+//! The value of an expression for an entry, with its side effects.
+
+use std::io;
+
+use box_applet::Ctx;
+use box_sys::{Kind, meta};
+
+use super::entry::{Entry, quoted};
+use super::expr::{Action, Expr, Settings, Test};
+use super::list;
+use super::primary::time;
+
+/// What evaluation tells the walk.
+#[derive(Default)]
+pub struct State {
+    /// `-prune`: do not go below this entry.
+    pub prune: bool,
+    /// `-quit`, or standard output is gone.
+    pub quit: bool,
+    /// Status 1 at the end.
+    pub failed: bool,
+    line: Vec<u8>,
+}
+
+impl State {
+    /// Runs what is left of batches.
+    pub fn finish(&mut self, ctx: &mut Ctx<'_>, expr: &mut Expr) {
+        match expr {
+            Expr::And(all) | Expr::Or(all) | Expr::List(all) => {
+                all.iter_mut().for_each(|e| self.finish(ctx, e));
+            }
+            Expr::Not(inner) => self.finish(ctx, inner),
+            Expr::Action(Action::Exec(exec)) => exec.finish(ctx, &mut self.failed),
+            Expr::Action(_) | Expr::Test(_) => {}
+        }
+    }
+
+    /// Reports trouble with an entry.
+    pub fn error(&mut self, ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) {
+        self.failed = true;
+        ctx.error_bytes(&[&quoted(name), b": ", box_sys::strerror(e).as_bytes()]);
+    }
+
+    /// Evaluates for one entry.
+    pub fn eval(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        settings: &mut Settings,
+        expr: &mut Expr,
+        entry: &Entry,
+    ) -> bool {
+        match expr {
+            Expr::And(all) => {
+                for e in all {
+                    if !self.eval(ctx, settings, e, entry) || self.quit {
+                        return false;
+                    }
+                }
+                true
+            }
+            Expr::Or(all) => {
+                for e in all {
+                    if self.eval(ctx, settings, e, entry) || self.quit {
+                        return true;
+                    }
+                }
+                false
+            }
+            Expr::List(all) => {
+                let mut last = false;
+                for e in all {
+                    last = self.eval(ctx, settings, e, entry);
+                    if self.quit {
+                        break;
+                    }
+                }
+                last
+            }
+            Expr::Not(inner) => !self.eval(ctx, settings, inner, entry),
+            Expr::Test(test) => match holds(test, entry, settings) {
+                Ok(value) => value,
+                Err(e) => {
+                    self.error(ctx, &entry.shown, &e);
+                    false
+                }
+            },
+            Expr::Action(action) => self.act(ctx, settings, action, entry),
+        }
+    }
+
+    fn act(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        settings: &mut Settings,
+        action: &mut Action,
+        entry: &Entry,
+    ) -> bool {
+        self.line.clear();
+        let sink = match action {
+            Action::Print(sink, end) => {
+                self.line.extend_from_slice(&entry.shown);
+                self.line.push(*end);
+                *sink
+            }
+            Action::Printf(sink, format) => {
+                format.write(entry, settings, &mut self.line);
+                *sink
+            }
+            Action::List(sink) => {
+                match entry.stat() {
+                    Ok(stat) => list::write(entry, stat, settings, &mut self.line),
+                    Err(e) => self.error(ctx, &entry.shown, &e),
+                }
+                *sink
+            }
+            Action::Prune => {
+                self.prune = true;
+                return true;
+            }
+            Action::Quit => {
+                self.quit = true;
+                return true;
+            }
+            Action::Delete => return self.delete(ctx, entry),
+            Action::Exec(exec) => return exec.apply(ctx, entry, &mut self.failed),
+        };
+        if settings.sinks.write(ctx, sink, &self.line).is_err() {
+            self.quit = true;
+            self.failed = true;
+        }
+        true
+    }
+
+    fn delete(&mut self, ctx: &mut Ctx<'_>, entry: &Entry) -> bool {
+        if entry.shown == b"." {
+            return true;
+        }
+        let is_dir = meta::stat(&entry.path, false).is_ok_and(|s| s.kind == Kind::Dir);
+        let result = if is_dir {
+            std::fs::remove_dir(&entry.path)
+        } else {
+            std::fs::remove_file(&entry.path)
+        };
+        match result {
+            Ok(()) => true,
+            Err(e) => {
+                self.failed = true;
+                let text = box_sys::strerror(&e);
+                ctx.error_bytes(&[
+                    b"cannot delete ",
+                    &quoted(&entry.shown),
+                    b": ",
+                    text.as_bytes(),
+                ]);
+                false
+            }
+        }
+    }
+}
+
+fn holds(test: &Test, entry: &Entry, settings: &Settings) -> io::Result<bool> {
+    Ok(match test {
+        Test::Const(value) => *value,
+        Test::Name(pattern) => pattern.is_match(entry.base()),
+        Test::Path(pattern) => pattern.is_match(&entry.shown),
+        Test::LinkTarget(pattern) => {
+            entry.kind()? == Kind::Symlink && entry.target().is_some_and(|t| pattern.is_match(t))
+        }
+        Test::Regex(regex) => regex.is_match(&entry.shown),
+        Test::Type(kinds, false) => kinds.contains(&entry.kind()?),
+        Test::Type(kinds, true) => {
+            // The other way of looking: through links without -L, at them with it.
+            let kind = match meta::stat(&entry.path, !entry.follow) {
+                Ok(stat) => stat.kind,
+                Err(_) => entry.kind()?,
+            };
+            kinds.contains(&kind)
+        }
+        Test::Size { cmp, unit } => cmp.holds(entry.stat()?.size.div_ceil(*unit)),
+        Test::Empty => match entry.kind()? {
+            Kind::Dir => std::fs::read_dir(&entry.path)?.next().is_none(),
+            Kind::File => entry.stat()?.size == 0,
+            _ => false,
+        },
+        Test::Newer(of, at) => time(entry.stat()?, *of) > *at,
+        Test::Older(of, at) => time(entry.stat()?, *of) < *at,
+        Test::Between(of, from, to) => {
+            let t = time(entry.stat()?, *of);
+            *from < t && t <= *to
+        }
+        Test::Used(cmp) => {
+            let stat = entry.stat()?;
+            let days = (i128::from(stat.atime) - i128::from(stat.ctime)) as f64 / 86400e9;
+            days >= 0.0 && cmp.holds(days.floor() + 1.0)
+        }
+        Test::Perm(perm) => perm.holds(entry.stat()?.mode),
+        Test::User(cmp) => cmp.holds(u64::from(entry.stat()?.uid)),
+        Test::Group(cmp) => cmp.holds(u64::from(entry.stat()?.gid)),
+        Test::NoUser => settings.names.user(entry.stat()?.uid).is_none(),
+        Test::NoGroup => settings.names.group(entry.stat()?.gid).is_none(),
+        Test::Links(cmp) => cmp.holds(u64::from(entry.stat()?.nlink)),
+        Test::Inode(cmp) => cmp.holds(entry.stat()?.ino),
+        Test::Same(dev, ino) => {
+            let stat = entry.stat()?;
+            stat.dev == *dev && stat.ino == *ino
+        }
+        Test::Access(want) => {
+            // access(2) looks through links.
+            meta::stat(&entry.path, true).is_ok_and(|s| meta::may(&s, *want))
+        }
+        Test::FsType(name) => name == b"unknown",
+    })
+}

@@ -1,0 +1,162 @@
+//! The expression as a tree, and what holds for the whole run.
+
+use std::rc::Rc;
+
+use box_applet::Ctx;
+use box_sys::Kind;
+use box_text::glob::Pattern;
+use box_text::regex::Regex;
+
+use super::clock::Zone;
+use super::command::Exec;
+use super::format::Format;
+use super::names::Names;
+use super::perm::PermTest;
+use super::sinks::{SinkId, Sinks};
+
+/// A node. Operators hold all their operands, so that long chains are no deep trees.
+pub enum Expr {
+    /// Left to right, until one is false.
+    And(Vec<Expr>),
+    /// Left to right, until one is true.
+    Or(Vec<Expr>),
+    /// All; the last one's value.
+    List(Vec<Expr>),
+    Not(Box<Expr>),
+    Test(Test),
+    Action(Action),
+}
+
+/// A number with its comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cmp<T> {
+    Less(T),
+    Equal(T),
+    More(T),
+}
+
+impl<T: PartialOrd> Cmp<T> {
+    pub fn holds(&self, value: T) -> bool {
+        match self {
+            Cmp::Less(n) => value < *n,
+            Cmp::Equal(n) => value == *n,
+            Cmp::More(n) => value > *n,
+        }
+    }
+}
+
+/// Which of a file's times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeOf {
+    Access,
+    Change,
+    Modify,
+}
+
+pub enum Test {
+    Const(bool),
+    Name(Pattern),
+    Path(Pattern),
+    LinkTarget(Pattern),
+    Regex(Box<Regex>),
+    /// Kinds; the flag is for `-xtype`.
+    Type(Vec<Kind>, bool),
+    Size {
+        cmp: Cmp<u64>,
+        unit: u64,
+    },
+    Empty,
+    /// The file's time against an instant (nanoseconds): newer than.
+    Newer(TimeOf, i128),
+    /// The file's time in `(from, to]`, nanoseconds.
+    Between(TimeOf, i128, i128),
+    /// Older than the instant.
+    Older(TimeOf, i128),
+    Used(Cmp<f64>),
+    Perm(PermTest),
+    User(Cmp<u64>),
+    Group(Cmp<u64>),
+    NoUser,
+    NoGroup,
+    Links(Cmp<u64>),
+    Inode(Cmp<u64>),
+    Same(u64, u64),
+    /// `access(2)`: 4, 2 or 1.
+    Access(u16),
+    FsType(Vec<u8>),
+}
+
+pub enum Action {
+    Print(SinkId, u8),
+    Printf(SinkId, Rc<Format>),
+    List(SinkId),
+    Prune,
+    Quit,
+    Delete,
+    Exec(Box<Exec>),
+}
+
+/// When symbolic links are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    Never,
+    /// Starting points only.
+    Points,
+    Always,
+}
+
+/// What holds for the whole run: options, and what tests share.
+pub struct Settings {
+    pub follow: Follow,
+    pub depth_first: bool,
+    pub max_depth: Option<u64>,
+    pub min_depth: u64,
+    pub one_device: bool,
+    pub files_from: Option<Vec<u8>>,
+    /// Nanoseconds since the epoch.
+    pub now: i128,
+    pub zone: Zone,
+    pub names: Names,
+    pub sinks: Sinks,
+    pub utf8: bool,
+}
+
+impl Settings {
+    pub fn new(ctx: &Ctx<'_>) -> Settings {
+        let now = std::time::SystemTime::now();
+        let now = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i128);
+        let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
+        let locale = names.iter().find_map(|n| ctx.env.get(n).filter(|v| !v.is_empty()));
+        Settings {
+            follow: Follow::Never,
+            depth_first: false,
+            max_depth: None,
+            min_depth: 0,
+            one_device: false,
+            files_from: None,
+            now,
+            zone: Zone::new(ctx.env.get(b"TZ")),
+            names: Names::default(),
+            sinks: Sinks::default(),
+            utf8: !matches!(locale, Some(b"C" | b"POSIX")),
+        }
+    }
+
+    /// `-H`, `-L`, `-P` by letter.
+    pub fn set_follow(&mut self, letter: u8) {
+        self.follow = match letter {
+            b'H' => Follow::Points,
+            b'L' => Follow::Always,
+            _ => Follow::Never,
+        };
+    }
+
+    /// Whether a link at this depth is followed.
+    pub fn follows(&self, depth: usize) -> bool {
+        match self.follow {
+            Follow::Always => true,
+            Follow::Points => depth == 0,
+            Follow::Never => false,
+        }
+    }
+}

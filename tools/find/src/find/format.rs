@@ -1,0 +1,437 @@
+//! `-printf` formats (findutils manual, "Format Directives").
+
+use box_sys::{Kind, Stat, meta};
+
+use super::clock::Civil;
+use super::entry::Entry;
+use super::expr::{Settings, TimeOf};
+use super::list;
+use super::parse::Message;
+use super::primary::time;
+
+/// A parsed format.
+#[derive(Debug, Default)]
+pub struct Format {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(Vec<u8>),
+    Field(Layout, Field),
+    /// `\c`: flush and print no more of this format.
+    Stop,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Layout {
+    left: bool,
+    zeros: bool,
+    plus: bool,
+    space: bool,
+    alternate: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+#[derive(Debug)]
+enum Field {
+    /// One letter of the manual's list.
+    Letter(u8),
+    /// `%Ak`, `%Ck`, `%Tk`.
+    Time(TimeOf, u8),
+}
+
+/// Widths beyond this are no layout but an attack on memory.
+const MAX_WIDTH: usize = 1 << 16;
+
+impl Format {
+    /// Parses; also returns warnings.
+    pub fn parse(text: &[u8]) -> Result<(Format, Vec<Message>), Message> {
+        let mut pieces = Vec::new();
+        let mut literal = Vec::new();
+        let mut warnings = Vec::new();
+        let mut rest = text;
+        while let [c, tail @ ..] = rest {
+            rest = tail;
+            match c {
+                b'\\' => match escape(rest) {
+                    Escape::Byte(byte, used) => {
+                        literal.push(byte);
+                        rest = &rest[used..];
+                    }
+                    Escape::Stop => {
+                        pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                        pieces.push(Piece::Stop);
+                        rest = &rest[1..];
+                    }
+                    Escape::Unknown(byte) => {
+                        warnings
+                            .push([b"unrecognized escape `\\".as_slice(), &[byte], b"'"].concat());
+                        literal.extend_from_slice(&[b'\\', byte]);
+                        rest = &rest[1..];
+                    }
+                    Escape::End => {
+                        warnings.push(b"escape `\\' followed by nothing at all".to_vec());
+                        literal.push(b'\\');
+                    }
+                },
+                b'%' => {
+                    if let [b'%', tail @ ..] = rest {
+                        literal.push(b'%');
+                        rest = tail;
+                        continue;
+                    }
+                    let (layout, used) = layout(rest);
+                    match directive(&rest[used..]) {
+                        Directive::Field(field, more) => {
+                            if !literal.is_empty() {
+                                pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                            }
+                            pieces.push(Piece::Field(layout, field));
+                            rest = &rest[used + more..];
+                        }
+                        Directive::Unknown(letter) => {
+                            warnings.push(
+                                [b"unrecognized format directive `%".as_slice(), &[letter], b"'"]
+                                    .concat(),
+                            );
+                            literal.push(b'%');
+                            literal.extend_from_slice(&rest[..used + 1]);
+                            rest = &rest[used + 1..];
+                        }
+                        Directive::End => {
+                            return Err(b"error: % at end of format string".to_vec());
+                        }
+                    }
+                }
+                _ => literal.push(*c),
+            }
+        }
+        if !literal.is_empty() {
+            pieces.push(Piece::Text(literal));
+        }
+        Ok((Format { pieces }, warnings))
+    }
+
+    /// Appends what the format gives for an entry.
+    pub fn write(&self, entry: &Entry, settings: &Settings, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text),
+                Piece::Stop => return,
+                Piece::Field(layout, field) => {
+                    let (value, numeric) = value(field, entry, settings, layout.alternate);
+                    layout.apply(&value, numeric, out);
+                }
+            }
+        }
+    }
+}
+
+enum Escape {
+    Byte(u8, usize),
+    Stop,
+    Unknown(u8),
+    End,
+}
+
+fn escape(rest: &[u8]) -> Escape {
+    let Some(&c) = rest.first() else { return Escape::End };
+    let byte = match c {
+        b'a' => 7,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'v' => 11,
+        b'\\' => b'\\',
+        b'c' => return Escape::Stop,
+        b'0'..=b'7' => {
+            let digits = rest.iter().take(3).take_while(|d| (b'0'..=b'7').contains(d)).count();
+            let value = rest[..digits].iter().fold(0u32, |n, d| n * 8 + u32::from(d - b'0'));
+            return Escape::Byte((value & 0xFF) as u8, digits);
+        }
+        _ => return Escape::Unknown(c),
+    };
+    Escape::Byte(byte, 1)
+}
+
+fn layout(rest: &[u8]) -> (Layout, usize) {
+    let mut l = Layout::default();
+    let mut at = 0;
+    loop {
+        match rest.get(at) {
+            Some(b'-') => l.left = true,
+            Some(b'0') => l.zeros = true,
+            Some(b'+') => l.plus = true,
+            Some(b' ') => l.space = true,
+            Some(b'#') => l.alternate = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    let number = |at: &mut usize| {
+        let mut n = 0usize;
+        while let Some(d @ b'0'..=b'9') = rest.get(*at) {
+            n = (n * 10 + usize::from(d - b'0')).min(MAX_WIDTH);
+            *at += 1;
+        }
+        n
+    };
+    l.width = number(&mut at);
+    if rest.get(at) == Some(&b'.') {
+        at += 1;
+        l.precision = Some(number(&mut at));
+    }
+    (l, at)
+}
+
+enum Directive {
+    Field(Field, usize),
+    Unknown(u8),
+    End,
+}
+
+fn directive(rest: &[u8]) -> Directive {
+    match rest {
+        [] => Directive::End,
+        [letter @ (b'A' | b'C' | b'T'), k, ..] => {
+            let of = match letter {
+                b'A' => TimeOf::Access,
+                b'C' => TimeOf::Change,
+                _ => TimeOf::Modify,
+            };
+            Directive::Field(Field::Time(of, *k), 2)
+        }
+        [letter, ..] if b"abcdDfFgGhHiklmMnpPsStuUyYZ".contains(letter) => {
+            Directive::Field(Field::Letter(*letter), 1)
+        }
+        [letter, ..] => Directive::Unknown(*letter),
+    }
+}
+
+impl Layout {
+    fn apply(&self, value: &[u8], numeric: bool, out: &mut Vec<u8>) {
+        let value = match self.precision {
+            Some(n) if !numeric => &value[..n.min(value.len())],
+            _ => value,
+        };
+        let mut signed = Vec::new();
+        let value = if numeric && (self.plus || self.space) {
+            signed.push(if self.plus { b'+' } else { b' ' });
+            signed.extend_from_slice(value);
+            &signed
+        } else {
+            value
+        };
+        let fill = self.width.saturating_sub(value.len());
+        if self.left {
+            out.extend_from_slice(value);
+            out.resize(out.len() + fill, b' ');
+        } else {
+            let pad = if self.zeros && numeric { b'0' } else { b' ' };
+            out.resize(out.len() + fill, pad);
+            out.extend_from_slice(value);
+        }
+    }
+}
+
+/// The text of a field and whether it is a number.
+fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> (Vec<u8>, bool) {
+    let letter = match field {
+        Field::Time(of, k) => {
+            let text = entry.stat().ok().map(|s| stamp(time(s, *of), *k, settings));
+            return (text.unwrap_or_default().into_bytes(), false);
+        }
+        Field::Letter(letter) => *letter,
+    };
+    let stat = || entry.stat().ok();
+    let number = |f: fn(&Stat) -> u64| {
+        let text = stat().map(|s| f(s).to_string()).unwrap_or_default();
+        (text.into_bytes(), true)
+    };
+    let text = |t: Vec<u8>| (t, false);
+    match letter {
+        b'p' => text(entry.shown.clone()),
+        b'f' => text(entry.base().to_vec()),
+        b'h' => text(entry.dir().to_vec()),
+        b'P' => text(entry.below().to_vec()),
+        b'H' => text(entry.shown.get(..entry.point_len).unwrap_or_default().to_vec()),
+        b'd' => (entry.depth.to_string().into_bytes(), true),
+        b'l' => {
+            let is_link = entry.kind().is_ok_and(|k| k == Kind::Symlink);
+            text(if is_link { entry.target().unwrap_or_default().to_vec() } else { Vec::new() })
+        }
+        b'y' => text(vec![entry.kind().map_or(b'?', kind_letter)]),
+        b'Y' => text(vec![target_letter(entry)]),
+        b's' => number(|s| s.size),
+        b'b' => number(list::blocks),
+        b'k' => number(|s| list::blocks(s).div_ceil(2)),
+        b'i' => number(|s| s.ino),
+        b'n' => number(|s| u64::from(s.nlink)),
+        b'D' => number(|s| s.dev),
+        b'U' => number(|s| u64::from(s.uid)),
+        b'G' => number(|s| u64::from(s.gid)),
+        b'm' => {
+            let mode = stat().map_or(0, |s| s.mode);
+            let prefix = if alternate && mode != 0 { "0" } else { "" };
+            (format!("{prefix}{mode:o}").into_bytes(), true)
+        }
+        b'M' => text(stat().map(|s| list::mode_text(s).into_bytes()).unwrap_or_default()),
+        b'u' => text(stat().map(|s| list::user(s, settings)).unwrap_or_default()),
+        b'g' => text(stat().map(|s| list::group(s, settings)).unwrap_or_default()),
+        b'a' | b'c' | b't' => {
+            let of = match letter {
+                b'a' => TimeOf::Access,
+                b'c' => TimeOf::Change,
+                _ => TimeOf::Modify,
+            };
+            text(
+                stat()
+                    .map(|s| ctime(&settings.zone.civil(time(s, of))))
+                    .unwrap_or_default()
+                    .into_bytes(),
+            )
+        }
+        b'S' => {
+            let ratio = stat().map_or(0.0, |s| match s.size {
+                0 => 1.0,
+                size => list::blocks(s) as f64 * 512.0 / size as f64,
+            });
+            text(general(ratio).into_bytes())
+        }
+        b'F' => text(b"unknown".to_vec()),
+        // %Z: no security context.
+        _ => text(Vec::new()),
+    }
+}
+
+/// C's `%g` for ratios.
+fn general(value: f64) -> String {
+    let digits = if value >= 1.0 { value.log10().floor() as usize + 1 } else { 1 };
+    let text = format!("{value:.*}", 6usize.saturating_sub(digits));
+    match text.split_once('.') {
+        Some(_) => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        None => text,
+    }
+}
+
+pub fn kind_letter(kind: Kind) -> u8 {
+    match kind {
+        Kind::File => b'f',
+        Kind::Dir => b'd',
+        Kind::Symlink => b'l',
+        Kind::Fifo => b'p',
+        Kind::Socket => b's',
+        Kind::BlockDevice => b'b',
+        Kind::CharDevice => b'c',
+    }
+}
+
+/// `%Y`: the kind of what a link leads to; `N` missing, `L` loop, `?` other trouble.
+fn target_letter(entry: &Entry) -> u8 {
+    match entry.kind() {
+        Ok(Kind::Symlink) => match meta::stat(&entry.path, true) {
+            Ok(stat) => kind_letter(stat.kind),
+            Err(e) => match e.raw_os_error() {
+                Some(c) if c == box_sys::errno::code::ENOENT => b'N',
+                Some(c) if c == box_sys::errno::code::ENOTDIR => b'N',
+                Some(c) if c == box_sys::errno::code::ELOOP => b'L',
+                _ => b'?',
+            },
+        },
+        Ok(kind) => kind_letter(kind),
+        Err(_) => b'?',
+    }
+}
+
+/// `Thu Jan  2 03:04:05.1230000000 2020`
+fn ctime(c: &Civil) -> String {
+    format!(
+        "{} {} {:2} {:02}:{:02}:{} {}",
+        &c.weekday_name()[..3],
+        &c.month_name()[..3],
+        c.day,
+        c.hour,
+        c.minute,
+        seconds(c),
+        c.year
+    )
+}
+
+/// Seconds with the ten decimals findutils prints.
+fn seconds(c: &Civil) -> String {
+    format!("{:02}.{:09}0", c.second, c.nanos)
+}
+
+/// A time in the form of one letter of `%Tk`.
+fn stamp(nanos: i128, k: u8, settings: &Settings) -> String {
+    let c = settings.zone.civil(nanos);
+    let hour12 = if c.hour.is_multiple_of(12) { 12 } else { c.hour % 12 };
+    let half = if c.hour < 12 { "AM" } else { "PM" };
+    match k {
+        b'@' => format!("{}.{:09}0", c.epoch, c.nanos),
+        b'H' => format!("{:02}", c.hour),
+        b'I' => format!("{hour12:02}"),
+        b'k' => format!("{:2}", c.hour),
+        b'l' => format!("{hour12:2}"),
+        b'M' => format!("{:02}", c.minute),
+        b'p' => half.to_string(),
+        b'r' => format!("{hour12:02}:{:02}:{:02} {half}", c.minute, c.second),
+        b'S' => seconds(&c),
+        b'T' | b'X' => format!("{:02}:{:02}:{}", c.hour, c.minute, seconds(&c)),
+        b'R' => format!("{:02}:{:02}", c.hour, c.minute),
+        b'Z' => settings.zone.name.clone(),
+        b'z' => {
+            let o = settings.zone.offset;
+            let sign = if o < 0 { '-' } else { '+' };
+            format!("{sign}{:02}{:02}", o.abs() / 3600, o.abs() / 60 % 60)
+        }
+        b'+' => format!(
+            "{}-{:02}-{:02}+{:02}:{:02}:{}",
+            c.year,
+            c.month,
+            c.day,
+            c.hour,
+            c.minute,
+            seconds(&c)
+        ),
+        b'a' => c.weekday_name()[..3].to_string(),
+        b'A' => c.weekday_name().to_string(),
+        b'b' | b'h' => c.month_name()[..3].to_string(),
+        b'B' => c.month_name().to_string(),
+        b'c' => format!(
+            "{} {} {:2} {:02}:{:02}:{:02} {}",
+            &c.weekday_name()[..3],
+            &c.month_name()[..3],
+            c.day,
+            c.hour,
+            c.minute,
+            c.second,
+            c.year
+        ),
+        b'C' => format!("{:02}", c.year.div_euclid(100)),
+        b'd' => format!("{:02}", c.day),
+        b'D' | b'x' => format!("{:02}/{:02}/{:02}", c.month, c.day, c.year.rem_euclid(100)),
+        b'e' => format!("{:2}", c.day),
+        b'F' => format!("{}-{:02}-{:02}", c.year, c.month, c.day),
+        b'G' => c.iso_week().0.to_string(),
+        b'g' => format!("{:02}", c.iso_week().0.rem_euclid(100)),
+        b'V' => format!("{:02}", c.iso_week().1),
+        b'j' => format!("{:03}", c.yearday + 1),
+        b'm' => format!("{:02}", c.month),
+        b's' => c.epoch.to_string(),
+        b'u' => (if c.weekday == 0 { 7 } else { c.weekday }).to_string(),
+        b'U' => format!("{:02}", c.week(0)),
+        b'w' => c.weekday.to_string(),
+        b'W' => format!("{:02}", c.week(1)),
+        b'y' => format!("{:02}", c.year.rem_euclid(100)),
+        b'Y' => c.year.to_string(),
+        b'n' => "\n".to_string(),
+        b't' => "\t".to_string(),
+        b'%' => "%".to_string(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,103 @@
+//! `-ls`: one line as `ls -dils` gives it.
+
+use box_sys::{Kind, Stat};
+
+use super::entry::Entry;
+use super::expr::Settings;
+
+/// Half a year, in nanoseconds: older files show the year.
+const RECENT: i128 = 31_556_952 / 2 * 1_000_000_000;
+
+/// Appends the line for an entry.
+pub fn write(entry: &Entry, stat: &Stat, settings: &Settings, out: &mut Vec<u8>) {
+    let c = settings.zone.civil(i128::from(stat.mtime));
+    let age = settings.now - i128::from(stat.mtime);
+    let time = if (0..RECENT).contains(&age) {
+        format!("{:02}:{:02}", c.hour, c.minute)
+    } else {
+        format!(" {:4}", c.year)
+    };
+    let head = format!(
+        "{:9} {:6} {} {:3} ",
+        stat.ino,
+        blocks(stat).div_ceil(2),
+        mode_text(stat),
+        stat.nlink
+    );
+    out.extend_from_slice(head.as_bytes());
+    for name in [user(stat, settings), group(stat, settings)] {
+        out.extend_from_slice(&name);
+        out.resize(out.len() + 8usize.saturating_sub(name.len()) + 1, b' ');
+    }
+    let tail = format!("{:8} {} {:2} {time} ", stat.size, &c.month_name()[..3], c.day);
+    out.extend_from_slice(tail.as_bytes());
+    escaped(&entry.shown, out);
+    if stat.kind == Kind::Symlink
+        && let Some(target) = entry.target()
+    {
+        out.extend_from_slice(b" -> ");
+        escaped(target, out);
+    }
+    out.push(b'\n');
+}
+
+/// Blocks of 512 bytes a file takes, by its size: file systems below us do not say.
+pub fn blocks(stat: &Stat) -> u64 {
+    match stat.kind {
+        Kind::File | Kind::Dir => stat.size.div_ceil(4096) * 8,
+        _ => 0,
+    }
+}
+
+/// `drwxr-xr-x`
+pub fn mode_text(stat: &Stat) -> String {
+    let kind = match stat.kind {
+        Kind::File => '-',
+        Kind::Dir => 'd',
+        Kind::Symlink => 'l',
+        Kind::Fifo => 'p',
+        Kind::Socket => 's',
+        Kind::BlockDevice => 'b',
+        Kind::CharDevice => 'c',
+    };
+    let mut text = String::from(kind);
+    for (shift, special, set, unset) in
+        [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
+    {
+        let bits = stat.mode >> shift;
+        text.push(if bits & 4 != 0 { 'r' } else { '-' });
+        text.push(if bits & 2 != 0 { 'w' } else { '-' });
+        text.push(match (bits & 1 != 0, stat.mode & special != 0) {
+            (true, true) => set,
+            (false, true) => unset,
+            (true, false) => 'x',
+            (false, false) => '-',
+        });
+    }
+    text
+}
+
+/// The owner's name, or the number.
+pub fn user(stat: &Stat, settings: &Settings) -> Vec<u8> {
+    let name = settings.names.user(stat.uid);
+    name.map_or_else(|| stat.uid.to_string().into_bytes(), <[u8]>::to_vec)
+}
+
+pub fn group(stat: &Stat, settings: &Settings) -> Vec<u8> {
+    let name = settings.names.group(stat.gid);
+    name.map_or_else(|| stat.gid.to_string().into_bytes(), <[u8]>::to_vec)
+}
+
+/// A name with C escapes for what is not printable, and quoted spaces.
+fn escaped(name: &[u8], out: &mut Vec<u8>) {
+    for &b in name {
+        match b {
+            b'\\' | b' ' | b'"' => out.extend_from_slice(&[b'\\', b]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            0..=31 | 127 => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
+            _ => out.push(b),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Operators of the expression: `,` below `-o` below `-a` below `!`, parentheses.
+
+use box_applet::Ctx;
+
+use super::expr::{Action, Expr, Settings, Test};
+use super::primary::{self, Primaries};
+use super::sinks::SinkId;
+
+/// Most levels of parentheses: bounds the recursion of parser and evaluation.
+const MAX_DEPTH: u32 = 200;
+
+/// A message, without the `find: ` prefix.
+pub type Message = Vec<u8>;
+
+/// The words, read one after another.
+pub struct Words<'w> {
+    list: &'w [Vec<u8>],
+    at: usize,
+}
+
+impl<'w> Words<'w> {
+    pub fn peek(&self) -> Option<&'w [u8]> {
+        self.list.get(self.at).map(Vec::as_slice)
+    }
+
+    pub fn next(&mut self) -> Option<&'w [u8]> {
+        let word = self.peek()?;
+        self.at += 1;
+        Some(word)
+    }
+}
+
+/// Parses the expression. Without an action that prints or the like, `-print` is added.
+pub fn parse(
+    ctx: &mut Ctx<'_>,
+    list: &[Vec<u8>],
+    settings: &mut Settings,
+) -> Result<Expr, Message> {
+    let mut words = Words { list, at: 0 };
+    let mut parser = Parser { primaries: Primaries::new(ctx, settings) };
+    let expr = match words.peek() {
+        None => Expr::Test(Test::Const(true)),
+        Some(_) => parser.list(&mut words, 0)?,
+    };
+    if words.peek().is_some() {
+        return Err(b"you have too many ')'".to_vec());
+    }
+    let acts = parser.primaries.acts;
+    if let Some(message) = primary::contradiction(&parser.primaries) {
+        return Err(message);
+    }
+    Ok(if acts {
+        expr
+    } else {
+        let print = Expr::Action(Action::Print(SinkId::Stdout, b'\n'));
+        match expr {
+            Expr::Test(Test::Const(true)) => print,
+            expr => Expr::And(vec![expr, print]),
+        }
+    })
+}
+
+struct Parser<'p, 'c> {
+    primaries: Primaries<'p, 'c>,
+}
+
+impl Parser<'_, '_> {
+    fn list(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+        let mut all = vec![self.or(words, depth)?];
+        while words.peek() == Some(b",") {
+            words.next();
+            after(words, ",")?;
+            all.push(self.or(words, depth)?);
+        }
+        Ok(one_or(all, Expr::List))
+    }
+
+    fn or(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+        let mut all = vec![self.and(words, depth)?];
+        while let Some(op @ (b"-o" | b"-or")) = words.peek() {
+            words.next();
+            after(words, &String::from_utf8_lossy(op))?;
+            all.push(self.and(words, depth)?);
+        }
+        Ok(one_or(all, Expr::Or))
+    }
+
+    fn and(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+        let mut all = vec![self.not(words, depth)?];
+        loop {
+            match words.peek() {
+                Some(op @ (b"-a" | b"-and")) => {
+                    words.next();
+                    after(words, &String::from_utf8_lossy(op))?;
+                }
+                None | Some(b"," | b"-o" | b"-or" | b")") => break,
+                Some(_) => {}
+            }
+            all.push(self.not(words, depth)?);
+        }
+        Ok(one_or(all, Expr::And))
+    }
+
+    fn not(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+        let mut negated = false;
+        while let Some(op @ (b"!" | b"-not")) = words.peek() {
+            words.next();
+            after(words, &String::from_utf8_lossy(op))?;
+            negated = !negated;
+        }
+        let expr = self.primary(words, depth)?;
+        Ok(if negated { Expr::Not(Box::new(expr)) } else { expr })
+    }
+
+    fn primary(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+        let word = words.next().unwrap_or_default();
+        match word {
+            b"(" => {
+                if depth >= MAX_DEPTH {
+                    return Err(b"invalid expression; parentheses are nested too deeply".to_vec());
+                }
+                match words.peek() {
+                    None => return Err(UNCLOSED.to_vec()),
+                    Some(b")") => {
+                        return Err(
+                            b"invalid expression; empty parentheses are not allowed.".to_vec()
+                        );
+                    }
+                    Some(_) => {}
+                }
+                let expr = self.list(words, depth + 1)?;
+                match words.next() {
+                    Some(b")") => Ok(expr),
+                    _ => Err(UNCLOSED.to_vec()),
+                }
+            }
+            b")" => Err(b"invalid expression; expected to find a ')' but didn't see one. \
+                          Perhaps you need an extra predicate after '('"
+                .to_vec()),
+            b"-a" | b"-and" | b"-o" | b"-or" | b"," => Err([
+                b"invalid expression; you have used a binary operator '".as_slice(),
+                word,
+                b"' with nothing before it.",
+            ]
+            .concat()),
+            _ => self.primaries.parse(word, words),
+        }
+    }
+}
+
+const UNCLOSED: &[u8] =
+    b"invalid expression; I was expecting to find a ')' somewhere but did not see one.";
+
+/// Fails if nothing can follow an operator.
+fn after(words: &Words<'_>, op: &str) -> Result<(), Message> {
+    match words.peek() {
+        None => Err(format!("expected an expression after '{op}'").into_bytes()),
+        Some(b")") => Err(format!("expected an expression between '{op}' and ')'").into_bytes()),
+        Some(_) => Ok(()),
+    }
+}
+
+fn one_or(mut all: Vec<Expr>, wrap: fn(Vec<Expr>) -> Expr) -> Expr {
+    if all.len() == 1 { all.remove(0) } else { wrap(all) }
+}

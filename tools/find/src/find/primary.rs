@@ -1,0 +1,494 @@
+//! Tests, actions and options by name.
+
+use std::rc::Rc;
+
+use box_applet::Ctx;
+use box_sys::{Kind, Stat, meta};
+use box_text::glob::{self, Pattern};
+use box_text::regex::{self, Bound, Regex, Syntax};
+
+use super::command::Exec;
+use super::entry::quoted;
+use super::expr::{Action, Cmp, Expr, Follow, Settings, Test, TimeOf};
+use super::format::Format;
+use super::parse::{Message, Words};
+use super::sinks::SinkId;
+use super::{date, number, perm};
+
+const DAY: i128 = 86400 * 1_000_000_000;
+const MINUTE: i128 = 60 * 1_000_000_000;
+
+/// What parsing of primaries remembers from one to the next.
+pub struct Primaries<'p, 'c> {
+    ctx: &'p mut Ctx<'c>,
+    settings: &'p mut Settings,
+    syntax: Syntax,
+    /// End of the day that ages are counted from: now, or with `-daystart` midnight.
+    day_end: i128,
+    /// The words seen last, for hints.
+    last: Vec<u8>,
+    /// Some action makes `-print` unnecessary.
+    pub acts: bool,
+    prunes: bool,
+    deletes: bool,
+    depth_given: bool,
+}
+
+/// `-delete` visits children first, when `-prune` comes too late.
+pub fn contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
+    (p.deletes && p.prunes && !p.depth_given).then(|| {
+        b"The -delete action automatically turns on -depth, but -prune does nothing when -depth \
+          is in effect.  If you want to carry on anyway, just explicitly use the -depth option."
+            .to_vec()
+    })
+}
+
+impl<'p, 'c> Primaries<'p, 'c> {
+    pub fn new(ctx: &'p mut Ctx<'c>, settings: &'p mut Settings) -> Primaries<'p, 'c> {
+        let day_end = settings.now;
+        Primaries {
+            ctx,
+            settings,
+            syntax: Syntax::Emacs,
+            day_end,
+            last: Vec::new(),
+            acts: false,
+            prunes: false,
+            deletes: false,
+            depth_given: false,
+        }
+    }
+
+    /// The primary `word`; takes its arguments off `words`.
+    pub fn parse(&mut self, word: &[u8], words: &mut Words<'_>) -> Result<Expr, Message> {
+        let Some(name) = word.strip_prefix(b"-").filter(|n| !n.is_empty()) else {
+            let mut message = [b"paths must precede expression: `".as_slice(), word, b"'"].concat();
+            if !self.last.is_empty() {
+                message.extend_from_slice(b"\nfind: possible unquoted pattern after predicate `");
+                message.extend_from_slice(&self.last);
+                message.extend_from_slice(b"'?");
+            }
+            return Err(message);
+        };
+        // GNU also takes two dashes.
+        let name = name.strip_prefix(b"-").unwrap_or(name);
+        self.last = word.to_vec();
+        if let Some(expr) = self.option(name, word, words)? {
+            return Ok(expr);
+        }
+        if let Some(test) = self.test(name, word, words)? {
+            return Ok(Expr::Test(test));
+        }
+        if let Some(action) = self.action(name, word, words)? {
+            return Ok(Expr::Action(action));
+        }
+        Err([b"unknown predicate `".as_slice(), word, b"'"].concat())
+    }
+
+    fn option(
+        &mut self,
+        name: &[u8],
+        word: &[u8],
+        words: &mut Words<'_>,
+    ) -> Result<Option<Expr>, Message> {
+        match name {
+            b"depth" | b"d" => {
+                self.settings.depth_first = true;
+                self.depth_given = true;
+            }
+            b"maxdepth" => self.settings.max_depth = Some(level(argument(word, words)?, word)?),
+            b"mindepth" => self.settings.min_depth = level(argument(word, words)?, word)?,
+            b"xdev" | b"mount" => self.settings.one_device = true,
+            b"follow" => self.settings.follow = Follow::Always,
+            b"files0-from" => {
+                self.settings.files_from = Some(argument(word, words)?.to_vec());
+            }
+            b"daystart" => {
+                let c = self.settings.zone.civil(self.settings.now);
+                let of_day = i128::from(c.hour * 3600 + c.minute * 60 + c.second) * 1_000_000_000
+                    + i128::from(c.nanos);
+                self.day_end = self.settings.now - of_day + DAY;
+            }
+            b"regextype" => {
+                let arg = argument(word, words)?;
+                self.syntax = syntax(arg).ok_or_else(|| {
+                    let valid: Vec<Vec<u8>> =
+                        REGEX_TYPES.iter().map(|(n, _)| quoted(n.as_bytes())).collect();
+                    [
+                        b"Unknown regular expression type ".as_slice(),
+                        &quoted(arg),
+                        b"; valid types are ",
+                        &valid.join(b", ".as_slice()),
+                        b".",
+                    ]
+                    .concat()
+                })?;
+            }
+            b"noleaf" | b"warn" | b"nowarn" | b"ignore_readdir_race" | b"noignore_readdir_race" => {
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(Expr::Test(Test::Const(true))))
+    }
+
+    fn test(
+        &mut self,
+        name: &[u8],
+        word: &[u8],
+        words: &mut Words<'_>,
+    ) -> Result<Option<Test>, Message> {
+        let glob = |icase: bool, words: &mut Words<'_>, utf8: bool| {
+            let options = glob::Options { ignore_case: icase, utf8, ..glob::Options::default() };
+            argument(word, words).map(|a| Pattern::new(a, options))
+        };
+        let utf8 = self.settings.utf8;
+        Ok(Some(match name {
+            b"true" => Test::Const(true),
+            b"false" => Test::Const(false),
+            b"name" => Test::Name(glob(false, words, utf8)?),
+            b"iname" => Test::Name(glob(true, words, utf8)?),
+            b"path" | b"wholename" => Test::Path(glob(false, words, utf8)?),
+            b"ipath" | b"iwholename" => Test::Path(glob(true, words, utf8)?),
+            b"lname" => Test::LinkTarget(glob(false, words, utf8)?),
+            b"ilname" => Test::LinkTarget(glob(true, words, utf8)?),
+            b"regex" | b"iregex" => self.regex(name == b"iregex", argument(word, words)?)?,
+            b"type" | b"xtype" => {
+                Test::Type(kinds(word, argument(word, words)?)?, name == b"xtype")
+            }
+            b"size" => size(argument(word, words)?)?,
+            b"empty" => Test::Empty,
+            b"amin" => self.minutes(TimeOf::Access, word, words)?,
+            b"cmin" => self.minutes(TimeOf::Change, word, words)?,
+            b"mmin" => self.minutes(TimeOf::Modify, word, words)?,
+            b"atime" => self.days(TimeOf::Access, word, words)?,
+            b"ctime" => self.days(TimeOf::Change, word, words)?,
+            b"mtime" => self.days(TimeOf::Modify, word, words)?,
+            b"newer" => self.newer(TimeOf::Modify, TimeOf::Modify, argument(word, words)?)?,
+            b"anewer" => self.newer(TimeOf::Access, TimeOf::Modify, argument(word, words)?)?,
+            b"cnewer" => self.newer(TimeOf::Change, TimeOf::Modify, argument(word, words)?)?,
+            b"used" => {
+                let arg = argument(word, words)?;
+                Test::Used(number::decimal(arg).ok_or_else(|| invalid(arg, word))?)
+            }
+            b"perm" => {
+                let arg = argument(word, words)?;
+                let test = perm::parse(arg);
+                Test::Perm(
+                    test.ok_or_else(|| [b"invalid mode ".as_slice(), &quoted(arg)].concat())?,
+                )
+            }
+            b"user" => self.owner(word, words, true)?,
+            b"group" => self.owner(word, words, false)?,
+            b"uid" => Test::User(count(word, words)?),
+            b"gid" => Test::Group(count(word, words)?),
+            b"nouser" => Test::NoUser,
+            b"nogroup" => Test::NoGroup,
+            b"links" => Test::Links(count(word, words)?),
+            b"inum" => Test::Inode(count(word, words)?),
+            b"samefile" => {
+                let stat = self.stat(argument(word, words)?)?;
+                Test::Same(stat.dev, stat.ino)
+            }
+            b"readable" => Test::Access(4),
+            b"writable" => Test::Access(2),
+            b"executable" => Test::Access(1),
+            b"fstype" => Test::FsType(argument(word, words)?.to_vec()),
+            b"context" => {
+                argument(word, words)?;
+                return Err(b"invalid predicate -context: SELinux is not enabled.".to_vec());
+            }
+            [b'n', b'e', b'w', b'e', b'r', x, y] => {
+                let Some(of) = time_of(*x) else { return Ok(None) };
+                match *y {
+                    b't' => {
+                        let arg = argument(word, words)?;
+                        let at = date::parse(arg, self.settings.now, &self.settings.zone);
+                        Test::Newer(
+                            of,
+                            at.ok_or_else(|| {
+                                let quoted = quoted(arg);
+                                [
+                                    b"I cannot figure out how to interpret ".as_slice(),
+                                    &quoted,
+                                    b" as a date or time",
+                                ]
+                                .concat()
+                            })?,
+                        )
+                    }
+                    y => match time_of(y) {
+                        Some(from) => self.newer(of, from, argument(word, words)?)?,
+                        None => return Ok(None),
+                    },
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn action(
+        &mut self,
+        name: &[u8],
+        word: &[u8],
+        words: &mut Words<'_>,
+    ) -> Result<Option<Action>, Message> {
+        let action = match name {
+            b"prune" => {
+                self.prunes = true;
+                return Ok(Some(Action::Prune));
+            }
+            b"quit" => return Ok(Some(Action::Quit)),
+            b"print" => Action::Print(SinkId::Stdout, b'\n'),
+            b"print0" => Action::Print(SinkId::Stdout, 0),
+            b"fprint" => Action::Print(self.sink(argument(word, words)?)?, b'\n'),
+            b"fprint0" => Action::Print(self.sink(argument(word, words)?)?, 0),
+            b"printf" => Action::Printf(SinkId::Stdout, self.format(argument(word, words)?)?),
+            b"fprintf" => {
+                let sink = self.sink(argument(word, words)?)?;
+                Action::Printf(sink, self.format(argument(word, words)?)?)
+            }
+            b"ls" => Action::List(SinkId::Stdout),
+            b"fls" => Action::List(self.sink(argument(word, words)?)?),
+            b"delete" => {
+                self.settings.depth_first = true;
+                self.deletes = true;
+                Action::Delete
+            }
+            b"exec" | b"ok" | b"execdir" | b"okdir" => {
+                Action::Exec(Box::new(Exec::parse(word, words)?))
+            }
+            _ => return Ok(None),
+        };
+        self.acts = true;
+        Ok(Some(action))
+    }
+
+    fn regex(&self, icase: bool, text: &[u8]) -> Result<Test, Message> {
+        let options = regex::Options::new(self.syntax)
+            .icase(icase)
+            .utf8(self.settings.utf8)
+            .bound(Bound::Line);
+        match Regex::new(text, &options) {
+            Ok(regex) => Ok(Test::Regex(Box::new(regex))),
+            Err(e) => Err([
+                b"failed to compile regular expression '".as_slice(),
+                text,
+                b"': ",
+                e.to_string().as_bytes(),
+            ]
+            .concat()),
+        }
+    }
+
+    /// Age in minutes: exactly N means between N-1 and N.
+    fn minutes(&self, of: TimeOf, word: &[u8], words: &mut Words<'_>) -> Result<Test, Message> {
+        let arg = argument(word, words)?;
+        let cmp = number::decimal(arg).ok_or_else(|| invalid(arg, word))?;
+        let at = |n: f64| self.day_end - (n * MINUTE as f64) as i128;
+        Ok(match cmp {
+            Cmp::Less(n) => Test::Newer(of, at(n)),
+            Cmp::More(n) => Test::Older(of, at(n)),
+            Cmp::Equal(n) => Test::Between(of, at(n), at(n) + MINUTE),
+        })
+    }
+
+    /// Age in whole days: exactly N means at least N and less than N+1.
+    fn days(&self, of: TimeOf, word: &[u8], words: &mut Words<'_>) -> Result<Test, Message> {
+        let arg = argument(word, words)?;
+        let cmp = number::decimal(arg).ok_or_else(|| invalid(arg, word))?;
+        let at = |n: f64| self.day_end - (n * DAY as f64) as i128;
+        Ok(match cmp {
+            Cmp::Less(n) => Test::Newer(of, at(n)),
+            Cmp::More(n) => Test::Older(of, at(n + 1.0)),
+            Cmp::Equal(n) => Test::Between(of, at(n + 1.0), at(n)),
+        })
+    }
+
+    fn newer(&self, of: TimeOf, from: TimeOf, file: &[u8]) -> Result<Test, Message> {
+        let stat = self.stat(file)?;
+        Ok(Test::Newer(of, time(&stat, from)))
+    }
+
+    /// Metadata of a file that a test names.
+    fn stat(&self, file: &[u8]) -> Result<Stat, Message> {
+        let path = self.ctx.path(file);
+        let follow = self.settings.follow != Follow::Never;
+        meta::stat(&path, follow).or_else(|_| meta::stat(&path, false)).map_err(|e| {
+            [&quoted(file), b": ".as_slice(), box_sys::strerror(&e).as_bytes()].concat()
+        })
+    }
+
+    fn owner(&self, word: &[u8], words: &mut Words<'_>, user: bool) -> Result<Test, Message> {
+        let arg = argument(word, words)?;
+        let names = &self.settings.names;
+        let id = if user { names.user_id(arg) } else { names.group_id(arg) };
+        let Some(id) = id.map(u64::from).or_else(|| number::plain(arg)) else {
+            let what: &[u8] = if user { b" user" } else { b" group" };
+            let article: &[u8] = if user {
+                b" is not the name of a known"
+            } else {
+                b" is not the name of an existing"
+            };
+            return Err([&quoted(arg), article, what].concat());
+        };
+        Ok(if user { Test::User(Cmp::Equal(id)) } else { Test::Group(Cmp::Equal(id)) })
+    }
+
+    fn sink(&mut self, file: &[u8]) -> Result<SinkId, Message> {
+        let path = self.ctx.path(file);
+        self.settings.sinks.open(path).map_err(|e| {
+            [&quoted(file), b": ".as_slice(), box_sys::strerror(&e).as_bytes()].concat()
+        })
+    }
+
+    fn format(&mut self, text: &[u8]) -> Result<Rc<Format>, Message> {
+        let (format, warnings) = Format::parse(text)?;
+        for warning in warnings {
+            self.ctx.error_bytes(&[b"warning: ", &warning]);
+        }
+        Ok(Rc::new(format))
+    }
+}
+
+/// The argument of a primary.
+pub fn argument<'w>(word: &[u8], words: &mut Words<'w>) -> Result<&'w [u8], Message> {
+    words.next().ok_or_else(|| [b"missing argument to `".as_slice(), word, b"'"].concat())
+}
+
+fn invalid(arg: &[u8], word: &[u8]) -> Message {
+    [b"invalid argument `".as_slice(), arg, b"' to `", word, b"'"].concat()
+}
+
+fn level(arg: &[u8], word: &[u8]) -> Result<u64, Message> {
+    number::plain(arg).ok_or_else(|| {
+        [
+            b"Expected a positive decimal integer argument to ".as_slice(),
+            word,
+            b", but got ",
+            &quoted(arg),
+        ]
+        .concat()
+    })
+}
+
+fn count(word: &[u8], words: &mut Words<'_>) -> Result<Cmp<u64>, Message> {
+    let arg = argument(word, words)?;
+    number::integer(arg).ok_or_else(|| invalid(arg, word))
+}
+
+fn size(arg: &[u8]) -> Result<Test, Message> {
+    let (digits, unit) = match arg {
+        [head @ .., suffix] if !suffix.is_ascii_digit() => {
+            let unit = match suffix {
+                b'b' => 512,
+                b'c' => 1,
+                b'w' => 2,
+                b'k' => 1 << 10,
+                b'M' => 1 << 20,
+                b'G' => 1 << 30,
+                b'T' => 1 << 40,
+                b'P' => 1 << 50,
+                _ => return Err([b"invalid -size type `".as_slice(), &[*suffix], b"'"].concat()),
+            };
+            (head, unit)
+        }
+        _ => (arg, 512),
+    };
+    let cmp = number::integer(digits)
+        .ok_or_else(|| [b"Invalid argument `".as_slice(), arg, b"' to -size"].concat())?;
+    Ok(Test::Size { cmp, unit })
+}
+
+fn kinds(word: &[u8], arg: &[u8]) -> Result<Vec<Kind>, Message> {
+    let mut all = Vec::new();
+    let mut rest = arg;
+    if arg.is_empty() {
+        return Err(
+            [b"Arguments to ".as_slice(), word, b" should contain at least one letter"].concat()
+        );
+    }
+    while let [letter, tail @ ..] = rest {
+        let kind = match letter {
+            b'b' => Kind::BlockDevice,
+            b'c' => Kind::CharDevice,
+            b'd' => Kind::Dir,
+            b'f' => Kind::File,
+            b'l' => Kind::Symlink,
+            b'p' => Kind::Fifo,
+            b's' => Kind::Socket,
+            _ => {
+                return Err([b"Unknown argument to ".as_slice(), word, b": ", &[*letter]].concat());
+            }
+        };
+        if all.contains(&kind) {
+            return Err([
+                b"Duplicate file type '".as_slice(),
+                &[*letter],
+                b"' in the argument list to ",
+                word,
+                b".",
+            ]
+            .concat());
+        }
+        all.push(kind);
+        rest = match tail {
+            [] => tail,
+            [b','] => {
+                return Err([
+                    b"Last file type in list argument to ".as_slice(),
+                    word,
+                    b" is missing, i.e., list is ending on: ','",
+                ]
+                .concat());
+            }
+            [b',', tail @ ..] => tail,
+            _ => {
+                return Err([
+                    b"Must separate multiple arguments to ".as_slice(),
+                    word,
+                    b" using: ','",
+                ]
+                .concat());
+            }
+        };
+    }
+    Ok(all)
+}
+
+fn time_of(letter: u8) -> Option<TimeOf> {
+    match letter {
+        b'a' => Some(TimeOf::Access),
+        b'c' => Some(TimeOf::Change),
+        b'm' => Some(TimeOf::Modify),
+        _ => None,
+    }
+}
+
+/// A time of a file in nanoseconds.
+pub fn time(stat: &Stat, of: TimeOf) -> i128 {
+    i128::from(match of {
+        TimeOf::Access => stat.atime,
+        TimeOf::Change => stat.ctime,
+        TimeOf::Modify => stat.mtime,
+    })
+}
+
+const REGEX_TYPES: &[(&str, Syntax)] = &[
+    ("findutils-default", Syntax::Emacs),
+    ("ed", Syntax::Bre),
+    ("emacs", Syntax::Emacs),
+    ("gnu-awk", Syntax::Awk),
+    ("grep", Syntax::Grep),
+    ("posix-awk", Syntax::PosixAwk),
+    ("awk", Syntax::Awk),
+    ("posix-basic", Syntax::Bre),
+    ("posix-egrep", Syntax::Egrep),
+    ("egrep", Syntax::Egrep),
+    ("posix-extended", Syntax::EreRegcomp),
+    ("posix-minimal-basic", Syntax::MinimalBre),
+    ("sed", Syntax::Bre),
+];
+
+fn syntax(name: &[u8]) -> Option<Syntax> {
+    REGEX_TYPES.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s)
+}

@@ -1,0 +1,169 @@
+//! The walk through the trees, with its own stack.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+
+use box_applet::Ctx;
+use box_sys::{Kind, path};
+
+use super::entry::{Entry, kind_of, quoted};
+use super::eval::State;
+use super::expr::{Expr, Settings};
+
+/// A directory whose entries are being visited.
+struct Level {
+    dir: Entry,
+    /// Entries still to come, the next one last.
+    names: Vec<(OsString, Option<Kind>)>,
+}
+
+/// Visits everything below the starting points.
+pub fn walk(
+    ctx: &mut Ctx<'_>,
+    settings: &mut Settings,
+    points: &[Vec<u8>],
+    expr: &mut Expr,
+    state: &mut State,
+) {
+    for point in points {
+        if state.quit {
+            return;
+        }
+        let follow = settings.follows(0);
+        let entry = Entry::new(point.clone(), ctx.path(point), 0, point.len(), follow, None);
+        let stat = if point.is_empty() {
+            Err(io::Error::from_raw_os_error(box_sys::errno::code::ENOENT))
+        } else {
+            entry.stat().map(|s| s.dev)
+        };
+        match stat {
+            Ok(device) => {
+                let mut tree = Tree { ctx, settings, expr, state, device, levels: Vec::new() };
+                tree.run(entry);
+            }
+            Err(e) => state.error(ctx, point, &e),
+        }
+    }
+}
+
+struct Tree<'t, 'c> {
+    ctx: &'t mut Ctx<'c>,
+    settings: &'t mut Settings,
+    expr: &'t mut Expr,
+    state: &'t mut State,
+    /// Of the starting point.
+    device: u64,
+    levels: Vec<Level>,
+}
+
+impl Tree<'_, '_> {
+    fn run(&mut self, point: Entry) {
+        self.visit(point);
+        while let Some(level) = self.levels.last_mut() {
+            if self.state.quit {
+                return;
+            }
+            if let Some((name, kind)) = level.names.pop() {
+                let base = path::os_bytes(&name);
+                let dir = &level.dir;
+                let mut shown = Vec::with_capacity(dir.shown.len() + 1 + base.len());
+                shown.extend_from_slice(&dir.shown);
+                if shown.last() != Some(&b'/') {
+                    shown.push(b'/');
+                }
+                shown.extend_from_slice(base);
+                let depth = dir.depth + 1;
+                let follow = self.settings.follows(depth);
+                let at = dir.path.join(&name);
+                let entry = Entry::new(shown, at, depth, dir.point_len, follow, kind);
+                self.visit(entry);
+            } else if let Some(level) = self.levels.pop()
+                && self.settings.depth_first
+            {
+                self.eval(&level.dir);
+            }
+        }
+    }
+
+    /// Evaluates for an entry and prepares going below it.
+    fn visit(&mut self, entry: Entry) {
+        let kind = match entry.kind() {
+            Ok(kind) => kind,
+            Err(e) => {
+                self.state.error(self.ctx, &entry.shown, &e);
+                return;
+            }
+        };
+        let deeper = kind == Kind::Dir
+            && self.settings.max_depth.is_none_or(|max| (entry.depth as u64) < max);
+        if deeper && entry.follow && self.is_loop(&entry) {
+            return;
+        }
+        self.state.prune = false;
+        if !self.settings.depth_first {
+            self.eval(&entry);
+            if self.state.quit {
+                return;
+            }
+        }
+        if deeper && !self.state.prune && self.same_device(&entry) {
+            self.enter(entry);
+        } else if self.settings.depth_first {
+            self.eval(&entry);
+        }
+    }
+
+    fn eval(&mut self, entry: &Entry) {
+        if entry.depth as u64 >= self.settings.min_depth {
+            self.state.eval(self.ctx, self.settings, self.expr, entry);
+        }
+    }
+
+    fn enter(&mut self, entry: Entry) {
+        let mut names = Vec::new();
+        match fs::read_dir(&entry.path) {
+            Ok(list) => {
+                for item in list {
+                    match item {
+                        Ok(item) => {
+                            let kind = item.file_type().ok().and_then(kind_of);
+                            names.push((item.file_name(), kind));
+                        }
+                        Err(e) => {
+                            self.state.error(self.ctx, &entry.shown, &e);
+                            break;
+                        }
+                    }
+                }
+            }
+            Err(e) => self.state.error(self.ctx, &entry.shown, &e),
+        }
+        names.reverse();
+        self.levels.push(Level { dir: entry, names });
+    }
+
+    fn same_device(&self, entry: &Entry) -> bool {
+        !self.settings.one_device || entry.stat().is_ok_and(|s| s.dev == self.device)
+    }
+
+    /// Whether a followed link leads to a directory we are in.
+    fn is_loop(&mut self, entry: &Entry) -> bool {
+        if entry.dir_kind == Some(Kind::Dir) {
+            return false;
+        }
+        let Ok(id) = entry.stat().map(|s| (s.dev, s.ino)) else { return false };
+        let same = |l: &&Level| l.dir.stat().is_ok_and(|s| (s.dev, s.ino) == id);
+        let Some(level) = self.levels.iter().find(same) else { return false };
+        let (inner, outer) = (quoted(&entry.shown), quoted(&level.dir.shown));
+        self.ctx.error_bytes(&[
+            b"File system loop detected; ",
+            &inner,
+            b" is part of the same file system loop as ",
+            &outer,
+            b".",
+        ]);
+        self.state.failed = true;
+        true
+    }
+}

@@ -1,0 +1,408 @@
+//! `xargs` after POSIX XCU "xargs" and GNU findutils 4.9.
+//!
+//! | step | file |
+//! |---|---|
+//! | options | here |
+//! | input to items: quotes, delimiters, lines, end string | `input` |
+//! | items to command lines, sizes, statuses | `runner` |
+//!
+//! Statuses: 123 a command failed, 124 one exited with 255, 125 one was killed, 126 it
+//! cannot be run, 127 it is not found, 1 other trouble.
+
+mod input;
+mod runner;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+
+use box_applet::command::Stream;
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit, Input, Source};
+
+use input::{Items, Splitting};
+use runner::{Limits, Runner};
+
+/// Bytes of a command line by default, and at most.
+const DEFAULT_CHARS: usize = 128 * 1024;
+const MAX_CHARS: usize = 2 * 1024 * 1024 - 4096;
+
+mod id {
+    pub const SHOW_LIMITS: char = '\u{1}';
+    pub const SLOT_VAR: char = '\u{2}';
+}
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... COMMAND [INITIAL-ARGS]...",
+    about: "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
+    options: &[
+        Opt::flag(
+            '0',
+            "null",
+            "items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing",
+        ),
+        Opt::value('a', "arg-file", "FILE", "read arguments from FILE, not standard input"),
+        Opt::value(
+            'd',
+            "delimiter",
+            "CHARACTER",
+            "items in input stream are separated by CHARACTER, not by whitespace",
+        ),
+        Opt::value(
+            'E',
+            "",
+            "END",
+            "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored",
+        ),
+        Opt::optional(
+            'e',
+            "eof",
+            "END",
+            "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string",
+        ),
+        Opt::value('I', "", "R", "same as --replace=R"),
+        Opt::optional(
+            'i',
+            "replace",
+            "R",
+            "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}",
+        ),
+        Opt::value(
+            'L',
+            "",
+            "MAX-LINES",
+            "use at most MAX-LINES non-blank input lines per command line",
+        ),
+        Opt::optional(
+            'l',
+            "max-lines",
+            "MAX-LINES",
+            "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified",
+        ),
+        Opt::value('n', "max-args", "MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
+        Opt::flag(
+            'o',
+            "open-tty",
+            "reopen stdin as /dev/tty in the child process\n                              before executing the command",
+        ),
+        Opt::value('P', "max-procs", "MAX-PROCS", "run at most MAX-PROCS processes at a time"),
+        Opt::flag('p', "interactive", "prompt before running commands"),
+        Opt::value(
+            id::SLOT_VAR,
+            "process-slot-var",
+            "VAR",
+            "set environment variable VAR in child processes",
+        )
+        .long_only(),
+        Opt::flag(
+            'r',
+            "no-run-if-empty",
+            "if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once",
+        ),
+        Opt::value('s', "max-chars", "MAX-CHARS", "limit length of command line to MAX-CHARS"),
+        Opt::flag(id::SHOW_LIMITS, "show-limits", "show limits on command-line length").long_only(),
+        Opt::flag('t', "verbose", "print commands before executing them"),
+        Opt::flag('x', "exit", "exit if the size (see -s) is exceeded"),
+    ],
+    after: "",
+    posix_order: true,
+};
+
+/// What the options come to.
+struct Config {
+    splitting: Splitting,
+    eof: Option<Vec<u8>>,
+    replace: Option<Vec<u8>>,
+    lines: Option<u64>,
+    args: Option<u64>,
+    chars: usize,
+    exit_if_large: bool,
+}
+
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(parsed) => parsed,
+        Err(exit) => return exit,
+    };
+    let config = match configure(ctx, &parsed) {
+        Ok(config) => config,
+        Err(exit) => return exit,
+    };
+    let procs = match number(ctx, &parsed, 'P', 0) {
+        Ok(n) => n.unwrap_or(1),
+        Err(exit) => return exit,
+    };
+    if parsed.has(id::SHOW_LIMITS) {
+        show_limits(ctx, config.chars);
+    }
+    let (reader, child_stdin) = match open(ctx, &parsed) {
+        Ok(pair) => pair,
+        Err(exit) => return exit,
+    };
+    let mut command = parsed.operands.clone();
+    if command.is_empty() {
+        command.push(b"echo".to_vec());
+    }
+    let limits = Limits {
+        args: config.args,
+        lines: config.lines,
+        chars: config.chars,
+        exit_if_large: config.exit_if_large,
+    };
+    let mut runner = Runner::new(command, limits);
+    runner.replace = config.replace.clone();
+    runner.stdin = child_stdin;
+    runner.procs = usize::try_from(procs).unwrap_or(usize::MAX);
+    runner.verbose = parsed.has('t') || parsed.has('p');
+    runner.slot_var = parsed.last(id::SLOT_VAR).map(<[u8]>::to_vec);
+    if parsed.has('p') {
+        match File::open("/dev/tty") {
+            Ok(tty) => runner.prompt = Some(BufReader::new(tty)),
+            Err(e) => {
+                let text = box_sys::strerror(&e);
+                ctx.error(format_args!("failed to open /dev/tty for reading: {text}"));
+                return Exit::FAILURE;
+            }
+        }
+    }
+    let run_if_empty = !parsed.has('r') && config.replace.is_none();
+    let items = Items::new(reader, config.splitting, config.eof);
+    let result = feed(ctx, &mut runner, items, run_if_empty);
+    let status = match result {
+        Ok(()) => runner.finish(ctx),
+        Err(status) => {
+            runner.finish(ctx);
+            status
+        }
+    };
+    Exit(status)
+}
+
+/// Gives all items to the runner. `Err` holds the status to end with.
+fn feed(
+    ctx: &mut Ctx<'_>,
+    runner: &mut Runner,
+    mut items: Items,
+    run_if_empty: bool,
+) -> Result<(), u8> {
+    loop {
+        match items.next() {
+            Ok(Some(item)) => {
+                if items.take_nul_warning() {
+                    ctx.error(
+                        "WARNING: a NUL character occurred in the input.  It cannot be passed \
+                         through in the argument list.  Did you mean to use the --null option?",
+                    );
+                }
+                runner.push(ctx, item, items.lines())?;
+            }
+            Ok(None) => break,
+            Err(input::InputError::Quote(kind)) => {
+                runner.flush(ctx, false)?;
+                ctx.error(format_args!(
+                    "unmatched {kind} quote; by default quotes are special to xargs unless you \
+                     use the -0 option"
+                ));
+                return Err(1);
+            }
+            Err(input::InputError::Io(e)) => {
+                let text = box_sys::strerror(&e);
+                ctx.error(format_args!("read error: {text}"));
+                return Err(1);
+            }
+        }
+    }
+    runner.flush(ctx, run_if_empty)
+}
+
+/// The reader of items, and what commands get as standard input.
+fn open(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<(Box<dyn BufRead>, Stream), Exit> {
+    let mut stdin = Stream::Null;
+    if parsed.has('o') {
+        match File::open("/dev/tty") {
+            Ok(tty) => stdin = Stream::File(tty.into()),
+            Err(e) => {
+                ctx.io_error("\u{2018}/dev/tty\u{2019}".as_bytes(), &e);
+                return Err(Exit::FAILURE);
+            }
+        }
+    }
+    match parsed.last('a') {
+        None | Some(b"-") => {
+            let input = std::mem::replace(&mut ctx.stdin, Input::new(Source::Closed));
+            Ok((Box::new(input), stdin))
+        }
+        Some(name) => match File::open(ctx.path(name)) {
+            Ok(file) => {
+                if !parsed.has('o') {
+                    stdin = Stream::Inherit;
+                }
+                Ok((Box::new(BufReader::with_capacity(64 * 1024, file)), stdin))
+            }
+            Err(e) => {
+                let text = box_sys::strerror(&e);
+                let open = "Cannot open input file \u{2018}".as_bytes();
+                ctx.error_bytes(&[open, name, "\u{2019}: ".as_bytes(), text.as_bytes()]);
+                Err(Exit::FAILURE)
+            }
+        },
+    }
+}
+
+/// Of `-I`, `-L` and `-n` the last one counts.
+fn configure(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Config, Exit> {
+    let mut config = Config {
+        splitting: Splitting::Words,
+        eof: None,
+        replace: None,
+        lines: None,
+        args: None,
+        chars: DEFAULT_CHARS,
+        exit_if_large: parsed.has('x'),
+    };
+    for (option, value) in &parsed.options {
+        let value = value.as_deref();
+        match option {
+            '0' => config.splitting = Splitting::Byte(0),
+            'd' => match delimiter(value.unwrap_or_default()) {
+                Ok(byte) => config.splitting = Splitting::Byte(byte),
+                Err(message) => {
+                    ctx.error(message);
+                    return Err(Exit::FAILURE);
+                }
+            },
+            'E' | 'e' => config.eof = value.filter(|v| !v.is_empty()).map(<[u8]>::to_vec),
+            'I' | 'i' => {
+                exclude(ctx, &mut config.args, "--max-args", "--replace/-I/-i");
+                exclude(ctx, &mut config.lines, "--max-lines", "--replace/-I/-i");
+                config.replace = Some(value.unwrap_or(b"{}").to_vec());
+            }
+            'L' | 'l' => {
+                exclude(ctx, &mut config.args, "--max-args", "-L");
+                exclude(ctx, &mut config.replace, "--replace", "-L");
+                config.lines = Some(match value {
+                    Some(text) => positive(ctx, text, *option, 1)?,
+                    None => 1,
+                });
+            }
+            'n' => {
+                let n = positive(ctx, value.unwrap_or_default(), 'n', 1)?;
+                exclude(ctx, &mut config.lines, "--max-lines", "--max-args/-n");
+                // GNU lets `-I{} -n1` be.
+                if config.replace.is_some() && n == 1 {
+                    continue;
+                }
+                exclude(ctx, &mut config.replace, "--replace", "--max-args/-n");
+                config.args = Some(n);
+            }
+            's' => {
+                let n = positive(ctx, value.unwrap_or_default(), 's', 1)?;
+                let n = usize::try_from(n).unwrap_or(usize::MAX);
+                if n > MAX_CHARS {
+                    ctx.error(format_args!(
+                        "warning: value {n} for -s option is too large, using {MAX_CHARS} instead"
+                    ));
+                }
+                config.chars = n.min(MAX_CHARS);
+            }
+            _ => {}
+        }
+    }
+    if config.replace.is_some() {
+        config.exit_if_large = true;
+        if config.splitting == Splitting::Words {
+            config.splitting = Splitting::Lines;
+        }
+    }
+    if config.lines.is_some() {
+        config.exit_if_large = true;
+    }
+    if matches!(config.splitting, Splitting::Byte(_)) {
+        config.eof = None;
+    }
+    Ok(config)
+}
+
+/// Forgets an option that a later one excludes.
+fn exclude<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) {
+    if earlier.take().is_some() {
+        ctx.error(format_args!(
+            "warning: options {old} and {new} are mutually exclusive, ignoring previous {old} value"
+        ));
+    }
+}
+
+fn number(ctx: &mut Ctx<'_>, parsed: &Parsed, id: char, least: u64) -> Result<Option<u64>, Exit> {
+    match parsed.last(id) {
+        Some(text) => {
+            let text = text.to_vec();
+            positive(ctx, &text, id, least).map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+fn positive(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<u64, Exit> {
+    let shown = String::from_utf8_lossy(text);
+    let message = match shown.trim_start().parse::<i64>() {
+        Ok(n) if u64::try_from(n).is_ok_and(|n| n >= least) => {
+            return Ok(n.unsigned_abs());
+        }
+        Ok(_) => format!("value {shown} for -{option} option should be >= {least}"),
+        Err(_) => format!("invalid number \"{shown}\" for -{option} option"),
+    };
+    ctx.error(message);
+    let hint = format!("Try '{} --help' for more information.\n", ctx.name);
+    let _ = ctx.stderr.write_all(hint.as_bytes());
+    Err(Exit::FAILURE)
+}
+
+/// A character or an escape.
+fn delimiter(text: &[u8]) -> Result<u8, String> {
+    let shown = String::from_utf8_lossy(text);
+    let escape = |digits: &[u8], radix: u32| {
+        let digits = std::str::from_utf8(digits).ok()?;
+        u32::from_str_radix(digits, radix).ok().and_then(|n| u8::try_from(n).ok())
+    };
+    let byte = match text {
+        [byte] => Some(*byte),
+        [b'\\', b'x', digits @ ..] => escape(digits, 16),
+        [b'\\', digits @ ..] if digits.first().is_some_and(u8::is_ascii_digit) => escape(digits, 8),
+        [b'\\', c] => Some(match c {
+            b'a' => 7,
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 11,
+            b'\\' => b'\\',
+            _ => {
+                return Err(format!(
+                    "Invalid escape sequence {shown} in input delimiter specification."
+                ));
+            }
+        }),
+        _ => None,
+    };
+    byte.ok_or_else(|| {
+        format!(
+            "Invalid input delimiter specification {shown}: the delimiter must be either a \
+             single character or an escape sequence starting with \\."
+        )
+    })
+}
+
+fn show_limits(ctx: &mut Ctx<'_>, chars: usize) {
+    let env: usize = ctx.env.iter().map(|(k, v)| k.len() + v.len() + 2).sum();
+    let text = format!(
+        "Your environment variables take up {env} bytes\n\
+         POSIX upper limit on argument length (this system): {MAX_CHARS}\n\
+         POSIX smallest allowable upper limit on argument length (all systems): 4096\n\
+         Maximum length of command we could actually use: {}\n\
+         Size of command buffer we are actually using: {chars}\n\
+         Maximum parallelism (--max-procs must be no greater): {}\n",
+        MAX_CHARS.saturating_sub(env),
+        i32::MAX
+    );
+    let _ = ctx.stderr.write_all(text.as_bytes());
+}

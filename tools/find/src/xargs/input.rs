@@ -1,0 +1,214 @@
+//! Input to items.
+
+use std::io::{self, BufRead};
+
+/// Where items end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Splitting {
+    /// At blanks and newlines; quotes and backslashes protect.
+    Words,
+    /// At newlines; leading blanks are dropped, quotes and backslashes protect (`-I`).
+    Lines,
+    /// At this byte; nothing protects.
+    Byte(u8),
+}
+
+#[derive(Debug)]
+pub enum InputError {
+    Io(io::Error),
+    /// `single` or `double`.
+    Quote(&'static str),
+}
+
+/// Reads items one after another.
+pub struct Items {
+    reader: Box<dyn BufRead>,
+    splitting: Splitting,
+    eof: Option<Vec<u8>>,
+    lines: u64,
+    previous: u8,
+    ended: bool,
+    nul: bool,
+    nul_warned: bool,
+}
+
+impl Items {
+    pub fn new(reader: Box<dyn BufRead>, splitting: Splitting, eof: Option<Vec<u8>>) -> Items {
+        Items {
+            reader,
+            splitting,
+            eof,
+            lines: 0,
+            previous: b'\n',
+            ended: false,
+            nul: false,
+            nul_warned: false,
+        }
+    }
+
+    /// Lines read so far; one that ends in a blank counts with the next.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Whether a NUL was met that has not been reported yet.
+    pub fn take_nul_warning(&mut self) -> bool {
+        let warn = self.nul && !self.nul_warned;
+        self.nul_warned |= warn;
+        warn
+    }
+
+    /// The next item.
+    pub fn next(&mut self) -> Result<Option<Vec<u8>>, InputError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let item = match self.splitting {
+            Splitting::Byte(end) => self.delimited(end),
+            Splitting::Words => self.protected(false),
+            Splitting::Lines => self.protected(true),
+        }?;
+        match item {
+            Some(item) if self.eof.as_ref() == Some(&item) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Some(mut item) => {
+                if let Some(at) = memchr::memchr(0, &item) {
+                    self.nul = true;
+                    item.truncate(at);
+                }
+                Ok(Some(item))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn delimited(&mut self, end: u8) -> Result<Option<Vec<u8>>, InputError> {
+        let mut item = Vec::new();
+        let got = self.reader.read_until(end, &mut item).map_err(InputError::Io)?;
+        if got == 0 {
+            return Ok(None);
+        }
+        if item.last() == Some(&end) {
+            item.pop();
+        }
+        self.lines += 1;
+        Ok(Some(item))
+    }
+
+    /// An item in which quotes and backslashes protect. With `whole_lines` only newlines end it.
+    fn protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
+        let mut item = Vec::new();
+        let mut state = State::Before;
+        // Quotes make an item even if nothing is in them.
+        let mut begun = false;
+        loop {
+            let buffer = match self.reader.fill_buf() {
+                Ok(b) => b,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(InputError::Io(e)),
+            };
+            if buffer.is_empty() {
+                self.ended = true;
+                return match state {
+                    State::Quote(q) => Err(InputError::Quote(name(q))),
+                    _ if begun => {
+                        self.lines += 1;
+                        Ok(Some(item))
+                    }
+                    _ => Ok(None),
+                };
+            }
+            let mut used = 0;
+            let mut done = false;
+            for &c in buffer {
+                used += 1;
+                let previous = std::mem::replace(&mut self.previous, c);
+                match (state, c) {
+                    (State::Escape, _) => {
+                        item.push(c);
+                        begun = true;
+                        state = State::Within;
+                    }
+                    (State::Quote(q), _) if c == q => state = State::Within,
+                    (State::Quote(q), b'\n') => {
+                        self.reader.consume(used);
+                        return Err(InputError::Quote(name(q)));
+                    }
+                    (State::Quote(_), _) => item.push(c),
+                    (_, b'\n') => {
+                        if !matches!(previous, b' ' | b'\t') {
+                            self.lines += 1;
+                        }
+                        if begun {
+                            done = true;
+                            break;
+                        }
+                    }
+                    (State::Before, b' ' | b'\t') => {}
+                    (State::Within, b' ' | b'\t') if !whole_lines => {
+                        done = true;
+                        break;
+                    }
+                    (_, b'\\') => {
+                        begun = true;
+                        state = State::Escape;
+                    }
+                    (_, b'"' | b'\'') => {
+                        begun = true;
+                        state = State::Quote(c);
+                    }
+                    _ => {
+                        begun = true;
+                        state = State::Within;
+                        item.push(c);
+                    }
+                }
+            }
+            self.reader.consume(used);
+            if done {
+                return Ok(Some(item));
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Before,
+    Within,
+    Quote(u8),
+    Escape,
+}
+
+fn name(quote: u8) -> &'static str {
+    if quote == b'"' { "double" } else { "single" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(text: &str, splitting: Splitting) -> Vec<String> {
+        let reader = Box::new(io::Cursor::new(text.as_bytes().to_vec()));
+        let mut items = Items::new(reader, splitting, Some(b"_".to_vec()));
+        let mut out = Vec::new();
+        while let Some(item) = items.next().unwrap() {
+            out.push(String::from_utf8(item).unwrap());
+        }
+        out
+    }
+
+    /// Expected: what GNU xargs passes to printf '[%s]\n'.
+    #[test]
+    fn items_as_gnu_splits_them() {
+        assert_eq!(
+            items("a 'b c'\td\\ e\n\"\" f\n", Splitting::Words),
+            ["a", "b c", "d e", "", "f"]
+        );
+        assert_eq!(items("  a b \n\n c\n", Splitting::Lines), ["a b ", "c"]);
+        assert_eq!(items("a,,b\n", Splitting::Byte(b',')), ["a", "", "b\n"]);
+        assert_eq!(items("a _ b", Splitting::Words), ["a"]);
+    }
+}

@@ -1,0 +1,231 @@
+//! Items to command lines, and their statuses.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+
+use box_applet::Ctx;
+use box_applet::command::{Child, Command, Stream};
+use box_sys::WaitStatus;
+
+/// What a command line may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub args: Option<u64>,
+    pub lines: Option<u64>,
+    /// Bytes, each argument with its NUL.
+    pub chars: usize,
+    /// Too much is an error instead of another command line.
+    pub exit_if_large: bool,
+}
+
+pub struct Runner {
+    command: Vec<Vec<u8>>,
+    limits: Limits,
+    /// `-I`: replaced by each item.
+    pub replace: Option<Vec<u8>>,
+    pub stdin: Stream,
+    /// How many may run at once; 0 for no limit.
+    pub procs: usize,
+    pub verbose: bool,
+    pub prompt: Option<BufReader<File>>,
+    pub slot_var: Option<Vec<u8>>,
+    pending: Vec<Vec<u8>>,
+    pending_chars: usize,
+    /// Lines seen when the pending command line was begun.
+    lines_before: u64,
+    started: bool,
+    /// Running commands with their slots, oldest first.
+    running: VecDeque<(usize, Child)>,
+    status: u8,
+}
+
+impl Runner {
+    pub fn new(command: Vec<Vec<u8>>, limits: Limits) -> Runner {
+        Runner {
+            command,
+            limits,
+            replace: None,
+            stdin: Stream::Null,
+            procs: 1,
+            verbose: false,
+            prompt: None,
+            slot_var: None,
+            pending: Vec::new(),
+            pending_chars: 0,
+            lines_before: 0,
+            started: false,
+            running: VecDeque::new(),
+            status: 0,
+        }
+    }
+
+    /// Takes an item; `lines` have been read with it.
+    pub fn push(&mut self, ctx: &mut Ctx<'_>, item: Vec<u8>, lines: u64) -> Result<(), u8> {
+        if let Some(pattern) = &self.replace {
+            let argv = self.command.iter().enumerate().map(|(i, word)| match i {
+                0 => word.clone(),
+                _ => replace(word, pattern, &item),
+            });
+            let argv: Vec<Vec<u8>> = argv.collect();
+            if chars(&argv) > self.limits.chars {
+                ctx.error("argument list too long");
+                return Err(1);
+            }
+            return self.start(ctx, argv);
+        }
+        let fixed = chars(&self.command);
+        let size = item.len() + 1;
+        if fixed + self.pending_chars + size > self.limits.chars {
+            if self.limits.exit_if_large && !self.pending.is_empty() {
+                ctx.error("argument list too long");
+                return Err(1);
+            }
+            self.flush(ctx, false)?;
+            if fixed + size > self.limits.chars {
+                ctx.error("argument line too long");
+                return Err(1);
+            }
+        }
+        self.pending.push(item);
+        self.pending_chars += size;
+        let full = self.limits.args.is_some_and(|n| self.pending.len() as u64 >= n)
+            || self.limits.lines.is_some_and(|n| lines - self.lines_before >= n);
+        if full {
+            self.lines_before = lines;
+            self.flush(ctx, false)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the pending command line; with `even_empty` also if no item ever came.
+    pub fn flush(&mut self, ctx: &mut Ctx<'_>, even_empty: bool) -> Result<(), u8> {
+        if self.pending.is_empty() && (self.started || !even_empty) {
+            return Ok(());
+        }
+        let mut argv = self.command.clone();
+        argv.append(&mut self.pending);
+        self.pending_chars = 0;
+        self.start(ctx, argv)
+    }
+
+    /// Waits for all commands; the status of the whole.
+    pub fn finish(&mut self, ctx: &mut Ctx<'_>) -> u8 {
+        while !self.running.is_empty() {
+            if let Err(status) = self.wait_oldest(ctx) {
+                self.status = status;
+            }
+        }
+        self.status
+    }
+
+    fn start(&mut self, ctx: &mut Ctx<'_>, argv: Vec<Vec<u8>>) -> Result<(), u8> {
+        self.started = true;
+        if self.verbose && !self.announce(ctx, &argv) {
+            return Ok(());
+        }
+        while self.procs != 0 && self.running.len() >= self.procs {
+            self.wait_oldest(ctx)?;
+        }
+        let slot = (0..).find(|n| self.running.iter().all(|(s, _)| s != n)).unwrap_or(0);
+        let env = self.slot_var.as_ref().map(|name| {
+            let mut env = ctx.env.clone();
+            env.set(name, slot.to_string().as_bytes());
+            env
+        });
+        let command = Command { argv, env, stdin: self.stdin.clone(), ..Command::default() };
+        match command.start(ctx) {
+            Ok(child) => self.running.push_back((slot, child)),
+            Err(e) => {
+                let name = command.argv.first().map(Vec::as_slice).unwrap_or_default();
+                ctx.error_bytes(&[name, b": ", e.message.as_bytes()]);
+                return Err(e.status);
+            }
+        }
+        if self.procs == 1 {
+            self.wait_oldest(ctx)?;
+        }
+        Ok(())
+    }
+
+    /// `Err` holds the status to end with at once.
+    fn wait_oldest(&mut self, ctx: &mut Ctx<'_>) -> Result<(), u8> {
+        let Some((_, child)) = self.running.pop_front() else { return Ok(()) };
+        let name = self.command.first().map(|n| String::from_utf8_lossy(n).into_owned());
+        let name = name.unwrap_or_default();
+        match child.wait(ctx) {
+            Ok(WaitStatus::Exited(0)) => Ok(()),
+            Ok(WaitStatus::Exited(255)) => {
+                ctx.error(format_args!("{name}: exited with status 255; aborting"));
+                Err(124)
+            }
+            Ok(WaitStatus::Exited(_)) => {
+                self.status = 123;
+                Ok(())
+            }
+            Ok(WaitStatus::Signaled(signal)) => {
+                ctx.error(format_args!("{name}: terminated by signal {signal}"));
+                Err(125)
+            }
+            Err(e) => {
+                let text = box_sys::strerror(&e);
+                ctx.error(format_args!("error waiting for child process: {text}"));
+                Err(1)
+            }
+        }
+    }
+
+    /// `-t` and `-p`: shows the command; `false` if it was declined.
+    fn announce(&mut self, ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> bool {
+        let _ = ctx.stdout.flush();
+        let mut line = Vec::new();
+        for (i, word) in argv.iter().enumerate() {
+            if i > 0 {
+                line.push(b' ');
+            }
+            line.extend_from_slice(&quoted(word));
+        }
+        let Some(tty) = &mut self.prompt else {
+            line.push(b'\n');
+            let _ = ctx.stderr.write_all(&line);
+            return true;
+        };
+        line.extend_from_slice(b"?...");
+        let _ = ctx.stderr.write_all(&line);
+        let mut answer = Vec::new();
+        let _ = tty.read_until(b'\n', &mut answer);
+        matches!(answer.first(), Some(b'y' | b'Y'))
+    }
+}
+
+/// A word as a shell would read it back, in GNU's `shell` quoting style.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:=+@%,{}]#~".contains(b) || *b >= 0x80;
+    let first_plain = !matches!(word.first(), Some(b'#' | b'~'));
+    if !word.is_empty() && first_plain && word.iter().all(plain) {
+        return word.to_vec();
+    }
+    if word.contains(&b'\'') && !word.iter().any(|b| b"\"\\`$!".contains(b)) {
+        return [b"\"", word, b"\""].concat();
+    }
+    box_text::escape::single_quote(word)
+}
+
+fn chars(argv: &[Vec<u8>]) -> usize {
+    argv.iter().map(|a| a.len() + 1).sum()
+}
+
+fn replace(word: &[u8], pattern: &[u8], item: &[u8]) -> Vec<u8> {
+    if pattern.is_empty() {
+        return word.to_vec();
+    }
+    let mut out = Vec::with_capacity(word.len() + item.len());
+    let mut rest = word;
+    while let Some(at) = memchr::memmem::find(rest, pattern) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(item);
+        rest = &rest[at + pattern.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
