@@ -32,6 +32,8 @@ mod host;
 mod libs;
 mod library;
 mod pins;
+#[cfg(test)]
+mod tests;
 mod toolchain;
 mod workshop;
 
@@ -80,7 +82,10 @@ pub fn build(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
     std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
     // One builder at a time; the lock goes with the process.
     let lock = std::fs::File::create(base.join("lock")).context("the Python cache's lock")?;
-    lock.lock().context("the Python cache's lock")?;
+    if lock.try_lock().is_err() {
+        say("python: waiting for another build to finish");
+        lock.lock().context("the Python cache's lock")?;
+    }
 
     let pins = Pins::read(&recipe.join("pins.toml"))?;
     let mut key = Key::new("python");

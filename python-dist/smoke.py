@@ -1,0 +1,670 @@
+"""Checks of the image's Python, run inside the guest: `python3 smoke.py [NAME...]`.
+
+Each check is a function; its name says what is checked. One line per check,
+`ok NAME` or `FAIL NAME: why`, and status 1 if any failed. Expected values are
+published ones (RFC test vectors, the manuals of the modules) or were taken from
+CPython 3.13 on Linux.
+
+Needs a writable /tmp, nothing else: no network, no other command, no WASIX.
+`python3 smoke.py --native` leaves out what only holds inside the sandbox.
+"""
+
+import os
+import sys
+import traceback
+
+CHECKS = []
+GUEST_ONLY = set()
+TMP = "/tmp/python-smoke"
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def guest(function):
+    GUEST_ONLY.add(function.__name__)
+    return check(function)
+
+
+def equal(got, expected):
+    if got != expected:
+        raise AssertionError(f"got {got!r}, expected {expected!r}")
+
+
+def raises(kind, words, call, *args, **kwargs):
+    """Calls and returns the exception, which must be of this kind and name these words."""
+    try:
+        call(*args, **kwargs)
+    except kind as error:
+        if words not in str(error):
+            raise AssertionError(f"{error!r} does not say {words!r}") from error
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+# --- the interpreter -----------------------------------------------------------------
+
+
+@guest
+def identity():
+    equal(sys.version_info[:2], (3, 13))
+    equal(sys.platform, "wasi")
+    equal(sys.executable, "/usr/bin/python3")
+    equal((sys.prefix, sys.exec_prefix, sys.base_prefix), ("/usr",) * 3)
+    equal(os.path.dirname(os.__file__), "/usr/lib/python3.13")
+    assert "PYTHONHOME" not in os.environ
+    equal(sys.maxsize, 2**31 - 1)
+
+
+@guest
+def nothing_is_written_beside_scripts():
+    equal(sys.dont_write_bytecode, True)
+    with open(f"{TMP}/beside.py", "w") as f:
+        f.write("x = 1\n")
+    sys.path.insert(0, TMP)
+    import beside
+
+    sys.path.remove(TMP)
+    equal(beside.x, 1)
+    equal(os.path.exists(f"{TMP}/__pycache__"), False)
+
+
+@guest
+def library_is_compiled():
+    import json.decoder
+
+    cached = json.decoder.__cached__
+    equal(cached, "/usr/lib/python3.13/json/__pycache__/decoder.cpython-313.pyc")
+    assert os.path.exists(cached)
+
+
+@guest
+def no_build_paths():
+    import sysconfig
+
+    for name, value in sysconfig.get_config_vars().items():
+        for word in ("/root", "/home", ".cache", "wasibox"):
+            assert word not in str(value), (name, value)
+
+
+@check
+def source_and_help():
+    import inspect
+    import io
+    import json
+    import pydoc
+    from contextlib import redirect_stdout
+
+    assert inspect.getsource(json.dumps).startswith("def dumps(")
+    text = io.StringIO()
+    with redirect_stdout(text):
+        pydoc.doc("json.dumps")
+        help("for")
+    assert "Serialize" in text.getvalue() and '"for" statement' in text.getvalue()
+
+
+@check
+def traceback_shows_the_line():
+    import json
+
+    try:
+        json.loads("")
+    except json.JSONDecodeError:
+        text = traceback.format_exc()
+    assert "raise JSONDecodeError(" in text and "json/decoder.py" in text
+
+
+@check
+def recursion_is_an_error_not_a_trap():
+    def down(n):
+        return down(n + 1)
+
+    raises(RecursionError, "recursion", down, 0)
+    import json
+
+    raises(RecursionError, "recursion", json.loads, "[" * 100000)
+
+
+@check
+def memory_error_not_a_trap():
+    raises(MemoryError, "", lambda: "a" * (1 << 40 if sys.maxsize > 1 << 40 else sys.maxsize))
+    equal(len("a" * (1 << 20)), 1 << 20)
+
+
+@check
+def hash_is_randomised_unless_asked():
+    equal(sys.flags.hash_randomization, 0 if os.environ.get("PYTHONHASHSEED") == "0" else 1)
+
+
+@check
+def freed_memory_is_used_again():
+    # 2 GB in pieces of 50 MB: passes only if the pieces' room is reused.
+    for i in range(40):
+        block = bytearray(50_000_000)
+        block[i] = 1
+        del block
+
+
+# --- files and processes -------------------------------------------------------------
+
+
+@check
+def current_directory():
+    before = os.getcwd()
+    os.makedirs(f"{TMP}/a/b", exist_ok=True)
+    os.chdir(f"{TMP}/a")
+    try:
+        equal(os.getcwd(), f"{TMP}/a")
+        with open("b/file", "w") as f:
+            f.write("relative")
+        with open(f"{TMP}/a/b/file") as f:
+            equal(f.read(), "relative")
+        os.chdir("b")
+        equal(os.getcwd(), f"{TMP}/a/b")
+        os.chdir("..")
+        equal(os.listdir("."), ["b"])
+        raises(FileNotFoundError, "none", os.chdir, "none")
+    finally:
+        os.chdir(before)
+
+
+@check
+def files():
+    import glob
+    import pathlib
+    import shutil
+    import tempfile
+
+    root = pathlib.Path(TMP, "files")
+    (root / "x/y").mkdir(parents=True)
+    (root / "x/y/one.txt").write_text("é\n", encoding="utf-8")
+    equal((root / "x/y/one.txt").stat().st_size, 3)
+    os.symlink("y/one.txt", root / "x/link")
+    equal(os.readlink(root / "x/link"), "y/one.txt")
+    equal((root / "x/link").read_bytes(), b"\xc3\xa9\n")
+    os.rename(root / "x/y/one.txt", root / "x/y/two.txt")
+    equal(sorted(glob.glob("**/*.txt", root_dir=root, recursive=True)), ["x/y/two.txt"])
+    equal([(d[len(str(root)) :], f) for d, _, f in os.walk(root / "x/y")], [("/x/y", ["two.txt"])])
+    with open(root / "x/y/two.txt", "r+b") as f:
+        f.seek(0, 2)
+        f.write(b"more")
+        f.truncate(5)
+        f.seek(0)
+        equal(f.read(), b"\xc3\xa9\nmo")
+    shutil.copytree(root / "x", root / "z", symlinks=True)
+    shutil.make_archive(str(root / "archive"), "gztar", root, "z")
+    shutil.rmtree(root / "x")
+    equal(sorted(os.listdir(root)), ["archive.tar.gz", "z"])
+    with tempfile.TemporaryDirectory(dir=TMP) as d, tempfile.TemporaryFile(dir=TMP) as f:
+        f.write(b"x")
+        equal(os.path.isdir(d), True)
+    raises(FileNotFoundError, "nothing", open, f"{TMP}/nothing")
+    raises(IsADirectoryError, TMP, open, TMP, "w")
+    os.utime(root / "z", (1000, 2000))
+    equal(os.stat(root / "z").st_mtime, 2000)
+
+
+@check
+def process_values():
+    assert os.getpid() > 0
+    assert isinstance(os.environ.get("HOME", ""), str)
+    os.environ["SMOKE"] = "1"
+    equal(os.getenv("SMOKE"), "1")
+    equal(len(os.urandom(16)), 16)
+    assert os.urandom(16) != os.urandom(16)
+    assert sys.stdin.fileno() == 0 and sys.stdout.fileno() == 1
+
+
+@guest
+def processes_are_refused_clearly():
+    import subprocess
+
+    raises(OSError, "does not support processes", subprocess.run, ["true"])
+    raises(OSError, "does not support processes", subprocess.Popen, "true", shell=True)
+    assert not hasattr(os, "fork")
+
+
+@guest
+def absent_modules_say_so():
+    def load(name):
+        __import__(name)
+
+    raises(ModuleNotFoundError, "TLS is not available", load, "ssl")
+    raises(ModuleNotFoundError, "cannot load shared libraries", load, "ctypes")
+    raises(ModuleNotFoundError, "no display", load, "tkinter")
+    raises(ModuleNotFoundError, "no terminal library", load, "curses")
+    raises(ModuleNotFoundError, "pip is not part", load, "ensurepip")
+
+
+@guest
+def network_is_refused_clearly():
+    import socket
+    import urllib.error
+    import urllib.request
+
+    raises(urllib.error.URLError, "no network inside the sandbox", urllib.request.urlopen, "http://example.com/")
+    raises(OSError, "no network inside the sandbox", socket.create_connection, ("example.com", 80))
+
+
+@guest
+def user_site_is_enabled():
+    import site
+    import sysconfig
+
+    equal(site.ENABLE_USER_SITE, True)
+    assert site.USER_SITE.endswith("/.local/lib/python3.13/site-packages"), site.USER_SITE
+    assert "posix_user" in sysconfig.get_scheme_names()
+
+
+@guest
+def threads_are_refused_clearly():
+    import threading
+
+    raises(RuntimeError, "can't start new thread", threading.Thread(target=print).start)
+    lock = threading.Lock()
+    with lock:
+        equal(lock.acquire(blocking=False), False)
+    event = threading.Event()
+    equal(event.is_set(), False)
+
+
+# --- data ----------------------------------------------------------------------------
+
+
+@check
+def json_round_trip():
+    import json
+
+    data = {"a": [1, 2.5, None, True, "é\n"], "b": {"c": -1e300}}
+    equal(json.loads(json.dumps(data)), data)
+    equal(json.dumps(data, sort_keys=True), '{"a": [1, 2.5, null, true, "\\u00e9\\n"], "b": {"c": -1e+300}}')
+    import _json
+
+    equal(json.encoder.c_make_encoder, _json.make_encoder)
+
+
+@check
+def csv_tables():
+    import csv
+    import io
+
+    rows = list(csv.DictReader(io.StringIO('n,t\n1,"a,""b"""\n2,c\n')))
+    equal(rows, [{"n": "1", "t": 'a,"b"'}, {"n": "2", "t": "c"}])
+    out = io.StringIO()
+    csv.writer(out).writerows([["x", 'q"'], [1, None]])
+    equal(out.getvalue(), 'x,"q"""\r\n1,\r\n')
+
+
+@check
+def sqlite():
+    import sqlite3
+
+    db = sqlite3.connect(":memory:")
+    db.execute("create table t(a integer primary key, b text)")
+    db.executemany("insert into t(b) values(?)", [(str(i),) for i in range(1000)])
+    equal(db.execute("select sum(a), max(b) from t").fetchone(), (500500, "999"))
+    equal(db.execute("select json_extract('{\"a\":[1,2]}', '$.a[1]')").fetchone(), (2,))
+    equal(db.execute("select round(sqrt(2), 6), row_number() over () from t limit 1").fetchone(), (1.414214, 1))
+    db.execute("create virtual table f using fts5(x)")
+    db.execute("insert into f values('the quick brown fox')")
+    equal(db.execute("select count(*) from f where f match 'quick'").fetchone(), (1,))
+    db.create_function("twice", 1, lambda x: x * 2)
+    equal(db.execute("select twice(21)").fetchone(), (42,))
+    raises(sqlite3.OperationalError, "syntax error", db.execute, "selec")
+
+
+@check
+def sqlite_file():
+    import sqlite3
+
+    path = f"{TMP}/file.db"
+    with sqlite3.connect(path) as db:
+        db.execute("create table t(a)")
+        db.executemany("insert into t values(?)", [(i,) for i in range(5000)])
+    db.close()
+    db = sqlite3.connect(path)
+    try:
+        with db:
+            db.execute("delete from t")
+            raise KeyError
+    except KeyError:
+        pass
+    equal(db.execute("select count(*) from t").fetchone(), (5000,))
+    db.execute("vacuum")
+    equal(db.execute("pragma integrity_check").fetchone(), ("ok",))
+    db.close()
+    equal(os.path.exists(path + "-journal"), False)
+
+
+@check
+def compression():
+    import bz2
+    import gzip
+    import lzma
+    import zlib
+
+    data = b"wasibox " * 10000 + bytes(range(256)) * 40
+    for module in (zlib, bz2, lzma, gzip):
+        packed = module.compress(data)
+        assert len(packed) < len(data) // 4, module
+        equal(module.decompress(packed), data)
+    equal(zlib.crc32(b"123456789"), 0xCBF43926)
+    equal(zlib.adler32(b"Wikipedia"), 0x11E60398)
+    equal(lzma.decompress(lzma.compress(data, format=lzma.FORMAT_ALONE)), data)
+    raises(zlib.error, "incorrect header", zlib.decompress, b"not zlib")
+    raises(EOFError, "ended before", gzip.decompress, gzip.compress(data)[:-1])
+
+
+@check
+def archives():
+    import io
+    import tarfile
+    import zipfile
+
+    for mode in ("gz", "bz2", "xz"):
+        raw = io.BytesIO()
+        with tarfile.open(fileobj=raw, mode=f"w:{mode}") as t:
+            info = tarfile.TarInfo("a/b")
+            info.size = 3
+            t.addfile(info, io.BytesIO(b"abc"))
+        raw.seek(0)
+        with tarfile.open(fileobj=raw) as t:
+            equal(t.extractfile("a/b").read(), b"abc")
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        raw = io.BytesIO()
+        with zipfile.ZipFile(raw, "w", method) as z:
+            z.writestr("x.txt", "text" * 100)
+        with zipfile.ZipFile(raw) as z:
+            equal((z.testzip(), z.read("x.txt")), (None, b"text" * 100))
+
+
+@check
+def hashes():
+    import hashlib
+    import hmac
+
+    vectors = {  # FIPS 180/202, RFC 1321, RFC 7693: of b"abc"
+        "md5": "900150983cd24fb0d6963f7d28e17f72",
+        "sha1": "a9993e364706816aba3e25717850c26c9cd0d89d",
+        "sha224": "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
+        "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        "sha384": "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+        "sha512": "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        "sha3_224": "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf",
+        "sha3_256": "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
+        "sha3_384": "ec01498288516fc926459f58e2c6ad8df9b473cb0fc08c2596da7cf0e49be4b298d88cea927ac7f539f1edf228376d25",
+        "sha3_512": "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
+        "blake2b": "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d17d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923",
+        "blake2s": "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982",
+    }
+    for name, expected in vectors.items():
+        equal(hashlib.new(name, b"abc").hexdigest(), expected)
+        assert name in hashlib.algorithms_guaranteed
+    equal(hashlib.shake_128(b"").hexdigest(8), "7f9c2ba4e88f827d")
+    equal(hashlib.shake_256(b"").hexdigest(8), "46b9dd2b0ba88d13")
+    # RFC 4231, test case 2.
+    equal(
+        hmac.new(b"Jefe", b"what do ya want for nothing?", "sha256").hexdigest(),
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+    )
+
+
+@check
+def numbers():
+    import cmath
+    import decimal
+    import fractions
+    import math
+    import statistics
+
+    with decimal.localcontext(decimal.Context(prec=30)):
+        equal(str(decimal.Decimal(2).sqrt()), "1.41421356237309504880168872421")
+    equal(decimal.__name__ and decimal.HAVE_THREADS, True)
+    import _decimal
+
+    equal(decimal.Decimal, _decimal.Decimal)
+    equal(str(fractions.Fraction(1, 3) + fractions.Fraction(1, 6)), "1/2")
+    equal((math.isqrt(10**20), math.gcd(12, 18), math.comb(10, 3)), (10**10, 6, 120))
+    equal((repr(math.pi), repr(math.e ** 10), repr(math.gamma(5.5))), ("3.141592653589793", "22026.465794806703", "52.34277778455352"))
+    equal(repr(0.1 + 0.2), "0.30000000000000004")
+    equal(float("1e-320"), 1e-320)
+    equal(round(2.675, 2), 2.67)
+    equal(cmath.sqrt(-4), 2j)
+    equal(statistics.stdev([1, 2, 3, 4]), 1.2909944487358056)
+    equal(pow(3, -1, 7), 5)
+    equal(f"{1234567.891:,.2f} {255:#x} {1e22} {float('nan')}", "1,234,567.89 0xff 1e+22 nan")
+    raises(ZeroDivisionError, "division", lambda: 1 / 0)
+    raises(OverflowError, "", math.exp, 1000)
+    raises(ValueError, "math domain", math.sqrt, -1)
+
+
+@check
+def text():
+    import codecs
+    import difflib
+    import locale
+    import re
+    import string
+    import textwrap
+    import unicodedata
+
+    equal(re.sub(r"(?P<y>\d{4})-(\d\d)", r"\2/\g<y>", "on 2024-05"), "on 05/2024")
+    equal(re.findall(r"\b\w+(?=!)", "hey! you ho!"), ["hey", "ho"])
+    equal(unicodedata.normalize("NFD", "é"), "e\u0301")
+    equal("straße".casefold(), "strasse")
+    for name in ("shift_jis", "gb18030", "euc_kr", "big5", "utf-16", "cp1252", "koi8-r"):
+        word = {"shift_jis": "日本", "gb18030": "中文", "euc_kr": "한국", "big5": "中文"}.get(name, "a")
+        equal(word.encode(name).decode(name), word)
+    equal(codecs.encode("hello", "rot13"), "uryyb")
+    equal(textwrap.fill("one two three", 8), "one two\nthree")
+    equal(list(difflib.unified_diff(["a"], ["b"], lineterm=""))[2:], ["@@ -1 +1 @@", "-a", "+b"])
+    equal(string.Template("$a").substitute(a=1), "1")
+    equal(sys.getfilesystemencoding(), "utf-8")
+    locale.setlocale(locale.LC_ALL, "C")
+
+
+@check
+def dates():
+    import datetime
+    import time
+    import zoneinfo
+
+    day = datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)
+    equal(day.isoformat(), "2024-02-29T12:00:00+00:00")
+    equal(day.strftime("%a %d %b %Y %j"), "Thu 29 Feb 2024 060")
+    equal(datetime.datetime.strptime("2024-02-29", "%Y-%m-%d").weekday(), 3)
+    summer = datetime.datetime(2024, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+    equal(summer.utcoffset(), datetime.timedelta(hours=2))
+    assert time.time() > 1_700_000_000
+    start = time.monotonic()
+    time.sleep(0.02)
+    assert 0.015 < time.monotonic() - start < 5
+    equal(time.gmtime(0)[:6], (1970, 1, 1, 0, 0, 0))
+    assert time.process_time() >= 0 and time.perf_counter() > 0
+
+
+@check
+def markup():
+    import configparser
+    import html
+    import tomllib
+    import xml.dom.minidom
+    import xml.etree.ElementTree as ET
+    from html.parser import HTMLParser
+
+    root = ET.fromstring("<a x='1'><b>t&amp;é</b><b/></a>")
+    equal([b.text for b in root.iter("b")], ["t&é", None])
+    equal(ET.tostring(root, "unicode"), '<a x="1"><b>t&amp;é</b><b /></a>')
+    raises(ET.ParseError, "mismatched tag", ET.fromstring, "<a></b>")
+    equal(xml.dom.minidom.parseString("<a><b/></a>").toprettyxml(indent=" ").count("\n"), 4)
+    equal(tomllib.loads("a = [1, 2]\n[b]\nc = 2024-01-01\n")["a"], [1, 2])
+    config = configparser.ConfigParser()
+    config.read_string("[s]\nk = v\n")
+    equal(config["s"]["k"], "v")
+    equal(html.unescape("&eacute;&#33;"), "é!")
+    seen = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: seen.append((tag, attrs))
+    parser.feed("<p class=x>hi<br>")
+    equal(seen, [("p", [("class", "x")]), ("br", [])])
+
+
+@check
+def structures():
+    import array
+    import base64
+    import bisect
+    import collections
+    import copy
+    import dataclasses
+    import enum
+    import functools
+    import heapq
+    import itertools
+    import operator
+    import pickle
+    import random
+    import struct
+    import uuid
+
+    @dataclasses.dataclass(order=True)
+    class Point:
+        x: int
+        y: int = 0
+
+    equal(copy.deepcopy([Point(1)]), [Point(1, 0)])
+    equal(pickle.loads(pickle.dumps({"a": (1, 2.5, b"x")})), {"a": (1, 2.5, b"x")})
+    equal(struct.pack("<IhQ", 1, -2, 3), b"\x01\0\0\0\xfe\xff\x03\0\0\0\0\0\0\0")
+    equal(array.array("d", [1.5]).tobytes(), struct.pack("d", 1.5))
+    equal(base64.b64encode(b"wasi"), b"d2FzaQ==")
+    equal(collections.Counter("abca").most_common(1), [("a", 2)])
+    equal(heapq.nsmallest(2, [5, 1, 4]), [1, 4])
+    equal(bisect.bisect([1, 3, 5], 3), 2)
+    equal(list(itertools.batched("abcd", 3)), [("a", "b", "c"), ("d",)])
+    equal(functools.reduce(operator.mul, range(1, 6)), 120)
+    equal(enum.Enum("E", "A B").B.value, 2)
+    equal(random.Random(42).random(), 0.6394267984578837)
+    assert random.random() != random.random()
+    equal(str(uuid.uuid5(uuid.NAMESPACE_DNS, "python.org")), "886313e1-3b8a-5372-9b90-0c9aee199e5d")
+    assert uuid.uuid4() != uuid.uuid4()
+
+
+@check
+def language():
+    match {"k": [1, 2]}:
+        case {"k": [a, *rest]}:
+            equal((a, rest), (1, [2]))
+    try:
+        raise ExceptionGroup("g", [ValueError("v"), KeyError("k")])
+    except* ValueError as group:
+        equal(len(group.exceptions), 1)
+    except* KeyError:
+        pass
+    equal(eval("(lambda x: x ** 2)(12)"), 144)
+    code = compile("y = [i for i in range(3)]", "<s>", "exec")
+    space = {}
+    exec(code, space)
+    equal(space["y"], [0, 1, 2])
+
+    def generator():
+        got = yield 1
+        yield got
+
+    g = generator()
+    equal((next(g), g.send("x")), (1, "x"))
+    import ast
+
+    equal(ast.unparse(ast.parse("a  = 1 +2")), "a = 1 + 2")
+
+
+@check
+def command_line_tools():
+    import runpy
+
+    with open(f"{TMP}/in.json", "w") as f:
+        f.write('{"a":1}')
+    saved = sys.argv
+    try:
+        sys.argv = ["json.tool", f"{TMP}/in.json", f"{TMP}/out.json"]
+        runpy.run_module("json.tool", run_name="__main__")
+        sys.argv = ["zipfile", "-c", f"{TMP}/z.zip", f"{TMP}/in.json"]
+        runpy.run_module("zipfile", run_name="__main__")
+    finally:
+        sys.argv = saved
+    with open(f"{TMP}/out.json") as f:
+        equal(f.read(), '{\n    "a": 1\n}\n')
+    import zipfile
+
+    equal(zipfile.ZipFile(f"{TMP}/z.zip").namelist(), ["in.json"])
+
+
+@check
+def every_module_imports():
+    """All of the library but what is known to need what WASI lacks."""
+    import importlib
+    import warnings
+
+    # Each says why when imported by name; those that print or open a browser are skipped.
+    no_system = {
+        "antigravity", "this", "idlelib", "turtle", "turtledemo", "lib2to3", "tkinter", "test",
+        "curses", "ctypes", "ensurepip", "ssl", "_ssl", "pty", "tty", "nturl2path", "msilib",
+        "winreg", "winsound", "msvcrt", "_winapi", "_wmi", "_scproxy", "nt", "_overlapped",
+        "fcntl", "grp", "pwd", "mmap", "resource", "syslog", "termios", "readline", "_curses",
+        "_curses_panel", "_ctypes", "_dbm", "_gdbm", "_hashlib", "_uuid", "_tkinter",
+        "_multiprocessing", "_posixshmem", "_posixsubprocess", "_interpreters",
+        "_interpchannels", "_interpqueues", "_android_support", "_apple_support",
+        "_ios_support", "_osx_support", "_aix_support", "_pyrepl",
+    }
+    bad = []
+    for name in sorted(sys.stdlib_module_names - no_system):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                importlib.import_module(name)
+        except ImportError as error:
+            bad.append(f"{name}: {error}")
+    equal(bad, [])
+
+
+@check
+def event_loop():
+    import asyncio
+
+    async def work(n):
+        await asyncio.sleep(0.01)
+        return n * 2
+
+    async def main():
+        return await asyncio.gather(*(work(i) for i in range(3)))
+
+    equal(asyncio.run(main()), [0, 2, 4])
+
+
+def main(arguments):
+    native = "--native" in arguments
+    wanted = [a for a in arguments if not a.startswith("-")]
+    import shutil
+
+    shutil.rmtree(TMP, ignore_errors=True)
+    os.makedirs(TMP)
+    failed = 0
+    for function in CHECKS:
+        name = function.__name__
+        if (wanted and name not in wanted) or (native and name in GUEST_ONLY):
+            continue
+        try:
+            function()
+        except Exception as error:
+            failed += 1
+            line = traceback.extract_tb(error.__traceback__)[1].lineno if error.__traceback__.tb_next else 0
+            print(f"FAIL {name}: line {line}: {type(error).__name__}: {error}", flush=True)
+        else:
+            print(f"ok {name}", flush=True)
+    shutil.rmtree(TMP, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
