@@ -1,0 +1,161 @@
+//! The parts of the recipe that need no compiler and no network.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::pins::Pins;
+use super::workshop::{Key, Leftover, Workshop, sha256_file};
+use super::{fetch, finish};
+
+/// A folder of its own for each test, removed at the end.
+struct Temp(PathBuf);
+
+impl Temp {
+    fn new(name: &str) -> Temp {
+        let dir = std::env::temp_dir().join(format!("xtask-python-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).expect("a temporary folder");
+        Temp(dir)
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn recipe() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"))
+}
+
+fn key(text: &str) -> Key {
+    let mut key = Key::new("test");
+    key.text(text);
+    key
+}
+
+#[test]
+fn the_pins_are_well_formed() {
+    let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    assert_eq!(format!("{}.15", pins.series()), pins.python);
+    for name in ["cpython", "zig-x86_64", "dlmalloc", "zlib", "bzip2", "xz", "sqlite", "tzdata"] {
+        pins.source(name).expect(name);
+    }
+    assert!(pins.source("nothing").is_err());
+}
+
+#[test]
+fn every_patch_gives_its_reason() {
+    let patches = super::workshop::sorted(&recipe().join("patches")).expect("patches");
+    assert!(!patches.is_empty());
+    for (n, name) in patches.iter().enumerate() {
+        assert!(name.starts_with(&format!("{:04}-", n + 1)), "{name}: not number {}", n + 1);
+        let text = fs::read_to_string(recipe().join("patches").join(name)).expect(name);
+        assert!(text.starts_with("Reason: "), "{name}");
+    }
+}
+
+#[test]
+fn parts_of_a_key_do_not_run_together() {
+    let of = |parts: &[&str]| {
+        let mut key = Key::new("k");
+        parts.iter().for_each(|part| key.text(part));
+        key.finish()
+    };
+    assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
+    assert_ne!(of(&["ab"]), of(&["ab", ""]));
+    assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
+}
+
+#[test]
+fn a_kept_file_with_a_flipped_byte_stops_the_build() {
+    let temp = Temp::new("flipped");
+    let mut quiet = |_: &str| {};
+    let mut shop = Workshop::new(&temp.0, &recipe(), &mut quiet).expect("workshop");
+    let file = temp.0.join("good");
+    fs::write(&file, b"the pinned bytes").expect("a file");
+    let sha256 = sha256_file(&file).expect("its hash");
+    let text = format!(
+        "name = 'thing'\nversion = '1'\nsha256 = '{sha256}'\nlicence = 'MIT'\nlicence-files = []\n\
+         origins = [{{ kind = 'url', url = 'unused:' }}]\n"
+    );
+    let source = toml::from_str(&text).expect("a source");
+    let kept = temp.0.join("sources").join(format!("{}-thing", &sha256[..16]));
+
+    fs::copy(&file, &kept).expect("copy");
+    assert_eq!(fetch::fetch(&mut shop, &source).expect("verified"), kept);
+
+    fs::write(&kept, b"the pinned bytez").expect("write");
+    let got = sha256_file(&kept).expect("its hash");
+    let message = format!("{:#}", fetch::fetch(&mut shop, &source).expect_err("refused"));
+    assert!(message.contains("wrong SHA-256"), "{message}");
+    assert!(message.contains(&format!("expected {sha256}")), "{message}");
+    assert!(message.contains(&format!("got      {got}")), "{message}");
+}
+
+#[test]
+fn steps_are_done_once_and_continued_after_a_failure() {
+    let temp = Temp::new("steps");
+    let mut lines = Vec::new();
+    let mut say = |line: &str| lines.push(line.to_string());
+    let mut shop = Workshop::new(&temp.0, &recipe(), &mut say).expect("workshop");
+
+    let failed = shop.step("s", key("a"), Leftover::Continue, |bench| {
+        fs::write(bench.dir.join("half"), "work")?;
+        let script = "echo the reason; exit 3";
+        bench.run(std::process::Command::new("sh").args(["-c", script]))
+    });
+    let message = format!("{:#}", failed.expect_err("fails"));
+    assert!(message.contains("the reason") && message.contains("full log: "), "{message}");
+
+    let mut seen = false;
+    shop.step("s", key("a"), Leftover::Continue, |bench| {
+        seen = bench.dir.join("half").is_file();
+        Ok(())
+    })
+    .expect("goes on");
+    assert!(seen, "the failed step's work was thrown away");
+    shop.step("s", key("a"), Leftover::Continue, |_| unreachable!("done before")).expect("cached");
+
+    let mut again = false;
+    shop.step("s", key("b"), Leftover::Discard, |_| {
+        again = true;
+        Ok(())
+    })
+    .expect("another key");
+    assert!(again);
+    assert!(lines.iter().any(|l| l == "python: s: cached"), "{lines:?}");
+}
+
+#[test]
+fn a_damaged_result_is_not_used() {
+    let temp = Temp::new("damaged");
+    let (library, dist) = (temp.0.join("library"), temp.0.join("dist"));
+    for (name, text) in
+        [("root/usr/lib/a.py", "a = 1\n"), ("licences/x/LICENSE", "free\n"), ("module", "wasm")]
+    {
+        let path = library.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+        fs::write(path, text).expect("file");
+    }
+    let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    let build = || {
+        let mut quiet = |_: &str| {};
+        let mut shop = Workshop::new(&temp.0, &recipe(), &mut quiet).expect("workshop");
+        finish::assemble(&mut shop, &pins, &library.join("module"), &library, &dist).expect("done");
+    };
+    assert!(!finish::check(&dist).expect("absent"), "nothing is there yet");
+    build();
+    assert!(finish::check(&dist).expect("whole"));
+
+    fs::write(dist.join("root/usr/lib/a.py"), "a = 2\n").expect("write");
+    let why = format!("{:#}", finish::check(&dist).expect_err("changed"));
+    assert!(why.contains("root/usr/lib/a.py"), "{why}");
+    build();
+    fs::write(dist.join("root/usr/lib/b.py"), "").expect("write");
+    finish::check(&dist).expect_err("added");
+    build();
+    fs::remove_file(dist.join("licences/x/LICENSE")).expect("remove");
+    finish::check(&dist).expect_err("missing");
+}
