@@ -1,0 +1,274 @@
+//! From an applet's surroundings to a running shell.
+
+use std::io::{Read, Write};
+use std::rc::Rc;
+
+use box_applet::{Ctx, Exit, Sink, Source as Stream};
+use box_sys::{path, strerror};
+use sh_exec::budget::Limits;
+use sh_exec::io::{Desc, FdTable, Memory, OpenFile};
+use sh_exec::run::Text;
+use sh_exec::state::options::{SetOpt, ShOpt};
+use sh_exec::{STATE_OPTION, Shell, Start};
+
+use crate::options::{Invocation, List, Source, Wrong, parse};
+
+/// Environment variable that chooses the limits: `strict`, `normal` or `permissive`.
+const LIMITS: &[u8] = b"BOX_LIMITS";
+
+pub fn bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    run(ctx, args, false)
+}
+
+pub fn sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    run(ctx, args, true)
+}
+
+fn exit(status: i32) -> Exit {
+    Exit((status & 0xff) as u8)
+}
+
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
+    if let Some(n) = args.first().and_then(|a| a.strip_prefix(STATE_OPTION.as_bytes())) {
+        return resume(ctx, n);
+    }
+    let mut inv = match parse(args) {
+        Ok(inv) => inv,
+        Err(w) => return wrong(ctx, &w),
+    };
+    inv.posix |= posix;
+    if inv.help {
+        let text = help(&ctx.name);
+        let _ = ctx.stdout.write_all(text.as_bytes());
+        return Exit::SUCCESS;
+    }
+    if inv.version {
+        let text = "Wasibox bash, compatible with GNU bash, version 5.2.15(1)-release\n";
+        let _ = ctx.stdout.write_all(text.as_bytes());
+        return Exit::SUCCESS;
+    }
+    let arg0 = match (&inv.source, &inv.name) {
+        (Source::Command(_), Some(n)) => n.clone(),
+        (Source::File(f), _) => f.clone(),
+        _ => ctx.name.clone().into_bytes(),
+    };
+    let table = ctx.table;
+    let procs = ctx.procs;
+    let start = Start {
+        arg0,
+        positional: inv.positional.clone(),
+        env: ctx.env.to_vec(),
+        cwd: ctx.cwd.clone(),
+        fds: descriptors(ctx, None),
+        limits: limits(ctx),
+        sys: procs,
+        table,
+    };
+    let mut shell = Shell::new(start);
+    configure(&mut shell, &inv);
+    match inv.list {
+        Some(List::Set { table }) => {
+            let text: &[u8] = if table { b"set -o" } else { b"set +o" };
+            return exit(shell.run_main(Text { text, line: 1, name: None }));
+        }
+        Some(List::Shopt { table }) => {
+            let text: &[u8] = if table { b"shopt" } else { b"shopt -p" };
+            return exit(shell.run_main(Text { text, line: 1, name: None }));
+        }
+        None => {}
+    }
+    let status = match &inv.source {
+        Source::Command(text) => {
+            bash_env(&mut shell, &inv);
+            shell.set_command_string(text);
+            shell.run_main(Text { text, line: 1, name: Some("-c") })
+        }
+        Source::File(file) => {
+            bash_env(&mut shell, &inv);
+            script(&mut shell, file)
+        }
+        Source::Stdin => {
+            if !shell.state.options.interactive {
+                bash_env(&mut shell, &inv);
+            } else if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
+                shell.source_quietly(rc);
+            }
+            shell.run_stdin()
+        }
+    };
+    exit(status)
+}
+
+/// A script file: read whole, then run command by command.
+fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
+    let complain = |shell: &mut Shell<'_>, text: &str, status: i32| {
+        let line = [b"bash: ", file, b": ", text.as_bytes(), b"\n"].concat();
+        shell.err(&line);
+        status
+    };
+    let given = shell.path(file);
+    let found = if given.is_file() || file.contains(&b'/') {
+        given
+    } else {
+        // Like bash: a name without a slash is also looked up in PATH.
+        let search = shell.var(b"PATH").unwrap_or_default();
+        search
+            .split(|c| *c == b':')
+            .map(|d| shell.path(d).join(path::from_bytes(file)))
+            .find(|f| f.is_file())
+            .unwrap_or(given)
+    };
+    let virtual_file = shell.open_script(file);
+    let read = match virtual_file {
+        Some(r) => r,
+        None => std::fs::read(&found),
+    };
+    let text = match read {
+        Ok(t) => t,
+        Err(e) => {
+            let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+            let text = strerror(&e);
+            return complain(shell, &text, status);
+        }
+    };
+    // bash's test: a NUL in the first line.
+    let head = text.split(|c| *c == b'\n').next().unwrap_or_default();
+    if head.get(..80.min(head.len())).unwrap_or_default().contains(&0) {
+        let line = [file, b": ", file, b": cannot execute binary file\n"].concat();
+        shell.err(&line);
+        return 126;
+    }
+    shell.enter_script(file);
+    shell.run_main(Text { text: &text, line: 1, name: None })
+}
+
+/// Continues the work of another shell.
+fn resume(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
+    let n = std::str::from_utf8(number).ok().and_then(|n| n.parse::<u32>().ok());
+    let file = n.and_then(|n| ctx.extra_fds.iter().find(|(k, _)| *k == n).map(|(_, f)| f.clone()));
+    let mut data = Vec::new();
+    let read = file.map(|f| (&*f).read_to_end(&mut data));
+    if !matches!(read, Some(Ok(_))) {
+        ctx.error("no shell state");
+        return Exit(2);
+    }
+    let start = Start {
+        arg0: b"bash".to_vec(),
+        positional: Vec::new(),
+        env: Vec::new(),
+        cwd: ctx.cwd.clone(),
+        fds: descriptors(ctx, n),
+        limits: limits(ctx),
+        sys: ctx.procs,
+        table: ctx.table,
+    };
+    let mut shell = Shell::new(start);
+    exit(shell.run_shipped(&data))
+}
+
+/// The descriptors the process came with; `skip` is not the script's.
+fn descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
+    let mut table = FdTable::default();
+    ctx.stdin.give_back();
+    let _ = ctx.stdout.flush();
+    let stdin = match ctx.stdin.source() {
+        Stream::File(f) => Some(Desc::File(Rc::new(OpenFile::new(f.clone(), true)))),
+        Stream::Bytes(b) => Some(Desc::Memory(Rc::new(Memory::new(b.clone())))),
+        Stream::Closed => None,
+    };
+    table.set(0, stdin);
+    let mut out = |n: u32, sink: &Sink| {
+        let desc = match sink {
+            Sink::File(f) => Some(Desc::File(Rc::new(OpenFile::new(f.clone(), true)))),
+            Sink::Buffer(b) => Some(Desc::Capture(b.clone())),
+            Sink::Closed => None,
+        };
+        table.set(n, desc);
+    };
+    out(1, ctx.stdout.sink());
+    out(2, ctx.stderr.sink());
+    for (n, f) in &ctx.extra_fds {
+        if Some(*n) != skip {
+            table.set(*n, Some(Desc::File(Rc::new(OpenFile::new(f.clone(), true)))));
+        }
+    }
+    table
+}
+
+fn limits(ctx: &Ctx<'_>) -> Limits {
+    ctx.env.get(LIMITS).and_then(Limits::named).unwrap_or(Limits::NORMAL)
+}
+
+fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
+    let stdin = inv.source == Source::Stdin;
+    let terminal = stdin && shell.fd_is_terminal(0) && shell.fd_is_terminal(2);
+    let o = &mut shell.state.options;
+    o.interactive = inv.interactive || terminal;
+    o.command_string = matches!(inv.source, Source::Command(_));
+    o.stdin_script = stdin;
+    if inv.posix {
+        o.put(SetOpt::Posix, true);
+    }
+    if o.interactive {
+        o.put_shopt(ShOpt::ExpandAliases, true);
+        o.put(SetOpt::History, true);
+    }
+    if inv.login {
+        o.put_shopt(ShOpt::LoginShell, true);
+    }
+    for (opt, on) in &inv.set {
+        o.put(*opt, *on);
+    }
+    for (opt, on) in &inv.shopt {
+        o.put_shopt(*opt, *on);
+    }
+    if shell.state.options.interactive {
+        for (name, value) in [(&b"PS1"[..], &b"\\s-\\v\\$ "[..]), (b"PS2", b"> ")] {
+            if shell.var(name).is_none() {
+                shell.set_quietly(name, value);
+            }
+        }
+    }
+}
+
+/// `$BASH_ENV` is read by a non-interactive shell that was not called as `sh`.
+fn bash_env(shell: &mut Shell<'_>, inv: &Invocation) {
+    if inv.posix {
+        return;
+    }
+    let Some(value) = shell.var(b"BASH_ENV").filter(|v| !v.is_empty()) else { return };
+    shell.source_quietly(&value);
+}
+
+fn wrong(ctx: &mut Ctx<'_>, w: &Wrong) -> Exit {
+    ctx.error_bytes(&[&w.message]);
+    if w.usage {
+        let name = &ctx.name;
+        let text = format!(
+            "Usage:\t{name} [GNU long option] [option] ...\n\t{name} [GNU long option] [option] script-file ...\n"
+        );
+        let _ = ctx.stderr.write_all(text.as_bytes());
+    }
+    Exit(2)
+}
+
+fn help(name: &str) -> String {
+    format!(
+        "Usage: {name} [OPTION]... [-c COMMAND [NAME [ARG]...] | SCRIPT [ARG]...]
+Run shell commands from COMMAND, SCRIPT or standard input, as GNU bash 5.2 does.
+
+  -c COMMAND       run COMMAND; the next argument is $0, the rest $1, $2, ...
+  -s               read commands from standard input, with all arguments as $1, ...
+  -i, -l, --login  act as an interactive or login shell
+  -e -u -x -v -n -f -a -b -h -k -m -p -t -B -C -E -H -P -T, -o NAME
+                   as the `set' builtin; with + to switch off
+  -O NAME          as `shopt -s'; +O as `shopt -u'
+      --posix      POSIX mode (always on when called as `sh')
+      --norc --noprofile --rcfile FILE   start-up files of an interactive shell
+      --help       display this help and exit
+      --version    output version information and exit
+
+Exit status: that of the last command; 2 after a syntax error, 126 or 127 if SCRIPT cannot be run.
+"
+    )
+}

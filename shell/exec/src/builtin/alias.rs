@@ -1,0 +1,82 @@
+//! `alias`, `unalias` (POSIX XCU).
+
+use std::rc::Rc;
+
+use box_text::escape::alias_quote;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+use crate::state::options::SetOpt;
+
+fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
+    let mut line = Vec::new();
+    if prefix {
+        line.extend_from_slice(b"alias ");
+        if name.starts_with(b"-") {
+            line.extend_from_slice(b"-- ");
+        }
+    }
+    line.extend_from_slice(name);
+    line.push(b'=');
+    line.extend_from_slice(&alias_quote(value));
+    line.push(b'\n');
+    shell.out(&line);
+}
+
+pub fn alias(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "p") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let prefix = !shell.state.options.has(SetOpt::Posix) || p.has(b'p');
+    if p.operands.is_empty() || p.has(b'p') {
+        for (name, value) in shell.state.aliases.clone().iter() {
+            show(shell, name, value, prefix);
+        }
+    }
+    let mut status = 0;
+    for a in p.operands {
+        match memchr::memchr(b'=', a) {
+            Some(at) if at > 0 => {
+                let (name, value) = (&a[..at], &a[at + 1..]);
+                if name.iter().any(|c| b" \t\n/$`'\"\\|&;()<>".contains(c)) {
+                    shell.builtin_error(call.name(), &[b"`", name, b"': invalid alias name"]);
+                    status = 1;
+                    continue;
+                }
+                Rc::make_mut(&mut shell.state.aliases).insert(name.to_vec(), Rc::from(value));
+            }
+            _ => match shell.state.aliases.get(a.as_slice()).cloned() {
+                Some(value) => show(shell, a, &value, prefix),
+                None => {
+                    shell.builtin_error(call.name(), &[a, b": not found"]);
+                    status = 1;
+                }
+            },
+        }
+    }
+    Ok(status)
+}
+
+pub fn unalias(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "a") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.has(b'a') {
+        shell.state.aliases = Rc::default();
+        return Ok(0);
+    }
+    if p.operands.is_empty() {
+        return shell.usage(call.name());
+    }
+    let mut status = 0;
+    for a in p.operands {
+        if Rc::make_mut(&mut shell.state.aliases).remove(a.as_slice()).is_none() {
+            shell.builtin_error(call.name(), &[a, b": not found"]);
+            status = 1;
+        }
+    }
+    Ok(status)
+}

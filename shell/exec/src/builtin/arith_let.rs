@@ -1,0 +1,28 @@
+//! `let` (bash manual 4.2).
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let mut args = call.args();
+    if args.first().is_some_and(|a| a.as_slice() == b"--") {
+        args = &args[1..];
+    }
+    if args.is_empty() {
+        shell.builtin_error(call.name(), &[b"expression expected"]);
+        return Ok(1);
+    }
+    let mut last = 0;
+    for a in args {
+        match sh_expand::arith::eval_text(shell, a) {
+            Ok(n) => last = n,
+            Err(e) if e.kind == sh_expand::ErrorKind::Command => {
+                shell.builtin_error(call.name(), &[&e.message]);
+                return Ok(1);
+            }
+            Err(e) => return Err(shell.expansion_failed(e)),
+        }
+    }
+    Ok(i32::from(last == 0))
+}

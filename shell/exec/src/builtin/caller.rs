@@ -1,0 +1,42 @@
+//! `caller` (bash manual 4.2).
+
+use super::Call;
+use super::opts::integer;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let frames = shell.state.frames.clone();
+    let depth = frames.len();
+    if !frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source") {
+        return Ok(1);
+    }
+    let n = match call.args().first() {
+        None => None,
+        Some(a) => match integer(a) {
+            Some(n) if n >= 0 => Some(n as usize),
+            _ => {
+                shell.builtin_error(call.name(), &[a, b": invalid number"]);
+                return shell.usage(call.name());
+            }
+        },
+    };
+    let level = n.unwrap_or(0);
+    let Some(at) = depth.checked_sub(1 + level) else { return Ok(1) };
+    let Some(frame) = frames.get(at) else { return Ok(1) };
+    let line = frame.call_line.to_string();
+    let caller = at.checked_sub(1).and_then(|i| frames.get(i));
+    match (n, caller) {
+        (None, Some(c)) => {
+            let text = [line.as_bytes(), b" ", &c.source, b"\n"].concat();
+            shell.out(&text);
+        }
+        (None, None) => shell.out(&[line.as_bytes(), b" NULL\n"].concat()),
+        (Some(_), Some(c)) => {
+            let text = [line.as_bytes(), b" ", &c.name, b" ", &c.source, b"\n"].concat();
+            shell.out(&text);
+        }
+        (Some(_), None) => return Ok(1),
+    }
+    Ok(0)
+}

@@ -1,0 +1,93 @@
+//! `command` and `builtin` (POSIX XCU, bash manual 4.2).
+
+use std::rc::Rc;
+
+use super::Call;
+use crate::Shell;
+use crate::command::Found;
+use crate::shell::Flow;
+use crate::state::vars::{ScopeKind, Var};
+
+pub fn builtin(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let Some(name) = p.operands.first() else { return Ok(0) };
+    match shell.builtin(name) {
+        Some(b) => {
+            let inner = Call { argv: p.operands, operands: &[] };
+            (b.run)(shell, &inner)
+        }
+        None => {
+            shell.builtin_error(call.name(), &[name, b": not a shell builtin"]);
+            Ok(1)
+        }
+    }
+}
+
+pub fn command(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "pVv") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.operands.is_empty() {
+        return Ok(0);
+    }
+    let scoped = p.has(b'p');
+    if scoped {
+        // The standard PATH for the time of the search.
+        shell.state.vars.push_scope(ScopeKind::Temporary);
+        let level = shell.state.vars.level();
+        let exported = shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.export);
+        let v = shell.state.vars.declare(b"PATH", level);
+        *v = Var { level, ..Var::scalar(b"/usr/local/bin:/usr/bin:/bin") };
+        v.attrs.export = exported;
+        shell.state.vars.touch_env();
+    }
+    let r = if p.has(b'v') || p.has(b'V') {
+        let mut all = true;
+        let mut any = false;
+        for name in p.operands {
+            let found = if p.has(b'V') {
+                super::type_::describe(shell, name, call.name(), super::type_::How::Long, false)
+            } else {
+                super::type_::describe(shell, name, call.name(), super::type_::How::Short, false)
+            };
+            any |= found;
+            all &= found;
+        }
+        Ok(i32::from(!(any && (all || p.operands.len() > 1) || any)))
+    } else {
+        run(shell, p.operands)
+    };
+    if scoped {
+        shell.pop_scope();
+    }
+    r
+}
+
+/// Runs a command name, functions left out.
+fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
+    let name = &argv[0];
+    if let Some(b) = shell.builtin(name) {
+        let inner = Call { argv, operands: &[] };
+        // An error of a special builtin is no reason to end the shell here.
+        let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
+        let r = shell.run_builtin(b, &inner);
+        return match r {
+            Err(crate::Unwind::Exit(s)) if posix && b.name != "exit" && b.name != "exec" && b.name != "eval" && b.name != "." => Ok(s),
+            other => other,
+        };
+    }
+    let found = shell.find_program(name);
+    match found {
+        Found::Program(p) => shell.run_program(&p, argv),
+        Found::Nothing(m) => {
+            let argv: Vec<_> = argv.iter().map(Rc::clone).collect();
+            shell.error(&[&argv[0], b": ", m.message.as_bytes()]);
+            Ok(m.status)
+        }
+        _ => Ok(127),
+    }
+}

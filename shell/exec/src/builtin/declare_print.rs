@@ -1,0 +1,185 @@
+//! Variables and functions as `declare -p`, `set`, `export -p` print them: text that reads back.
+
+use box_text::escape::{declare_quote, needs_ansi_c, needs_quotes, set_quote};
+use sh_expand::{Attributes, Env as _, Value};
+
+use crate::Shell;
+use crate::state::options::{SetOpt, ShOpt};
+use crate::state::vars::Slot;
+
+/// The option letters of a variable in bash's order; `--` for none.
+pub fn flags(a: Attributes, value: Option<&Value>) -> Vec<u8> {
+    let assoc = a.assoc || matches!(value, Some(Value::Assoc(_)));
+    let indexed = !assoc && (a.indexed || matches!(value, Some(Value::Indexed(_))));
+    let mut out = vec![b'-'];
+    for (on, letter) in [
+        (indexed, b'a'),
+        (assoc, b'A'),
+        (a.integer, b'i'),
+        (a.nameref, b'n'),
+        (a.readonly, b'r'),
+        (a.trace, b't'),
+        (a.export, b'x'),
+        (a.capitalize, b'c'),
+        (a.lowercase, b'l'),
+        (a.uppercase, b'u'),
+    ] {
+        if on {
+            out.push(letter);
+        }
+    }
+    if out.len() == 1 {
+        out.push(b'-');
+    }
+    out
+}
+
+/// A key of an associative array as it stands between brackets.
+fn key_quote(key: &[u8]) -> Vec<u8> {
+    if key.is_empty() || needs_quotes(key) || needs_ansi_c(key) || matches!(key, b"@" | b"*") {
+        declare_quote(key)
+    } else {
+        key.to_vec()
+    }
+}
+
+/// `([0]="a" [1]="b")`
+pub fn array_text(value: &Value) -> Vec<u8> {
+    let mut out = b"(".to_vec();
+    match value {
+        Value::Scalar(s) => {
+            out.extend_from_slice(b"[0]=");
+            out.extend_from_slice(&declare_quote(s));
+        }
+        Value::Indexed(a) => {
+            for (n, (i, v)) in a.iter().enumerate() {
+                if n > 0 {
+                    out.push(b' ');
+                }
+                out.extend_from_slice(format!("[{i}]=").as_bytes());
+                out.extend_from_slice(&declare_quote(v));
+            }
+        }
+        Value::Assoc(a) => {
+            for (k, v) in a.iter() {
+                out.push(b'[');
+                out.extend_from_slice(&key_quote(k));
+                out.extend_from_slice(b"]=");
+                out.extend_from_slice(&declare_quote(v));
+                out.push(b' ');
+            }
+        }
+    }
+    out.push(b')');
+    out
+}
+
+impl Shell<'_> {
+    /// `declare -x name="value"` with its newline; `None` if there is no such variable.
+    pub(crate) fn declare_line(&mut self, name: &[u8], command: &[u8]) -> Option<Vec<u8>> {
+        let attrs = self.state.vars.get(name)?.attrs;
+        let dynamic = matches!(self.state.vars.get(name)?.slot, Slot::Dynamic(_));
+        if dynamic && name == b"_" {
+            let mut out = b"declare -- _=".to_vec();
+            out.extend_from_slice(&declare_quote(&self.state.last_arg));
+            out.push(b'\n');
+            return Some(out);
+        }
+        let value = self.get(name);
+        let mut out = command.to_vec();
+        out.push(b' ');
+        if command == b"declare" {
+            out.extend_from_slice(&flags(attrs, value.as_ref()));
+            out.push(b' ');
+        }
+        out.extend_from_slice(name);
+        match &value {
+            None => {}
+            Some(Value::Scalar(s)) => {
+                out.push(b'=');
+                out.extend_from_slice(&declare_quote(s));
+            }
+            Some(v) => {
+                out.push(b'=');
+                out.extend_from_slice(&array_text(v));
+            }
+        }
+        out.push(b'\n');
+        Some(out)
+    }
+
+    /// `name=value` as `set` prints it.
+    pub(crate) fn set_line(&mut self, name: &[u8]) -> Option<Vec<u8>> {
+        let value = self.get(name)?;
+        let mut out = name.to_vec();
+        out.push(b'=');
+        match &value {
+            Value::Scalar(s) => out.extend_from_slice(&set_quote(s)),
+            v => out.extend_from_slice(&array_text(v)),
+        }
+        out.push(b'\n');
+        Some(out)
+    }
+
+    /// All variables (and functions) as `set` prints them.
+    pub(crate) fn print_all_set(&mut self) {
+        let mut out = Vec::new();
+        for name in self.state.vars.sorted_names() {
+            if let Some(line) = self.set_line(&name) {
+                out.extend_from_slice(&line);
+            }
+        }
+        self.out(&out);
+        if !self.state.options.has(SetOpt::Posix) {
+            self.print_functions(true, false);
+        }
+    }
+
+    pub(crate) fn function_names(&self) -> Vec<crate::state::vars::Name> {
+        let mut names: Vec<_> = self.state.functions.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// All functions: with bodies, or as `declare -f name`.
+    pub(crate) fn print_functions(&mut self, bodies: bool, only_exported: bool) {
+        for name in self.function_names() {
+            let Some(f) = self.state.functions.get(&name).cloned() else { continue };
+            if only_exported && !f.export {
+                continue;
+            }
+            if bodies {
+                let mut text = sh_syntax::print::function(&f.function);
+                text.push(b'\n');
+                self.out(&text);
+            }
+            if !bodies || only_exported {
+                let mut line = b"declare -f".to_vec();
+                for (on, c) in [(f.readonly, b'r'), (f.trace, b't'), (f.export, b'x')] {
+                    if on {
+                        line.push(c);
+                    }
+                }
+                line.push(b' ');
+                line.extend_from_slice(&name);
+                line.push(b'\n');
+                self.out(&line);
+            }
+        }
+    }
+
+    /// `declare -f name` and `declare -F name`.
+    pub(crate) fn print_function(&mut self, name: &[u8], body: bool) -> bool {
+        let Some(f) = self.state.functions.get(name).cloned() else { return false };
+        let mut text = if body {
+            sh_syntax::print::function(&f.function)
+        } else if self.state.options.shopt(ShOpt::ExtDebug) {
+            [name, b" ", f.line.to_string().as_bytes(), b" ", &f.source].concat()
+        } else {
+            name.to_vec()
+        };
+        text.push(b'\n');
+        self.out(&text);
+        true
+    }
+}

@@ -1,0 +1,51 @@
+//! `echo` (bash manual 4.2).
+
+use box_text::escape::{Dialect, decode};
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+use crate::state::options::{SetOpt, ShOpt};
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let mut args = call.args();
+    let xpg = shell.state.options.shopt(ShOpt::XpgEcho);
+    let (mut newline, mut escapes) = (true, xpg);
+    // With xpg_echo in POSIX mode even -n is text.
+    let options = !(xpg && shell.state.options.has(SetOpt::Posix));
+    while let (true, Some(a)) = (options, args.first()) {
+        let letters = match a.strip_prefix(b"-") {
+            Some(l) if !l.is_empty() && l.iter().all(|c| matches!(c, b'n' | b'e' | b'E')) => l,
+            _ => break,
+        };
+        for l in letters {
+            match l {
+                b'n' => newline = false,
+                b'e' => escapes = true,
+                _ => escapes = false,
+            }
+        }
+        args = &args[1..];
+    }
+    let mut out = Vec::with_capacity(args.iter().map(|a| a.len() + 1).sum());
+    for (i, a) in args.iter().enumerate() {
+        if i > 0 {
+            out.push(b' ');
+        }
+        if escapes && memchr::memchr(b'\\', a).is_some() {
+            let d = decode(a, Dialect::Echo);
+            out.extend_from_slice(&d.bytes);
+            if d.stop {
+                newline = false;
+                break;
+            }
+        } else {
+            out.extend_from_slice(a);
+        }
+    }
+    if newline {
+        out.push(b'\n');
+    }
+    shell.out(&out);
+    Ok(0)
+}

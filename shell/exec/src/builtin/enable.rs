@@ -1,0 +1,45 @@
+//! `enable` (bash manual 4.2); loadable builtins do not exist here.
+
+use std::rc::Rc;
+
+use super::{Call, TABLE, find};
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "adnpsf:") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.has(b'f') || p.has(b'd') {
+        shell.builtin_error(call.name(), &[b"dynamic loading not available"]);
+        return Ok(1);
+    }
+    if p.operands.is_empty() || p.has(b'p') {
+        let mut out = Vec::new();
+        for b in TABLE {
+            let disabled = shell.state.disabled_builtins.contains(&b.name);
+            if p.has(b's') && !b.special || !p.has(b'a') && disabled != p.has(b'n') {
+                continue;
+            }
+            let word = if disabled { "enable -n" } else { "enable" };
+            out.extend_from_slice(format!("{word} {}\n", b.name).as_bytes());
+        }
+        shell.out(&out);
+        return Ok(0);
+    }
+    let mut status = 0;
+    for name in p.operands {
+        let Some(b) = find(name) else {
+            shell.builtin_error(call.name(), &[name, b": not a shell builtin"]);
+            status = 1;
+            continue;
+        };
+        let list = Rc::make_mut(&mut shell.state.disabled_builtins);
+        list.retain(|n| *n != b.name);
+        if p.has(b'n') {
+            list.push(b.name);
+        }
+    }
+    Ok(status)
+}

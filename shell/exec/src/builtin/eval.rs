@@ -1,0 +1,33 @@
+//! `eval` (POSIX XCU).
+
+use super::Call;
+use crate::Shell;
+use crate::run::Text;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let args = p.operands;
+    let joined;
+    let text: &[u8] = match args {
+        [] => return Ok(0),
+        [one] => one,
+        _ => {
+            joined = args.iter().map(|a| a.as_slice()).collect::<Vec<_>>().join(&b' ');
+            &joined
+        }
+    };
+    let line = shell.state.line;
+    shell.state.xtrace_depth += 1;
+    let r = shell.run_text(Text { text, line, name: Some("eval") });
+    shell.state.xtrace_depth = shell.state.xtrace_depth.saturating_sub(1);
+    shell.state.line = line;
+    if shell.syntax_failed.take().is_some() && shell.state.options.has(SetOpt::Posix) && !shell.state.options.interactive {
+        return Err(Unwind::Exit(2));
+    }
+    r
+}

@@ -1,0 +1,54 @@
+//! `exit`, `logout`, `return` (POSIX XCU).
+
+use super::Call;
+use super::opts::integer;
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::ShOpt;
+
+/// The status operand; the error is the flow after a message.
+fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
+    let mut args = call.args();
+    if args.first().is_some_and(|a| a.as_slice() == b"--") {
+        args = &args[1..];
+    }
+    let Some(a) = args.first() else { return Ok(shell.state.status) };
+    let Some(n) = integer(a) else {
+        shell.numeric_error(call.name(), a);
+        return Ok(2);
+    };
+    if args.len() > 1 {
+        shell.builtin_error(call.name(), &[b"too many arguments"]);
+        return Err(Unwind::Discard(1));
+    }
+    Ok((n & 0xff) as i32)
+}
+
+pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let s = status(shell, call)?;
+    Err(Unwind::Exit(s))
+}
+
+pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if !shell.state.options.shopt(ShOpt::LoginShell) {
+        shell.builtin_error(call.name(), &[b"not login shell: use `exit'"]);
+        return Ok(1);
+    }
+    exit(shell, call)
+}
+
+pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let callable = shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
+    let s = match status(shell, call) {
+        Ok(s) => s,
+        Err(_) => return Err(Unwind::Discard(1)),
+    };
+    if !callable {
+        shell.builtin_error(
+            call.name(),
+            &[b"can only `return' from a function or sourced script"],
+        );
+        return Ok(2);
+    }
+    Err(Unwind::Return(s))
+}

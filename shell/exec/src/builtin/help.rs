@@ -1,0 +1,54 @@
+//! `help` (bash manual 4.2): synopsis and summary of each builtin.
+
+use box_text::glob;
+
+use super::{Call, TABLE};
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "dms") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let mut out = Vec::new();
+    if p.operands.is_empty() {
+        out.extend_from_slice(b"These shell commands are defined internally.  Type `help name' to find out\nmore about the function `name'.\n\n");
+        for b in TABLE {
+            out.extend_from_slice(format!(" {}\n", b.synopsis).as_bytes());
+        }
+        shell.out(&out);
+        return Ok(0);
+    }
+    let mut status = 0;
+    for pattern in p.operands {
+        let compiled = glob::Pattern::new(pattern, glob::Options::default());
+        let exact = TABLE.iter().any(|b| b.name.as_bytes() == pattern.as_slice());
+        let matches: Vec<_> = TABLE
+            .iter()
+            .filter(|b| match exact {
+                true => b.name.as_bytes() == pattern.as_slice(),
+                false => compiled.is_match(b.name.as_bytes()) || b.name.as_bytes().starts_with(pattern),
+            })
+            .collect();
+        if matches.is_empty() {
+            shell.builtin_error(
+                call.name(),
+                &[b"no help topics match `", pattern, b"'.  Try `help help' or `man -k ", pattern, b"' or `info ", pattern, b"'."],
+            );
+            status = 1;
+            continue;
+        }
+        for b in matches {
+            if p.has(b'd') {
+                out.extend_from_slice(format!("{} - {}\n", b.name, b.summary).as_bytes());
+            } else if p.has(b's') {
+                out.extend_from_slice(format!("{}: {}\n", b.name, b.synopsis).as_bytes());
+            } else {
+                out.extend_from_slice(format!("{}: {}\n    {}\n", b.name, b.synopsis, b.summary).as_bytes());
+            }
+        }
+    }
+    shell.out(&out);
+    Ok(status)
+}

@@ -1,0 +1,88 @@
+//! `history` and `fc`. A non-interactive shell keeps no history unless `set -o history` is on;
+//! what `history -s` stores can be listed.
+
+use super::Call;
+use super::opts::integer;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn history(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "acd:npsrw") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.has(b'c') {
+        shell.history.clear();
+    }
+    if let Some(d) = p.value(b'd') {
+        let at = integer(d).and_then(|n| usize::try_from(n - 1).ok());
+        match at.filter(|i| *i < shell.history.len()) {
+            Some(i) => {
+                shell.history.remove(i);
+            }
+            None => {
+                let d = d.clone();
+                shell.builtin_error(call.name(), &[&d, b": history position out of range"]);
+                return Ok(1);
+            }
+        }
+    }
+    if p.has(b's') {
+        let line = p.operands.iter().map(|a| a.as_slice()).collect::<Vec<_>>().join(&b' ');
+        shell.history.push(line);
+        return Ok(0);
+    }
+    if p.has(b'p') {
+        for a in p.operands {
+            shell.out(&[a.as_slice(), b"\n"].concat());
+        }
+        return Ok(0);
+    }
+    if p.options.is_empty() {
+        let count = match p.operands.first() {
+            None => shell.history.len(),
+            Some(a) => match integer(a) {
+                Some(n) => usize::try_from(n).unwrap_or(0),
+                None => {
+                    shell.numeric_error(call.name(), a);
+                    return Ok(1);
+                }
+            },
+        };
+        let skip = shell.history.len().saturating_sub(count);
+        let mut out = Vec::new();
+        for (i, line) in shell.history.iter().enumerate().skip(skip) {
+            out.extend_from_slice(format!("{:5}  ", i + 1).as_bytes());
+            out.extend_from_slice(line);
+            out.push(b'\n');
+        }
+        shell.out(&out);
+    }
+    Ok(0)
+}
+
+pub fn fc(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "e:lnrs") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.has(b'l') && !shell.history.is_empty() {
+        let mut out = Vec::new();
+        let skip = shell.history.len().saturating_sub(16);
+        for (i, line) in shell.history.iter().enumerate().skip(skip) {
+            if !p.has(b'n') {
+                out.extend_from_slice((i + 1).to_string().as_bytes());
+            }
+            out.extend_from_slice(b"\t ");
+            out.extend_from_slice(line);
+            out.push(b'\n');
+        }
+        shell.out(&out);
+        return Ok(0);
+    }
+    if p.has(b'l') {
+        return Ok(0);
+    }
+    shell.builtin_error(call.name(), &[b"no command found"]);
+    Ok(1)
+}

@@ -1,0 +1,54 @@
+//! `break`, `continue` (POSIX XCU).
+
+use super::Call;
+use super::opts::integer;
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+
+/// Levels to leave; `Err` is the flow after a message.
+fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
+    let mut args = call.args();
+    if args.first().is_some_and(|a| a.as_slice() == b"--") {
+        args = &args[1..];
+    }
+    if shell.state.loop_depth == 0 {
+        shell.builtin_error(call.name(), &[b"only meaningful in a `for', `while', or `until' loop"]);
+        return Err(Ok(0));
+    }
+    let Some(a) = args.first() else { return Ok(1) };
+    let Some(n) = integer(a) else {
+        shell.numeric_error(call.name(), a);
+        return Err(Err(Unwind::Exit(128)));
+    };
+    if args.len() > 1 {
+        shell.builtin_error(call.name(), &[b"too many arguments"]);
+        return Err(Err(Unwind::Discard(1)));
+    }
+    if n <= 0 {
+        shell.builtin_error(call.name(), &[a, b": loop count out of range"]);
+        // bash leaves all loops.
+        shell.state.status = 1;
+        return Err(Err(Unwind::Break(shell.state.loop_depth)));
+    }
+    Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.loop_depth))
+}
+
+pub fn break_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    match levels(shell, call) {
+        Ok(n) => {
+            shell.state.status = 0;
+            Err(Unwind::Break(n))
+        }
+        Err(r) => r,
+    }
+}
+
+pub fn continue_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    match levels(shell, call) {
+        Ok(n) => {
+            shell.state.status = 0;
+            Err(Unwind::Continue(n))
+        }
+        Err(r) => r,
+    }
+}

@@ -1,0 +1,103 @@
+//! Options of builtins: single letters, clustered, ended by `--` or the first operand.
+
+use std::rc::Rc;
+
+use sh_expand::Str;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+/// Parsed options and the operands after them.
+pub struct Parsed<'c> {
+    /// Letters in order; `plus` if given with `+`.
+    pub options: Vec<Opt>,
+    pub operands: &'c [Str],
+    /// Index of the first operand in `argv`.
+    pub first: usize,
+}
+
+pub struct Opt {
+    pub letter: u8,
+    pub value: Option<Str>,
+    pub plus: bool,
+}
+
+impl Parsed<'_> {
+    pub fn has(&self, letter: u8) -> bool {
+        self.options.iter().any(|o| o.letter == letter && !o.plus)
+    }
+
+    /// The last value given for a letter.
+    pub fn value(&self, letter: u8) -> Option<&Str> {
+        self.options.iter().rev().find(|o| o.letter == letter).and_then(|o| o.value.as_ref())
+    }
+}
+
+impl Shell<'_> {
+    /// Parses the options of a builtin. `spec` lists the letters, a colon after those that
+    /// take a value; a leading `+` allows `+x`. The error is the status after a message.
+    pub(crate) fn options<'c>(&mut self, call: &Call<'c>, spec: &str) -> Result<Parsed<'c>, Flow> {
+        let args = call.args();
+        let (plus_allowed, spec) = match spec.strip_prefix('+') {
+            Some(s) => (true, s.as_bytes()),
+            None => (false, spec.as_bytes()),
+        };
+        let mut options = Vec::new();
+        let mut i = 0;
+        while let Some(arg) = args.get(i) {
+            let plus = plus_allowed && arg.first() == Some(&b'+');
+            if (arg.first() != Some(&b'-') && !plus) || arg.len() < 2 {
+                break;
+            }
+            if arg.as_slice() == b"--" {
+                i += 1;
+                break;
+            }
+            i += 1;
+            let mut at = 1;
+            while at < arg.len() {
+                let letter = arg[at];
+                at += 1;
+                let place = spec.iter().position(|c| *c == letter && *c != b':');
+                let Some(place) = place else {
+                    let sign = [arg[0], letter];
+                    let shown: &[u8] = if arg.starts_with(b"--") { arg } else { &sign };
+                    self.builtin_error(call.name(), &[shown, b": invalid option"]);
+                    return Err(self.usage(call.name()));
+                };
+                let mut value = None;
+                if spec.get(place + 1) == Some(&b':') {
+                    if at < arg.len() {
+                        value = Some(Rc::new(arg[at..].to_vec()));
+                    } else if let Some(next) = args.get(i) {
+                        value = Some(next.clone());
+                        i += 1;
+                    } else {
+                        let shown = [b'-', letter];
+                        self.builtin_error(call.name(), &[&shown, b": option requires an argument"]);
+                        return Err(self.usage(call.name()));
+                    }
+                    at = arg.len();
+                }
+                options.push(Opt { letter, value, plus });
+            }
+        }
+        Ok(Parsed { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
+    }
+
+    /// Complains about an operand that should be a number.
+    pub(crate) fn numeric_error(&mut self, name: &[u8], operand: &[u8]) {
+        self.builtin_error(name, &[operand, b": numeric argument required"]);
+    }
+}
+
+/// A decimal integer with an optional sign and blanks around it, as builtins take it.
+pub(crate) fn integer(text: &[u8]) -> Option<i64> {
+    let t = text.trim_ascii();
+    let digits = t.strip_prefix(b"-").or_else(|| t.strip_prefix(b"+")).unwrap_or(t);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(t).ok()?.trim_start_matches('+').parse().ok()
+}

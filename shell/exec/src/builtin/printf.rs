@@ -1,0 +1,389 @@
+//! `printf` (POSIX XCU, bash manual 4.2). Conversions are those of [`box_text::printf`]; here
+//! are the arguments, the reuse of the format and bash's own `%b %q %Q %(...)T %n`.
+
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use box_text::escape::{Decoded, Dialect, Warning, decode, printf_q};
+use box_text::number::{strtoi, utf8_len};
+use box_text::printf::{LongDouble, Spec, long_double, signed, string, unsigned};
+use sh_expand::Str;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+use crate::strftime::strftime;
+
+/// Widths beyond this are refused: they are bombs.
+const MAX_WIDTH: usize = 1 << 26;
+
+/// A conversion of the format.
+struct Directive {
+    spec: Spec,
+    star_width: bool,
+    star_precision: bool,
+    conversion: u8,
+    /// The time format of `%(...)T`.
+    time: Vec<u8>,
+    len: usize,
+}
+
+enum Malformed {
+    /// The format ends within the directive.
+    Missing(Vec<u8>),
+    Invalid(u8),
+}
+
+fn directive(text: &[u8]) -> Result<Directive, Malformed> {
+    let mut d = Directive {
+        spec: Spec::default(),
+        star_width: false,
+        star_precision: false,
+        conversion: 0,
+        time: Vec::new(),
+        len: 0,
+    };
+    let mut at = 0;
+    let missing = || Malformed::Missing(text.to_vec());
+    loop {
+        match text.get(at).ok_or_else(missing)? {
+            b'-' => d.spec.minus = true,
+            b'+' => d.spec.plus = true,
+            b' ' => d.spec.space = true,
+            b'0' => d.spec.zero = true,
+            b'#' => d.spec.alt = true,
+            b'\'' => d.spec.group = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    let number = |at: &mut usize| {
+        let mut n = 0usize;
+        while let Some(c) = text.get(*at).filter(|c| c.is_ascii_digit()) {
+            n = n.saturating_mul(10).saturating_add(usize::from(c - b'0')).min(MAX_WIDTH);
+            *at += 1;
+        }
+        n
+    };
+    if text.get(at) == Some(&b'*') {
+        d.star_width = true;
+        at += 1;
+    } else {
+        d.spec.width = number(&mut at);
+    }
+    if text.get(at) == Some(&b'.') {
+        at += 1;
+        if text.get(at) == Some(&b'*') {
+            d.star_precision = true;
+            at += 1;
+        } else if text.get(at) == Some(&b'-') {
+            // A negative precision is none at all.
+            at += 1;
+            number(&mut at);
+        } else {
+            d.spec.precision = Some(number(&mut at));
+        }
+    }
+    while matches!(text.get(at), Some(b'h' | b'l' | b'L' | b'j' | b'z' | b't')) {
+        at += 1;
+    }
+    let c = *text.get(at).ok_or_else(missing)?;
+    at += 1;
+    if c == b'(' {
+        let mut depth = 1;
+        let start = at;
+        while let Some(c) = text.get(at) {
+            match c {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        d.time = text.get(start..at.saturating_sub(1)).unwrap_or_default().to_vec();
+        if depth > 0 || text.get(at) != Some(&b'T') {
+            return Err(Malformed::Invalid(b'('));
+        }
+        at += 1;
+        d.conversion = b'T';
+    } else {
+        d.conversion = c;
+    }
+    d.len = at;
+    Ok(d)
+}
+
+struct Printer<'s, 'a> {
+    shell: &'s mut Shell<'a>,
+    args: &'s [Str],
+    next: usize,
+    out: Vec<u8>,
+    status: i32,
+    /// `\c` was met.
+    stop: bool,
+}
+
+impl Printer<'_, '_> {
+    fn arg(&mut self) -> Option<Str> {
+        let a = self.args.get(self.next).cloned();
+        self.next += usize::from(a.is_some());
+        a
+    }
+
+    /// What was printed so far goes out before a message.
+    fn complain(&mut self, parts: &[&[u8]]) {
+        self.shell.builtin_error(b"printf", parts);
+    }
+
+    fn check_number(&mut self, text: &[u8], used: usize, range: bool) {
+        if used == 0 && !text.is_empty() || used < text.len() && used > 0 {
+            self.complain(&[text, b": invalid number"]);
+            self.status = 1;
+        } else if range {
+            self.complain(&[b"warning: ", text, b": Numerical result out of range"]);
+        }
+    }
+
+    /// `'x` and `"x` stand for the code of the character.
+    fn quoted_code(text: &[u8]) -> Option<i64> {
+        let rest = match text.first()? {
+            b'\'' | b'"' => &text[1..],
+            _ => return None,
+        };
+        let n = utf8_len(rest);
+        Some(match std::str::from_utf8(rest.get(..n).unwrap_or_default()) {
+            Ok(s) => s.chars().next().map_or(0, |c| i64::from(u32::from(c))),
+            Err(_) => rest.first().map_or(0, |c| i64::from(*c)),
+        })
+    }
+
+    fn signed_arg(&mut self) -> i64 {
+        let Some(text) = self.arg() else { return 0 };
+        if let Some(c) = Self::quoted_code(&text) {
+            return c;
+        }
+        let n = strtoi(&text, 0);
+        let (value, range) = n.signed();
+        self.check_number(&text, n.len, range);
+        value
+    }
+
+    fn unsigned_arg(&mut self) -> u64 {
+        let Some(text) = self.arg() else { return 0 };
+        if let Some(c) = Self::quoted_code(&text) {
+            return c as u64;
+        }
+        let n = strtoi(&text, 0);
+        let (value, range) = n.unsigned();
+        self.check_number(&text, n.len, range);
+        value
+    }
+
+    fn float_arg(&mut self) -> LongDouble {
+        let Some(text) = self.arg() else { return LongDouble::from_i64(0) };
+        if let Some(c) = Self::quoted_code(&text) {
+            return LongDouble::from_i64(c);
+        }
+        let (value, used, range) = LongDouble::parse(&text);
+        self.check_number(&text, used, range);
+        value
+    }
+
+    /// One pass over the format; whether it used any argument.
+    fn pass(&mut self, format: &[u8]) -> Result<(), ()> {
+        let mut rest = format;
+        while let Some(at) = memchr::memchr2(b'%', b'\\', rest) {
+            self.out.extend_from_slice(&rest[..at]);
+            rest = &rest[at..];
+            if rest[0] == b'\\' {
+                let end = memchr::memchr(b'%', rest).unwrap_or(rest.len());
+                // A backslash before the percent sign escapes nothing, but `\%` keeps its own.
+                let d = decode(&rest[..end], Dialect::Format);
+                self.escape_warnings(&d);
+                self.out.extend_from_slice(&d.bytes);
+                rest = &rest[end..];
+                continue;
+            }
+            if rest.get(1) == Some(&b'%') {
+                self.out.push(b'%');
+                rest = &rest[2..];
+                continue;
+            }
+            match directive(&rest[1..]) {
+                Ok(d) => {
+                    rest = &rest[1 + d.len..];
+                    self.convert(d)?;
+                    if self.stop {
+                        return Ok(());
+                    }
+                }
+                Err(Malformed::Missing(text)) => {
+                    self.complain(&[b"`%", &text, b"': missing format character"]);
+                    self.status = 1;
+                    return Err(());
+                }
+                Err(Malformed::Invalid(c)) => {
+                    self.complain(&[b"`", &[c], b"': invalid format character"]);
+                    self.status = 1;
+                    return Err(());
+                }
+            }
+        }
+        self.out.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn escape_warnings(&mut self, d: &Decoded) {
+        for w in &d.warnings {
+            match w {
+                Warning::MissingHexDigit => self.complain(&[b"missing hex digit for \\x"]),
+                Warning::MissingUnicodeDigit(c) => {
+                    self.complain(&[b"missing unicode digit for \\", &[*c]]);
+                }
+            }
+        }
+    }
+
+    fn convert(&mut self, d: Directive) -> Result<(), ()> {
+        let mut spec = d.spec;
+        if d.star_width {
+            let n = self.signed_arg();
+            spec.set_width(n);
+            spec.width = spec.width.min(MAX_WIDTH);
+        }
+        if d.star_precision {
+            let n = self.signed_arg();
+            spec.set_precision(n);
+            spec.precision = spec.precision.map(|p| p.min(MAX_WIDTH));
+        }
+        match d.conversion {
+            b's' => {
+                let text = self.arg().unwrap_or_default();
+                string(&mut self.out, &spec, &text);
+            }
+            b'c' => {
+                let text = self.arg().unwrap_or_default();
+                let spec = Spec { precision: None, ..spec };
+                // bash prints a NUL for an empty argument.
+                let first = [text.first().copied().unwrap_or(0)];
+                string(&mut self.out, &spec, &first);
+            }
+            b'b' => {
+                let text = self.arg().unwrap_or_default();
+                let decoded = decode(&text, Dialect::PrintfB);
+                self.escape_warnings(&decoded);
+                string(&mut self.out, &spec, &decoded.bytes);
+                self.stop = decoded.stop;
+            }
+            b'q' => {
+                let text = self.arg().unwrap_or_default();
+                string(&mut self.out, &spec, &printf_q(&text));
+            }
+            b'Q' => {
+                let text = self.arg().unwrap_or_default();
+                let cut = spec.precision.unwrap_or(text.len()).min(text.len());
+                let spec = Spec { precision: None, ..spec };
+                string(&mut self.out, &spec, &printf_q(&text[..cut]));
+            }
+            b'd' | b'i' => {
+                let n = self.signed_arg();
+                signed(&mut self.out, &spec, n);
+            }
+            b'u' | b'o' | b'x' | b'X' => {
+                let n = self.unsigned_arg();
+                unsigned(&mut self.out, &spec, d.conversion, n);
+            }
+            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+                let n = self.float_arg();
+                long_double(&mut self.out, &spec, d.conversion, &n);
+            }
+            b'T' => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+                let time = match self.args.get(self.next) {
+                    // -1 is now, -2 when the shell started.
+                    None => now as i64,
+                    Some(_) => match self.signed_arg() {
+                        -1 => now as i64,
+                        -2 => now as i64 - self.shell.state.started.elapsed().as_secs() as i64,
+                        t => t,
+                    },
+                };
+                let format = if d.time.is_empty() { b"%X".as_slice() } else { &d.time };
+                string(&mut self.out, &spec, &strftime(format, time));
+            }
+            b'n' => {
+                if let Some(name) = self.arg() {
+                    let count = crate::state::vars::decimal(self.out.len() as i64);
+                    if self.shell.assign_reference(&name, Rc::new(count)).is_err() {
+                        self.status = 1;
+                    }
+                }
+            }
+            other => {
+                self.complain(&[b"`", &[other], b"': invalid format character"]);
+                self.status = 1;
+                return Err(());
+            }
+        }
+        Ok(())
+    }
+}
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "v:") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let var = p.value(b'v').cloned();
+    if let Some(v) = &var {
+        let (name, sub) = crate::state::assign::split_reference(v);
+        if !crate::state::assign::is_name(name) || sub == Some(b"") {
+            shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
+            return Ok(2);
+        }
+    }
+    let Some((format, args)) = p.operands.split_first() else { return shell.usage(call.name()) };
+    let mut printer =
+        Printer { shell, args, next: 0, out: Vec::new(), status: 0, stop: false };
+    loop {
+        let before = printer.next;
+        let r = printer.pass(format);
+        if r.is_err() || printer.stop || printer.next >= args.len() || printer.next == before {
+            break;
+        }
+        if printer.out.len() > 1 << 16 && var.is_none() {
+            let out = std::mem::take(&mut printer.out);
+            printer.shell.out(&out);
+        }
+    }
+    let (out, status) = (printer.out, printer.status);
+    match var {
+        None => shell.out(&out),
+        Some(v) => {
+            if let Err(e) = shell.assign_reference(&v, Rc::new(out)) {
+                shell.builtin_error(call.name(), &[&e.message]);
+                return Ok(1);
+            }
+        }
+    }
+    Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directive;
+
+    #[test]
+    fn directives_end_where_they_should() {
+        for (text, len, conversion) in
+            [(&b"-08.3f|"[..], 6, b'f'), (b"(%Y)Tx", 5, b'T'), (b"*.*q", 4, b'q'), (b"lld", 3, b'd')]
+        {
+            let d = directive(text).unwrap_or_else(|_| panic!("{text:?}"));
+            assert_eq!((d.len, d.conversion), (len, conversion));
+        }
+        assert!(directive(b"5").is_err());
+    }
+}

@@ -1,0 +1,386 @@
+//! `read` (POSIX XCU, bash manual 4.2).
+
+use std::rc::Rc;
+
+use sh_expand::Str;
+use sh_expand::array::IndexedArray;
+
+use super::Call;
+use super::opts::integer;
+use crate::Shell;
+use crate::io::Desc;
+use crate::shell::Flow;
+use crate::state::assign::{is_name, split_reference};
+
+/// A line with the places of escaped bytes: those neither split nor get trimmed.
+#[derive(Default)]
+struct Line {
+    text: Vec<u8>,
+    escaped: Vec<usize>,
+}
+
+impl Line {
+    fn is_escaped(&self, at: usize) -> bool {
+        !self.escaped.is_empty() && self.escaped.binary_search(&at).is_ok()
+    }
+}
+
+struct Ifs {
+    blank: [bool; 256],
+    delimiter: [bool; 256],
+}
+
+impl Ifs {
+    fn new(ifs: &[u8]) -> Ifs {
+        let mut i = Ifs { blank: [false; 256], delimiter: [false; 256] };
+        for c in ifs {
+            if matches!(c, b' ' | b'\t' | b'\n') {
+                i.blank[usize::from(*c)] = true;
+            } else {
+                i.delimiter[usize::from(*c)] = true;
+            }
+        }
+        i
+    }
+}
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "ersa:d:i:n:N:p:t:u:") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let raw = p.has(b'r');
+    let count = |shell: &mut Shell<'_>, letter: u8| -> Result<Option<usize>, ()> {
+        let Some(v) = p.value(letter).cloned() else { return Ok(None) };
+        match integer(&v).and_then(|n| usize::try_from(n).ok()) {
+            Some(n) => Ok(Some(n)),
+            None => {
+                shell.builtin_error(b"read", &[&v, b": invalid number"]);
+                Err(())
+            }
+        }
+    };
+    let (Ok(chars), Ok(exact)) = (count(shell, b'n'), count(shell, b'N')) else { return Ok(1) };
+    let fd = match p.value(b'u').cloned() {
+        None => 0,
+        Some(v) => match integer(&v).and_then(|n| u32::try_from(n).ok()) {
+            Some(n) if shell.state.fds.get(n).is_some() => n,
+            _ => {
+                shell.builtin_error(
+                    call.name(),
+                    &[&v, b": invalid file descriptor: Bad file descriptor"],
+                );
+                return Ok(1);
+            }
+        },
+    };
+    let mut timeout = None;
+    if let Some(t) = p.value(b't').cloned() {
+        match std::str::from_utf8(&t).ok().and_then(|t| t.parse::<f64>().ok()).filter(|t| *t >= 0.0) {
+            Some(t) => timeout = Some(t),
+            None => {
+                shell.builtin_error(call.name(), &[&t, b": invalid timeout specification"]);
+                return Ok(1);
+            }
+        }
+    }
+    for name in p.operands {
+        let (base, sub) = split_reference(name);
+        if !is_name(base) || sub == Some(b"") {
+            shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
+            return Ok(1);
+        }
+    }
+    if let Some(prompt) = p.value(b'p') {
+        if shell.fd_is_terminal(fd) {
+            let prompt = prompt.clone();
+            shell.err(&prompt);
+        }
+    }
+    if timeout == Some(0.0) {
+        // Only whether input is there.
+        return Ok(i32::from(!shell.input_ready(fd)));
+    }
+    let delim = match p.value(b'd') {
+        _ if exact.is_some() => None,
+        None => Some(b'\n'),
+        Some(d) => Some(d.first().copied().unwrap_or(0)),
+    };
+    let limit = exact.or(chars);
+    let mut line = Line::default();
+    let complete = match (limit, raw) {
+        (Some(0), _) => true,
+        (None, true) => read_raw(shell, fd, delim, &mut line),
+        _ => read_chars(shell, fd, delim, limit, raw, &mut line),
+    };
+    let complete = match complete {
+        true => true,
+        false if shell.state.fds.get(fd).is_none() => {
+            shell.builtin_error(call.name(), &[b"read error: 0: Bad file descriptor"]);
+            return Ok(1);
+        }
+        false => false,
+    };
+    let status = i32::from(!complete);
+    let r = store(shell, &p, line, exact.is_some());
+    match r {
+        Ok(()) => Ok(status),
+        Err(e) => {
+            shell.builtin_error(call.name(), &[&e.message]);
+            Ok(1)
+        }
+    }
+}
+
+fn read_raw(shell: &mut Shell<'_>, fd: u32, delim: Option<u8>, line: &mut Line) -> bool {
+    let found = shell.read_until(fd, delim, usize::MAX, &mut line.text).unwrap_or(false);
+    if found {
+        line.text.pop();
+    }
+    if memchr::memchr(0, &line.text).is_some() {
+        line.text.retain(|c| *c != 0);
+    }
+    found
+}
+
+/// With backslash processing or a limit of characters: a line at a time where possible.
+fn read_chars(
+    shell: &mut Shell<'_>,
+    fd: u32,
+    delim: Option<u8>,
+    limit: Option<usize>,
+    raw: bool,
+    line: &mut Line,
+) -> bool {
+    let utf8 = !shell.state.options.expand().c_locale;
+    if limit.is_none() {
+        // Lines joined by a backslash before the delimiter.
+        loop {
+            let mut part = Vec::new();
+            let found = shell.read_until(fd, delim, usize::MAX, &mut part).unwrap_or(false);
+            if found {
+                part.pop();
+            }
+            let mut at = 0;
+            let mut joined = false;
+            while at < part.len() {
+                match part[at] {
+                    b'\\' if at + 1 < part.len() => {
+                        at += 1;
+                        // A backslash newline within another delimiter's line disappears.
+                        if part[at] != b'\n' {
+                            line.escaped.push(line.text.len());
+                            line.text.push(part[at]);
+                        }
+                    }
+                    b'\\' => {
+                        // At the end of the line: the delimiter is what it escapes.
+                        if found {
+                            joined = true;
+                            if delim != Some(b'\n') {
+                                line.escaped.push(line.text.len());
+                                line.text.push(delim.unwrap_or(b'\n'));
+                            }
+                        }
+                    }
+                    0 => {}
+                    c => line.text.push(c),
+                }
+                at += 1;
+            }
+            if !joined {
+                return found;
+            }
+        }
+    }
+    let limit = limit.unwrap_or(usize::MAX);
+    let mut chars = 0;
+    let mut byte = Vec::with_capacity(1);
+    // Bytes that the character begun still lacks.
+    let mut lacking = 0;
+    while chars < limit || lacking > 0 {
+        byte.clear();
+        if shell.read_until(fd, None, 1, &mut byte).is_err() {
+            return false;
+        }
+        let Some(&c) = byte.first() else { return false };
+        if delim == Some(c) && lacking == 0 {
+            return true;
+        }
+        if lacking > 0 {
+            if c & 0xc0 == 0x80 {
+                lacking -= 1;
+                line.text.push(c);
+                continue;
+            }
+            lacking = 0;
+        }
+        if c == b'\\' && !raw {
+            byte.clear();
+            let _ = shell.read_until(fd, None, 1, &mut byte);
+            match byte.first() {
+                Some(b'\n') => continue,
+                Some(e) => {
+                    line.escaped.push(line.text.len());
+                    line.text.push(*e);
+                }
+                None => return false,
+            }
+            chars += 1;
+            continue;
+        }
+        if c == 0 {
+            continue;
+        }
+        line.text.push(c);
+        chars += 1;
+        if utf8 {
+            lacking = match c {
+                0xc2..=0xdf => 1,
+                0xe0..=0xef => 2,
+                0xf0..=0xf4 => 3,
+                _ => 0,
+            };
+        }
+    }
+    true
+}
+
+fn store(
+    shell: &mut Shell<'_>,
+    p: &super::Parsed<'_>,
+    line: Line,
+    exact: bool,
+) -> Result<(), sh_expand::ExpandError> {
+    if let Some(array) = p.value(b'a') {
+        let array = array.clone();
+        let target = shell.follow(&array)?.name.into_owned();
+        if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
+            let message = [target.as_slice(), b": not an indexed array"].concat();
+            return Err(crate::state::assign::command_error(message));
+        }
+        let mut fields = IndexedArray::new();
+        if exact {
+            fields.set(0, Rc::new(line.text));
+        } else {
+            let ifs = ifs(shell);
+            let mut at = 0;
+            let mut n = 0;
+            while let Some((field, next)) = field(&line, at, &ifs) {
+                fields.set(n, field);
+                n += 1;
+                at = next;
+            }
+        }
+        shell.check_writable(&target)?;
+        // Elements are assigned one by one where attributes convert them.
+        let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
+        if attrs.integer || attrs.lowercase || attrs.uppercase {
+            let values: Vec<(i64, Str)> = fields.iter().map(|(i, v)| (i, v.clone())).collect();
+            shell.set_array(&target, IndexedArray::new())?;
+            for (i, v) in values {
+                shell.set_array_element(&target, &sh_expand::OwnedKey::Index(i), false, v)?;
+            }
+            return Ok(());
+        }
+        return shell.set_array(&target, fields);
+    }
+    if p.operands.is_empty() {
+        return shell.assign_scalar_to(b"REPLY", None, false, Rc::new(line.text));
+    }
+    if exact {
+        let (first, rest) = (&p.operands[0], &p.operands[1..]);
+        shell.assign_reference(first, Rc::new(line.text))?;
+        for name in rest {
+            shell.assign_reference(name, Str::default())?;
+        }
+        return Ok(());
+    }
+    let ifs = ifs(shell);
+    let mut at = 0;
+    for name in &p.operands[..p.operands.len() - 1] {
+        let value = match field(&line, at, &ifs) {
+            Some((f, next)) => {
+                at = next;
+                f
+            }
+            None => {
+                at = line.text.len();
+                Str::default()
+            }
+        };
+        shell.assign_reference(name, value)?;
+    }
+    let value = remainder(&line, at, &ifs);
+    shell.assign_reference(&p.operands[p.operands.len() - 1], value)
+}
+
+fn ifs(shell: &mut Shell<'_>) -> Ifs {
+    match shell.var(b"IFS") {
+        Some(v) => Ifs::new(&v),
+        None => Ifs::new(b" \t\n"),
+    }
+}
+
+/// The next field from `at` on and where the one after it begins; `None` at the end.
+fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
+    let text = &line.text;
+    let blank = |i: usize| ifs.blank[usize::from(text[i])] && !line.is_escaped(i);
+    let delimiter = |i: usize| ifs.delimiter[usize::from(text[i])] && !line.is_escaped(i);
+    let mut start = at;
+    while start < text.len() && blank(start) {
+        start += 1;
+    }
+    if start == text.len() {
+        return None;
+    }
+    let mut end = start;
+    while end < text.len() && !blank(end) && !delimiter(end) {
+        end += 1;
+    }
+    let value = Rc::new(text[start..end].to_vec());
+    // Blanks, at most one delimiter, blanks.
+    let mut next = end;
+    while next < text.len() && blank(next) {
+        next += 1;
+    }
+    if next < text.len() && delimiter(next) {
+        next += 1;
+        while next < text.len() && blank(next) {
+            next += 1;
+        }
+    }
+    Some((value, next))
+}
+
+/// What the last variable gets: the rest without surrounding blanks; a single field
+/// also without the delimiter after it.
+fn remainder(line: &Line, at: usize, ifs: &Ifs) -> Str {
+    let text = &line.text;
+    let blank = |i: usize| ifs.blank[usize::from(text[i])] && !line.is_escaped(i);
+    let mut start = at;
+    while start < text.len() && blank(start) {
+        start += 1;
+    }
+    let mut end = text.len();
+    while end > start && blank(end - 1) {
+        end -= 1;
+    }
+    if let Some((value, next)) = field(line, start, ifs) {
+        if next >= text.len() && start + value.len() < text.len() {
+            return value;
+        }
+    }
+    Rc::new(text[start..end].to_vec())
+}
+
+impl Shell<'_> {
+    /// Whether a read would not block, as far as can be told: files and memory never do.
+    fn input_ready(&self, fd: u32) -> bool {
+        match self.state.fds.get(fd) {
+            Some(Desc::File(f)) => f.is_seekable(),
+            Some(Desc::Memory(_)) => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `shift` (POSIX XCU).
+
+use std::rc::Rc;
+
+use super::Call;
+use super::opts::integer;
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::ShOpt;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let mut args = call.args();
+    if args.first().is_some_and(|a| a.as_slice() == b"--") {
+        args = &args[1..];
+    }
+    let n = match args.first() {
+        None => 1,
+        Some(a) => match integer(a) {
+            Some(n) => n,
+            None => {
+                shell.numeric_error(call.name(), a);
+                return if shell.state.options.interactive { Ok(1) } else { Err(Unwind::Discard(1)) };
+            }
+        },
+    };
+    if args.len() > 1 {
+        shell.builtin_error(call.name(), &[b"too many arguments"]);
+        return Err(Unwind::Discard(1));
+    }
+    let len = shell.state.positional.len();
+    match usize::try_from(n) {
+        Ok(n) if n <= len => {
+            if n > 0 {
+                let p = Rc::make_mut(&mut shell.state.positional);
+                p.drain(..n);
+            }
+            Ok(0)
+        }
+        _ => {
+            let loud = n < 0 || shell.state.options.shopt(ShOpt::ShiftVerbose);
+            if loud {
+                let text = args.first().map(|a| a.to_vec()).unwrap_or_else(|| b"1".to_vec());
+                shell.builtin_error(call.name(), &[&text, b": shift count out of range"]);
+            }
+            Ok(1)
+        }
+    }
+}

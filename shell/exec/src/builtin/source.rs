@@ -1,0 +1,104 @@
+//! `.` and `source` (POSIX XCU, bash manual 4.1).
+
+use std::rc::Rc;
+
+use box_sys::strerror;
+
+use super::Call;
+use crate::Shell;
+use crate::run::Text;
+use crate::shell::{Flow, Unwind};
+use crate::state::Frame;
+use crate::state::options::{SetOpt, ShOpt};
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "p:") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let Some(name) = p.operands.first() else {
+        shell.builtin_error(call.name(), &[b"filename argument required"]);
+        return shell.usage(call.name());
+    };
+    shell.about_to_look();
+    let posix = shell.state.options.has(SetOpt::Posix);
+    let file = find(shell, name, posix);
+    let read = match shell.open_virtual(&file) {
+        Some(Some(desc)) => {
+            let mut out = Vec::new();
+            desc.read_to_end(&mut out).map(|()| out)
+        }
+        Some(None) => Err(crate::io::bad_fd()),
+        None => std::fs::read(shell.path(&file)),
+    };
+    let text = match read {
+        Ok(t) => t,
+        Err(e) => {
+            let text = strerror(&e);
+            if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+                shell.builtin_error(call.name(), &[name, b": is a directory"]);
+            } else if posix && !name.contains(&b'/') {
+                shell.builtin_error(call.name(), &[name, b": file not found"]);
+            } else {
+                shell.error(&[name, b": ", text.as_bytes()]);
+            }
+            if posix && !shell.state.options.interactive {
+                return Err(Unwind::Exit(1));
+            }
+            return Ok(1);
+        }
+    };
+    if memchr::memchr(0, text.get(..80.min(text.len())).unwrap_or_default()).is_some() {
+        shell.error(&[name, b": cannot execute binary file"]);
+        return Ok(126);
+    }
+    shell.check_depth()?;
+    let line = shell.state.line;
+    Rc::make_mut(&mut shell.state.frames).push(Frame {
+        name: Rc::new(b"source".to_vec()),
+        source: Rc::new(file),
+        call_line: line,
+        is_function: false,
+    });
+    let args = &p.operands[1..];
+    let old = (!args.is_empty())
+        .then(|| std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec())));
+    let given = shell.state.positional.clone();
+    let r = shell.run_text(Text { text: &text, line: 1, name: None });
+    if let Some(old) = old {
+        // A `set --` in the file changes its own parameters only.
+        let _ = given;
+        shell.state.positional = old;
+    }
+    let mut r = match r {
+        Err(Unwind::Return(s)) => Ok(s),
+        other => other,
+    };
+    if shell.state.traps.has_return && !matches!(r, Err(Unwind::Exit(_))) {
+        if let Err(u) = shell.run_return_trap() {
+            r = Err(u);
+        }
+    }
+    Rc::make_mut(&mut shell.state.frames).pop();
+    shell.state.line = line;
+    r
+}
+
+/// The file a name means: PATH is searched for one without a slash, then the working directory.
+fn find(shell: &mut Shell<'_>, name: &[u8], posix: bool) -> Vec<u8> {
+    if name.contains(&b'/') || !shell.state.options.shopt(ShOpt::SourcePath) {
+        return name.to_vec();
+    }
+    let search = shell.var(b"PATH").unwrap_or_default();
+    for dir in search.split(|c| *c == b':') {
+        let dir = if dir.is_empty() { b".".as_slice() } else { dir };
+        let candidate = [dir, b"/", name].concat();
+        if shell.path(&candidate).is_file() {
+            return candidate;
+        }
+    }
+    if posix {
+        return [b"/nonexistent/", name].concat();
+    }
+    name.to_vec()
+}

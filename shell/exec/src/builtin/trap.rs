@@ -1,0 +1,79 @@
+//! `trap` (POSIX XCU).
+
+use std::rc::Rc;
+
+use box_text::escape::alias_quote;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+use crate::state::traps;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "lp") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.has(b'l') {
+        let argv = [Rc::new(b"kill".to_vec()), Rc::new(b"-l".to_vec())];
+        return super::kill::run(shell, &Call { argv: &argv, operands: &[] });
+    }
+    if p.operands.is_empty() || p.has(b'p') {
+        return show(shell, call, p.operands);
+    }
+    let (action, conditions) = match p.operands {
+        // A lone operand, or a number first: back to the default.
+        [one] if traps::parse(one).is_some() || one.as_slice() == b"-" => {
+            if one.as_slice() == b"-" {
+                return shell.usage(call.name());
+            }
+            (None, p.operands)
+        }
+        [_] => return shell.usage(call.name()),
+        [first, rest @ ..] => match first.as_slice() {
+            b"-" => (None, rest),
+            t if !t.is_empty() && t.iter().all(u8::is_ascii_digit) => (None, p.operands),
+            _ => (Some(first.clone()), rest),
+        },
+        [] => return Ok(0),
+    };
+    let mut status = 0;
+    for c in conditions {
+        match traps::parse(c) {
+            Some(n) => {
+                shell.state.traps.set(n, action.clone());
+            }
+            None => {
+                shell.builtin_error(call.name(), &[c, b": invalid signal specification"]);
+                status = 1;
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn show(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str]) -> Flow {
+    let mut wanted = Vec::new();
+    let mut status = 0;
+    for n in names {
+        match traps::parse(n) {
+            Some(c) => wanted.push(c),
+            None => {
+                shell.builtin_error(call.name(), &[n, b": invalid signal specification"]);
+                status = 1;
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for (c, action) in shell.state.traps.listed() {
+        if names.is_empty() || wanted.contains(&c) {
+            out.extend_from_slice(b"trap -- ");
+            out.extend_from_slice(&alias_quote(action));
+            out.push(b' ');
+            out.extend_from_slice(traps::name(c).as_bytes());
+            out.push(b'\n');
+        }
+    }
+    shell.out(&out);
+    Ok(status)
+}

@@ -1,0 +1,173 @@
+//! `type`, and the descriptions of `command -v` and `-V` (bash manual 4.2).
+
+use box_applet::program;
+use box_sys::path;
+use box_text::escape::alias_quote;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+use crate::state::options::ShOpt;
+
+/// The style of a description.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// `foo is a shell builtin`
+    Long,
+    /// `command -v`
+    Short,
+    /// `type -t`
+    Kind,
+    /// `type -p`: files only
+    Path,
+}
+
+const RESERVED: &[&[u8]] = &[
+    b"!", b"[[", b"]]", b"case", b"coproc", b"do", b"done", b"elif", b"else", b"esac", b"fi",
+    b"for", b"function", b"if", b"in", b"select", b"then", b"time", b"until", b"while", b"{", b"}",
+];
+
+pub fn is_reserved(name: &[u8]) -> bool {
+    RESERVED.contains(&name)
+}
+
+pub fn reserved() -> &'static [&'static [u8]] {
+    RESERVED
+}
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    // Old spellings.
+    let argv: Vec<_> = call
+        .argv
+        .iter()
+        .map(|a| match a.as_slice() {
+            b"-type" | b"--type" => std::rc::Rc::new(b"-t".to_vec()),
+            b"-path" | b"--path" => std::rc::Rc::new(b"-p".to_vec()),
+            b"-all" | b"--all" => std::rc::Rc::new(b"-a".to_vec()),
+            _ => a.clone(),
+        })
+        .collect();
+    let inner = Call { argv: &argv, operands: &[] };
+    let p = match shell.options(&inner, "afptP") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let how = if p.has(b't') {
+        How::Kind
+    } else if p.has(b'p') || p.has(b'P') {
+        How::Path
+    } else {
+        How::Long
+    };
+    let mut status = 0;
+    for name in p.operands {
+        let found = if p.has(b'P') {
+            files(shell, name, How::Path, p.has(b'a'))
+        } else {
+            describe_all(shell, name, how, p.has(b'a'), p.has(b'f'))
+        };
+        if !found {
+            status = 1;
+            if how == How::Long {
+                shell.builtin_error(call.name(), &[name, b": not found"]);
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// Describes what a name means to `command -v`/`-V`.
+pub fn describe(shell: &mut Shell<'_>, name: &[u8], command: &[u8], how: How, all: bool) -> bool {
+    let found = describe_all(shell, name, how, all, false);
+    if !found && how == How::Long {
+        shell.builtin_error(command, &[name, b": not found"]);
+    }
+    found
+}
+
+fn describe_all(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool, no_functions: bool) -> bool {
+    let mut found = false;
+    let say = |shell: &mut Shell<'_>, long: &[&[u8]], short: &[u8], kind: &[u8]| {
+        let line = match how {
+            How::Long => long.concat(),
+            How::Short => short.to_vec(),
+            How::Kind => kind.to_vec(),
+            How::Path => return,
+        };
+        shell.out(&[line.as_slice(), b"\n"].concat());
+    };
+    let alias = match shell.state.options.shopt(ShOpt::ExpandAliases) {
+        true => shell.state.aliases.get(name).cloned(),
+        false => None,
+    };
+    if let Some(value) = alias {
+        let short = [b"alias ", name, b"=", alias_quote(&value).as_slice()].concat();
+        say(shell, &[name, b" is aliased to `", &value, b"'"], &short, b"alias");
+        found = true;
+    }
+    if (all || !found) && is_reserved(name) {
+        say(shell, &[name, b" is a shell keyword"], name, b"keyword");
+        found = true;
+    }
+    if (all || !found) && !no_functions {
+        if let Some(f) = shell.state.functions.get(name).cloned() {
+            let body = match how {
+                How::Long => sh_syntax::print::function(&f.function),
+                _ => Vec::new(),
+            };
+            say(shell, &[name, b" is a function\n", &body], name, b"function");
+            found = true;
+        }
+    }
+    if (all || !found) && shell.builtin(name).is_some() {
+        let posix_special = super::is_special(name)
+            && shell.state.options.has(crate::state::options::SetOpt::Posix);
+        let what: &[u8] = if posix_special { b" is a special shell builtin" } else { b" is a shell builtin" };
+        say(shell, &[name, what], name, b"builtin");
+        found = true;
+    }
+    if all || !found {
+        found |= files(shell, name, how, all);
+    }
+    found
+}
+
+fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
+    shell.about_to_look();
+    let hashed = shell.state.hashed.get(name).map(|(p, _)| p.clone());
+    let mut list = Vec::new();
+    let mut from_hash = false;
+    if name.contains(&b'/') {
+        let f = shell.path(name);
+        if program::is_executable(&f) || is_applet(shell, &f) {
+            list.push(name.to_vec());
+        }
+    } else if let (Some(f), false) = (&hashed, all) {
+        from_hash = how == How::Long;
+        list.push(path::to_bytes(f).to_vec());
+    } else {
+        let search = shell.var(b"PATH").unwrap_or_default();
+        for f in program::candidates(name, &search, &shell.state.cwd, shell.table) {
+            list.push(path::to_bytes(&f).to_vec());
+            if !all {
+                break;
+            }
+        }
+    }
+    for f in &list {
+        let line = match how {
+            How::Long if from_hash => [name, b" is hashed (", f, b")"].concat(),
+            How::Long => [name, b" is ", f].concat(),
+            How::Short | How::Path => f.clone(),
+            How::Kind => b"file".to_vec(),
+        };
+        shell.out(&[line.as_slice(), b"\n"].concat());
+    }
+    !list.is_empty()
+}
+
+fn is_applet(shell: &Shell<'_>, f: &std::path::Path) -> bool {
+    let dir = f.parent().map(path::to_bytes).unwrap_or_default();
+    matches!(dir, b"/bin" | b"/usr/bin")
+        && f.file_name().is_some_and(|n| shell.table.is_program(path::os_bytes(n)))
+}

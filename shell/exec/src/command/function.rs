@@ -1,0 +1,107 @@
+//! Calling a function (bash manual 3.3).
+
+use std::rc::Rc;
+
+use sh_expand::Str;
+
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
+use crate::state::vars::ScopeKind;
+use crate::state::{Frame, FunctionDef};
+
+impl Shell<'_> {
+    pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str]) -> Flow {
+        let name = argv[0].clone();
+        self.budget.call_depth += 1;
+        let r = self.guarded_call(def, name, argv);
+        self.budget.call_depth -= 1;
+        r
+    }
+
+    fn check_call_depth(&mut self, name: &[u8]) -> Result<(), Unwind> {
+        let depth = self.budget.call_depth;
+        let limit = match self.state.vars.get(b"FUNCNEST") {
+            None => None,
+            Some(_) => self
+                .var(b"FUNCNEST")
+                .and_then(|t| sh_expand::arith::plain_integer(&t))
+                .and_then(|n| u32::try_from(n).ok())
+                .filter(|n| *n > 0),
+        };
+        let limit = limit.unwrap_or(self.budget.limits.call_depth);
+        if depth > limit || self.budget.stack_low() {
+            let shown = if depth > limit { limit } else { depth - 1 };
+            let n = format!(": maximum function nesting level exceeded ({shown})");
+            self.error(&[name, n.as_bytes()]);
+            return Err(Unwind::Discard(1));
+        }
+        Ok(())
+    }
+
+    fn guarded_call(&mut self, def: &FunctionDef, name: Str, argv: &[Str]) -> Flow {
+        self.check_call_depth(&name)?;
+        let positional = Rc::new(argv[1..].to_vec());
+        let old_positional = std::mem::replace(&mut self.state.positional, positional);
+        let old_loops = std::mem::take(&mut self.state.loop_depth);
+        let line = self.state.line;
+        Rc::make_mut(&mut self.state.frames).push(Frame {
+            name,
+            source: def.source.clone(),
+            call_line: line,
+            is_function: true,
+        });
+        self.state.vars.push_scope(ScopeKind::Function);
+        // DEBUG and RETURN reach into functions only with functrace or `declare -t`.
+        let traced = def.trace || self.state.options.has(SetOpt::FuncTrace);
+        let traps = (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        if !traced {
+            self.state.traps.has_debug = false;
+            self.state.traps.has_return = false;
+        }
+        if !(self.state.options.has(SetOpt::ErrTrace)) {
+            self.state.traps.has_err = false;
+        }
+        let inner = (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        let r = self.command_in_function(def);
+        let r = match r {
+            Err(Unwind::Return(status)) => Ok(status),
+            // A loop outside of the function is not the function's business in bash.
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => Ok(self.state.status),
+            other => other,
+        };
+        let mut r = r;
+        if self.state.traps.has_return && !matches!(r, Err(Unwind::Exit(_))) {
+            if let Ok(status) = r {
+                self.state.status = status;
+            }
+            if let Err(u) = self.run_return_trap() {
+                r = Err(u);
+            }
+        }
+        // A trap set inside of the function stays in force; else the flags come back.
+        let now = (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        if now.0 == inner.0 {
+            self.state.traps.has_debug = traps.0;
+        }
+        if now.1 == inner.1 {
+            self.state.traps.has_return = traps.1;
+        }
+        if now.2 == inner.2 {
+            self.state.traps.has_err = traps.2;
+        }
+        self.pop_scope();
+        Rc::make_mut(&mut self.state.frames).pop();
+        self.state.loop_depth = old_loops;
+        self.state.positional = old_positional;
+        self.state.line = line;
+        r
+    }
+
+    fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
+        if self.state.traps.has_debug {
+            self.run_debug_trap(&def.function.body)?;
+        }
+        self.command(&def.function.body)
+    }
+}

@@ -1,0 +1,166 @@
+//! From a command name to what runs it.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use box_applet::program::{self, Program};
+use box_sys::{path, strerror};
+
+use crate::Shell;
+use crate::builtin::{self, Builtin};
+use crate::state::FunctionDef;
+use crate::state::options::{SetOpt, ShOpt};
+
+/// What a command name means.
+pub enum Found {
+    Function(FunctionDef),
+    Builtin(&'static Builtin),
+    Program(ProgramFile),
+    Nothing(Missing),
+}
+
+/// A program file and how it is started.
+pub struct ProgramFile {
+    /// What to start: the file itself, or the interpreter of a script.
+    pub program: PathBuf,
+    /// Words that replace `argv[0]` (interpreter, its argument, script path).
+    pub leading: Option<Vec<Vec<u8>>>,
+    /// The file the name led to.
+    pub file: PathBuf,
+}
+
+/// Why there is no such command.
+#[derive(Clone, Debug)]
+pub struct Missing {
+    pub status: i32,
+    pub message: String,
+}
+
+impl Missing {
+    fn new(status: i32, message: impl Into<String>) -> Missing {
+        Missing { status, message: message.into() }
+    }
+}
+
+impl Shell<'_> {
+    /// Functions come before builtins; in POSIX mode special builtins come first.
+    pub(crate) fn find_command(&mut self, name: &[u8]) -> Found {
+        if let Some(f) = self.state.functions.get(name) {
+            if !(self.state.options.has(SetOpt::Posix) && builtin::is_special(name)) {
+                return Found::Function(f.clone());
+            }
+        }
+        if let Some(b) = self.builtin(name) {
+            return Found::Builtin(b);
+        }
+        self.find_program(name)
+    }
+
+    /// The enabled builtin of this name.
+    pub(crate) fn builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
+        let b = builtin::find(name)?;
+        (!self.state.disabled_builtins.contains(&b.name)).then_some(b)
+    }
+
+    /// Looks a name up as a program.
+    pub(crate) fn find_program(&mut self, name: &[u8]) -> Found {
+        match self.locate(name) {
+            Ok(file) => match self.inspect(file, name) {
+                Ok(p) => Found::Program(p),
+                Err(m) => Found::Nothing(m),
+            },
+            Err(m) => Found::Nothing(m),
+        }
+    }
+
+    /// The file a command name leads to, remembered in the hash table.
+    pub(crate) fn locate(&mut self, name: &[u8]) -> Result<PathBuf, Missing> {
+        if name.contains(&b'/') {
+            return Ok(self.path(name));
+        }
+        if let Some((file, _)) = self.state.hashed.get(name) {
+            let file = file.clone();
+            let checked = self.state.options.shopt(ShOpt::CheckHash);
+            if !checked || program::is_executable(&file) {
+                if let Some((_, hits)) = Rc::make_mut(&mut self.state.hashed).get_mut(name) {
+                    *hits += 1;
+                }
+                return Ok(file);
+            }
+        }
+        let Some(search) = self.var(b"PATH") else {
+            return Err(Missing::new(127, "No such file or directory"));
+        };
+        self.about_to_look();
+        let not_found = || Missing::new(127, "command not found");
+        let file = program::find(name, &search, &self.state.cwd, self.table).or_else(|| {
+            // bash takes a file that is there but not executable as the last resort, for its message.
+            if name.is_empty() {
+                return None;
+            }
+            search.split(|c| *c == b':').find_map(|dir| {
+                let dir = if dir.is_empty() { b".".as_slice() } else { dir };
+                let f = path::resolve(&self.state.cwd, dir).join(path::from_bytes(name));
+                f.is_file().then_some(f)
+            })
+        });
+        let file = file.ok_or_else(not_found)?;
+        if self.state.options.has(SetOpt::HashAll) && program_is_plain(name) {
+            Rc::make_mut(&mut self.state.hashed).insert(name.to_vec(), (file.clone(), 1));
+        }
+        Ok(file)
+    }
+
+    /// How a file is started.
+    fn inspect(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, Missing> {
+        match program::inspect(&file, self.table) {
+            Ok(Program::Direct) => {
+                Ok(ProgramFile { program: file.clone(), leading: None, file })
+            }
+            Ok(Program::ShellText) => {
+                let leading = vec![b"bash".to_vec(), self.as_called(name, &file)];
+                Ok(ProgramFile { program: PathBuf::from("/bin/bash"), leading: Some(leading), file })
+            }
+            Ok(Program::Script { interpreter, argument }) => {
+                let mut leading = vec![interpreter.clone()];
+                leading.extend(argument);
+                leading.push(self.as_called(name, &file));
+                let found = path::resolve(&self.state.cwd, &interpreter);
+                let name = found.file_name().map(path::os_bytes).unwrap_or_default();
+                let ours = matches!(
+                    found.parent().map(path::to_bytes).unwrap_or_default(),
+                    b"/bin" | b"/usr/bin"
+                ) && self.table.is_program(name);
+                if !ours && !program::is_executable(&found) {
+                    let i = String::from_utf8_lossy(&interpreter).into_owned();
+                    let status = if found.exists() { 126 } else { 127 };
+                    let why = if status == 126 { "Permission denied" } else { "No such file or directory" };
+                    return Err(Missing::new(status, format!("{i}: bad interpreter: {why}")));
+                }
+                Ok(ProgramFile { program: found, leading: Some(leading), file })
+            }
+            Ok(Program::Binary) => {
+                Err(Missing::new(126, "cannot execute binary file: Exec format error"))
+            }
+            Err(e) => {
+                let status = if e.kind() == std::io::ErrorKind::NotFound
+                    || e.raw_os_error() == Some(box_sys::errno::code::ENOTDIR)
+                {
+                    if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }
+                } else {
+                    126
+                };
+                Err(Missing::new(status, strerror(&e)))
+            }
+        }
+    }
+
+    /// A script sees the path as it was given or found.
+    fn as_called(&self, name: &[u8], file: &std::path::Path) -> Vec<u8> {
+        if name.contains(&b'/') { name.to_vec() } else { path::to_bytes(file).to_vec() }
+    }
+}
+
+fn program_is_plain(name: &[u8]) -> bool {
+    !name.is_empty()
+}

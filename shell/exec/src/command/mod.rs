@@ -1,0 +1,16 @@
+//! Who runs a command name: function, builtin, program (POSIX XCU 2.9.1.4, bash manual 3.7.2).
+//!
+//! | file | what |
+//! |---|---|
+//! | `lookup` | from a name to [`Found`], the hash table, messages and statuses 126 and 127 |
+//! | `function` | calling a function |
+//! | `program` | spawning a program, or running a small applet in-process |
+//! | `spawn` | descriptors, pumps and waiting around a child |
+
+mod function;
+mod lookup;
+mod program;
+mod spawn;
+
+pub use lookup::Found;
+pub(crate) use spawn::{Pumps, drain};

@@ -1,0 +1,129 @@
+//! Running programs: a child process, or for small applets of the image a call in-process.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
+use box_sys::{path, strerror};
+use sh_expand::Str;
+
+use super::lookup::{Missing, ProgramFile};
+use super::spawn::Pumps;
+use crate::Shell;
+use crate::io::Desc;
+use crate::shell::Flow;
+
+impl Shell<'_> {
+    /// Runs a program in the foreground.
+    pub(crate) fn run_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Flow {
+        if let Some(applet) = self.quick_applet(p, argv) {
+            return self.run_applet(applet, argv);
+        }
+        let mut pumps = Pumps::default();
+        match self.start_program(p, argv, &mut pumps) {
+            Ok(pid) => {
+                pumps.drain();
+                Ok(self.wait_for(pid))
+            }
+            Err(m) => self.command_missing(&m, argv),
+        }
+    }
+
+    /// Starts a program; the error has status and text as a shell gives them.
+    pub(crate) fn start_program(
+        &mut self,
+        p: &ProgramFile,
+        argv: &[Str],
+        pumps: &mut Pumps,
+    ) -> Result<box_sys::Pid, Missing> {
+        let mut full: Vec<Vec<u8>>;
+        match &p.leading {
+            None => full = argv.iter().map(|a| a.to_vec()).collect(),
+            Some(leading) => {
+                full = leading.clone();
+                full.extend(argv[1..].iter().map(|a| a.to_vec()));
+            }
+        }
+        if full.iter().any(|a| a.contains(&0)) {
+            full.iter_mut().for_each(|a| a.retain(|c| *c != 0));
+        }
+        self.spawn(&p.program, &full, &[], pumps).map_err(|e| {
+            let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+            Missing { status, message: strerror(&e) }
+        })
+    }
+
+    /// The applet a program file is, if it may run inside the shell.
+    fn quick_applet(&self, p: &ProgramFile, argv: &[Str]) -> Option<&'static Applet> {
+        // A path of a process substitution means something to a process of its own only.
+        let pipe = |a: &Str| a.starts_with(b"/dev/fd/") || a.starts_with(b"/.box/pipe/");
+        if p.leading.is_some() || argv.iter().any(pipe) {
+            return None;
+        }
+        let dir = p.program.parent().map(path::to_bytes).unwrap_or_default();
+        if !matches!(dir, b"/bin" | b"/usr/bin") {
+            return None;
+        }
+        let applet = self.table.find(path::os_bytes(p.program.file_name()?))?;
+        (applet.quick && matches!(applet.run, Run::Ctx(_))).then_some(applet)
+    }
+
+    fn run_applet(&mut self, applet: &'static Applet, argv: &[Str]) -> Flow {
+        let Run::Ctx(run) = applet.run else { return Ok(126) };
+        self.sync_output();
+        let sink = |d: Option<&Desc>| match d {
+            Some(Desc::File(f)) => {
+                let _ = f.settle();
+                Sink::File(f.file().clone())
+            }
+            Some(Desc::Capture(b)) => Sink::Buffer(b.clone()),
+            _ => Sink::Closed,
+        };
+        let source = match self.state.fds.get(0) {
+            Some(Desc::File(f)) => {
+                let _ = f.settle();
+                Source::File(f.file().clone())
+            }
+            Some(Desc::Memory(m)) => match m.real() {
+                Some(f) => Source::File(f.file().clone()),
+                None => Source::Bytes(Rc::new(m.rest().to_vec())),
+            },
+            _ => Source::Closed,
+        };
+        let env: Env = self.child_env().iter().cloned().collect();
+        let name = argv[0].rsplit(|c| *c == b'/').next().unwrap_or_default();
+        let mut ctx = Ctx {
+            name: String::from_utf8_lossy(name).into_owned(),
+            env,
+            cwd: self.state.cwd.as_ref().clone(),
+            stdin: Input::new(source),
+            stdout: Output::buffered(sink(self.state.fds.get(1))),
+            stderr: Output::unbuffered(sink(self.state.fds.get(2))),
+            extra_fds: Vec::new(),
+            procs: self.sys,
+            table: self.table,
+        };
+        let args: Vec<Vec<u8>> = argv[1..].iter().map(|a| a.to_vec()).collect();
+        let exit = run(&mut ctx, &args);
+        Ok(i32::from(ctx.finish(exit).0))
+    }
+
+    /// A command that cannot be run: the message, or the user's `command_not_found_handle`.
+    pub(crate) fn command_missing(&mut self, m: &Missing, argv: &[Str]) -> Flow {
+        let handler = b"command_not_found_handle".as_slice();
+        if m.status == 127 && m.message == "command not found" {
+            if let Some(f) = self.state.functions.get(handler).cloned() {
+                let mut call = vec![Rc::new(handler.to_vec())];
+                call.extend_from_slice(argv);
+                return Ok(self.in_subshell(|s| s.call_function(&f, &call)));
+            }
+        }
+        self.error(&[&argv[0], b": ", m.message.as_bytes()]);
+        Ok(m.status)
+    }
+
+    /// The program file that runs code of this shell in a process of its own.
+    pub(crate) fn own_program(&self) -> &'static Path {
+        Path::new("/bin/bash")
+    }
+}

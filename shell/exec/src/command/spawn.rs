@@ -1,0 +1,190 @@
+//! Descriptors, pumps and waiting around a child.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use box_sys::{Pid, SpawnSpec, WaitStatus};
+
+use crate::Shell;
+use crate::io::{Buffer, Desc};
+use crate::shell::EnvList;
+use crate::state::jobs::Pump;
+use crate::state::vars::{Slot, Var};
+
+/// Pipes that carry output of children into capture buffers. All children of one pipeline
+/// that write to the same buffer share one pipe, so that reading it to its end suffices.
+#[derive(Default)]
+pub struct Pumps {
+    list: Vec<(Buffer, Rc<File>, Option<Rc<File>>)>,
+}
+
+impl Pumps {
+    fn writer(&mut self, buffer: &Buffer, shell: &Shell<'_>) -> io::Result<Rc<File>> {
+        if let Some((_, _, Some(w))) = self.list.iter().find(|(b, _, _)| Rc::ptr_eq(b, buffer)) {
+            return Ok(w.clone());
+        }
+        let (r, w) = shell.sys.pipe()?;
+        let w = Rc::new(w);
+        self.list.push((buffer.clone(), Rc::new(r), Some(w.clone())));
+        Ok(w)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Closes our writing ends: what remains open belongs to the children.
+    pub fn close_writers(&mut self) {
+        for (_, _, w) in &mut self.list {
+            *w = None;
+        }
+    }
+
+    /// Hands the pumps over to a job.
+    pub fn into_job(mut self) -> Vec<Pump> {
+        self.close_writers();
+        self.list.into_iter().map(|(into, read, _)| Pump { read, into }).collect()
+    }
+
+    /// Reads everything the children write, to the end.
+    pub fn drain(mut self) {
+        self.close_writers();
+        for (buffer, r, _) in self.list {
+            drain(&r, &buffer);
+        }
+    }
+}
+
+/// Reads a pump to its end.
+pub(crate) fn drain(read: &File, into: &Buffer) {
+    let mut chunk = [0u8; 8192];
+    let mut read = read;
+    loop {
+        match read.read(&mut chunk) {
+            Ok(0) => return,
+            Ok(n) => into.borrow_mut().extend_from_slice(&chunk[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// The environment children get: all exported variables and functions.
+    pub(crate) fn child_env(&mut self) -> EnvList {
+        let generation = self.state.vars.env_generation();
+        if let Some((g, env)) = &self.env_cache {
+            if *g == generation {
+                return env.clone();
+            }
+        }
+        let mut env: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let mut dynamic = Vec::new();
+        for (name, v) in self.state.vars.iter() {
+            if !v.attrs.export || v.attrs.indexed || v.attrs.assoc {
+                continue;
+            }
+            match v {
+                Var { slot: Slot::Dynamic(_), .. } => dynamic.push(name.clone()),
+                v => {
+                    if let Some(t) = v.text() {
+                        env.push((name.to_vec(), t.to_vec()));
+                    }
+                }
+            }
+        }
+        let cacheable = dynamic.is_empty();
+        for name in dynamic {
+            if let Some(t) = self.text_of(&name) {
+                env.push((name.to_vec(), t.to_vec()));
+            }
+        }
+        for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
+            let text = sh_syntax::print::function(&f.function);
+            // The value is what follows the name.
+            let body = text.strip_prefix(name.as_ref()).unwrap_or(&text).trim_ascii_start();
+            env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), body.to_vec()));
+        }
+        env.sort_unstable();
+        let env = Rc::new(env);
+        if cacheable {
+            self.env_cache = Some((generation, env.clone()));
+        }
+        env
+    }
+
+    /// The descriptors of the table as real files for a child.
+    pub(crate) fn child_fds(&mut self, pumps: &mut Pumps) -> io::Result<Vec<(u32, Rc<File>)>> {
+        self.sync_output();
+        let table = self.state.fds.clone();
+        let mut out = Vec::new();
+        for (n, desc) in table.iter() {
+            let file = match desc {
+                Desc::File(f) => {
+                    // Errors were reported to who wrote, or there is nobody to tell.
+                    let _ = f.settle();
+                    f.file().clone()
+                }
+                Desc::Memory(m) => {
+                    let f = m.realize(self.sys)?;
+                    let _ = f.settle();
+                    f.file().clone()
+                }
+                Desc::Capture(b) => pumps.writer(b, self)?,
+            };
+            out.push((n, file));
+        }
+        Ok(out)
+    }
+
+    /// Starts a program with the current descriptors, environment and directory.
+    pub(crate) fn spawn(
+        &mut self,
+        program: &Path,
+        argv: &[Vec<u8>],
+        extra: &[(u32, Rc<File>)],
+        pumps: &mut Pumps,
+    ) -> io::Result<Pid> {
+        self.budget.processes += 1;
+        let mut env = self.child_env();
+        if self.state.last_arg.as_slice() != b"" || !argv.is_empty() {
+            // `_` tells a child the path it was started by.
+            let path = box_sys::path::to_bytes(program).to_vec();
+            Rc::make_mut(&mut env).push((b"_".to_vec(), path));
+        }
+        let mut fds = self.child_fds(pumps)?;
+        fds.extend_from_slice(extra);
+        let cwd = self.state.cwd.clone();
+        self.sys.spawn(&SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds })
+    }
+
+    /// Waits for a child of the foreground.
+    pub(crate) fn wait_for(&mut self, pid: Pid) -> i32 {
+        match self.sys.wait(pid) {
+            Ok(status) => {
+                if let WaitStatus::Signaled(s) = status {
+                    self.report_signal(pid, s);
+                }
+                i32::from(status.shell_status())
+            }
+            Err(_) => 127,
+        }
+    }
+
+    /// What bash says about a child that a signal ended; SIGINT and SIGPIPE pass in silence.
+    fn report_signal(&mut self, pid: Pid, signal: u8) {
+        let text = match signal {
+            box_sys::signal::INT | box_sys::signal::PIPE => return,
+            box_sys::signal::TERM => "Terminated",
+            box_sys::signal::KILL => "Killed",
+            box_sys::signal::HUP => "Hangup",
+            11 => "Segmentation fault",
+            6 => "Aborted",
+            _ => return,
+        };
+        let pid = pid.to_string();
+        self.error(&[pid.as_bytes(), b" ", text.as_bytes()]);
+    }
+}

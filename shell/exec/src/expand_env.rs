@@ -1,0 +1,188 @@
+//! The shell as expansion sees it: [`sh_expand::Env`] on [`Shell`].
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use box_sys::{Kind, meta, path};
+use sh_expand::{
+    Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Lookup, Str, Value,
+};
+use sh_syntax::ast::{CommandSub, ProcessSub};
+
+use crate::Shell;
+use crate::state::assign::owned;
+use crate::state::vars::{Slot, Var, decimal};
+
+impl Env for Shell<'_> {
+    fn resolve<'n>(&self, name: &'n [u8]) -> Result<(Cow<'n, [u8]>, Option<Str>), ExpandError> {
+        let t = self.follow(name)?;
+        Ok((t.name, t.subscript))
+    }
+
+    fn nameref(&self, name: &[u8]) -> Option<Str> {
+        self.state.vars.get(name).filter(|v| v.attrs.nameref).and_then(Var::text)
+    }
+
+    #[inline]
+    fn lookup(&mut self, name: &[u8]) -> Lookup {
+        let Some(v) = self.state.vars.get(name) else { return Lookup::Unset };
+        if v.attrs.nameref {
+            return if v.is_set() { Lookup::Nameref } else { Lookup::Unset };
+        }
+        match &v.slot {
+            Slot::Unset => Lookup::Unset,
+            Slot::Scalar(s) => Lookup::Value(Value::Scalar(s.clone())),
+            Slot::Int(n) => Lookup::Value(Value::Scalar(Rc::new(decimal(*n)))),
+            Slot::Indexed(a) => Lookup::Value(Value::Indexed(a.clone())),
+            Slot::Assoc(a) => Lookup::Value(Value::Assoc(a.clone())),
+            Slot::Dynamic(d) => {
+                let d = *d;
+                self.get_dynamic(d).map_or(Lookup::Unset, Lookup::Value)
+            }
+        }
+    }
+
+    #[inline]
+    fn get_int(&mut self, name: &[u8]) -> Option<i64> {
+        match self.state.vars.get(name) {
+            Some(Var { slot: Slot::Int(n), .. }) => Some(*n),
+            Some(Var { slot: Slot::Scalar(s), attrs, .. }) if !attrs.nameref => {
+                sh_expand::arith::plain_integer(s)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn set_int(&mut self, name: &[u8], value: i64) -> Result<bool, ExpandError> {
+        self.set_number(name, value)
+    }
+
+    fn get(&mut self, name: &[u8]) -> Option<Value> {
+        match self.state.vars.get(name)? {
+            Var { slot: Slot::Dynamic(d), .. } => {
+                let d = *d;
+                self.get_dynamic(d)
+            }
+            v => v.value(),
+        }
+    }
+
+    fn attributes(&self, name: &[u8]) -> Attributes {
+        self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default()
+    }
+
+    fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError> {
+        self.set_scalar(name, value)
+    }
+
+    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
+        self.set_array_element(name, &owned(key), false, value)
+    }
+
+    fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
+        let set = |v: &Var| v.is_set();
+        let mut names: Vec<Vec<u8>> = self
+            .state
+            .vars
+            .iter()
+            .filter(|(n, v)| n.starts_with(prefix) && set(v))
+            .map(|(n, _)| n.to_vec())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn positional(&self) -> Rc<Vec<Str>> {
+        self.state.positional.clone()
+    }
+
+    fn special(&mut self, name: u8) -> Option<Str> {
+        let s = &self.state;
+        let text = match name {
+            b'#' => decimal(s.positional.len() as i64),
+            b'?' => decimal(i64::from(s.status)),
+            b'-' => s.options.flags(),
+            b'$' => decimal(i64::from(s.shell_pid)),
+            b'!' => decimal(i64::from(s.last_background?)),
+            b'0' => return Some(s.arg0.clone()),
+            _ => return None,
+        };
+        Some(Rc::new(text))
+    }
+
+    fn options(&self) -> &ExpandOptions {
+        self.state.options.expand()
+    }
+
+    fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
+        match self.substitute(sub) {
+            Ok(out) => Ok(out),
+            Err(unwind) => {
+                self.interrupted = Some(unwind);
+                Err(ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() })
+            }
+        }
+    }
+
+    fn process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError> {
+        self.start_process_sub(sub)
+    }
+
+    fn prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        self.expand_prompt(text)
+    }
+
+    fn dir_stack(&self, n: usize, from_end: bool) -> Option<Vec<u8>> {
+        let all = self.dir_stack_texts();
+        let at = if from_end { all.len().checked_sub(n + 1)? } else { n };
+        all.get(at).cloned()
+    }
+
+    fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>> {
+        let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
+        let uid = decimal(i64::from(meta::ids().0));
+        for line in passwd.split(|c| *c == b'\n') {
+            let f: Vec<&[u8]> = line.split(|c| *c == b':').collect();
+            if f.len() >= 6 && user.map_or(f[2] == uid, |u| u == f[0]) {
+                return Some(f[5].to_vec());
+            }
+        }
+        None
+    }
+
+    fn read_dir(&self, dir: &[u8]) -> Option<Vec<DirEntry>> {
+        let dir = if dir.is_empty() { b".".as_slice() } else { dir };
+        let entries = std::fs::read_dir(self.path(dir)).ok()?;
+        let mut out = Vec::new();
+        for e in entries.flatten() {
+            let name = e.file_name();
+            let is_dir = e.file_type().ok().and_then(|t| (!t.is_symlink()).then(|| t.is_dir()));
+            out.push(DirEntry { name: path::os_bytes(&name).to_vec(), is_dir });
+        }
+        Some(out)
+    }
+
+    fn path_exists(&self, p: &[u8]) -> bool {
+        meta::stat(&self.path(p), false).is_ok()
+    }
+
+    fn is_dir(&self, p: &[u8]) -> bool {
+        meta::stat(&self.path(p), true).is_ok_and(|s| s.kind == Kind::Dir)
+    }
+
+    fn warn(&mut self, message: &[u8]) {
+        self.error(&[message]);
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {
+        self.budget.expansion_bytes += bytes as u64;
+        if self.budget.expansion_bytes > self.budget.limits.expansion_bytes {
+            return Err(ExpandError {
+                kind: ErrorKind::Limit,
+                message: b"limit reached: expansion too large".to_vec(),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Reading by builtins (`read`, `mapfile`, scripts on standard input).
+
+use std::io;
+
+use super::{Desc, bad_fd};
+use crate::Shell;
+
+impl Desc {
+    /// Reads up to and including `delim`, at most `max` bytes, onto `out`. Returns whether the
+    /// delimiter was found; `false` at the end of input or at the maximum.
+    pub fn read_until(&self, delim: Option<u8>, max: usize, out: &mut Vec<u8>) -> io::Result<bool> {
+        match self {
+            Desc::File(f) => f.read_until(delim, max, out),
+            Desc::Memory(m) => {
+                if let Some(f) = m.real() {
+                    return f.read_until(delim, max, out);
+                }
+                let rest = m.rest();
+                let rest = &rest[..rest.len().min(max)];
+                let found = delim.and_then(|d| memchr::memchr(d, rest));
+                let n = found.map_or(rest.len(), |i| i + 1);
+                out.extend_from_slice(&rest[..n]);
+                m.advance(n);
+                Ok(found.is_some())
+            }
+            Desc::Capture(_) => Err(bad_fd()),
+        }
+    }
+
+    /// Everything that is left.
+    pub fn read_to_end(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Desc::File(f) => f.read_to_end(out),
+            Desc::Memory(m) => {
+                if let Some(f) = m.real() {
+                    return f.read_to_end(out);
+                }
+                out.extend_from_slice(m.rest());
+                m.advance(m.rest().len());
+                Ok(())
+            }
+            Desc::Capture(_) => Err(bad_fd()),
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// [`Desc::read_until`] on a descriptor of the script. Before a read that may block, output is written.
+    pub fn read_until(
+        &mut self,
+        fd: u32,
+        delim: Option<u8>,
+        max: usize,
+        out: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        let desc = self.state.fds.get(fd).cloned().ok_or_else(bad_fd)?;
+        if matches!(&desc, Desc::File(f) if !f.is_seekable()) {
+            self.sync_output();
+        }
+        desc.read_until(delim, max, out)
+    }
+
+    pub fn fd_is_terminal(&self, fd: u32) -> bool {
+        matches!(self.state.fds.get(fd), Some(Desc::File(f)) if f.is_terminal())
+    }
+}

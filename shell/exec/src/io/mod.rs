@@ -1,0 +1,79 @@
+//! Descriptors as the script sees them: numbers map to open files, capture buffers or
+//! bytes in memory. The process's own descriptors stay untouched; children get the exact
+//! numbers through their spawn specification.
+//!
+//! | file | what |
+//! |---|---|
+//! | `file` | [`OpenFile`]: read-ahead and write buffering of one open file |
+//! | `memory` | [`Memory`]: a here-document, turned into a real pipe when a child needs one |
+//! | `output` | writing by builtins, order between streams (on [`crate::Shell`]) |
+//! | `input` | reading bytes and lines by builtins (on [`crate::Shell`]) |
+
+mod file;
+mod input;
+mod memory;
+mod output;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub use file::OpenFile;
+pub use memory::Memory;
+
+/// Highest descriptor number plus one, as `ulimit -n` of a usual system.
+pub const MAX_FD: u32 = 1024;
+
+/// A buffer that captures output.
+pub type Buffer = Rc<RefCell<Vec<u8>>>;
+
+/// What a descriptor refers to; a clone is a `dup`.
+#[derive(Clone, Debug)]
+pub enum Desc {
+    File(Rc<OpenFile>),
+    /// Output is captured (`$(...)`).
+    Capture(Buffer),
+    /// Input from memory (here-documents, output of a stage that already ran).
+    Memory(Rc<Memory>),
+}
+
+/// The table of descriptors; cloning it is cheap.
+#[derive(Clone, Debug, Default)]
+pub struct FdTable {
+    slots: Rc<Vec<Option<Desc>>>,
+}
+
+impl FdTable {
+    #[inline]
+    pub fn get(&self, n: u32) -> Option<&Desc> {
+        self.slots.get(n as usize)?.as_ref()
+    }
+
+    /// Sets (`None`: closes) a descriptor and returns what was there. Numbers from [`MAX_FD`] on are ignored.
+    pub fn set(&mut self, n: u32, desc: Option<Desc>) -> Option<Desc> {
+        if n >= MAX_FD {
+            return None;
+        }
+        let slots = Rc::make_mut(&mut self.slots);
+        let n = n as usize;
+        if slots.len() <= n {
+            if desc.is_none() {
+                return None;
+            }
+            slots.resize(n + 1, None);
+        }
+        std::mem::replace(&mut slots[n], desc)
+    }
+
+    /// The lowest free number from `from` on.
+    pub fn free_from(&self, from: u32) -> Option<u32> {
+        (from..MAX_FD).find(|n| self.get(*n).is_none())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Desc)> {
+        (0u32..).zip(self.slots.iter()).filter_map(|(n, d)| d.as_ref().map(|d| (n, d)))
+    }
+}
+
+pub(crate) fn bad_fd() -> std::io::Error {
+    std::io::Error::from_raw_os_error(box_sys::errno::code::EBADF)
+}

@@ -1,0 +1,194 @@
+//! Process substitution: a command beside the shell, and a path that leads to it.
+//!
+//! On a POSIX host the path is `/dev/fd/N` of a pipe. On the guest it is an end of a named
+//! pipe of the bridge, which any process can open. Without the bridge a temporary file stands in:
+//! `<(cmd)` is run to its end first, `>(cmd)` when the command that writes is done.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use box_sys::Pid;
+use sh_expand::ExpandError;
+use sh_syntax::ast::ProcessSub;
+
+use crate::Shell;
+use crate::command::Pumps;
+use crate::io::{Desc, OpenFile};
+use crate::state::assign::command_error;
+use crate::walk::Detached;
+
+/// How long the end of a command waits for `>(cmd)` to finish: bash does not wait at all, but users expect to
+/// see the output before what comes next.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// A substitution of the command that runs now.
+pub struct Running {
+    pid: Option<Pid>,
+    /// Descriptor of the script that keeps our end open.
+    fd: Option<u32>,
+    /// Path of an end that nobody may have opened: opening and closing it releases the writer.
+    bridge: Option<PathBuf>,
+    /// A file that stands in for a pipe, with the command to run on it afterwards.
+    file: Option<(PathBuf, Option<Rc<ProcessSub>>)>,
+    read: bool,
+}
+
+impl Shell<'_> {
+    pub(crate) fn start_process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError> {
+        self.sync_output();
+        let r = if cfg!(target_os = "wasi") {
+            match self.bridged(sub) {
+                Some(r) => r,
+                None => self.filed(sub),
+            }
+        } else {
+            self.piped(sub)
+        };
+        r.map_err(|e| {
+            let text = box_sys::strerror(&e);
+            command_error([b"process substitution: ", text.as_bytes()].concat())
+        })
+    }
+
+    fn launch(&mut self, sub: &Rc<ProcessSub>, theirs: File) -> Option<Pid> {
+        let theirs = Desc::File(Rc::new(OpenFile::new(Rc::new(theirs), true)));
+        let mut pumps = Pumps::default();
+        let fd = u32::from(sub.read);
+        let started = self.detached(
+            |s| {
+                s.state.fds.set(fd, Some(theirs));
+            },
+            Detached::List(&sub.body),
+            &mut pumps,
+        );
+        match started {
+            crate::walk::Started::Pid(pid) => {
+                self.state.last_background = Some(pid);
+                Some(pid)
+            }
+            crate::walk::Started::Done(_) => None,
+        }
+    }
+
+    fn piped(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
+        let (read, write) = self.sys.pipe()?;
+        let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
+        let pid = self.launch(sub, theirs);
+        let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
+        let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
+        self.state.fds.set(n, Some(Desc::File(Rc::new(OpenFile::new(Rc::new(ours), true)))));
+        self.process_subs.push(Running { pid, fd: Some(n), bridge: None, file: None, read: sub.read });
+        Ok(format!("/dev/fd/{n}").into_bytes())
+    }
+
+    /// By a named pipe of the bridge; `None` where there is none.
+    fn bridged(&mut self, sub: &Rc<ProcessSub>) -> Option<std::io::Result<Vec<u8>>> {
+        self.next_pseudo_pid += 1;
+        let name = format!("{}/sub-{}-{}", box_abi::PIPE_DIR, self.sys.pid(), self.next_pseudo_pid);
+        let (ours, theirs) = if sub.read { ("r", "w") } else { ("w", "r") };
+        let path = format!("{name}/{theirs}");
+        let opened = if sub.read {
+            OpenOptions::new().write(true).open(&path)
+        } else {
+            OpenOptions::new().read(true).open(&path)
+        };
+        let theirs = match opened {
+            Ok(f) => f,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return None,
+            Err(e) => return Some(Err(e)),
+        };
+        let pid = self.launch(sub, theirs);
+        let path = format!("{name}/{ours}");
+        let bridge = Some(PathBuf::from(&path));
+        self.process_subs.push(Running { pid, fd: None, bridge, file: None, read: sub.read });
+        Some(Ok(path.into_bytes()))
+    }
+
+    fn filed(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
+        self.next_pseudo_pid += 1;
+        let path = PathBuf::from(format!("/tmp/.box-sub-{}-{}", self.sys.pid(), self.next_pseudo_pid));
+        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
+        let mut later = None;
+        if sub.read {
+            let pid = self.launch(sub, file);
+            if let Some(pid) = pid {
+                self.wait_for(pid);
+            }
+        } else {
+            later = Some(sub.clone());
+        }
+        let text = box_sys::path::to_bytes(&path).to_vec();
+        self.process_subs.push(Running {
+            pid: None,
+            fd: None,
+            bridge: None,
+            file: Some((path, later)),
+            read: sub.read,
+        });
+        Ok(text)
+    }
+
+    /// Ends the substitutions started since there were `keep` of them.
+    pub(crate) fn end_process_subs(&mut self, keep: usize) {
+        while self.process_subs.len() > keep {
+            let Some(sub) = self.process_subs.pop() else { return };
+            self.sync_output();
+            let held = match sub.fd.map(|n| self.state.fds.set(n, None)) {
+                // Still open elsewhere (`exec > >(cmd)`): the reader goes on.
+                Some(Some(Desc::File(f))) => Rc::strong_count(&f) > 1,
+                _ => false,
+            };
+            if let Some((path, later)) = sub.file {
+                if let Some(later) = later {
+                    if let Ok(f) = File::open(&path) {
+                        if let Some(pid) = self.launch(&later, f) {
+                            self.wait_for(pid);
+                        }
+                    }
+                }
+                let _ = std::fs::remove_file(&path);
+                continue;
+            }
+            if let Some(path) = sub.bridge {
+                if sub.read {
+                    let _ = OpenOptions::new().read(true).open(path);
+                } else {
+                    let _ = OpenOptions::new().write(true).open(path);
+                }
+            }
+            if let (Some(pid), false, false) = (sub.pid, sub.read, held) {
+                self.wait_a_moment(pid);
+            }
+        }
+    }
+
+    /// The command that uses the substitutions runs on beside the shell: only stand-in files
+    /// are done with (their users ran to the end already).
+    pub(crate) fn leave_process_subs(&mut self) {
+        let all = std::mem::take(&mut self.process_subs);
+        let (files, _others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());
+        self.process_subs = files;
+        self.end_process_subs(0);
+    }
+
+    fn wait_a_moment(&mut self, pid: Pid) {
+        let mut waited = Duration::ZERO;
+        let mut step = Duration::from_micros(200);
+        while waited < PATIENCE {
+            match self.sys.try_wait(pid) {
+                Ok(Some(s)) => {
+                    let status = i32::from(s.shell_status());
+                    Rc::make_mut(&mut self.state.jobs).remember(pid, status);
+                    return;
+                }
+                Err(_) => return,
+                Ok(None) => {}
+            }
+            std::thread::sleep(step);
+            waited += step;
+            step = (step * 2).min(Duration::from_millis(10));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Prompt strings (bash manual 6.9): `PS1`, `PS2`, `PS4`, `${x@P}`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sh_expand::{Env as _, ExpandError};
+
+use crate::Shell;
+use crate::state::options::ShOpt;
+use crate::strftime::strftime;
+
+impl Shell<'_> {
+    /// Backslash escapes, then (with `promptvars`) parameter, command and arithmetic expansion.
+    pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        let decoded = if memchr::memchr(b'\\', text).is_some() {
+            self.prompt_escapes(text)
+        } else {
+            text.to_vec()
+        };
+        let active = memchr::memchr3(b'$', b'`', b'\\', &decoded).is_some();
+        if !self.state.options.shopt(ShOpt::PromptVars) || !active {
+            return Ok(decoded);
+        }
+        match sh_syntax::parse::parse_dquoted(&decoded, &self.parse_options()) {
+            Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),
+            Err(_) => Ok(decoded),
+        }
+    }
+
+    fn prompt_escapes(&mut self, text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
+        while let Some(&c) = text.get(at) {
+            at += 1;
+            if c != b'\\' {
+                out.push(c);
+                continue;
+            }
+            let Some(&e) = text.get(at) else {
+                out.push(b'\\');
+                break;
+            };
+            at += 1;
+            match e {
+                b'a' => out.push(7),
+                b'e' => out.push(27),
+                b'n' => out.push(b'\n'),
+                b'r' => out.push(b'\r'),
+                b'd' => out.extend(strftime(b"%a %b %d", now)),
+                b't' => out.extend(strftime(b"%H:%M:%S", now)),
+                b'T' => out.extend(strftime(b"%I:%M:%S", now)),
+                b'@' => out.extend(strftime(b"%I:%M %p", now)),
+                b'A' => out.extend(strftime(b"%H:%M", now)),
+                b'D' if text.get(at) == Some(&b'{') => {
+                    let end = memchr::memchr(b'}', &text[at..]).map_or(text.len(), |i| at + i);
+                    let format = &text[(at + 1).min(end)..end];
+                    let format = if format.is_empty() { b"%X".as_slice() } else { format };
+                    out.extend(strftime(format, now));
+                    at = (end + 1).min(text.len());
+                }
+                b'h' | b'H' => {
+                    let host = self.var(b"HOSTNAME").unwrap_or_default();
+                    let end = match e {
+                        b'h' => memchr::memchr(b'.', &host).unwrap_or(host.len()),
+                        _ => host.len(),
+                    };
+                    out.extend_from_slice(&host[..end]);
+                }
+                b'j' => out.extend(self.state.jobs.list.len().to_string().bytes()),
+                b'l' => out.extend_from_slice(b"tty"),
+                b's' => {
+                    let name = self.state.arg0.clone();
+                    out.extend_from_slice(name.rsplit(|c| *c == b'/').next().unwrap_or_default());
+                }
+                b'u' => {
+                    let user = self.var(b"USER").map(|u| u.to_vec());
+                    out.extend(user.unwrap_or_else(|| b"user".to_vec()));
+                }
+                b'v' => out.extend_from_slice(b"5.2"),
+                b'V' => out.extend_from_slice(b"5.2.15"),
+                b'w' | b'W' => {
+                    let dir = self.var(b"PWD").unwrap_or_default().to_vec();
+                    let home = self.var(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
+                    let shown = tilde(&dir, home.as_deref());
+                    if e == b'W' && shown != b"~" && shown != b"/" {
+                        out.extend_from_slice(shown.rsplit(|c| *c == b'/').next().unwrap_or_default());
+                    } else {
+                        out.extend_from_slice(&shown);
+                    }
+                }
+                b'!' | b'#' => out.extend((self.history.len() + 1).to_string().bytes()),
+                b'$' => out.push(if box_sys::meta::ids().0 == 0 { b'#' } else { b'$' }),
+                b'[' | b']' => {}
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                b'0'..=b'7' => {
+                    let digits = text[at - 1..].iter().take(3).take_while(|c| matches!(c, b'0'..=b'7'));
+                    let n = digits.clone().count();
+                    let value = digits.fold(0u32, |v, d| v * 8 + u32::from(d - b'0'));
+                    out.push(value as u8);
+                    at += n - 1;
+                }
+                other => out.extend_from_slice(&[b'\\', other]),
+            }
+        }
+        out
+    }
+}
+
+/// A directory with the home directory shown as `~`.
+pub(crate) fn tilde(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
+    match home {
+        Some(h) if h.len() > 1 && dir.starts_with(h) => match dir.get(h.len()) {
+            None => b"~".to_vec(),
+            Some(b'/') => [b"~", &dir[h.len()..]].concat(),
+            Some(_) => dir.to_vec(),
+        },
+        _ => dir.to_vec(),
+    }
+}

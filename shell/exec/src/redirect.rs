@@ -1,0 +1,283 @@
+//! Redirections (POSIX XCU 2.7, bash manual 3.6) on the table of descriptors. What a
+//! redirection replaced is kept and put back after the command.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use box_sys::{Kind, meta, strerror};
+use sh_expand::ErrorKind;
+use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget};
+
+use crate::Shell;
+use crate::io::{Desc, MAX_FD, Memory, OpenFile};
+use crate::shell::Unwind;
+use crate::state::options::{SetOpt, ShOpt};
+use crate::state::vars::decimal;
+
+/// Descriptors to put back, in the order they were replaced.
+pub type Saved = Vec<(u32, Option<Desc>)>;
+
+/// Why a redirection failed: `None` after a message, else execution unwinds.
+type Failure = Option<Unwind>;
+
+/// The lowest number for `{name}>`.
+const FIRST_FREE: u32 = 10;
+
+impl Shell<'_> {
+    /// Performs redirections left to right. On failure those done are undone.
+    pub(crate) fn redirect(&mut self, list: &[Redirect]) -> Result<Saved, Failure> {
+        let mut saved = Saved::with_capacity(list.len());
+        for r in list {
+            if let Err(e) = self.redirect_one(r, &mut saved) {
+                self.restore(saved);
+                return Err(e);
+            }
+        }
+        Ok(saved)
+    }
+
+    /// Puts descriptors back; what was written is out before.
+    pub(crate) fn restore(&mut self, saved: Saved) {
+        self.sync_output();
+        for (n, old) in saved.into_iter().rev() {
+            self.state.fds.set(n, old);
+        }
+    }
+
+    /// The redirections stay (`exec`).
+    pub(crate) fn forget_saved(&mut self, saved: Saved) {
+        self.sync_output();
+        drop(saved);
+    }
+
+    fn put(&mut self, r: &Redirect, n: u32, desc: Option<Desc>, saved: &mut Saved) {
+        if self.dirty.is_some() {
+            self.sync_output();
+        }
+        let old = self.state.fds.set(n, desc);
+        // The descriptor of `{name}>` stays open after the command.
+        let stays = matches!(r.fd, RedirectFd::Var { .. })
+            && !self.state.options.shopt(ShOpt::VarRedirClose);
+        if !stays {
+            saved.push((n, old));
+        }
+    }
+
+    fn complain(&mut self, what: &[u8], message: &str) -> Failure {
+        self.error(&[what, b": ", message.as_bytes()]);
+        None
+    }
+
+    fn redirect_one(&mut self, r: &Redirect, saved: &mut Saved) -> Result<(), Failure> {
+        use RedirectOp as Op;
+        let word = match &r.target {
+            RedirectTarget::HereDoc(doc) => {
+                let body = match sh_expand::expand_heredoc(self, doc) {
+                    Ok(b) => b,
+                    Err(e) => return Err(Some(self.expansion_failed(e))),
+                };
+                let fd = self.number(r, 0)?;
+                self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(body)))), saved);
+                return Ok(());
+            }
+            RedirectTarget::Word(w) => w,
+        };
+        if r.op == Op::HereString {
+            let mut text = match sh_expand::expand_single(self, word) {
+                Ok(t) => t,
+                Err(e) => return Err(Some(self.expansion_failed(e))),
+            };
+            Rc::make_mut(&mut text).push(b'\n');
+            let fd = self.number(r, 0)?;
+            self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(text)))), saved);
+            return Ok(());
+        }
+        let text = match sh_expand::expand_redirect_target(self, word) {
+            Ok(t) => t,
+            Err(e) if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") => {
+                self.error(&[&e.message]);
+                return Err(None);
+            }
+            Err(e) => return Err(Some(self.expansion_failed(e))),
+        };
+        match r.op {
+            Op::DupRead | Op::DupWrite => self.duplicate(r, &text, word.raw.as_ref(), saved),
+            Op::WriteBoth | Op::AppendBoth => self.both(r, r.op == Op::AppendBoth, &text, saved),
+            op => {
+                let desc = self.open(&text, op)?;
+                let default = u32::from(!matches!(op, Op::Read | Op::ReadWrite));
+                let fd = self.number(r, default)?;
+                self.put(r, fd, Some(desc), saved);
+                Ok(())
+            }
+        }
+    }
+
+    fn both(&mut self, r: &Redirect, append: bool, text: &[u8], saved: &mut Saved) -> Result<(), Failure> {
+        let op = if append { RedirectOp::Append } else { RedirectOp::Write };
+        let desc = self.open(text, op)?;
+        self.put(r, 1, Some(desc.clone()), saved);
+        self.put(r, 2, Some(desc), saved);
+        Ok(())
+    }
+
+    /// `n>&m`, `n>&m-`, `n>&-`, and `>&file`.
+    fn duplicate(
+        &mut self,
+        r: &Redirect,
+        text: &[u8],
+        raw: &[u8],
+        saved: &mut Saved,
+    ) -> Result<(), Failure> {
+        let default = u32::from(r.op == RedirectOp::DupWrite);
+        if text == b"-" {
+            if let RedirectFd::Var { name, subscript } = &r.fd {
+                // `{fd}>&-` closes the descriptor the variable names.
+                let key = match subscript {
+                    None => self.var(name),
+                    Some(s) => match sh_expand::subscript_key(self, name, s) {
+                        Ok(key) => self.element_text(name, &key),
+                        Err(e) => return Err(Some(self.expansion_failed(e))),
+                    },
+                };
+                let n = key.and_then(|t| sh_expand::arith::plain_integer(&t));
+                let Some(n) = n.and_then(|n| u32::try_from(n).ok()) else {
+                    return Err(self.complain(name, "Bad file descriptor"));
+                };
+                self.sync_output();
+                self.state.fds.set(n, None);
+                return Ok(());
+            }
+            let fd = self.number(r, default)?;
+            self.put(r, fd, None, saved);
+            return Ok(());
+        }
+        let (digits, close) = match text.strip_suffix(b"-") {
+            Some(d) => (d, true),
+            None => (text, false),
+        };
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            if r.op == RedirectOp::DupWrite && r.fd == RedirectFd::Default {
+                return self.both(r, false, text, saved);
+            }
+            return Err(self.complain(raw, "ambiguous redirect"));
+        }
+        let n = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u32>().ok());
+        let n = n.unwrap_or(u32::MAX);
+        let Some(desc) = self.state.fds.get(n).cloned() else {
+            return Err(self.complain(digits, "Bad file descriptor"));
+        };
+        let fd = self.number(r, default)?;
+        self.put(r, fd, Some(desc), saved);
+        if close && fd != n {
+            self.put(r, n, None, saved);
+        }
+        Ok(())
+    }
+
+    /// The descriptor a redirection is about; for `{name}` a free one, assigned to the variable.
+    fn number(&mut self, r: &Redirect, default: u32) -> Result<u32, Failure> {
+        match &r.fd {
+            RedirectFd::Default => Ok(default),
+            RedirectFd::Number(n) if *n < MAX_FD => Ok(*n),
+            RedirectFd::Number(n) => Err(self.complain(&decimal(i64::from(*n)), "Bad file descriptor")),
+            RedirectFd::Var { name, subscript } => {
+                let Some(n) = self.state.fds.free_from(FIRST_FREE) else {
+                    return Err(self.complain(name, "Too many open files"));
+                };
+                let value = Rc::new(decimal(i64::from(n)));
+                if let Err(e) = self.assign_scalar_to(name, subscript.as_ref(), false, value) {
+                    self.error(&[&e.message]);
+                    let name = name.to_vec();
+                    return Err(self.complain(&name, "cannot assign fd to variable"));
+                }
+                Ok(n)
+            }
+        }
+    }
+
+    /// Opens a file as an operator asks.
+    fn open(&mut self, name: &[u8], op: RedirectOp) -> Result<Desc, Failure> {
+        if let Some(desc) = self.open_virtual(name) {
+            return match desc {
+                Some(d) => Ok(d),
+                None => Err(self.complain(name, "Bad file descriptor")),
+            };
+        }
+        self.sync_output();
+        let path = self.path(name);
+        match self.open_file(&path, op) {
+            Ok(f) => {
+                // Devices get each write at once, so that an error belongs to its command.
+                let stream = !name.starts_with(b"/dev/");
+                Ok(Desc::File(Rc::new(OpenFile::new(Rc::new(f), stream))))
+            }
+            Err(e) => {
+                let text = if e.kind() == io::ErrorKind::AlreadyExists && op == RedirectOp::Write {
+                    "cannot overwrite existing file".to_string()
+                } else if name.is_empty() {
+                    "No such file or directory".to_string()
+                } else {
+                    strerror(&e)
+                };
+                Err(self.complain(name, &text))
+            }
+        }
+    }
+
+    fn open_file(&mut self, path: &Path, op: RedirectOp) -> io::Result<std::fs::File> {
+        let mut o = OpenOptions::new();
+        match op {
+            RedirectOp::Read => {
+                let f = o.read(true).open(path)?;
+                return Ok(f);
+            }
+            RedirectOp::ReadWrite => {
+                o.read(true).write(true).create(true).truncate(false);
+            }
+            RedirectOp::Append => {
+                o.append(true).create(true);
+            }
+            _ => {
+                o.write(true).create(true);
+                if op == RedirectOp::Write && self.state.options.has(SetOpt::NoClobber) {
+                    // An existing regular file is refused; devices and pipes are not.
+                    match meta::stat(path, true) {
+                        Ok(s) if s.kind == Kind::File => {
+                            return Err(io::ErrorKind::AlreadyExists.into());
+                        }
+                        Ok(_) => {}
+                        Err(_) => {
+                            o.create_new(true);
+                        }
+                    }
+                } else {
+                    o.truncate(true);
+                }
+            }
+        }
+        let fresh = self.state.umask != 0o022 && meta::stat(path, true).is_err();
+        let f = o.open(path)?;
+        if fresh {
+            let _ = meta::chmod(path, 0o666 & !self.state.umask);
+        }
+        Ok(f)
+    }
+
+    /// `/dev/fd/N`, `/dev/stdin`, `/dev/stdout`, `/dev/stderr`: the script's own descriptors. The outer
+    /// `None` means an ordinary file.
+    pub(crate) fn open_virtual(&self, name: &[u8]) -> Option<Option<Desc>> {
+        let n = match name.strip_prefix(b"/dev/")? {
+            b"stdin" => 0,
+            b"stdout" => 1,
+            b"stderr" => 2,
+            rest => {
+                let digits = rest.strip_prefix(b"fd/")?;
+                std::str::from_utf8(digits).ok()?.parse::<u32>().ok()?
+            }
+        };
+        Some(self.state.fds.get(n).cloned())
+    }
+}

@@ -1,0 +1,279 @@
+//! Running source text: command after command, so that an alias or option set by one
+//! affects how the next is read, and a syntax error shows after what precedes it ran.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use sh_syntax::error::SyntaxError;
+use sh_syntax::parse::{Aliases, Input, ParseOptions, Parser};
+
+use crate::Shell;
+use crate::io::Desc;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::{SetOpt, ShOpt};
+
+/// Source text to run within the shell (`eval`, `source`, trap actions, `-c`).
+pub struct Text<'t> {
+    pub text: &'t [u8],
+    /// Number of its first line.
+    pub line: u32,
+    /// What syntax errors are blamed on besides the usual name, such as `eval` or `-c`.
+    pub name: Option<&'t str>,
+}
+
+struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
+
+impl Aliases for AliasView<'_> {
+    fn get(&self, name: &[u8]) -> Option<Rc<[u8]>> {
+        self.0.get(name).cloned()
+    }
+}
+
+/// Script lines from a descriptor. The descriptor may be replaced between commands (`exec < file`).
+pub struct ScriptInput {
+    pub desc: Rc<RefCell<Option<Desc>>>,
+    /// Prompts of an interactive shell with where they go.
+    pub prompts: Option<Rc<RefCell<Prompts>>>,
+    /// Copies each line to standard error (`set -v`).
+    pub echo: Rc<RefCell<Option<Desc>>>,
+}
+
+/// Expanded prompts, renewed before each command.
+pub struct Prompts {
+    pub first: Vec<u8>,
+    pub more: Vec<u8>,
+    pub out: Option<Desc>,
+}
+
+fn print_to(desc: &Option<Desc>, text: &[u8]) {
+    if let Some(Desc::File(f)) = desc {
+        // A prompt that cannot be shown is not worth an error.
+        let _ = f.write(text).and_then(|()| f.flush());
+    }
+}
+
+impl Input for ScriptInput {
+    fn read_line(&mut self, buf: &mut Vec<u8>, continuation: bool) -> bool {
+        if let Some(p) = &self.prompts {
+            let p = p.borrow();
+            print_to(&p.out, if continuation { &p.more } else { &p.first });
+        }
+        let desc = self.desc.borrow().clone();
+        let Some(desc) = desc else { return false };
+        let before = buf.len();
+        let _ = desc.read_until(Some(b'\n'), usize::MAX, buf);
+        let echo = self.echo.borrow();
+        if echo.is_some() {
+            print_to(&echo, &buf[before..]);
+        }
+        buf.len() > before
+    }
+}
+
+impl Shell<'_> {
+    /// The parser's options as the shell's are now.
+    pub(crate) fn parse_options(&self) -> ParseOptions {
+        ParseOptions {
+            posix: self.state.options.has(SetOpt::Posix),
+            extglob: self.state.options.shopt(ShOpt::ExtGlob),
+            expand_aliases: self.state.options.shopt(ShOpt::ExpandAliases),
+            first_line: self.state.line.max(1),
+        }
+    }
+
+    fn update_parser(&self, parser: &mut Parser<'_>) {
+        let o = parser.options_mut();
+        o.posix = self.state.options.has(SetOpt::Posix);
+        o.extglob = self.state.options.shopt(ShOpt::ExtGlob);
+        o.expand_aliases = self.state.options.shopt(ShOpt::ExpandAliases);
+    }
+
+    /// Reports a syntax error as bash does.
+    pub(crate) fn syntax_error(&mut self, e: &SyntaxError, name: Option<&str>) {
+        let mut prefix = self.message_name().to_vec();
+        prefix.extend_from_slice(b": ");
+        if let Some(n) = name {
+            prefix.extend_from_slice(n.as_bytes());
+            prefix.extend_from_slice(b": ");
+        }
+        let text = e.render(&prefix);
+        self.err(&text);
+    }
+
+    fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
+        for w in parser.take_warnings() {
+            let line = self.state.line;
+            self.state.line = w.line;
+            self.error(&[b"warning: ", &w.message]);
+            self.state.line = line;
+        }
+    }
+
+    /// Runs text. A syntax error has status 2 and ends it; an expansion error abandons
+    /// only the command it is in.
+    pub fn run_text(&mut self, text: Text<'_>) -> Flow {
+        self.check_depth()?;
+        let mut options = self.parse_options();
+        options.first_line = text.line.max(1);
+        self.note_command_text(text.text);
+        let mut parser = Parser::new(text.text, options);
+        let mut status = 0;
+        let mut at = 0;
+        loop {
+            self.update_parser(&mut parser);
+            let aliases = self.state.aliases.clone();
+            let next = parser.next_command(&AliasView(&aliases));
+            if self.state.options.has(SetOpt::Verbose) {
+                let end = parser.offset().min(text.text.len());
+                let lines = text.text.get(at..end).unwrap_or_default().to_vec();
+                self.err(&lines);
+            }
+            at = parser.offset();
+            self.parser_warnings(&mut parser);
+            match next {
+                Ok(None) => return Ok(status),
+                Ok(Some(list)) => match self.list(&list) {
+                    Ok(s) => status = s,
+                    Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
+                        status = s;
+                        self.state.status = s;
+                    }
+                    Err(u) => return Err(u),
+                },
+                Err(e) => {
+                    self.syntax_error(&e, text.name);
+                    self.syntax_failed = Some(());
+                    self.state.status = 2;
+                    return Ok(2);
+                }
+            }
+        }
+    }
+
+    /// `BASH_COMMAND` costs time for each command, so it is kept only where a script names it.
+    fn note_command_text(&mut self, text: &[u8]) {
+        if !self.track_commands && memchr::memmem::find(text, b"BASH_COMMAND").is_some() {
+            self.track_commands = true;
+        }
+    }
+
+    /// Runs the main script; the status to exit with, the EXIT trap included.
+    pub fn run_main(&mut self, text: Text<'_>) -> i32 {
+        let r = self.run_text(text);
+        self.finish(r)
+    }
+
+    /// Runs commands from standard input as they come.
+    pub fn run_stdin(&mut self) -> i32 {
+        let desc = Rc::new(RefCell::new(self.state.fds.get(0).cloned()));
+        let echo = Rc::new(RefCell::new(None));
+        let interactive = self.state.options.interactive;
+        let prompts = interactive.then(|| {
+            Rc::new(RefCell::new(Prompts { first: Vec::new(), more: Vec::new(), out: None }))
+        });
+        let input =
+            ScriptInput { desc: desc.clone(), prompts: prompts.clone(), echo: echo.clone() };
+        let mut options = self.parse_options();
+        options.first_line = 1;
+        self.track_commands = true;
+        let mut parser = Parser::with_input(Box::new(input), options);
+        let mut status = 0;
+        let r = loop {
+            self.update_parser(&mut parser);
+            self.sync_output();
+            *desc.borrow_mut() = self.state.fds.get(0).cloned();
+            *echo.borrow_mut() = match self.state.options.has(SetOpt::Verbose) {
+                true => self.state.fds.get(2).cloned(),
+                false => None,
+            };
+            if let Some(p) = &prompts {
+                self.renew_prompts(p);
+            }
+            let aliases = self.state.aliases.clone();
+            let next = parser.next_command(&AliasView(&aliases));
+            self.parser_warnings(&mut parser);
+            match next {
+                Ok(None) => break Ok(status),
+                Ok(Some(list)) => match self.list(&list) {
+                    Ok(s) => status = s,
+                    Err(Unwind::Discard(s)) => {
+                        status = s;
+                        self.state.status = s;
+                    }
+                    Err(u) => {
+                        if interactive && !matches!(u, Unwind::Exit(_)) {
+                            continue;
+                        }
+                        break Err(u);
+                    }
+                },
+                Err(e) => {
+                    self.syntax_error(&e, None);
+                    self.state.status = 2;
+                    status = 2;
+                    if !interactive {
+                        break Ok(2);
+                    }
+                }
+            }
+        };
+        self.finish(r)
+    }
+
+    fn renew_prompts(&mut self, p: &Rc<RefCell<Prompts>>) {
+        let status = self.state.status;
+        let ps1 = self.var(b"PS1").unwrap_or_default();
+        let ps2 = self.var(b"PS2").unwrap_or_default();
+        let first = self.expand_prompt(&ps1).unwrap_or_default();
+        let more = self.expand_prompt(&ps2).unwrap_or_default();
+        self.state.status = status;
+        *p.borrow_mut() = Prompts { first, more, out: self.state.fds.get(2).cloned() };
+    }
+
+    /// The end of the shell: EXIT trap, output written.
+    pub fn finish(&mut self, r: Flow) -> i32 {
+        let status = match r {
+            Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => self.state.status,
+        };
+        let status = match self.run_pending_traps() {
+            Ok(()) => status,
+            Err(Unwind::Exit(s)) => s,
+            Err(_) => status,
+        };
+        let status = self.run_exit_trap(status);
+        self.drain_captured_jobs();
+        self.sync_output();
+        if self.broken_pipe && status == 0 { 141 } else { status }
+    }
+}
+
+impl Shell<'_> {
+    /// Remembers the text of `-c` in BASH_EXECUTION_STRING.
+    pub fn set_command_string(&mut self, text: &[u8]) {
+        self.set_quietly(b"BASH_EXECUTION_STRING", text);
+    }
+
+    /// A script given as `/dev/stdin` or `/dev/fd/N`; `None` for an ordinary file.
+    pub fn open_script(&mut self, name: &[u8]) -> Option<std::io::Result<Vec<u8>>> {
+        let desc = self.open_virtual(name)?;
+        let Some(desc) = desc else { return Some(Err(crate::io::bad_fd())) };
+        let mut out = Vec::new();
+        Some(desc.read_to_end(&mut out).map(|()| out))
+    }
+
+    /// Runs a start-up file if it is there (`BASH_ENV`); its name undergoes parameter,
+    /// command and arithmetic expansion.
+    pub fn source_quietly(&mut self, name: &[u8]) {
+        let expanded = match sh_syntax::parse::parse_dquoted(name, &self.parse_options()) {
+            Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),
+            Err(_) => Ok(name.to_vec()),
+        };
+        let Ok(file) = expanded else { return };
+        if let Ok(text) = std::fs::read(self.path(&file)) {
+            // A failure there does not keep the script from running.
+            let _ = self.run_text(Text { text: &text, line: 1, name: None });
+        }
+    }
+}

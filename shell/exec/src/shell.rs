@@ -1,0 +1,266 @@
+//! The shell: its state, what it was given to act with, messages, and the shared helpers.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use box_applet::Table;
+use box_sys::{Processes, path};
+use sh_expand::{ErrorKind, ExpandError, Str};
+
+use crate::budget::{Budget, Limits};
+use crate::io::{FdTable, OpenFile};
+use crate::state::{Frame, GetOpts, PipeStatus, State};
+
+/// Why execution leaves the normal path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwind {
+    /// `break n`, `continue n`: levels still to go.
+    Break(u32),
+    Continue(u32),
+    /// `return`: ends the function or sourced file.
+    Return(i32),
+    /// Ends the shell (or subshell).
+    Exit(i32),
+    /// Abandons the current top-level command (bash's DISCARD after an expansion error).
+    Discard(i32),
+}
+
+/// The status of what ran, or the way out.
+pub type Flow = Result<i32, Unwind>;
+
+pub struct Shell<'a> {
+    pub state: Box<State>,
+    pub sys: &'a dyn Processes,
+    pub table: &'a Table,
+    pub budget: Budget,
+    /// The stream with collected output, and since when (ms).
+    pub(crate) dirty: Option<Rc<OpenFile>>,
+    pub(crate) dirty_since: u64,
+    pub(crate) broken_pipe: bool,
+    pub(crate) output_error: Option<std::io::Error>,
+    /// Status of the last command substitution of the current command.
+    pub(crate) last_subst: Option<i32>,
+    /// Signals that arrived and wait for a safe moment, one bit each.
+    pub(crate) pending_signals: u64,
+    /// Signals sent by a subshell to the shell around it.
+    pub(crate) outer_signals: u64,
+    /// The last text that was run did not parse.
+    pub(crate) syntax_failed: Option<()>,
+    pub(crate) env_cache: Option<(u64, EnvList)>,
+    /// Process substitutions of the current command, to be closed after it.
+    pub(crate) process_subs: Vec<crate::process_sub::Running>,
+    pub(crate) regex_cache: Option<(Vec<u8>, bool, Rc<box_text::regex::Regex>)>,
+    pub(crate) next_pseudo_pid: u32,
+    /// How a substitution ended the shell, while expansion passes the news on.
+    pub(crate) interrupted: Option<Unwind>,
+    /// `exec` without a command: its redirections stay.
+    pub(crate) keep_redirects: bool,
+    /// Some script text names BASH_COMMAND.
+    pub(crate) track_commands: bool,
+    pub(crate) history: Vec<Vec<u8>>,
+}
+
+pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
+
+/// What a shell starts with.
+pub struct Start<'a> {
+    pub arg0: Vec<u8>,
+    pub positional: Vec<Vec<u8>>,
+    pub env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub cwd: PathBuf,
+    pub fds: FdTable,
+    pub limits: Limits,
+    pub sys: &'a dyn Processes,
+    pub table: &'a Table,
+}
+
+impl<'a> Shell<'a> {
+    pub fn new(start: Start<'a>) -> Shell<'a> {
+        let pid = start.sys.pid();
+        let state = State {
+            vars: Default::default(),
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            options: Default::default(),
+            traps: Default::default(),
+            jobs: Rc::default(),
+            fds: start.fds,
+            cwd: Rc::new(start.cwd),
+            dirs: Rc::default(),
+            arg0: Rc::new(start.arg0),
+            positional: Rc::new(start.positional.into_iter().map(Rc::new).collect()),
+            frames: Rc::default(),
+            hashed: Rc::default(),
+            disabled_builtins: Rc::default(),
+            status: 0,
+            pipe_status: PipeStatus::One(0),
+            last_background: None,
+            last_arg: Str::default(),
+            line: 0,
+            shell_pid: pid,
+            own_pid: pid,
+            subshell: 0,
+            started: Instant::now(),
+            seconds_offset: 0,
+            random: pid.wrapping_mul(2_654_435_761) ^ Instant::now().elapsed().subsec_nanos(),
+            getopts: GetOpts::default(),
+            umask: 0o022,
+            errexit_ignored: 0,
+            loop_depth: 0,
+            xtrace_depth: 0,
+            in_debug_trap: false,
+            in_err_trap: false,
+            in_return_trap: false,
+            command_text: Str::default(),
+            completions: Rc::default(),
+        };
+        let mut shell = Shell {
+            state: Box::new(state),
+            sys: start.sys,
+            table: start.table,
+            budget: Budget::new(start.limits),
+            dirty: None,
+            dirty_since: 0,
+            broken_pipe: false,
+            output_error: None,
+            last_subst: None,
+            pending_signals: 0,
+            outer_signals: 0,
+            syntax_failed: None,
+            env_cache: None,
+            process_subs: Vec::new(),
+            regex_cache: None,
+            next_pseudo_pid: 0,
+            interrupted: None,
+            keep_redirects: false,
+            track_commands: false,
+            history: Vec::new(),
+        };
+        shell.init_vars(&start.env);
+        let seed = shell.entropy();
+        shell.state.random = seed as u32;
+        shell
+    }
+
+    /// The bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
+    pub fn enter_script(&mut self, file: &[u8]) {
+        Rc::make_mut(&mut self.state.frames).push(Frame {
+            name: Rc::new(b"main".to_vec()),
+            source: Rc::new(file.to_vec()),
+            call_line: 0,
+            is_function: false,
+        });
+    }
+
+    /// The name messages begin with: the file whose code runs, else `$0`.
+    pub fn message_name(&self) -> Str {
+        match self.state.frames.last() {
+            Some(f) if !f.source.is_empty() => f.source.clone(),
+            _ => self.state.arg0.clone(),
+        }
+    }
+
+    /// `NAME: line N: `, as bash begins its messages.
+    pub fn prefix(&self) -> Vec<u8> {
+        let mut p = self.message_name().to_vec();
+        p.extend_from_slice(b": ");
+        if !self.state.options.interactive {
+            p.extend_from_slice(format!("line {}: ", self.state.line).as_bytes());
+        }
+        p
+    }
+
+    /// A message on standard error, with the usual prefix and a newline.
+    pub fn error(&mut self, parts: &[&[u8]]) {
+        let mut line = self.prefix();
+        parts.iter().for_each(|p| line.extend_from_slice(p));
+        line.push(b'\n');
+        self.err(&line);
+    }
+
+    /// `PREFIX NAME: MESSAGE`.
+    pub fn builtin_error(&mut self, name: &[u8], parts: &[&[u8]]) {
+        let mut all = vec![name, b": "];
+        all.extend_from_slice(parts);
+        self.error(&all);
+    }
+
+    /// Reports a failed expansion and says how execution goes on.
+    pub fn expansion_failed(&mut self, e: ExpandError) -> Unwind {
+        if e.kind == ErrorKind::Interrupted {
+            return self.interrupted.take().unwrap_or(Unwind::Exit(1));
+        }
+        if !e.message.is_empty() {
+            self.error(&[&e.message]);
+        }
+        match e.kind {
+            ErrorKind::Exit => {
+                let status = if self.state.options.command_string { 127 } else { 1 };
+                if self.state.options.interactive { Unwind::Discard(1) } else { Unwind::Exit(status) }
+            }
+            ErrorKind::Limit => Unwind::Exit(1),
+            _ => Unwind::Discard(1),
+        }
+    }
+
+    /// An operand as an absolute path.
+    pub fn path(&self, operand: &[u8]) -> PathBuf {
+        path::resolve(&self.state.cwd, operand)
+    }
+
+    pub fn cwd(&self) -> &Path {
+        &self.state.cwd
+    }
+
+    /// The file system is about to be looked at or changed: everything written must be there.
+    pub fn about_to_look(&mut self) {
+        self.sync_output();
+    }
+
+    /// Called before each command: budgets, signals, a closed output.
+    #[inline]
+    pub(crate) fn tick(&mut self) -> Result<(), Unwind> {
+        self.budget.commands += 1;
+        if self.budget.commands & 0x3f == 0 || self.broken_pipe || self.pending_signals != 0 {
+            return self.slow_tick();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn loop_tick(&mut self) -> Result<(), Unwind> {
+        self.budget.loop_rounds += 1;
+        if self.budget.loop_rounds & 0x3f == 0 || self.pending_signals != 0 {
+            return self.slow_tick();
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn slow_tick(&mut self) -> Result<(), Unwind> {
+        if self.broken_pipe {
+            self.broken_pipe = false;
+            if self.state.traps.get(box_sys::signal::PIPE).is_none() {
+                return Err(Unwind::Exit(128 + i32::from(box_sys::signal::PIPE)));
+            }
+        }
+        if let Some(what) = self.budget.exceeded() {
+            self.error(&[b"limit reached: ", what.as_bytes()]);
+            return Err(Unwind::Exit(1));
+        }
+        if self.dirty.is_some() && self.budget.clock().saturating_sub(self.dirty_since) > 10 {
+            self.sync_output();
+        }
+        self.run_pending_traps()
+    }
+
+    /// Guards every recursion of the walker.
+    pub(crate) fn check_depth(&mut self) -> Result<(), Unwind> {
+        if self.budget.stack_low() {
+            self.error(&[b"maximum nesting level exceeded"]);
+            return Err(Unwind::Exit(1));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,629 @@
+//! Assignment: namerefs, attributes, array elements, and what some variables do besides
+//! (bash manual 3.4, 4.2 `declare`, 5).
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use sh_expand::array::{AssocArray, IndexedArray};
+use sh_expand::{Attributes, Env as _, ErrorKind, ExpandError, Key, OwnedKey, Str};
+use sh_syntax::ast::{ArrayElement, AssignValue, Assignment, Subscript, WordPart};
+
+use super::options::SetOpt;
+use super::vars::{Dynamic, Slot, Var, decimal};
+use crate::Shell;
+
+type Result<T> = std::result::Result<T, ExpandError>;
+
+/// How many namerefs may lead to each other.
+const MAX_NAMEREFS: usize = 8;
+
+pub(crate) fn command_error(message: Vec<u8>) -> ExpandError {
+    ExpandError { kind: ErrorKind::Command, message }
+}
+
+fn readonly(name: &[u8]) -> ExpandError {
+    ExpandError { kind: ErrorKind::Readonly, message: [name, b": readonly variable"].concat() }
+}
+
+/// Where an assignment goes after namerefs are followed.
+pub struct Target<'a> {
+    pub name: Cow<'a, [u8]>,
+    /// The subscript of a nameref such as `a[2]`.
+    pub subscript: Option<Str>,
+}
+
+/// `name[sub]` split; the subscript is `None` where there is none.
+pub fn split_reference(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(b'[', text) {
+        Some(at) if text.ends_with(b"]") => (&text[..at], Some(&text[at + 1..text.len() - 1])),
+        _ => (text, None),
+    }
+}
+
+/// Whether the text is a name (POSIX XBD 3.216).
+pub fn is_name(text: &[u8]) -> bool {
+    matches!(text.first(), Some(c) if c.is_ascii_alphabetic() || *c == b'_')
+        && text.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
+}
+
+impl Shell<'_> {
+    /// Follows namerefs from `name`.
+    pub fn follow<'n>(&self, name: &'n [u8]) -> Result<Target<'n>> {
+        match self.state.vars.get(name) {
+            Some(v) if v.attrs.nameref => {}
+            _ => return Ok(Target { name: Cow::Borrowed(name), subscript: None }),
+        }
+        let mut at: Vec<u8> = name.to_vec();
+        for _ in 0..MAX_NAMEREFS {
+            let next = match self.state.vars.get(&at) {
+                Some(v) if v.attrs.nameref => v.text(),
+                _ => return Ok(Target { name: Cow::Owned(at), subscript: None }),
+            };
+            let Some(next) = next.filter(|n| !n.is_empty()) else {
+                return Ok(Target { name: Cow::Owned(at), subscript: None });
+            };
+            let (base, sub) = split_reference(&next);
+            if let Some(sub) = sub {
+                let name = Cow::Owned(base.to_vec());
+                return Ok(Target { name, subscript: Some(Rc::new(sub.to_vec())) });
+            }
+            if base == at {
+                // A local reference to the name itself means the variable it hides.
+                return Ok(Target { name: Cow::Owned(at), subscript: None });
+            }
+            at = base.to_vec();
+        }
+        Err(command_error([name, b": circular name reference"].concat()))
+    }
+
+    pub(crate) fn check_writable(&self, name: &[u8]) -> Result<()> {
+        match self.state.vars.get(name) {
+            Some(v) if v.attrs.readonly => Err(readonly(name)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The value as the attributes make it.
+    fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
+        if attrs.integer {
+            let n = sh_expand::arith::eval_text(self, &value)?;
+            return Ok(Rc::new(decimal(n)));
+        }
+        if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) {
+            return Ok(value);
+        }
+        let text = String::from_utf8_lossy(&value);
+        let folded = if attrs.lowercase {
+            text.to_lowercase()
+        } else if attrs.uppercase {
+            text.to_uppercase()
+        } else {
+            let mut chars = text.chars();
+            chars.next().map_or_else(String::new, |c| {
+                c.to_uppercase().collect::<String>() + &chars.as_str().to_lowercase()
+            })
+        };
+        if std::str::from_utf8(&value).is_err() {
+            // Case is defined for text only.
+            return Ok(value);
+        }
+        Ok(Rc::new(folded.into_bytes()))
+    }
+
+    /// Assigns to a scalar, or to element 0 of an array. `name` is a base name.
+    pub fn set_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
+        let allexport = self.state.options.has(SetOpt::AllExport);
+        // The common case in one probe: an existing plain scalar.
+        if let Some(v) = self.state.vars.get(name) {
+            let a = v.attrs;
+            if a.readonly {
+                return Err(readonly(name));
+            }
+            if let Slot::Dynamic(d) = v.slot {
+                return self.set_dynamic(name, d, &value);
+            }
+            let nameref = a.nameref;
+            let value = if nameref { value } else { self.converted(a, value)? };
+            let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
+            match &mut v.slot {
+                Slot::Indexed(array) => Rc::make_mut(array).set(0, value),
+                Slot::Assoc(array) => Rc::make_mut(array).set(b"0", value),
+                slot if a.indexed => {
+                    let mut array = IndexedArray::new();
+                    array.set(0, value);
+                    *slot = Slot::Indexed(Rc::new(array));
+                }
+                slot if a.assoc => {
+                    let mut array = AssocArray::new();
+                    array.set(b"0", value);
+                    *slot = Slot::Assoc(Rc::new(array));
+                }
+                slot => *slot = Slot::Scalar(value),
+            }
+            if allexport {
+                v.attrs.export = true;
+            }
+            if a.export || allexport {
+                self.state.vars.touch_env();
+            }
+        } else {
+            let v = self.state.vars.entry(name);
+            v.slot = Slot::Scalar(value);
+            if allexport {
+                v.attrs.export = true;
+                self.state.vars.touch_env();
+            }
+        }
+        self.after_set(name);
+        Ok(())
+    }
+
+    /// Assigns a number; `false` when the slow path must do it.
+    #[inline]
+    pub fn set_number(&mut self, name: &[u8], value: i64) -> Result<bool> {
+        let Some(v) = self.state.vars.get(name) else { return Ok(false) };
+        let a = v.attrs;
+        if a.readonly || a.nameref || a.export || a.indexed || a.assoc {
+            return Ok(false);
+        }
+        if a.lowercase || a.uppercase || a.capitalize {
+            return Ok(false);
+        }
+        if !matches!(v.slot, Slot::Int(_) | Slot::Scalar(_)) || is_special(name) {
+            return Ok(false);
+        }
+        if self.state.options.has(SetOpt::AllExport) {
+            return Ok(false);
+        }
+        if let Some(v) = self.state.vars.get_mut(name) {
+            v.slot = Slot::Int(value);
+        }
+        Ok(true)
+    }
+
+    /// `name+=value`.
+    pub fn append_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
+        let Some(v) = self.state.vars.get(name) else { return self.set_scalar(name, value) };
+        let a = v.attrs;
+        if a.readonly {
+            return Err(readonly(name));
+        }
+        if matches!(v.slot, Slot::Dynamic(_)) {
+            let mut text = self.text_of(name).unwrap_or_default().to_vec();
+            text.extend_from_slice(&value);
+            return self.set_scalar(name, Rc::new(text));
+        }
+        if a.integer {
+            let old = v.text().unwrap_or_default();
+            let old = sh_expand::arith::eval_text(self, &old)?;
+            let add = sh_expand::arith::eval_text(self, &value)?;
+            return self.set_scalar(name, Rc::new(decimal(old.wrapping_add(add))));
+        }
+        if a.lowercase || a.uppercase || a.capitalize || v.is_array() || !v.is_set() {
+            let mut text = v.text().map(|t| t.to_vec()).unwrap_or_default();
+            text.extend_from_slice(&value);
+            return self.set_scalar(name, Rc::new(text));
+        }
+        let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
+        match &mut v.slot {
+            Slot::Int(n) => {
+                let mut text = decimal(*n);
+                text.extend_from_slice(&value);
+                v.slot = Slot::Scalar(Rc::new(text));
+            }
+            Slot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
+            _ => {}
+        }
+        if a.export {
+            self.state.vars.touch_env();
+        }
+        self.after_set(name);
+        Ok(())
+    }
+
+    /// Assigns to an array element; a scalar becomes element 0 of a new array.
+    pub fn set_array_element(&mut self, name: &[u8], key: &OwnedKey, append: bool, value: Str) -> Result<()> {
+        self.check_writable(name)?;
+        let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
+        if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
+            let d = *d;
+            return self.set_dynamic_element(name, d, key, value);
+        }
+        let value = if append {
+            let old = self.element_text(name, key);
+            match old {
+                Some(old) if attrs.integer => {
+                    let a = sh_expand::arith::eval_text(self, &old)?;
+                    let b = sh_expand::arith::eval_text(self, &value)?;
+                    Rc::new(decimal(a.wrapping_add(b)))
+                }
+                Some(_) if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) => {
+                    return self.append_element(name, key, &value);
+                }
+                Some(old) => {
+                    let mut text = old.to_vec();
+                    text.extend_from_slice(&value);
+                    self.converted(attrs, Rc::new(text))?
+                }
+                None => self.converted(attrs, value)?,
+            }
+        } else {
+            self.converted(attrs, value)?
+        };
+        let allexport = self.state.options.has(SetOpt::AllExport);
+        let v = self.state.vars.entry(name);
+        if allexport {
+            v.attrs.export = true;
+        }
+        make_array(v, matches!(key, OwnedKey::Name(_)));
+        match (&mut v.slot, key) {
+            (Slot::Indexed(a), OwnedKey::Index(i)) => {
+                let a = Rc::make_mut(a);
+                let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
+                a.set(i, value);
+            }
+            (Slot::Assoc(a), OwnedKey::Name(k)) => Rc::make_mut(a).set(k, value),
+            (Slot::Assoc(a), OwnedKey::Index(i)) => Rc::make_mut(a).set(&decimal(*i), value),
+            _ => {}
+        }
+        self.after_set(name);
+        Ok(())
+    }
+
+    fn append_element(&mut self, name: &[u8], key: &OwnedKey, add: &[u8]) -> Result<()> {
+        let v = self.state.vars.entry(name);
+        match (&mut v.slot, key) {
+            (Slot::Indexed(a), OwnedKey::Index(i)) => {
+                let a = Rc::make_mut(a);
+                let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
+                // Taken out first, so that the text is ours alone and grows in place.
+                let mut text = a.get(i).cloned().unwrap_or_default();
+                a.unset(i);
+                Rc::make_mut(&mut text).extend_from_slice(add);
+                a.set(i, text);
+            }
+            (Slot::Assoc(a), OwnedKey::Name(k)) => {
+                let a = Rc::make_mut(a);
+                let mut text = a.get(k).map(|t| t.to_vec()).unwrap_or_default();
+                text.extend_from_slice(add);
+                a.set(k, Rc::new(text));
+            }
+            (Slot::Int(_) | Slot::Scalar(_), OwnedKey::Index(0)) => {
+                make_array(v, false);
+                return self.append_element(name, key, add);
+            }
+            _ => {}
+        }
+        self.after_set(name);
+        Ok(())
+    }
+
+    /// The text of an element, dynamic arrays included.
+    pub fn element_text(&mut self, name: &[u8], key: &OwnedKey) -> Option<Str> {
+        match (self.get(name)?, key) {
+            (sh_expand::Value::Scalar(s), OwnedKey::Index(0 | -1)) => Some(s),
+            (sh_expand::Value::Indexed(a), OwnedKey::Index(i)) => a.get(a.resolve(*i)?).cloned(),
+            (sh_expand::Value::Assoc(a), OwnedKey::Name(k)) => a.get(k).cloned(),
+            (sh_expand::Value::Assoc(a), OwnedKey::Index(i)) => a.get(&decimal(*i)).cloned(),
+            _ => None,
+        }
+    }
+
+    /// `name=(...)` and `name+=(...)` on the visible variable.
+    pub fn set_compound(
+        &mut self,
+        name: &[u8],
+        elements: &[ArrayElement],
+        append: bool,
+    ) -> Result<()> {
+        self.check_writable(name)?;
+        let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
+        let assoc = attrs.assoc
+            || matches!(self.state.vars.get(name), Some(Var { slot: Slot::Assoc(_), .. }));
+        let values = sh_expand::compound_elements(self, name, assoc, elements)?;
+        self.store_compound(name, assoc, append, values)
+    }
+
+    pub(crate) fn store_compound(
+        &mut self,
+        name: &[u8],
+        assoc: bool,
+        append: bool,
+        values: Vec<sh_expand::CompoundElement>,
+    ) -> Result<()> {
+        let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
+        let plain = !(attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize);
+        if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
+            if !matches!(d, Dynamic::BashAliases | Dynamic::BashCmds) {
+                return Ok(());
+            }
+        }
+        let allexport = self.state.options.has(SetOpt::AllExport);
+        if assoc {
+            let mut array = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
+                Some(Slot::Assoc(a)) if append => std::mem::take(Rc::make_mut(a)),
+                _ => AssocArray::new(),
+            };
+            for e in values {
+                let Some(OwnedKey::Name(key)) = e.key else { continue };
+                let mut value = e.value;
+                if e.append {
+                    if let Some(old) = array.get(&key) {
+                        value = self.joined(attrs, old.clone(), value)?;
+                    }
+                }
+                let value = if plain { value } else { self.converted(attrs, value)? };
+                array.set(&key, value);
+            }
+            let v = self.state.vars.entry(name);
+            v.attrs.assoc = true;
+            v.slot = Slot::Assoc(Rc::new(array));
+        } else {
+            let mut array = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
+                Some(Slot::Indexed(a)) if append => std::mem::take(Rc::make_mut(a)),
+                Some(slot @ (Slot::Scalar(_) | Slot::Int(_))) if append => {
+                    let old = std::mem::replace(slot, Slot::Unset);
+                    let var = Var { slot: old, attrs, level: 0 };
+                    var.text().into_iter().collect()
+                }
+                _ => IndexedArray::new(),
+            };
+            let mut next = array.max_index().map_or(0, |m| m + 1);
+            for e in values {
+                let index = match e.key {
+                    Some(OwnedKey::Index(i)) => match array.resolve(i) {
+                        Some(i) => i,
+                        None => return Err(bad_subscript(name, i)),
+                    },
+                    _ => next,
+                };
+                let mut value = e.value;
+                if e.append {
+                    if let Some(old) = array.get(index) {
+                        value = self.joined(attrs, old.clone(), value)?;
+                    }
+                }
+                let value = if plain { value } else { self.converted(attrs, value)? };
+                array.set(index, value);
+                next = index.saturating_add(1);
+            }
+            let v = self.state.vars.entry(name);
+            v.attrs.indexed = true;
+            v.slot = Slot::Indexed(Rc::new(array));
+        }
+        if allexport {
+            self.state.vars.entry(name).attrs.export = true;
+        }
+        self.after_set(name);
+        Ok(())
+    }
+
+    fn joined(&mut self, attrs: Attributes, old: Str, add: Str) -> Result<Str> {
+        if attrs.integer {
+            let a = sh_expand::arith::eval_text(self, &old)?;
+            let b = sh_expand::arith::eval_text(self, &add)?;
+            return Ok(Rc::new(decimal(a.wrapping_add(b))));
+        }
+        let mut text = old.to_vec();
+        text.extend_from_slice(&add);
+        Ok(Rc::new(text))
+    }
+
+    /// Performs an assignment as it stands in the source, on the visible variable.
+    pub fn assign(&mut self, a: &Assignment) -> Result<()> {
+        // `i=$((...))` on a plain variable: no text in between.
+        if let (AssignValue::Scalar(word), None, false) = (&a.value, &a.subscript, a.append) {
+            if let [WordPart::Arith(arith)] = word.parts.as_slice() {
+                let n = sh_expand::arith::eval(self, arith)?;
+                if !self.set_number(&a.name, n)? {
+                    self.assign_scalar_to(&a.name, None, false, Rc::new(decimal(n)))?;
+                }
+                self.trace_assignment(a, None);
+                return Ok(());
+            }
+        }
+        match &a.value {
+            AssignValue::Scalar(word) => {
+                let value = sh_expand::expand_assignment_value(self, word)?;
+                if self.tracing() {
+                    self.trace_assignment(a, Some(&value));
+                }
+                self.assign_scalar_to(&a.name, a.subscript.as_ref(), a.append, value)
+            }
+            AssignValue::Array(elements) => {
+                if a.subscript.is_some() {
+                    let raw = a.raw.split(|c| *c == b'=').next().unwrap_or_default();
+                    let raw = raw.strip_suffix(b"+").unwrap_or(raw);
+                    let message = [raw, b": cannot assign list to array member"].concat();
+                    return Err(command_error(message));
+                }
+                if self.tracing() {
+                    self.trace_assignment(a, None);
+                }
+                let target = self.follow(&a.name)?;
+                let name = target.name.into_owned();
+                self.set_compound(&name, elements, a.append)
+            }
+        }
+    }
+
+    /// Assigns a value to `name` or `name[subscript]`, following namerefs.
+    pub fn assign_scalar_to(
+        &mut self,
+        name: &[u8],
+        subscript: Option<&Subscript>,
+        append: bool,
+        value: Str,
+    ) -> Result<()> {
+        if subscript.is_none() {
+            // No nameref: nothing to copy.
+            let plain = self.state.vars.get(name).is_none_or(|v| !v.attrs.nameref);
+            if plain {
+                return if append {
+                    self.append_scalar(name, value)
+                } else {
+                    self.set_scalar(name, value)
+                };
+            }
+        }
+        let target = self.follow(name)?;
+        let base = target.name.into_owned();
+        match (subscript, target.subscript) {
+            (Some(sub), None) => {
+                self.check_writable(&base)?;
+                let key = sh_expand::subscript_key(self, &base, sub)?;
+                self.set_array_element(&base, &key, append, value)
+            }
+            (None, Some(sub)) => {
+                self.check_writable(&base)?;
+                let key = sh_expand::subscript_text_key(self, &base, &sub)?;
+                self.set_array_element(&base, &key, append, value)
+            }
+            (Some(_), Some(sub)) => {
+                let message = [base.as_slice(), b"[", &sub, b"]: not a valid identifier"].concat();
+                Err(command_error(message))
+            }
+            (None, None) => {
+                if self.state.vars.get(&base).is_some_and(|v| v.attrs.nameref) {
+                    // A reference without target takes one.
+                    let (target, _) = split_reference(&value);
+                    if !is_name(target) {
+                        let quoted = [b"`", value.as_slice(), b"': not a valid identifier"];
+                        return Err(command_error(quoted.concat()));
+                    }
+                }
+                if append { self.append_scalar(&base, value) } else { self.set_scalar(&base, value) }
+            }
+        }
+    }
+
+    /// Assigns to what the text `name` or `name[sub]` means (`read`, `printf -v`, `for`).
+    pub fn assign_reference(&mut self, reference: &[u8], value: Str) -> Result<()> {
+        let (name, sub) = split_reference(reference);
+        match sub {
+            None => self.assign_scalar_to(name, None, false, value),
+            Some(sub) => {
+                let target = self.follow(name)?;
+                let base = target.name.into_owned();
+                self.check_writable(&base)?;
+                let key = sh_expand::subscript_text_key(self, &base, sub)?;
+                self.set_array_element(&base, &key, false, value)
+            }
+        }
+    }
+
+    /// Replaces a variable by an indexed array (`read -a`, `mapfile`, BASH_REMATCH).
+    pub fn set_array(&mut self, name: &[u8], array: IndexedArray) -> Result<()> {
+        self.check_writable(name)?;
+        let v = self.state.vars.entry(name);
+        v.attrs.indexed = true;
+        v.slot = Slot::Indexed(Rc::new(array));
+        Ok(())
+    }
+
+    /// The text of a scalar or element 0, computed variables included.
+    pub fn text_of(&mut self, name: &[u8]) -> Option<Str> {
+        match self.state.vars.get(name)? {
+            Var { slot: Slot::Dynamic(_), .. } => match self.get(name)? {
+                sh_expand::Value::Scalar(s) => Some(s),
+                sh_expand::Value::Indexed(a) => a.get(0).cloned(),
+                sh_expand::Value::Assoc(a) => a.get(b"0").cloned(),
+            },
+            v => v.text(),
+        }
+    }
+
+    /// A variable for the shell's own use, following namerefs; `None` if unset.
+    pub fn var(&mut self, name: &[u8]) -> Option<Str> {
+        let target = self.follow(name).ok()?;
+        let name = target.name.into_owned();
+        self.text_of(&name)
+    }
+
+    /// Sets a variable on the shell's own behalf, ignoring failures such as readonly.
+    pub fn set_quietly(&mut self, name: &[u8], value: &[u8]) {
+        let _ = self.set_scalar(name, Rc::new(value.to_vec()));
+    }
+
+    /// What the assignment of some variables does besides.
+    pub(crate) fn after_set(&mut self, name: &[u8]) {
+        if !is_special(name) {
+            return;
+        }
+        match name {
+            b"PATH" => self.state.hashed = Rc::default(),
+            b"OPTIND" => {
+                let text = self.text_of(b"OPTIND").unwrap_or_default();
+                let n = sh_expand::arith::plain_integer(&text).unwrap_or(1).max(1);
+                self.state.getopts = super::GetOpts { index: n as usize - 1, offset: 0 };
+            }
+            b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.sync_locale(),
+            b"POSIXLY_CORRECT" => {
+                let on = self.state.vars.get(name).is_some();
+                self.state.options.put(SetOpt::Posix, on);
+            }
+            b"GLOBIGNORE" => {
+                let on = self.text_of(name).is_some_and(|t| !t.is_empty());
+                self.state.options.put_shopt(super::options::ShOpt::DotGlob, on);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn sync_locale(&mut self) {
+        let mut locale = Str::default();
+        for name in [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"] {
+            if let Some(v) = self.state.vars.get(name).and_then(Var::text).filter(|t| !t.is_empty()) {
+                locale = v;
+                break;
+            }
+        }
+        let upper = locale.to_ascii_uppercase();
+        // Without any setting the guest is UTF-8.
+        let c = upper == b"C" || upper == b"POSIX";
+        self.state.options.set_c_locale(c);
+    }
+}
+
+/// Whether assignment to the name has side effects; cheap for ordinary names.
+#[inline]
+fn is_special(name: &[u8]) -> bool {
+    matches!(name.first(), Some(b'P' | b'O' | b'L' | b'G'))
+        && matches!(
+            name,
+            b"PATH" | b"OPTIND" | b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"POSIXLY_CORRECT" | b"GLOBIGNORE"
+        )
+}
+
+fn bad_subscript(name: &[u8], index: i64) -> ExpandError {
+    command_error([name, b"[", &decimal(index), b"]: bad array subscript"].concat())
+}
+
+/// Turns a scalar into an array of one element.
+pub(crate) fn make_array(v: &mut Var, assoc: bool) {
+    let assoc = assoc || v.attrs.assoc;
+    match &v.slot {
+        Slot::Indexed(_) | Slot::Assoc(_) | Slot::Dynamic(_) => return,
+        _ => {}
+    }
+    if assoc {
+        let mut a = AssocArray::new();
+        if let Some(t) = v.text() {
+            a.set(b"0", t);
+        }
+        v.attrs.assoc = true;
+        v.slot = Slot::Assoc(Rc::new(a));
+    } else {
+        let a: IndexedArray = v.text().into_iter().collect();
+        v.attrs.indexed = true;
+        v.slot = Slot::Indexed(Rc::new(a));
+    }
+}
+
+/// The borrowed form of a key as the owned one.
+pub(crate) fn owned(key: Key<'_>) -> OwnedKey {
+    match key {
+        Key::Index(i) => OwnedKey::Index(i),
+        Key::Name(n) => OwnedKey::Name(n.to_vec()),
+    }
+}

@@ -1,0 +1,129 @@
+//! Everything a subshell gets a copy of. A clone costs reference counts only: tables are
+//! behind `Rc` and copied by the side that writes first.
+//!
+//! | file | what |
+//! |---|---|
+//! | `vars` | variables, scopes |
+//! | `assign` | assignment with attributes, namerefs and side effects (on [`crate::Shell`]) |
+//! | `dynamic` | computed variables (on [`crate::Shell`]) |
+//! | `options` | `set -o`, `shopt` |
+//! | `traps` | trap table |
+//! | `jobs` | background jobs and their statuses |
+//! | `ship` | the state as bytes, for a spawned shell |
+
+pub mod assign;
+pub mod dynamic;
+pub mod hash;
+pub mod jobs;
+pub mod options;
+pub mod ship;
+pub mod traps;
+pub mod vars;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use sh_expand::Str;
+use sh_syntax::ast::Function;
+
+use crate::io::FdTable;
+use hash::FastMap;
+use jobs::Jobs;
+use options::Options;
+use traps::Traps;
+use vars::{Name, Vars};
+
+/// A shell function. The source text of one that came from a parent shell is parsed at its first call.
+#[derive(Clone, Debug)]
+pub struct FunctionDef {
+    pub function: Rc<Function>,
+    /// The file it was defined in (`BASH_SOURCE`).
+    pub source: Str,
+    pub line: u32,
+    pub export: bool,
+    pub readonly: bool,
+    pub trace: bool,
+}
+
+/// One active call: a function or a sourced file.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Function name, `source` for a file, `main` at the bottom.
+    pub name: Str,
+    /// The file whose code runs.
+    pub source: Str,
+    /// Line of the call.
+    pub call_line: u32,
+    /// A function call, not a sourced file.
+    pub is_function: bool,
+}
+
+/// The status of the last pipeline's stages.
+#[derive(Clone, Debug)]
+pub enum PipeStatus {
+    One(i32),
+    Many(Rc<Vec<i32>>),
+}
+
+/// Progress of `getopts` within one word.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GetOpts {
+    pub index: usize,
+    pub offset: usize,
+}
+
+#[derive(Clone)]
+pub struct State {
+    pub vars: Vars,
+    pub functions: Rc<FastMap<Name, FunctionDef>>,
+    pub aliases: Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>,
+    pub options: Options,
+    pub traps: Traps,
+    pub jobs: Rc<Jobs>,
+    pub fds: FdTable,
+    /// Logical working directory, absolute.
+    pub cwd: Rc<PathBuf>,
+    /// `pushd` stack below the current directory, top first.
+    pub dirs: Rc<Vec<Vec<u8>>>,
+    /// `$0`.
+    pub arg0: Str,
+    pub positional: Rc<Vec<Str>>,
+    pub frames: Rc<Vec<Frame>>,
+    /// Remembered command locations with hit counts (`hash`).
+    pub hashed: Rc<BTreeMap<Vec<u8>, (PathBuf, u32)>>,
+    pub disabled_builtins: Rc<Vec<&'static str>>,
+    /// `$?`
+    pub status: i32,
+    pub pipe_status: PipeStatus,
+    /// `$!`
+    pub last_background: Option<u32>,
+    /// `$_`
+    pub last_arg: Str,
+    pub line: u32,
+    /// `$$`: the pid of the main shell, also in subshells.
+    pub shell_pid: u32,
+    /// `$BASHPID`.
+    pub own_pid: u32,
+    /// `$BASH_SUBSHELL`.
+    pub subshell: u32,
+    pub started: Instant,
+    pub seconds_offset: i64,
+    pub random: u32,
+    pub getopts: GetOpts,
+    pub umask: u16,
+    /// `set -e` does not act while this is positive (conditions, `&&`, `!`).
+    pub errexit_ignored: u32,
+    /// Loops around the current command within this function.
+    pub loop_depth: u32,
+    /// Nesting for `PS4`'s first character.
+    pub xtrace_depth: u32,
+    /// Running inside of a trap action of this kind (no recursion).
+    pub in_debug_trap: bool,
+    pub in_err_trap: bool,
+    pub in_return_trap: bool,
+    /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).
+    pub command_text: Str,
+    pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
+}

@@ -1,0 +1,247 @@
+//! Shell options: `set -o` names (bash manual 4.3.1) and `shopt` names (4.3.2).
+
+use sh_expand::ExpandOptions;
+
+macro_rules! names {
+    ($enum:ident, $table:ident, $($variant:ident = $name:literal),* $(,)?) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum $enum { $($variant),* }
+        /// All names, in bash's (alphabetic) order; the index is the variant.
+        pub const $table: &[(&str, $enum)] = &[$(($name, $enum::$variant)),*];
+    };
+}
+
+names! { SetOpt, SET_OPTIONS,
+    AllExport = "allexport", BraceExpand = "braceexpand", Emacs = "emacs", ErrExit = "errexit",
+    ErrTrace = "errtrace", FuncTrace = "functrace", HashAll = "hashall", HistExpand = "histexpand",
+    History = "history", IgnoreEof = "ignoreeof", InteractiveComments = "interactive-comments",
+    Keyword = "keyword", Monitor = "monitor", NoClobber = "noclobber", NoExec = "noexec",
+    NoGlob = "noglob", NoLog = "nolog", Notify = "notify", NoUnset = "nounset",
+    OneCmd = "onecmd", Physical = "physical", PipeFail = "pipefail", Posix = "posix",
+    Privileged = "privileged", Verbose = "verbose", Vi = "vi", XTrace = "xtrace",
+}
+
+names! { ShOpt, SHOPT_OPTIONS,
+    AutoCd = "autocd", AssocExpandOnce = "assoc_expand_once", CdableVars = "cdable_vars",
+    CdSpell = "cdspell", CheckHash = "checkhash", CheckJobs = "checkjobs",
+    CheckWinSize = "checkwinsize", CmdHist = "cmdhist", Compat31 = "compat31",
+    Compat32 = "compat32", Compat40 = "compat40", Compat41 = "compat41", Compat42 = "compat42",
+    Compat43 = "compat43", Compat44 = "compat44", CompleteFullQuote = "complete_fullquote",
+    DirExpand = "direxpand", DirSpell = "dirspell", DotGlob = "dotglob", ExecFail = "execfail",
+    ExpandAliases = "expand_aliases", ExtDebug = "extdebug", ExtGlob = "extglob",
+    ExtQuote = "extquote", FailGlob = "failglob", ForceFignore = "force_fignore",
+    GlobAsciiRanges = "globasciiranges", GlobSkipDots = "globskipdots", GlobStar = "globstar",
+    GnuErrFmt = "gnu_errfmt", HistAppend = "histappend", HistReEdit = "histreedit",
+    HistVerify = "histverify", HostComplete = "hostcomplete", HupOnExit = "huponexit",
+    InheritErrExit = "inherit_errexit", InteractiveComments = "interactive_comments",
+    LastPipe = "lastpipe", LitHist = "lithist", LocalVarInherit = "localvar_inherit",
+    LocalVarUnset = "localvar_unset", LoginShell = "login_shell", MailWarn = "mailwarn",
+    NoEmptyCmdCompletion = "no_empty_cmd_completion", NoCaseGlob = "nocaseglob",
+    NoCaseMatch = "nocasematch", NoExpandTranslation = "noexpand_translation",
+    NullGlob = "nullglob", PatsubReplacement = "patsub_replacement", ProgComp = "progcomp",
+    ProgCompAlias = "progcomp_alias", PromptVars = "promptvars",
+    RestrictedShell = "restricted_shell", ShiftVerbose = "shift_verbose",
+    SourcePath = "sourcepath", VarRedirClose = "varredir_close", XpgEcho = "xpg_echo",
+}
+
+/// The single-letter options of `set` in the order in which `$-` shows them.
+pub const LETTERS: &[(u8, SetOpt)] = &[
+    (b'a', SetOpt::AllExport),
+    (b'b', SetOpt::Notify),
+    (b'e', SetOpt::ErrExit),
+    (b'f', SetOpt::NoGlob),
+    (b'h', SetOpt::HashAll),
+    (b'k', SetOpt::Keyword),
+    (b'm', SetOpt::Monitor),
+    (b'n', SetOpt::NoExec),
+    (b'p', SetOpt::Privileged),
+    (b't', SetOpt::OneCmd),
+    (b'u', SetOpt::NoUnset),
+    (b'v', SetOpt::Verbose),
+    (b'x', SetOpt::XTrace),
+    (b'B', SetOpt::BraceExpand),
+    (b'C', SetOpt::NoClobber),
+    (b'E', SetOpt::ErrTrace),
+    (b'H', SetOpt::HistExpand),
+    (b'P', SetOpt::Physical),
+    (b'T', SetOpt::FuncTrace),
+];
+
+/// All options of a shell; small and copied whole.
+#[derive(Clone, Debug)]
+pub struct Options {
+    set: u32,
+    shopt: u64,
+    /// `-i`, `-c`, `-s`: shown in `$-`.
+    pub interactive: bool,
+    pub command_string: bool,
+    pub stdin_script: bool,
+    expand: ExpandOptions,
+}
+
+impl Default for Options {
+    /// What a non-interactive bash starts with.
+    fn default() -> Options {
+        let mut o = Options {
+            set: 0,
+            shopt: 0,
+            interactive: false,
+            command_string: false,
+            stdin_script: false,
+            expand: ExpandOptions::default(),
+        };
+        for s in [SetOpt::BraceExpand, SetOpt::HashAll, SetOpt::InteractiveComments] {
+            o.set |= 1 << s as u8;
+        }
+        for s in [
+            ShOpt::CheckWinSize,
+            ShOpt::CmdHist,
+            ShOpt::CompleteFullQuote,
+            ShOpt::ExtQuote,
+            ShOpt::ForceFignore,
+            ShOpt::GlobAsciiRanges,
+            ShOpt::GlobSkipDots,
+            ShOpt::HostComplete,
+            ShOpt::InteractiveComments,
+            ShOpt::PatsubReplacement,
+            ShOpt::ProgComp,
+            ShOpt::PromptVars,
+            ShOpt::SourcePath,
+        ] {
+            o.shopt |= 1 << s as u8;
+        }
+        o.sync();
+        o
+    }
+}
+
+impl Options {
+    #[inline]
+    pub fn has(&self, o: SetOpt) -> bool {
+        self.set & (1 << o as u8) != 0
+    }
+
+    #[inline]
+    pub fn shopt(&self, o: ShOpt) -> bool {
+        self.shopt & (1 << o as u8) != 0
+    }
+
+    pub fn put(&mut self, o: SetOpt, on: bool) {
+        let bit = 1 << o as u8;
+        self.set = if on { self.set | bit } else { self.set & !bit };
+        match o {
+            SetOpt::Emacs if on => self.set &= !(1 << SetOpt::Vi as u8),
+            SetOpt::Vi if on => self.set &= !(1 << SetOpt::Emacs as u8),
+            SetOpt::InteractiveComments => {
+                let b = 1 << ShOpt::InteractiveComments as u8;
+                self.shopt = if on { self.shopt | b } else { self.shopt & !b };
+            }
+            // POSIX mode switches these two on (bash manual 6.11).
+            SetOpt::Posix => {
+                for s in [ShOpt::ExpandAliases, ShOpt::InheritErrExit, ShOpt::ShiftVerbose] {
+                    if s != ShOpt::ExpandAliases || on || !self.interactive {
+                        self.put_shopt(s, on);
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.sync();
+    }
+
+    pub fn put_shopt(&mut self, o: ShOpt, on: bool) {
+        let bit = 1 << o as u8;
+        self.shopt = if on { self.shopt | bit } else { self.shopt & !bit };
+        self.sync();
+    }
+
+    /// The view that expansion gets.
+    pub fn expand(&self) -> &ExpandOptions {
+        &self.expand
+    }
+
+    /// The locale is single-byte (`LC_ALL`, `LC_CTYPE`, `LANG`).
+    pub fn set_c_locale(&mut self, on: bool) {
+        self.expand.c_locale = on;
+    }
+
+    /// Both sets as numbers, for handing on to another shell.
+    pub fn to_bits(&self) -> (u32, u64) {
+        (self.set, self.shopt)
+    }
+
+    pub fn set_bits(&mut self, set: u32, shopt: u64) {
+        (self.set, self.shopt) = (set, shopt);
+        self.sync();
+    }
+
+    fn sync(&mut self) {
+        let c_locale = self.expand.c_locale;
+        self.expand = ExpandOptions {
+            nounset: self.has(SetOpt::NoUnset),
+            noglob: self.has(SetOpt::NoGlob),
+            braceexpand: self.has(SetOpt::BraceExpand),
+            posix: self.has(SetOpt::Posix),
+            extglob: self.shopt(ShOpt::ExtGlob),
+            globstar: self.shopt(ShOpt::GlobStar),
+            dotglob: self.shopt(ShOpt::DotGlob),
+            nullglob: self.shopt(ShOpt::NullGlob),
+            failglob: self.shopt(ShOpt::FailGlob),
+            nocaseglob: self.shopt(ShOpt::NoCaseGlob),
+            nocasematch: self.shopt(ShOpt::NoCaseMatch),
+            globskipdots: self.shopt(ShOpt::GlobSkipDots),
+            patsub_replacement: self.shopt(ShOpt::PatsubReplacement),
+            c_locale,
+        };
+    }
+
+    /// `$-`.
+    pub fn flags(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (letter, o) in LETTERS {
+            if *letter == b'k' && self.interactive {
+                out.push(b'i');
+            }
+            if self.has(*o) {
+                out.push(*letter);
+            }
+        }
+        if self.interactive && !out.contains(&b'i') {
+            out.insert(0, b'i');
+        }
+        if self.command_string {
+            out.push(b'c');
+        }
+        if self.stdin_script {
+            out.push(b's');
+        }
+        out
+    }
+
+    /// `$SHELLOPTS` and `$BASHOPTS`: the names that are on, joined by colons.
+    pub fn shellopts(&self) -> Vec<u8> {
+        let on = SET_OPTIONS.iter().filter(|(_, o)| self.has(*o)).map(|(n, _)| *n);
+        on.collect::<Vec<_>>().join(":").into_bytes()
+    }
+
+    pub fn bashopts(&self) -> Vec<u8> {
+        let on = SHOPT_OPTIONS.iter().filter(|(_, o)| self.shopt(*o)).map(|(n, _)| *n);
+        on.collect::<Vec<_>>().join(":").into_bytes()
+    }
+}
+
+/// The `set -o` option of this name.
+pub fn set_option(name: &[u8]) -> Option<SetOpt> {
+    SET_OPTIONS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, o)| *o)
+}
+
+/// The `shopt` option of this name.
+pub fn shopt_option(name: &[u8]) -> Option<ShOpt> {
+    SHOPT_OPTIONS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, o)| *o)
+}
+
+/// The option of a letter as given to `set`.
+pub fn letter(c: u8) -> Option<SetOpt> {
+    LETTERS.iter().find(|(l, _)| *l == c).map(|(_, o)| *o)
+}

@@ -1,0 +1,402 @@
+//! The state as bytes, for a shell that is spawned to run code beside this one. There is no
+//! fork, so what a forked child would simply have is written down here: variables with
+//! attributes, functions as source text, options, traps, positional parameters and so on.
+//! Descriptors travel as descriptors.
+//!
+//! Private between two shells of one build; no compatibility is kept.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use box_sys::path;
+use sh_expand::array::{AssocArray, IndexedArray};
+use sh_expand::{Attributes, Str};
+use sh_syntax::ast::CommandKind;
+use sh_syntax::parse::{ParseOptions, parse_all};
+
+use super::traps::Traps;
+use super::vars::{Slot, Var};
+use super::{Frame, FunctionDef, GetOpts, PipeStatus};
+use crate::Shell;
+
+const MAGIC: u64 = 0x3131_7870_6f62_6873;
+
+#[derive(Default)]
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn num(&mut self, n: u64) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+    fn int(&mut self, n: i64) {
+        self.num(n as u64);
+    }
+    fn bytes(&mut self, b: &[u8]) {
+        self.num(b.len() as u64);
+        self.0.extend_from_slice(b);
+    }
+}
+
+struct Reader<'b>(&'b [u8]);
+
+impl<'b> Reader<'b> {
+    fn num(&mut self) -> Option<u64> {
+        let (head, tail) = self.0.split_first_chunk::<8>()?;
+        self.0 = tail;
+        Some(u64::from_le_bytes(*head))
+    }
+    fn int(&mut self) -> Option<i64> {
+        self.num().map(|n| n as i64)
+    }
+    fn bytes(&mut self) -> Option<&'b [u8]> {
+        let n = usize::try_from(self.num()?).ok()?;
+        let (head, tail) = self.0.split_at_checked(n)?;
+        self.0 = tail;
+        Some(head)
+    }
+    fn text(&mut self) -> Option<Str> {
+        self.bytes().map(|b| Rc::new(b.to_vec()))
+    }
+    /// A count of items that each take at least one word.
+    fn count(&mut self) -> Option<usize> {
+        let n = usize::try_from(self.num()?).ok()?;
+        (n <= self.0.len() / 8 + 1).then_some(n)
+    }
+}
+
+fn attr_bits(a: Attributes) -> u64 {
+    [
+        a.export,
+        a.readonly,
+        a.integer,
+        a.lowercase,
+        a.uppercase,
+        a.capitalize,
+        a.nameref,
+        a.trace,
+        a.indexed,
+        a.assoc,
+    ]
+    .iter()
+    .enumerate()
+    .fold(0, |bits, (i, on)| bits | (u64::from(*on) << i))
+}
+
+fn attrs(bits: u64) -> Attributes {
+    let on = |i: u32| bits & (1 << i) != 0;
+    Attributes {
+        export: on(0),
+        readonly: on(1),
+        integer: on(2),
+        lowercase: on(3),
+        uppercase: on(4),
+        capitalize: on(5),
+        nameref: on(6),
+        trace: on(7),
+        indexed: on(8),
+        assoc: on(9),
+    }
+}
+
+/// The state and the code to run on it.
+pub fn encode(shell: &mut Shell<'_>, code: &[u8]) -> Vec<u8> {
+    let s = &*shell.state;
+    let mut w = Writer::default();
+    w.num(MAGIC);
+    w.bytes(code);
+    let vars: Vec<_> = s.vars.iter().collect();
+    w.num(vars.len() as u64);
+    for (name, v) in vars {
+        w.bytes(name);
+        w.num(attr_bits(v.attrs));
+        match &v.slot {
+            Slot::Unset => w.num(0),
+            Slot::Int(n) => {
+                w.num(1);
+                w.int(*n);
+            }
+            Slot::Scalar(t) => {
+                w.num(2);
+                w.bytes(t);
+            }
+            Slot::Indexed(a) => {
+                w.num(3);
+                w.num(a.len() as u64);
+                for (i, t) in a.iter() {
+                    w.int(i);
+                    w.bytes(t);
+                }
+            }
+            Slot::Assoc(a) => {
+                w.num(4);
+                w.num(a.len() as u64);
+                for (k, t) in a.iter() {
+                    w.bytes(k);
+                    w.bytes(t);
+                }
+            }
+            Slot::Dynamic(_) => w.num(5),
+        }
+    }
+    w.num(u64::from(s.vars.function_level().is_some()));
+    w.num(s.functions.len() as u64);
+    for (name, f) in s.functions.iter() {
+        w.bytes(name);
+        w.bytes(&f.source);
+        w.num(u64::from(f.line));
+        w.num(u64::from(f.export) | u64::from(f.readonly) << 1 | u64::from(f.trace) << 2);
+        w.bytes(&sh_syntax::print::function(&f.function));
+    }
+    w.num(s.aliases.len() as u64);
+    for (name, text) in s.aliases.iter() {
+        w.bytes(name);
+        w.bytes(text);
+    }
+    let (set, shopt) = s.options.to_bits();
+    w.num(u64::from(set));
+    w.num(shopt);
+    w.num(u64::from(s.options.command_string));
+    let active: Vec<_> = s.traps.active().collect();
+    w.num(active.len() as u64);
+    for (condition, action) in active {
+        w.num(u64::from(condition));
+        w.bytes(action);
+    }
+    w.bytes(path::to_bytes(&s.cwd));
+    w.num(s.dirs.len() as u64);
+    s.dirs.iter().for_each(|d| w.bytes(d));
+    w.bytes(&s.arg0);
+    w.num(s.positional.len() as u64);
+    s.positional.iter().for_each(|p| w.bytes(p));
+    w.num(s.frames.len() as u64);
+    for f in s.frames.iter() {
+        w.bytes(&f.name);
+        w.bytes(&f.source);
+        w.num(u64::from(f.call_line));
+        w.num(u64::from(f.is_function));
+    }
+    w.num(s.hashed.len() as u64);
+    for (name, (file, hits)) in s.hashed.iter() {
+        w.bytes(name);
+        w.bytes(path::to_bytes(file));
+        w.num(u64::from(*hits));
+    }
+    w.num(s.disabled_builtins.len() as u64);
+    s.disabled_builtins.iter().for_each(|b| w.bytes(b.as_bytes()));
+    w.int(i64::from(s.status));
+    let pipe = match &s.pipe_status {
+        PipeStatus::One(n) => vec![*n],
+        PipeStatus::Many(all) => all.to_vec(),
+    };
+    w.num(pipe.len() as u64);
+    pipe.iter().for_each(|n| w.int(i64::from(*n)));
+    w.int(s.last_background.map_or(-1, i64::from));
+    w.bytes(&s.last_arg);
+    for n in [
+        u64::from(s.line),
+        u64::from(s.shell_pid),
+        u64::from(s.subshell),
+        u64::from(s.umask),
+        u64::from(s.errexit_ignored),
+        u64::from(s.loop_depth),
+        u64::from(s.xtrace_depth),
+        s.getopts.index as u64,
+        s.getopts.offset as u64,
+    ] {
+        w.num(n);
+    }
+    w.int(s.started.elapsed().as_secs() as i64 + s.seconds_offset);
+    w.bytes(&s.command_text);
+    w.0
+}
+
+/// Takes over a state; the code to run, or `None` if the bytes are no state.
+pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Vec<u8>> {
+    let mut r = Reader(data);
+    if r.num()? != MAGIC {
+        return None;
+    }
+    let code = r.bytes()?.to_vec();
+    let fresh = std::mem::take(&mut shell.state.vars);
+    for _ in 0..r.count()? {
+        let name = r.bytes()?;
+        let attrs = attrs(r.num()?);
+        let slot = match r.num()? {
+            0 => Slot::Unset,
+            1 => Slot::Int(r.int()?),
+            2 => Slot::Scalar(r.text()?),
+            3 => {
+                let mut a = IndexedArray::new();
+                for _ in 0..r.count()? {
+                    let i = r.int()?;
+                    a.set(i, r.text()?);
+                }
+                Slot::Indexed(Rc::new(a))
+            }
+            4 => {
+                let mut a = AssocArray::new();
+                for _ in 0..r.count()? {
+                    let key = r.bytes()?;
+                    a.set(key, r.text()?);
+                }
+                Slot::Assoc(Rc::new(a))
+            }
+            _ => match fresh.get(name) {
+                Some(v) => v.slot.clone(),
+                None => continue,
+            },
+        };
+        shell.state.vars.insert(name, Var { slot, attrs, level: 0 });
+    }
+    if r.num()? != 0 {
+        shell.state.vars.push_function_scopes(1);
+    }
+    let parse = ParseOptions { extglob: true, ..ParseOptions::default() };
+    for _ in 0..r.count()? {
+        let name = r.bytes()?;
+        let source = r.text()?;
+        let line = r.num()? as u32;
+        let flags = r.num()?;
+        let text = r.bytes()?;
+        let Ok(list) = parse_all(text, &ParseOptions { first_line: line.max(1), ..parse.clone() }) else { continue };
+        let function = list.items.iter().find_map(|i| match i.and_or.first.stages.as_slice() {
+            [stage] => match &stage.command.kind {
+                CommandKind::Function(f) => Some(f.clone()),
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some(function) = function else { continue };
+        let def = FunctionDef {
+            function,
+            source,
+            line,
+            export: flags & 1 != 0,
+            readonly: flags & 2 != 0,
+            trace: flags & 4 != 0,
+        };
+        Rc::make_mut(&mut shell.state.functions).insert(Rc::from(name), def);
+    }
+    let mut aliases: BTreeMap<Vec<u8>, Rc<[u8]>> = BTreeMap::new();
+    for _ in 0..r.count()? {
+        let name = r.bytes()?.to_vec();
+        aliases.insert(name, Rc::from(r.bytes()?));
+    }
+    let s = &mut shell.state;
+    s.aliases = Rc::new(aliases);
+    let set = r.num()? as u32;
+    let shopt = r.num()?;
+    s.options.set_bits(set, shopt);
+    s.options.command_string = r.num()? != 0;
+    let mut traps = BTreeMap::new();
+    for _ in 0..r.count()? {
+        let condition = r.num()? as u8;
+        traps.insert(condition, r.text()?);
+    }
+    s.traps = Traps::restore(traps);
+    s.cwd = Rc::new(PathBuf::from(path::from_bytes(r.bytes()?)));
+    let mut dirs = Vec::new();
+    for _ in 0..r.count()? {
+        dirs.push(r.bytes()?.to_vec());
+    }
+    s.dirs = Rc::new(dirs);
+    s.arg0 = r.text()?;
+    let mut positional = Vec::new();
+    for _ in 0..r.count()? {
+        positional.push(r.text()?);
+    }
+    s.positional = Rc::new(positional);
+    let mut frames = Vec::new();
+    for _ in 0..r.count()? {
+        frames.push(Frame {
+            name: r.text()?,
+            source: r.text()?,
+            call_line: r.num()? as u32,
+            is_function: r.num()? != 0,
+        });
+    }
+    s.frames = Rc::new(frames);
+    let mut hashed = BTreeMap::new();
+    for _ in 0..r.count()? {
+        let name = r.bytes()?.to_vec();
+        let file = PathBuf::from(path::from_bytes(r.bytes()?));
+        hashed.insert(name, (file, r.num()? as u32));
+    }
+    s.hashed = Rc::new(hashed);
+    let mut disabled = Vec::new();
+    for _ in 0..r.count()? {
+        disabled.extend(crate::builtin::find(r.bytes()?).map(|b| b.name));
+    }
+    s.disabled_builtins = Rc::new(disabled);
+    s.status = r.int()? as i32;
+    let mut pipe = Vec::new();
+    for _ in 0..r.count()? {
+        pipe.push(r.int()? as i32);
+    }
+    s.pipe_status = PipeStatus::Many(Rc::new(pipe));
+    s.last_background = u32::try_from(r.int()?).ok();
+    s.last_arg = r.text()?;
+    s.line = r.num()? as u32;
+    s.shell_pid = r.num()? as u32;
+    s.subshell = r.num()? as u32;
+    s.umask = r.num()? as u16;
+    s.errexit_ignored = r.num()? as u32;
+    s.loop_depth = r.num()? as u32;
+    s.xtrace_depth = r.num()? as u32;
+    let index = r.num()? as usize;
+    s.getopts = GetOpts { index, offset: r.num()? as usize };
+    s.seconds_offset = r.int()?;
+    s.command_text = r.text()?;
+    shell.sync_locale();
+    Some(code)
+}
+
+impl Shell<'_> {
+    /// Runs code that another shell sent along with its state.
+    pub fn run_shipped(&mut self, data: &[u8]) -> i32 {
+        let Some(code) = decode(self, data) else {
+            self.error(&[b"corrupt shell state"]);
+            return 2;
+        };
+        // Aliases were expanded when the code was first read.
+        let options = ParseOptions { extglob: true, first_line: self.state.line.max(1), ..ParseOptions::default() };
+        let list = match parse_all(&code, &options) {
+            Ok(list) => list,
+            Err(e) => {
+                self.syntax_error(&e, None);
+                return 2;
+            }
+        };
+        let r = self.list(&list);
+        self.finish(r)
+    }
+
+    /// Takes a function from the environment (`BASH_FUNC_name%%`).
+    pub(crate) fn import_function(&mut self, name: &[u8], text: &[u8]) {
+        if !text.starts_with(b"() {") {
+            return;
+        }
+        let source = [name, b" ", text].concat();
+        let Ok(list) = parse_all(&source, &ParseOptions { extglob: true, ..ParseOptions::default() }) else {
+            return;
+        };
+        // Nothing but one definition is taken: text after it would be run otherwise.
+        let [item] = list.items.as_slice() else { return };
+        let [stage] = item.and_or.first.stages.as_slice() else { return };
+        if !item.and_or.rest.is_empty() {
+            return;
+        }
+        if let CommandKind::Function(f) = &stage.command.kind {
+            let def = FunctionDef {
+                function: f.clone(),
+                source: Rc::new(b"environment".to_vec()),
+                line: 0,
+                export: true,
+                readonly: false,
+                trace: false,
+            };
+            Rc::make_mut(&mut self.state.functions).insert(Rc::from(name), def);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The trap table. Conditions are numbers: 0 is `EXIT`, 1 to 64 are signals, then the
+//! three pseudo signals.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use box_sys::signal;
+use sh_expand::Str;
+
+pub const EXIT: u8 = 0;
+pub const DEBUG: u8 = 65;
+pub const ERR: u8 = 66;
+pub const RETURN: u8 = 67;
+
+/// Actions by condition; an empty action ignores the signal.
+#[derive(Clone, Debug, Default)]
+pub struct Traps {
+    actions: Rc<BTreeMap<u8, Str>>,
+    /// What `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
+    inherited: Option<Rc<BTreeMap<u8, Str>>>,
+    /// Fast answers to "is there one".
+    pub has_debug: bool,
+    pub has_err: bool,
+    pub has_return: bool,
+}
+
+impl Traps {
+    pub fn get(&self, condition: u8) -> Option<&Str> {
+        self.actions.get(&condition)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// Sets or (`None`) resets an action.
+    pub fn set(&mut self, condition: u8, action: Option<Str>) {
+        self.inherited = None;
+        let map = Rc::make_mut(&mut self.actions);
+        match action {
+            Some(a) => map.insert(condition, a),
+            None => map.remove(&condition),
+        };
+        self.sync();
+    }
+
+    fn sync(&mut self) {
+        let set = |c| self.actions.get(&c).is_some_and(|a: &Str| !a.is_empty());
+        (self.has_debug, self.has_err, self.has_return) = (set(DEBUG), set(ERR), set(RETURN));
+    }
+
+    /// What a listing shows, in order of the conditions.
+    pub fn listed(&self) -> impl Iterator<Item = (u8, &Str)> {
+        self.inherited.as_ref().unwrap_or(&self.actions).iter().map(|(c, a)| (*c, a))
+    }
+
+    /// What is really in force.
+    pub fn active(&self) -> impl Iterator<Item = (u8, &Str)> {
+        self.actions.iter().map(|(c, a)| (*c, a))
+    }
+
+    /// A subshell keeps ignored signals; `ERR`, `DEBUG` and `RETURN` only when asked to.
+    pub fn enter_subshell(&mut self, errtrace: bool, functrace: bool) {
+        if self.actions.is_empty() {
+            return;
+        }
+        let old = self.actions.clone();
+        let keep = |c: u8, a: &Str| match c {
+            EXIT => false,
+            ERR => errtrace,
+            DEBUG | RETURN => functrace,
+            _ => a.is_empty(),
+        };
+        let kept = old.iter().filter(|(c, a)| keep(**c, a)).map(|(c, a)| (*c, a.clone()));
+        self.actions = Rc::new(kept.collect());
+        self.inherited.get_or_insert(old);
+        self.sync();
+    }
+
+    pub fn restore(actions: BTreeMap<u8, Str>) -> Traps {
+        let mut t = Traps { actions: Rc::new(actions), ..Traps::default() };
+        t.sync();
+        t
+    }
+}
+
+/// The condition of this name or number, as `trap` takes it.
+pub fn parse(text: &[u8]) -> Option<u8> {
+    let upper = text.to_ascii_uppercase();
+    match upper.strip_prefix(b"SIG".as_slice()).unwrap_or(&upper) {
+        b"EXIT" => Some(EXIT),
+        b"DEBUG" => Some(DEBUG),
+        b"ERR" => Some(ERR),
+        b"RETURN" => Some(RETURN),
+        _ => signal::parse(text),
+    }
+}
+
+/// The name as `trap -p` prints it.
+pub fn name(condition: u8) -> String {
+    match condition {
+        EXIT => "EXIT".into(),
+        DEBUG => "DEBUG".into(),
+        ERR => "ERR".into(),
+        RETURN => "RETURN".into(),
+        n => signal::name(n).map_or_else(|| n.to_string(), |s| format!("SIG{s}")),
+    }
+}

@@ -1,0 +1,381 @@
+//! The variable table: one map from name to the visible variable, and a stack of scopes
+//! that remember what they hide (shallow binding). Lookup, by far the most frequent operation,
+//! is then one probe however deep functions nest; entering and leaving a scope pays for
+//! its own locals only.
+//!
+//! Invariants: a variable's `level` is the number of the scope that declared it (0 is global);
+//! for every variable of level n > 0 the scope n has exactly one `saved` entry.
+//! A clone shares everything until one side writes.
+
+use std::rc::Rc;
+
+use sh_expand::array::{AssocArray, IndexedArray};
+use sh_expand::{Attributes, Str, Value};
+
+use super::hash::FastMap;
+
+pub type Name = Rc<[u8]>;
+
+/// A variable whose value is computed when asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dynamic {
+    Random,
+    SRandom,
+    Seconds,
+    EpochSeconds,
+    EpochRealtime,
+    LineNo,
+    BashPid,
+    BashCommand,
+    BashSubshell,
+    FuncName,
+    BashSource,
+    BashLineNo,
+    PipeStatus,
+    DirStack,
+    ShellOpts,
+    BashOpts,
+    Groups,
+    BashArgv0,
+    BashAliases,
+    BashCmds,
+    Underscore,
+}
+
+/// What a variable holds.
+#[derive(Clone, Debug)]
+pub enum Slot {
+    /// Declared, but without a value.
+    Unset,
+    /// A scalar written by arithmetic, kept as a number until its text is asked for.
+    Int(i64),
+    Scalar(Str),
+    Indexed(Rc<IndexedArray>),
+    Assoc(Rc<AssocArray>),
+    Dynamic(Dynamic),
+}
+
+#[derive(Clone, Debug)]
+pub struct Var {
+    pub slot: Slot,
+    pub attrs: Attributes,
+    /// The scope that declared it.
+    pub level: u32,
+}
+
+impl Var {
+    pub fn unset(level: u32) -> Var {
+        Var { slot: Slot::Unset, attrs: Attributes::default(), level }
+    }
+
+    pub fn scalar(text: &[u8]) -> Var {
+        Var {
+            slot: Slot::Scalar(Rc::new(text.to_vec())),
+            attrs: Attributes::default(),
+            level: 0,
+        }
+    }
+
+    /// The value, dynamic ones excepted.
+    pub fn value(&self) -> Option<Value> {
+        match &self.slot {
+            Slot::Unset | Slot::Dynamic(_) => None,
+            Slot::Int(n) => Some(Value::Scalar(Rc::new(decimal(*n)))),
+            Slot::Scalar(s) => Some(Value::Scalar(s.clone())),
+            Slot::Indexed(a) => Some(Value::Indexed(a.clone())),
+            Slot::Assoc(a) => Some(Value::Assoc(a.clone())),
+        }
+    }
+
+    /// The value as a scalar: element 0 of an array.
+    pub fn text(&self) -> Option<Str> {
+        match &self.slot {
+            Slot::Unset | Slot::Dynamic(_) => None,
+            Slot::Int(n) => Some(Rc::new(decimal(*n))),
+            Slot::Scalar(s) => Some(s.clone()),
+            Slot::Indexed(a) => a.get(0).cloned(),
+            Slot::Assoc(a) => a.get(b"0").cloned(),
+        }
+    }
+
+    pub fn is_set(&self) -> bool {
+        !matches!(self.slot, Slot::Unset)
+    }
+
+    pub fn is_array(&self) -> bool {
+        matches!(self.slot, Slot::Indexed(_) | Slot::Assoc(_))
+            || self.attrs.indexed
+            || self.attrs.assoc
+    }
+}
+
+/// Decimal digits of a number.
+pub fn decimal(n: i64) -> Vec<u8> {
+    let mut buf = [0u8; 20];
+    let mut at = buf.len();
+    let mut rest = n.unsigned_abs();
+    loop {
+        at -= 1;
+        buf[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let mut out = Vec::with_capacity(21 - at);
+    if n < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&buf[at..]);
+    out
+}
+
+/// What opened a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// A function call; `local` declares here.
+    Function,
+    /// Assignments before a command.
+    Temporary,
+}
+
+#[derive(Clone, Debug)]
+pub struct Scope {
+    pub kind: ScopeKind,
+    saved: Vec<(Name, Option<Var>)>,
+    /// Options to put back (`local -`).
+    pub options: Option<Box<super::options::Options>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Vars {
+    map: Rc<FastMap<Name, Var>>,
+    scopes: Rc<Vec<Scope>>,
+    /// Counts changes that may alter the environment of children.
+    env_generation: u64,
+}
+
+impl Vars {
+    #[inline]
+    pub fn get(&self, name: &[u8]) -> Option<&Var> {
+        self.map.get(name)
+    }
+
+    /// For in-place changes of an existing variable; call [`Vars::touch_env`] for exported ones.
+    #[inline]
+    pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut Var> {
+        Rc::make_mut(&mut self.map).get_mut(name)
+    }
+
+    /// The variable for writing, made (global, unset) where there is none.
+    pub fn entry(&mut self, name: &[u8]) -> &mut Var {
+        let map = Rc::make_mut(&mut self.map);
+        if !map.contains_key(name) {
+            map.insert(Rc::from(name), Var::unset(0));
+        }
+        match map.get_mut(name) {
+            Some(v) => v,
+            // Inserted above.
+            None => unreachable!(),
+        }
+    }
+
+    /// Puts a global variable.
+    pub fn insert(&mut self, name: &[u8], var: Var) {
+        self.env_generation += 1;
+        Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
+    }
+
+    /// Notes that what children get as environment may have changed.
+    pub fn touch_env(&mut self) {
+        self.env_generation += 1;
+    }
+
+    pub fn env_generation(&self) -> u64 {
+        self.env_generation
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Var)> {
+        self.map.iter()
+    }
+
+    /// Names in byte order.
+    pub fn sorted_names(&self) -> Vec<Name> {
+        let mut names: Vec<Name> = self.map.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The current scope's number; 0 outside of functions.
+    pub fn level(&self) -> u32 {
+        self.scopes.len() as u32
+    }
+
+    /// The number of the innermost function's scope, `None` outside of functions.
+    pub fn function_level(&self) -> Option<u32> {
+        let at = self.scopes.iter().rposition(|s| s.kind == ScopeKind::Function)?;
+        Some(at as u32 + 1)
+    }
+
+    pub fn scope_mut(&mut self, level: u32) -> Option<&mut Scope> {
+        Rc::make_mut(&mut self.scopes).get_mut((level as usize).checked_sub(1)?)
+    }
+
+    pub fn scope_kind(&self, level: u32) -> Option<ScopeKind> {
+        self.scopes.get((level as usize).checked_sub(1)?).map(|s| s.kind)
+    }
+
+    pub fn push_scope(&mut self, kind: ScopeKind) {
+        Rc::make_mut(&mut self.scopes).push(Scope { kind, saved: Vec::new(), options: None });
+    }
+
+    /// Leaves the innermost scope: what it hid is visible again. Names whose variable changed are
+    /// handed to `changed`; options of `local -` are returned.
+    pub fn pop_scope(
+        &mut self,
+        mut changed: impl FnMut(&Name),
+    ) -> Option<Box<super::options::Options>> {
+        let scope = Rc::make_mut(&mut self.scopes).pop()?;
+        if !scope.saved.is_empty() {
+            let map = Rc::make_mut(&mut self.map);
+            for (name, old) in scope.saved.into_iter().rev() {
+                let exported = |v: &Var| v.attrs.export;
+                let was = map.get(&name).is_some_and(exported);
+                let is = old.as_ref().is_some_and(exported);
+                if was || is {
+                    self.env_generation += 1;
+                }
+                changed(&name);
+                match old {
+                    Some(v) => map.insert(name, v),
+                    None => map.remove(&name),
+                };
+            }
+        }
+        scope.options
+    }
+
+    /// Declares `name` in the scope of this number, hiding what was visible, and returns it. A variable
+    /// the scope declared already is returned as it is. A variable hidden by a more
+    /// deeply nested temporary scope is left to that scope.
+    pub fn declare(&mut self, name: &[u8], level: u32) -> &mut Var {
+        let visible = self.map.get(name).map(|v| v.level);
+        if level == 0 || visible.is_some_and(|l| l >= level) {
+            return self.entry(name);
+        }
+        let key: Name = match self.map.get_key_value(name) {
+            Some((k, _)) => k.clone(),
+            None => Rc::from(name),
+        };
+        let map = Rc::make_mut(&mut self.map);
+        let old = map.insert(key.clone(), Var::unset(level));
+        if old.as_ref().is_some_and(|v| v.attrs.export) {
+            self.env_generation += 1;
+        }
+        if let Some(scope) = Rc::make_mut(&mut self.scopes).get_mut(level as usize - 1) {
+            scope.saved.push((key, old));
+        }
+        self.entry(name)
+    }
+
+    /// Removes the visible variable. One of the current function's own locals stays as an unset
+    /// local; one of a calling function is removed, so that what it hid shows (bash's
+    /// dynamic scope; with `localvar_unset` it stays unset, too).
+    pub fn unset(&mut self, name: &[u8], keep_local: bool) {
+        let Some(var) = self.map.get(name) else { return };
+        let level = var.level;
+        if var.attrs.export {
+            self.env_generation += 1;
+        }
+        let map = Rc::make_mut(&mut self.map);
+        if level == 0 {
+            map.remove(name);
+            return;
+        }
+        let own = self.scopes.len() as u32 == level
+            && self.scopes.last().is_some_and(|s| s.kind == ScopeKind::Function);
+        let temporary = self
+            .scopes
+            .get(level as usize - 1)
+            .is_some_and(|s| s.kind == ScopeKind::Temporary);
+        if (own || keep_local) && !temporary {
+            if let Some(v) = map.get_mut(name) {
+                *v = Var::unset(level);
+            }
+            return;
+        }
+        self.reveal(name, level);
+    }
+
+    /// Drops the variable that scope `level` declared, so that what it hid is visible.
+    pub fn reveal(&mut self, name: &[u8], level: u32) {
+        let map = Rc::make_mut(&mut self.map);
+        let scope = Rc::make_mut(&mut self.scopes).get_mut((level as usize).wrapping_sub(1));
+        let Some(scope) = scope else { return };
+        if let Some(at) = scope.saved.iter().rposition(|(n, _)| **n == *name) {
+            let (key, old) = scope.saved.remove(at);
+            self.env_generation += 1;
+            match old {
+                Some(v) => map.insert(key, v),
+                None => map.remove(&key),
+            };
+        }
+    }
+
+    /// Makes a variable of a temporary scope outlive it (`x=1 export x`).
+    pub fn promote(&mut self, name: &[u8]) {
+        let Some(level) = self.map.get(name).map(|v| v.level) else { return };
+        if self.scope_kind(level) != Some(ScopeKind::Temporary) {
+            return;
+        }
+        let Some(scope) = self.scope_mut(level) else { return };
+        let Some(at) = scope.saved.iter().rposition(|(n, _)| **n == *name) else { return };
+        let (_, old) = scope.saved.remove(at);
+        let old_level = old.map_or(0, |v| v.level);
+        if let Some(v) = self.get_mut(name) {
+            v.level = old_level;
+        }
+    }
+
+    /// The global variable of this name, even if locals hide it.
+    pub fn global_mut(&mut self, name: &[u8]) -> &mut Var {
+        if self.map.get(name).is_none_or(|v| v.level == 0) {
+            return self.entry(name);
+        }
+        // The outermost scope that hides the name holds the global.
+        let place = self.scopes.iter().enumerate().find_map(|(i, s)| {
+            s.saved.iter().position(|(n, _)| **n == *name).map(|at| (i, at))
+        });
+        let Some((i, at)) = place else { return self.entry(name) };
+        let (_, old) = &mut Rc::make_mut(&mut self.scopes)[i].saved[at];
+        old.get_or_insert_with(|| Var::unset(0))
+    }
+
+    /// Whether the name is local to the scope of this number.
+    pub fn locals(&self, level: u32) -> Vec<Name> {
+        let Some(scope) = self.scopes.get((level as usize).wrapping_sub(1)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The variable as seen from outside of the scope `level` (what `local` inherits from).
+    pub fn hidden_by(&self, name: &[u8], level: u32) -> Option<&Var> {
+        let scope = self.scopes.get((level as usize).wrapping_sub(1))?;
+        scope.saved.iter().rev().find(|(n, _)| **n == *name).and_then(|(_, v)| v.as_ref())
+    }
+
+    /// Forgets the scopes and keeps what is visible, for a shell of its own.
+    pub fn scope_count(&self) -> usize {
+        self.scopes.len()
+    }
+
+    pub fn push_function_scopes(&mut self, n: u32) {
+        for _ in 0..n {
+            self.push_scope(ScopeKind::Function);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Running trap actions (POSIX XCU trap, bash manual 4.1).
+
+use std::rc::Rc;
+
+use sh_expand::Str;
+use sh_syntax::ast::Command;
+
+use crate::Shell;
+use crate::run::Text;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::ShOpt;
+use crate::state::{PipeStatus, traps};
+
+impl Shell<'_> {
+    /// Runs an action; `$?` and PIPESTATUS are the interrupted code's afterwards.
+    fn run_action(&mut self, action: &Str) -> Flow {
+        let status = self.state.status;
+        let pipe: PipeStatus = self.state.pipe_status.clone();
+        let line = self.state.line;
+        let ignored = std::mem::take(&mut self.state.errexit_ignored);
+        let r = self.run_text(Text { text: action, line, name: None });
+        self.state.errexit_ignored = ignored;
+        self.state.line = line;
+        let last = self.state.status;
+        self.state.status = status;
+        self.state.pipe_status = pipe;
+        r.map(|_| last)
+    }
+
+    /// The EXIT trap, once; the status to end with.
+    pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
+        let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
+        if action.is_empty() {
+            return status;
+        }
+        self.state.traps.set(traps::EXIT, None);
+        self.state.status = status;
+        match self.run_action(&action) {
+            Err(Unwind::Exit(s)) => s,
+            _ => status,
+        }
+    }
+
+    /// Before a simple command and the heads of `for`, `case` and so on.
+    pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
+        if self.state.in_debug_trap || (self.state.traps.is_empty() && !self.track_commands) {
+            return Ok(());
+        }
+        if !self.state.in_err_trap && !self.state.in_return_trap {
+            self.state.command_text = Rc::new(sh_syntax::print::command(c));
+        }
+        if !self.state.traps.has_debug {
+            return Ok(());
+        }
+        let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(()) };
+        self.state.in_debug_trap = true;
+        let r = self.run_action(&action);
+        self.state.in_debug_trap = false;
+        let status = r?;
+        // With extdebug a failing action skips the command; 2 returns from the function.
+        if self.state.options.shopt(ShOpt::ExtDebug) && status == 2 {
+            return Err(Unwind::Return(0));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_err_trap(&mut self, line: u32) -> Result<(), Unwind> {
+        if self.state.in_err_trap {
+            return Ok(());
+        }
+        let Some(action) = self.state.traps.get(traps::ERR).cloned() else { return Ok(()) };
+        self.state.in_err_trap = true;
+        let old = self.state.line;
+        self.state.line = line;
+        let r = self.run_action(&action);
+        self.state.line = old;
+        self.state.in_err_trap = false;
+        r.map(drop)
+    }
+
+    pub(crate) fn run_return_trap(&mut self) -> Result<(), Unwind> {
+        if self.state.in_return_trap {
+            return Ok(());
+        }
+        let Some(action) = self.state.traps.get(traps::RETURN).cloned() else { return Ok(()) };
+        self.state.in_return_trap = true;
+        let r = self.run_action(&action);
+        self.state.in_return_trap = false;
+        r.map(drop)
+    }
+
+    /// Notes a signal for this shell; it is acted on before the next command.
+    pub(crate) fn signal_self(&mut self, signal: u8) {
+        if signal < 64 {
+            self.pending_signals |= 1 << signal;
+        }
+    }
+
+    /// Acts on the signals that arrived: the trap's action, or the end.
+    pub(crate) fn run_pending_traps(&mut self) -> Result<(), Unwind> {
+        while self.pending_signals != 0 {
+            let signal = self.pending_signals.trailing_zeros() as u8;
+            self.pending_signals &= !(1 << signal);
+            match self.state.traps.get(signal).cloned() {
+                Some(action) if action.is_empty() => {}
+                Some(action) => {
+                    self.run_action(&action)?;
+                }
+                None if is_harmless(signal) => {}
+                None => return Err(Unwind::Exit(128 + i32::from(signal))),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Signals whose default action is nothing, or to stop and go on.
+fn is_harmless(signal: u8) -> bool {
+    matches!(signal, 0 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 28)
+}

@@ -1,0 +1,308 @@
+//! Code that runs beside the shell: `&`, `coproc`, early stages of pipelines, process
+//! substitutions. A program is spawned directly; shell code goes to a spawned shell together
+//! with the state it needs ([`crate::state::ship`]).
+
+use std::io::Write;
+use std::rc::Rc;
+
+use box_sys::{Pid, strerror};
+use sh_syntax::ast::{
+    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Word, WordPart,
+};
+
+use crate::Shell;
+use crate::command::{Found, Pumps};
+use crate::io::{Desc, OpenFile};
+use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
+use crate::state::vars::{ScopeKind, decimal};
+
+/// Code for a process of its own.
+pub(crate) enum Detached<'c> {
+    Command(&'c Command),
+    AndOr(&'c AndOr),
+    List(&'c List),
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Started {
+    Pid(Pid),
+    /// It ended already (an expansion failed, a command does not exist).
+    Done(i32),
+}
+
+impl<'c> Detached<'c> {
+    /// The one simple command it consists of, if so.
+    fn simple(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
+        let and_or = match self {
+            Detached::Command(c) => {
+                let CommandKind::Simple(s) = &c.kind else { return None };
+                return Some((s, c));
+            }
+            Detached::AndOr(a) => *a,
+            Detached::List(l) => match l.items.as_slice() {
+                [item] if !item.background => &item.and_or,
+                _ => return None,
+            },
+        };
+        if !and_or.rest.is_empty() || and_or.first.timed.is_some() || and_or.first.negated {
+            return None;
+        }
+        let [stage] = and_or.first.stages.as_slice() else { return None };
+        let CommandKind::Simple(s) = &stage.command.kind else { return None };
+        Some((s, &stage.command))
+    }
+
+    /// As source text.
+    pub(crate) fn text(&self) -> Vec<u8> {
+        match self {
+            Detached::Command(c) => sh_syntax::print::command(c),
+            Detached::AndOr(a) => {
+                let item = Item { and_or: (*a).clone(), background: false };
+                sh_syntax::print::list(&List { items: vec![item] })
+            }
+            Detached::List(l) => sh_syntax::print::list(l),
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// Starts code on a copy of the state whose descriptors `prepare` sets.
+    pub(crate) fn detached(
+        &mut self,
+        prepare: impl FnOnce(&mut Self),
+        code: Detached<'_>,
+        pumps: &mut Pumps,
+    ) -> Started {
+        let copy = self.state.clone();
+        let saved = std::mem::replace(&mut self.state, copy);
+        let subs = std::mem::take(&mut self.process_subs);
+        self.enter_subshell();
+        prepare(self);
+        let r = self.start(&code, pumps);
+        self.sync_output();
+        self.leave_process_subs();
+        self.process_subs = subs;
+        self.state = saved;
+        match r {
+            Ok(s) => s,
+            Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => Started::Done(s),
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => Started::Done(0),
+        }
+    }
+
+    fn start(&mut self, code: &Detached<'_>, pumps: &mut Pumps) -> Result<Started, Unwind> {
+        let Some((s, c)) = code.simple() else {
+            return Ok(self.ship_code(&code.text(), pumps));
+        };
+        let literal = match s.words.first() {
+            Some(CommandWord::Word(w)) => super::stages::literal(w),
+            _ => None,
+        };
+        if literal.is_some() && !self.is_external(c) {
+            return Ok(self.ship_code(&code.text(), pumps));
+        }
+        // Expanded here: this copy of the state is the new process's.
+        self.state.line = c.line;
+        self.budget.expansion_bytes = 0;
+        self.last_subst = None;
+        if self.state.traps.has_debug {
+            self.run_debug_trap(c)?;
+        }
+        let words = self.expand_words(s)?;
+        if words.argv.is_empty() {
+            return self.command(c).map(Started::Done);
+        }
+        let found = self.find_command(&words.argv[0]);
+        match found {
+            Found::Program(p) => {
+                self.state.vars.push_scope(ScopeKind::Temporary);
+                self.begin_program(&words, s)?;
+                match self.redirect(&c.redirects) {
+                    Ok(_) => {}
+                    Err(Some(u)) => return Err(u),
+                    Err(None) => return Ok(Started::Done(1)),
+                }
+                match self.start_program(&p, &words.argv, pumps) {
+                    Ok(pid) => Ok(Started::Pid(pid)),
+                    Err(m) => self.command_missing(&m, &words.argv).map(Started::Done),
+                }
+            }
+            Found::Nothing(m) => {
+                match self.redirect(&c.redirects) {
+                    Ok(_) => {}
+                    Err(Some(u)) => return Err(u),
+                    Err(None) => return Ok(Started::Done(1)),
+                }
+                self.command_missing(&m, &words.argv).map(Started::Done)
+            }
+            // A builtin or function whose name came out of an expansion: its words are expanded, do not do it twice.
+            Found::Builtin(_) | Found::Function(_) => {
+                let quoted = words.argv.iter().map(|a| {
+                    CommandWord::Word(Word {
+                        parts: vec![WordPart::Quoted(Rc::unwrap_or_clone(a.clone()).into())],
+                        raw: box_text::escape::at_q(a).into(),
+                    })
+                });
+                let simple = SimpleCommand { assignments: s.assignments.clone(), words: quoted.collect() };
+                let command = Command {
+                    kind: CommandKind::Simple(simple),
+                    redirects: c.redirects.clone(),
+                    line: c.line,
+                };
+                Ok(self.ship_code(&sh_syntax::print::command(&command), pumps))
+            }
+        }
+    }
+
+    /// Runs source text in a spawned shell that gets a copy of this state.
+    pub(crate) fn ship_code(&mut self, text: &[u8], pumps: &mut Pumps) -> Started {
+        match self.try_ship(text, pumps) {
+            Ok(pid) => Started::Pid(pid),
+            Err(e) => {
+                let message = strerror(&e);
+                self.error(&[b"fork: ", message.as_bytes()]);
+                Started::Done(254)
+            }
+        }
+    }
+
+    fn try_ship(&mut self, text: &[u8], pumps: &mut Pumps) -> std::io::Result<Pid> {
+        let data = crate::state::ship::encode(self, text);
+        let (read, mut write) = if data.len() <= box_abi::PIPE_CAPACITY {
+            self.sys.pipe()?
+        } else {
+            box_sys::preview1::spool()?
+        };
+        write.write_all(&data)?;
+        drop(write);
+        let n = self.state.fds.free_from(40).unwrap_or(40);
+        let argv = [b"bash".to_vec(), format!("{}{n}", crate::STATE_OPTION).into_bytes()];
+        let program = self.own_program();
+        self.spawn(program, &argv, &[(n, Rc::new(read))], pumps)
+    }
+
+    /// `list &`
+    pub(crate) fn background(&mut self, a: &AndOr) -> Flow {
+        self.tick()?;
+        self.sync_output();
+        let running = self.state.jobs.list.iter().filter(|j| !j.is_done()).count() as u64;
+        if running >= self.budget.limits.background {
+            self.reap();
+            let running = self.state.jobs.list.iter().filter(|j| !j.is_done()).count() as u64;
+            if running >= self.budget.limits.background {
+                self.error(&[b"limit reached: too many background processes"]);
+                return Err(Unwind::Exit(1));
+            }
+        }
+        let text = Detached::AndOr(a).text();
+        let mut pumps = Pumps::default();
+        let no_stdin = !self.state.options.has(SetOpt::Monitor);
+        let null = match std::fs::File::open("/dev/null") {
+            Ok(f) if no_stdin => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
+            _ => None,
+        };
+        let pipeline = a.rest.is_empty() && !a.first.negated && a.first.timed.is_none();
+        let mut started = Vec::new();
+        if pipeline && a.first.stages.len() > 1 {
+            let mut input = null.map(Some);
+            let count = a.first.stages.len();
+            for (i, stage) in a.first.stages.iter().enumerate() {
+                if i + 1 < count {
+                    let (s, next) = self.early_stage(stage, input.take(), &mut pumps);
+                    started.push(s);
+                    input = Some(next);
+                } else {
+                    let stdin = input.take();
+                    started.push(self.detached(
+                        |s| {
+                            if let Some(stdin) = stdin {
+                                s.state.fds.set(0, stdin);
+                            }
+                        },
+                        Detached::Command(&stage.command),
+                        &mut pumps,
+                    ));
+                }
+            }
+        } else {
+            started.push(self.detached(
+                |s| {
+                    if null.is_some() {
+                        s.state.fds.set(0, null);
+                    }
+                },
+                Detached::AndOr(a),
+                &mut pumps,
+            ));
+        }
+        let id = self.add_job(&started, text, pumps);
+        if self.state.options.interactive {
+            let pid = self.state.last_background.unwrap_or(0);
+            self.err(format!("[{id}] {pid}\n").as_bytes());
+        }
+        Ok(0)
+    }
+
+    /// Puts started processes on the job list and sets `$!`.
+    pub(crate) fn add_job(&mut self, started: &[Started], text: Vec<u8>, pumps: Pumps) -> u32 {
+        let mut pids = Vec::new();
+        let mut ended = Vec::new();
+        for s in started {
+            match s {
+                Started::Pid(pid) => pids.push(*pid),
+                Started::Done(status) => {
+                    self.next_pseudo_pid += 1;
+                    let pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
+                    pids.push(pid);
+                    ended.push((pid, *status));
+                }
+            }
+        }
+        self.state.last_background = pids.last().copied();
+        let jobs = Rc::make_mut(&mut self.state.jobs);
+        let id = jobs.add(pids, text, pumps.into_job());
+        for (pid, status) in ended {
+            jobs.set_status(pid, status);
+        }
+        id
+    }
+
+    /// `coproc`: a job with a pipe on both sides.
+    pub(crate) fn coproc(&mut self, k: &Coproc, c: &Command) -> Flow {
+        self.state.line = c.line;
+        let name = k.name.as_deref().unwrap_or(b"COPROC").to_vec();
+        let pipes = self.sys.pipe().and_then(|a| self.sys.pipe().map(|b| (a, b)));
+        let ((their_in, our_out), (our_in, their_out)) = match pipes {
+            Ok(p) => p,
+            Err(e) => {
+                let text = strerror(&e);
+                self.error(&[b"pipe error: ", text.as_bytes()]);
+                return Ok(1);
+            }
+        };
+        let desc = |f| Desc::File(Rc::new(OpenFile::new(Rc::new(f), true)));
+        let mut pumps = Pumps::default();
+        let started = self.detached(
+            |s| {
+                s.state.fds.set(0, Some(desc(their_in)));
+                s.state.fds.set(1, Some(desc(their_out)));
+            },
+            Detached::Command(&k.body),
+            &mut pumps,
+        );
+        self.add_job(&[started], [b"coproc ", name.as_slice()].concat(), pumps);
+        let first = self.state.fds.free_from(60).unwrap_or(60);
+        self.state.fds.set(first, Some(desc(our_in)));
+        let second = self.state.fds.free_from(first + 1).unwrap_or(first + 1);
+        self.state.fds.set(second, Some(desc(our_out)));
+        let array = [first, second].iter().map(|n| Rc::new(decimal(i64::from(*n)))).collect();
+        if let Err(e) = self.set_array(&name, array) {
+            return Err(self.expansion_failed(e));
+        }
+        let pid = self.state.last_background.unwrap_or(0);
+        self.set_quietly(&[name.as_slice(), b"_PID"].concat(), &decimal(i64::from(pid)));
+        Ok(0)
+    }
+}

@@ -1,0 +1,54 @@
+//! `case` (POSIX XCU 2.9.4.3) with bash's `;&` and `;;&`.
+
+use sh_syntax::ast::{Case, CaseEnd, Command};
+
+use crate::Shell;
+use crate::shell::Flow;
+
+impl Shell<'_> {
+    pub(crate) fn case_command(&mut self, k: &Case, c: &Command) -> Flow {
+        self.state.line = c.line;
+        self.run_debug_trap(c)?;
+        self.budget.expansion_bytes = 0;
+        let subject = match sh_expand::expand_single(self, &k.subject) {
+            Ok(s) => s,
+            Err(e) => return Err(self.expansion_failed(e)),
+        };
+        if self.tracing() {
+            let text = [b"case ", k.subject.raw.as_ref(), b" in"].concat();
+            self.trace_text(&text);
+        }
+        let mut status = 0;
+        let mut fall_through = false;
+        for arm in &k.arms {
+            let mut matched = fall_through;
+            for p in &arm.patterns {
+                if matched {
+                    break;
+                }
+                matched = match p.as_literal() {
+                    // A plain word without pattern characters needs no compilation.
+                    Some(t) if is_plain(t) && !self.state.options.expand().nocasematch => t == subject.as_slice(),
+                    _ => match sh_expand::expand_pattern(self, p) {
+                        Ok(pattern) => pattern.is_match(&subject),
+                        Err(e) => return Err(self.expansion_failed(e)),
+                    },
+                };
+            }
+            if !matched {
+                continue;
+            }
+            status = self.list(&arm.body)?;
+            match arm.end {
+                CaseEnd::Break => return Ok(status),
+                CaseEnd::FallThrough => fall_through = true,
+                CaseEnd::Continue => fall_through = false,
+            }
+        }
+        Ok(status)
+    }
+}
+
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.' | b'/' | b',' | b'='))
+}

@@ -1,0 +1,241 @@
+//! `[[ ]]` (bash manual 3.2.5.2).
+
+use std::rc::Rc;
+
+use box_text::regex::{Captures, Options, Regex, Syntax};
+use sh_expand::{ExpandError, Str, arith};
+use sh_syntax::ast::{Command, Cond, CondOp, Word};
+
+use crate::Shell;
+use crate::builtin::test::{binary_files, unary};
+use crate::shell::{Flow, Unwind};
+use crate::xtrace::trace_quote;
+
+/// Why an expression has no truth value.
+enum Stop {
+    Expansion(ExpandError),
+    /// Status 2 after a message (a bad regular expression).
+    Invalid,
+    Unwind(Unwind),
+}
+
+impl From<ExpandError> for Stop {
+    fn from(e: ExpandError) -> Stop {
+        Stop::Expansion(e)
+    }
+}
+
+impl Shell<'_> {
+    pub(crate) fn cond_command(&mut self, e: &Cond, c: &Command) -> Flow {
+        self.state.line = c.line;
+        self.run_debug_trap(c)?;
+        self.budget.expansion_bytes = 0;
+        self.last_subst = None;
+        match self.cond(e) {
+            Ok(b) => Ok(i32::from(!b)),
+            Err(Stop::Invalid) => Ok(2),
+            Err(Stop::Unwind(u)) => Err(u),
+            Err(Stop::Expansion(e)) => Err(self.expansion_failed(e)),
+        }
+    }
+
+    fn cond(&mut self, e: &Cond) -> Result<bool, Stop> {
+        if let Err(u) = self.check_depth() {
+            return Err(Stop::Unwind(u));
+        }
+        match e {
+            Cond::Not(e) => self.cond(e).map(|b| !b),
+            Cond::And(a, b) => Ok(self.cond(a)? && self.cond(b)?),
+            Cond::Or(a, b) => Ok(self.cond(a)? || self.cond(b)?),
+            Cond::Word(w) => {
+                let text = sh_expand::expand_single(self, w)?;
+                if self.tracing() {
+                    self.trace_cond(&[b"-n", &trace_quote(&text)]);
+                }
+                Ok(!text.is_empty())
+            }
+            Cond::Unary(op, w) => {
+                let text = sh_expand::expand_single(self, w)?;
+                if self.tracing() {
+                    self.trace_cond(&[&[b'-', *op], &trace_quote(&text)]);
+                }
+                match op {
+                    b'v' | b'R' => Ok(self.variable_test(*op, &text)?),
+                    _ => Ok(unary(self, *op, &text).unwrap_or(false)),
+                }
+            }
+            Cond::Binary(op, left, right) => self.binary_cond(*op, left, right),
+        }
+    }
+
+    fn trace_cond(&mut self, parts: &[&[u8]]) {
+        let mut text = b"[[".to_vec();
+        for p in parts {
+            text.push(b' ');
+            text.extend_from_slice(p);
+        }
+        text.extend_from_slice(b" ]]");
+        self.trace_text(&text);
+    }
+
+    fn binary_cond(&mut self, op: CondOp, left: &Word, right: &Word) -> Result<bool, Stop> {
+        let l = sh_expand::expand_single(self, left)?;
+        match op {
+            CondOp::Match | CondOp::NotMatch => {
+                let pattern = sh_expand::expand_pattern(self, right)?;
+                if self.tracing() {
+                    let text = sh_expand::expand_pattern_text(self, right)?;
+                    let name: &[u8] = if op == CondOp::Match { b"==" } else { b"!=" };
+                    self.trace_cond(&[&trace_quote(&l), name, &text]);
+                }
+                Ok(pattern.is_match(&l) == (op == CondOp::Match))
+            }
+            CondOp::Regex => {
+                let text = sh_expand::expand_regex(self, right)?;
+                if self.tracing() {
+                    self.trace_cond(&[&trace_quote(&l), b"=~", &text]);
+                }
+                match regex_match(self, &l, &text) {
+                    Some(b) => Ok(b),
+                    None => Err(Stop::Invalid),
+                }
+            }
+            _ => {
+                let r = sh_expand::expand_single(self, right)?;
+                if self.tracing() {
+                    self.trace_cond(&[&trace_quote(&l), op_name(op), &trace_quote(&r)]);
+                }
+                self.compare(op, &l, &r)
+            }
+        }
+    }
+
+    fn compare(&mut self, op: CondOp, l: &Str, r: &Str) -> Result<bool, Stop> {
+        Ok(match op {
+            CondOp::Before => l < r,
+            CondOp::After => l > r,
+            CondOp::NewerThan => binary_files(self, b"-nt", l, r),
+            CondOp::OlderThan => binary_files(self, b"-ot", l, r),
+            CondOp::SameFile => binary_files(self, b"-ef", l, r),
+            _ => {
+                let (a, b) = match (self.cond_number(l), self.cond_number(r)) {
+                    (Ok(a), Ok(b)) => (a, b),
+                    (Err(mut e), _) | (_, Err(mut e)) => {
+                        if e.kind != sh_expand::ErrorKind::Command {
+                            return Err(Stop::Expansion(e));
+                        }
+                        e.message.splice(0..0, b"[[: ".iter().copied());
+                        self.error(&[&e.message]);
+                        return Ok(false);
+                    }
+                };
+                match op {
+                    CondOp::Eq => a == b,
+                    CondOp::Ne => a != b,
+                    CondOp::Lt => a < b,
+                    CondOp::Le => a <= b,
+                    CondOp::Gt => a > b,
+                    _ => a >= b,
+                }
+            }
+        })
+    }
+
+    fn cond_number(&mut self, text: &Str) -> Result<i64, ExpandError> {
+        match arith::plain_integer(text) {
+            Some(n) => Ok(n),
+            None => arith::eval_text(self, text),
+        }
+    }
+
+    /// `-v name`, `-v name[subscript]`, `-R name`.
+    pub(crate) fn variable_test(&mut self, op: u8, text: &[u8]) -> Result<bool, ExpandError> {
+        if op == b'R' {
+            return Ok(self
+                .state
+                .vars
+                .get(text)
+                .is_some_and(|v| v.attrs.nameref && v.is_set()));
+        }
+        let (name, sub) = crate::state::assign::split_reference(text);
+        if sub.is_none() && text.iter().all(u8::is_ascii_digit) && !text.is_empty() {
+            let n = arith::plain_integer(text).unwrap_or(i64::MAX);
+            return Ok(n == 0 || usize::try_from(n).is_ok_and(|n| n <= self.state.positional.len()));
+        }
+        let target = self.follow(name)?;
+        let (base, via) = (target.name.into_owned(), target.subscript);
+        let sub = match (sub, &via) {
+            (Some(s), _) => Some(s.to_vec()),
+            (None, Some(s)) => Some(s.to_vec()),
+            (None, None) => None,
+        };
+        let value = sh_expand::Env::get(self, &base);
+        match sub {
+            None => Ok(self.text_of(&base).is_some()),
+            Some(s) if s == b"@" || s == b"*" => Ok(match value {
+                None => false,
+                Some(sh_expand::Value::Scalar(_)) => true,
+                Some(sh_expand::Value::Indexed(a)) => a.len() > 0,
+                // For an associative array @ is a key.
+                Some(sh_expand::Value::Assoc(a)) => a.get(&s).is_some(),
+            }),
+            Some(s) => {
+                let key = sh_expand::subscript_text_key(self, &base, &s)?;
+                Ok(self.element_text(&base, &key).is_some())
+            }
+        }
+    }
+}
+
+fn op_name(op: CondOp) -> &'static [u8] {
+    match op {
+        CondOp::Match => b"==",
+        CondOp::NotMatch => b"!=",
+        CondOp::Regex => b"=~",
+        CondOp::Before => b"<",
+        CondOp::After => b">",
+        CondOp::Eq => b"-eq",
+        CondOp::Ne => b"-ne",
+        CondOp::Lt => b"-lt",
+        CondOp::Le => b"-le",
+        CondOp::Gt => b"-gt",
+        CondOp::Ge => b"-ge",
+        CondOp::NewerThan => b"-nt",
+        CondOp::OlderThan => b"-ot",
+        CondOp::SameFile => b"-ef",
+    }
+}
+
+/// `text =~ pattern`, setting BASH_REMATCH; `None` for an invalid pattern. The last pattern is
+/// kept compiled, since a loop mostly uses one.
+pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) -> Option<bool> {
+    let o = shell.state.options.expand();
+    let (nocase, utf8) = (o.nocasematch, !o.c_locale);
+    let cached = match &shell.regex_cache {
+        Some((p, n, re)) if p == pattern && *n == nocase => Some(re.clone()),
+        _ => None,
+    };
+    let re = match cached {
+        Some(re) => re,
+        None => {
+            let mut options = Options::new(Syntax::Ere);
+            options.icase = nocase;
+            options.utf8 = utf8;
+            let re = Rc::new(Regex::new(pattern, &options).ok()?);
+            shell.regex_cache = Some((pattern.to_vec(), nocase, re.clone()));
+            re
+        }
+    };
+    let mut groups = Captures::default();
+    let matched = re.captures_at(text, 0, &mut groups);
+    let mut array = sh_expand::array::IndexedArray::new();
+    if matched {
+        for i in 0..groups.len() {
+            let part = groups.get(i).and_then(|(a, b)| text.get(a..b)).unwrap_or_default();
+            array.set(i as i64, Rc::new(part.to_vec()));
+        }
+    }
+    // BASH_REMATCH is the shell's own to write.
+    let _ = shell.set_array(b"BASH_REMATCH", array);
+    Some(matched)
+}

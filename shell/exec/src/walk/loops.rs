@@ -1,0 +1,252 @@
+//! Loops, and how `break` and `continue` pass through them.
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use sh_expand::Str;
+use sh_syntax::ast::{ArithFor, Command, For, While};
+
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+
+impl Shell<'_> {
+    /// One round of a loop body: `Break` ends the loop with a result.
+    fn round(&mut self, r: Flow, status: &mut i32) -> ControlFlow<Flow> {
+        match r {
+            Ok(s) => {
+                *status = s;
+                ControlFlow::Continue(())
+            }
+            Err(Unwind::Break(n)) => {
+                *status = self.state.status;
+                ControlFlow::Break(if n <= 1 { Ok(0) } else { Err(Unwind::Break(n - 1)) })
+            }
+            Err(Unwind::Continue(n)) if n <= 1 => {
+                *status = self.state.status;
+                ControlFlow::Continue(())
+            }
+            Err(Unwind::Continue(n)) => ControlFlow::Break(Err(Unwind::Continue(n - 1))),
+            Err(other) => ControlFlow::Break(Err(other)),
+        }
+    }
+
+    fn in_loop(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        self.state.loop_depth += 1;
+        let r = f(self);
+        self.state.loop_depth = self.state.loop_depth.saturating_sub(1);
+        r
+    }
+
+    pub(crate) fn while_command(&mut self, w: &While) -> Flow {
+        self.in_loop(|s| {
+            let mut status = 0;
+            loop {
+                s.loop_tick()?;
+                let condition = s.ignoring_errexit(|s| s.list(&w.condition));
+                let mut value = 0;
+                if let ControlFlow::Break(r) = s.round(condition, &mut value) {
+                    return r;
+                }
+                if (value == 0) == w.until {
+                    return Ok(status);
+                }
+                let body = s.list(&w.body);
+                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                    return r;
+                }
+            }
+        })
+    }
+
+    /// The words a `for` or `select` goes over.
+    fn loop_words(&mut self, f: &For) -> Result<Rc<Vec<Str>>, Unwind> {
+        let Some(words) = &f.words else { return Ok(self.state.positional.clone()) };
+        self.budget.expansion_bytes = 0;
+        let mut out = Vec::with_capacity(words.len());
+        for w in words {
+            if let Err(e) = sh_expand::expand_word_into(self, w, &mut out) {
+                return Err(self.expansion_failed(e));
+            }
+        }
+        Ok(Rc::new(out))
+    }
+
+    /// The loop variable; a nameref is pointed at the word instead of assigned through.
+    fn set_loop_var(&mut self, name: &[u8], value: Str) -> Result<bool, Unwind> {
+        let nameref = self.state.vars.get(name).is_some_and(|v| v.attrs.nameref);
+        let r = if nameref {
+            self.set_scalar(name, value)
+        } else {
+            self.assign_scalar_to(name, None, false, value)
+        };
+        match r {
+            Ok(()) => Ok(true),
+            Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
+                self.error(&[&e.message]);
+                Ok(false)
+            }
+            Err(e) => Err(self.expansion_failed(e)),
+        }
+    }
+
+    pub(crate) fn for_command(&mut self, f: &For, c: &Command) -> Flow {
+        self.state.line = c.line;
+        if !crate::state::assign::is_name(&f.name) {
+            self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+            return Ok(1);
+        }
+        let words = self.loop_words(f)?;
+        self.in_loop(|s| {
+            let mut status = 0;
+            for word in words.iter() {
+                s.loop_tick()?;
+                s.state.line = c.line;
+                s.run_debug_trap(c)?;
+                if s.tracing() {
+                    s.trace_for(f);
+                }
+                if !s.set_loop_var(&f.name, word.clone())? {
+                    return Ok(1);
+                }
+                let body = s.list(&f.body);
+                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                    return r;
+                }
+            }
+            Ok(status)
+        })
+    }
+
+    pub(crate) fn arith_for(&mut self, f: &ArithFor, c: &Command) -> Flow {
+        self.in_loop(|s| {
+            let mut status = 0;
+            if let Some(init) = &f.init {
+                if s.loop_arith(init, c)?.is_none() {
+                    return Ok(1);
+                }
+            }
+            loop {
+                s.loop_tick()?;
+                if let Some(condition) = &f.condition {
+                    match s.loop_arith(condition, c)? {
+                        None => return Ok(1),
+                        Some(0) => return Ok(status),
+                        Some(_) => {}
+                    }
+                }
+                let body = s.list(&f.body);
+                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                    return r;
+                }
+                if let Some(step) = &f.step {
+                    if s.loop_arith(step, c)?.is_none() {
+                        return Ok(1);
+                    }
+                }
+            }
+        })
+    }
+
+    fn loop_arith(&mut self, a: &sh_syntax::ast::Arith, c: &Command) -> Result<Option<i64>, Unwind> {
+        self.state.line = c.line;
+        if self.state.traps.has_debug {
+            self.run_debug_trap(c)?;
+        }
+        if self.tracing() {
+            self.trace_text(&[b"(( ", a.word.raw.trim_ascii(), b" ))"].concat());
+        }
+        self.budget.expansion_bytes = 0;
+        if a.word.parts.is_empty() {
+            return Ok(Some(1));
+        }
+        match sh_expand::arith::eval(self, a) {
+            Ok(n) => Ok(Some(n)),
+            Err(mut e) if e.kind == sh_expand::ErrorKind::Command => {
+                e.message.splice(0..0, b"((: ".iter().copied());
+                self.error(&[&e.message]);
+                Ok(None)
+            }
+            Err(e) => Err(self.expansion_failed(e)),
+        }
+    }
+
+    pub(crate) fn select_command(&mut self, f: &For, c: &Command) -> Flow {
+        self.state.line = c.line;
+        let words = self.loop_words(f)?;
+        if words.is_empty() {
+            return Ok(0);
+        }
+        self.in_loop(|s| {
+            let mut status = 0;
+            let mut show = true;
+            loop {
+                s.loop_tick()?;
+                if show {
+                    let menu = menu(&words, s.columns());
+                    s.err(&menu);
+                }
+                let ps3 = s.var(b"PS3").unwrap_or_else(|| Rc::new(b"#? ".to_vec()));
+                let ps3 = s.expand_prompt(&ps3).unwrap_or_default();
+                s.err(&ps3);
+                let mut line = Vec::new();
+                let read = s.read_until(0, Some(b'\n'), usize::MAX, &mut line);
+                if !matches!(read, Ok(true)) && line.is_empty() {
+                    s.err(b"\n");
+                    return Ok(if status == 0 { 1 } else { status });
+                }
+                let reply = line.strip_suffix(b"\n").unwrap_or(&line).to_vec();
+                s.set_quietly(b"REPLY", &reply);
+                if reply.is_empty() {
+                    show = true;
+                    continue;
+                }
+                show = false;
+                let n = sh_expand::arith::plain_integer(reply.trim_ascii()).unwrap_or(0);
+                let chosen = usize::try_from(n - 1).ok().and_then(|i| words.get(i)).cloned();
+                if !s.set_loop_var(&f.name, chosen.unwrap_or_default())? {
+                    return Ok(1);
+                }
+                let body = s.list(&f.body);
+                if let ControlFlow::Break(r) = s.round(body, &mut status) {
+                    return r;
+                }
+                if s.var(b"REPLY").is_none_or(|r| r.is_empty()) {
+                    show = true;
+                }
+            }
+        })
+    }
+
+    fn columns(&mut self) -> usize {
+        let c = self.var(b"COLUMNS").unwrap_or_default();
+        sh_expand::arith::plain_integer(&c).and_then(|c| usize::try_from(c).ok()).unwrap_or(80)
+    }
+}
+
+/// The menu as bash lays it out: numbered, in columns that fit the width.
+fn menu(words: &[Str], columns: usize) -> Vec<u8> {
+    let digits = words.len().to_string().len();
+    let longest = words.iter().map(|w| String::from_utf8_lossy(w).chars().count()).max().unwrap_or(0);
+    let cell = longest + digits + 2 + 2;
+    let across = if cell == 0 { 1 } else { (columns / cell).max(1) };
+    let rows = words.len().div_ceil(across).max(1);
+    // A single row would be; bash lists one below the other then.
+    let rows = if rows == 1 { words.len() } else { rows };
+    let mut out = Vec::new();
+    for row in 0..rows {
+        let mut at = row;
+        while at < words.len() {
+            let n = (at + 1).to_string();
+            let text = format!("{n:>digits$}) ").into_bytes();
+            out.extend_from_slice(&text);
+            out.extend_from_slice(&words[at]);
+            at += rows;
+            if at < words.len() {
+                let used = text.len() + String::from_utf8_lossy(&words[at - rows]).chars().count();
+                out.resize(out.len() + cell.saturating_sub(used), b' ');
+            }
+        }
+        out.push(b'\n');
+    }
+    out
+}

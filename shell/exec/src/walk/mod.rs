@@ -1,0 +1,198 @@
+//! Execution of the tree. The main match is here; each construct has a file of its own.
+//!
+//! | file | what |
+//! |---|---|
+//! | `simple` | simple commands: words, assignments, redirections, then who runs it |
+//! | `pipeline` | pipelines, `!`, `time`, PIPESTATUS, `set -e` |
+//! | `stages` | stages of a real pipeline: who runs where |
+//! | `bounded` | which code may run to its end before its reader starts |
+//! | `loops` | `while`, `until`, `for`, `for ((`, `select`, `break`/`continue` |
+//! | `case` | `case` |
+//! | `cond` | `[[ ]]` |
+//! | `subshell` | `( )` and everything else that runs on a copy of the state |
+//! | `substitute` | `$( )` |
+//! | `background` | `&` and `coproc` |
+//!
+//! Invariant: `set -e`, the ERR trap and PIPESTATUS are handled in one place, where a
+//! pipeline ends; `errexit_ignored` says whether a condition is being evaluated.
+
+mod background;
+mod bounded;
+mod case;
+mod cond;
+mod loops;
+mod pipeline;
+mod simple;
+mod stages;
+mod subshell;
+mod substitute;
+mod time;
+
+use sh_syntax::ast::{AndOr, Command, CommandKind, Connector, If, List};
+
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::FunctionDef;
+use crate::state::options::SetOpt;
+
+pub(crate) use background::{Detached, Started};
+pub use simple::Operand;
+
+impl Shell<'_> {
+    /// Runs a list; the status of its last command.
+    pub fn list(&mut self, list: &List) -> Flow {
+        let mut status = 0;
+        for item in &list.items {
+            status = if item.background {
+                self.background(&item.and_or)?
+            } else {
+                self.and_or(&item.and_or)?
+            };
+            self.state.status = status;
+        }
+        Ok(status)
+    }
+
+    /// Runs `f` while `set -e` and the ERR trap do not act.
+    pub(crate) fn ignoring_errexit(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        self.state.errexit_ignored += 1;
+        let r = f(self);
+        // A subshell copy may have been swapped in between; it always swaps back.
+        self.state.errexit_ignored = self.state.errexit_ignored.saturating_sub(1);
+        r
+    }
+
+    pub(crate) fn and_or(&mut self, a: &AndOr) -> Flow {
+        let Some((last, before)) = a.rest.split_last() else { return self.pipeline(&a.first) };
+        let mut status = self.ignoring_errexit(|s| s.pipeline(&a.first))?;
+        let wanted = |c: Connector, status: i32| match c {
+            Connector::And => status == 0,
+            Connector::Or => status != 0,
+        };
+        for (connector, p) in before {
+            if wanted(*connector, status) {
+                status = self.ignoring_errexit(|s| s.pipeline(p))?;
+            }
+        }
+        if wanted(last.0, status) { self.pipeline(&last.1) } else { Ok(status) }
+    }
+
+    /// Runs one command with its redirections.
+    pub(crate) fn command(&mut self, c: &Command) -> Flow {
+        if let CommandKind::Simple(s) = &c.kind {
+            return self.simple(s, c);
+        }
+        self.tick()?;
+        self.check_depth()?;
+        if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
+            return Ok(0);
+        }
+        let subs = self.process_subs.len();
+        let r = if c.redirects.is_empty() {
+            self.compound(c)
+        } else {
+            self.state.line = c.line;
+            match self.redirect(&c.redirects) {
+                Ok(saved) => {
+                    let r = self.compound(c);
+                    self.restore(saved);
+                    r
+                }
+                Err(unwind) => match unwind {
+                    Some(u) => Err(u),
+                    None => {
+                        self.set_status(1);
+                        Ok(1)
+                    }
+                },
+            }
+        };
+        self.end_process_subs(subs);
+        r
+    }
+
+    fn compound(&mut self, c: &Command) -> Flow {
+        match &c.kind {
+            CommandKind::Simple(s) => self.simple(s, c),
+            CommandKind::Brace(list) => self.list(list),
+            CommandKind::Subshell(list) => self.subshell(list),
+            CommandKind::If(i) => self.if_command(i),
+            CommandKind::While(w) => self.while_command(w),
+            CommandKind::For(f) => self.for_command(f, c),
+            CommandKind::ArithFor(f) => self.arith_for(f, c),
+            CommandKind::Select(f) => self.select_command(f, c),
+            CommandKind::Case(k) => self.case_command(k, c),
+            CommandKind::Arith(a) => self.arith_command(a, c),
+            CommandKind::Cond(e) => self.cond_command(e, c),
+            CommandKind::Function(f) => self.define_function(f, c),
+            CommandKind::Coproc(k) => self.coproc(k, c),
+        }
+    }
+
+    fn if_command(&mut self, i: &If) -> Flow {
+        for (condition, body) in &i.branches {
+            if self.ignoring_errexit(|s| s.list(condition))? == 0 {
+                return self.list(body);
+            }
+        }
+        match &i.otherwise {
+            Some(body) => self.list(body),
+            None => Ok(0),
+        }
+    }
+
+    fn arith_command(&mut self, a: &sh_syntax::ast::Arith, c: &Command) -> Flow {
+        self.state.line = c.line;
+        self.run_debug_trap(c)?;
+        if self.tracing() {
+            self.trace_text(&[b"(( ", a.word.raw.trim_ascii(), b" ))"].concat());
+        }
+        self.budget.expansion_bytes = 0;
+        match sh_expand::arith::eval(self, a) {
+            Ok(n) => Ok(i32::from(n == 0)),
+            Err(mut e) => {
+                // A failed (( )) is a command that fails, not a failed expansion.
+                if e.kind == sh_expand::ErrorKind::Command {
+                    e.message.splice(0..0, b"((: ".iter().copied());
+                    self.error(&[&e.message]);
+                    return Ok(1);
+                }
+                Err(self.expansion_failed(e))
+            }
+        }
+    }
+
+    fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {
+        self.state.line = c.line;
+        if self.state.functions.get(&*f.name).is_some_and(|d| d.readonly) {
+            self.error(&[&f.name, b": readonly function"]);
+            return Ok(1);
+        }
+        if self.state.options.has(SetOpt::Posix) && crate::builtin::is_special(&f.name) {
+            self.error(&[b"`", &f.name, b"': is a special builtin"]);
+            return if self.state.options.interactive { Ok(1) } else { Err(Unwind::Exit(2)) };
+        }
+        let source = match self.state.frames.last() {
+            Some(frame) => frame.source.clone(),
+            None => std::rc::Rc::new(b"environment".to_vec()),
+        };
+        let old = self.state.functions.get(&*f.name);
+        let def = FunctionDef {
+            function: f.clone(),
+            source,
+            line: c.line,
+            export: old.is_some_and(|d| d.export),
+            readonly: false,
+            trace: old.is_some_and(|d| d.trace),
+        };
+        let functions = std::rc::Rc::make_mut(&mut self.state.functions);
+        functions.insert(std::rc::Rc::from(&*f.name), def);
+        Ok(0)
+    }
+
+    /// Sets `$?`.
+    #[inline]
+    pub(crate) fn set_status(&mut self, status: i32) {
+        self.state.status = status;
+    }
+}

@@ -1,0 +1,102 @@
+//! Pipelines: `!`, `time`, PIPESTATUS, and what follows a failure (`set -e`, ERR trap).
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{Command, CommandKind, Pipeline};
+
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::PipeStatus;
+use crate::state::options::SetOpt;
+
+/// Whether a failure of this command is one that `set -e` looks at; compound commands
+/// had their say when the command inside of them failed.
+fn fails_by_itself(c: &Command) -> bool {
+    matches!(
+        c.kind,
+        CommandKind::Simple(_)
+            | CommandKind::Subshell(_)
+            | CommandKind::Arith(_)
+            | CommandKind::Cond(_)
+            | CommandKind::Coproc(_)
+    )
+}
+
+impl Shell<'_> {
+    pub(crate) fn pipeline(&mut self, p: &Pipeline) -> Flow {
+        if p.timed.is_some() {
+            return self.timed(p);
+        }
+        self.untimed(p)
+    }
+
+    pub(crate) fn untimed(&mut self, p: &Pipeline) -> Flow {
+        let status = match p.stages.as_slice() {
+            [] => 0,
+            [stage] => {
+                if p.negated {
+                    self.ignoring_errexit(|s| s.one_stage(&stage.command))?
+                } else {
+                    self.one_stage(&stage.command)?
+                }
+            }
+            stages => {
+                let statuses = if p.negated {
+                    self.state.errexit_ignored += 1;
+                    let r = self.run_stages(stages);
+                    self.state.errexit_ignored = self.state.errexit_ignored.saturating_sub(1);
+                    r?
+                } else {
+                    self.run_stages(stages)?
+                };
+                let last = statuses.last().copied().unwrap_or(0);
+                let status = if self.state.options.has(SetOpt::PipeFail) {
+                    statuses.iter().rev().copied().find(|s| *s != 0).unwrap_or(0)
+                } else {
+                    last
+                };
+                self.state.pipe_status = PipeStatus::Many(Rc::new(statuses));
+                status
+            }
+        };
+        if p.negated {
+            let status = i32::from(status == 0);
+            self.state.status = status;
+            return Ok(status);
+        }
+        self.state.status = status;
+        if status != 0 {
+            let checked = match p.stages.as_slice() {
+                [stage] => fails_by_itself(&stage.command),
+                stages => !stages.is_empty(),
+            };
+            if checked {
+                let line = p.stages.first().map_or(0, |s| s.command.line);
+                self.failed(status, line)?;
+            }
+        }
+        Ok(status)
+    }
+
+    fn one_stage(&mut self, c: &Command) -> Flow {
+        let status = self.command(c)?;
+        if fails_by_itself(c) {
+            self.state.pipe_status = PipeStatus::One(status);
+        }
+        Ok(status)
+    }
+
+    /// A command failed where failure counts: the ERR trap, then `set -e`.
+    fn failed(&mut self, status: i32, line: u32) -> Result<(), Unwind> {
+        if self.state.errexit_ignored > 0 {
+            return Ok(());
+        }
+        if self.state.traps.has_err {
+            self.run_err_trap(line)?;
+        }
+        if self.state.options.has(SetOpt::ErrExit) {
+            return Err(Unwind::Exit(status));
+        }
+        Ok(())
+    }
+}

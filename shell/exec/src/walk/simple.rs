@@ -1,0 +1,304 @@
+//! Simple commands (POSIX XCU 2.9.1): expand the words, perform assignments and
+//! redirections, then hand over to a function, a builtin or a program.
+
+use std::rc::Rc;
+
+use sh_expand::Str;
+use sh_syntax::ast::{AssignValue, Assignment, Command, CommandWord, SimpleCommand};
+
+use crate::Shell;
+use crate::builtin::Call;
+use crate::command::Found;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
+use crate::state::vars::ScopeKind;
+
+/// An assignment among the operands of a declaration builtin, with its expanded value.
+pub struct Operand<'c> {
+    /// Its index in `argv`.
+    pub index: usize,
+    pub assignment: &'c Assignment,
+    /// The scalar's value; `None` for an array, whose elements are expanded when the variable's kind is known.
+    pub value: Option<Str>,
+}
+
+/// The words of a simple command after expansion.
+#[derive(Default)]
+pub struct Words<'c> {
+    pub argv: Vec<Str>,
+    pub operands: Vec<Operand<'c>>,
+}
+
+impl Shell<'_> {
+    pub(crate) fn simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
+        self.tick()?;
+        if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
+            return Ok(0);
+        }
+        self.state.line = c.line;
+        self.budget.expansion_bytes = 0;
+        self.last_subst = None;
+        if self.track_commands || !self.state.traps.is_empty() {
+            self.run_debug_trap(c)?;
+        }
+        let subs = self.process_subs.len();
+        let r = if s.words.is_empty() {
+            self.assignments_only(s, c)
+        } else {
+            match self.expand_words(s) {
+                Ok(words) if words.argv.is_empty() => self.assignments_only(s, c),
+                Ok(words) => self.dispatch(&words, s, c),
+                Err(u) => Err(u),
+            }
+        };
+        if self.process_subs.len() > subs {
+            self.end_process_subs(subs);
+        }
+        r
+    }
+
+    /// Expands the words, keeping assignment operands apart.
+    pub(crate) fn expand_words<'c>(&mut self, s: &'c SimpleCommand) -> Result<Words<'c>, Unwind> {
+        let mut out = Words { argv: Vec::with_capacity(s.words.len()), operands: Vec::new() };
+        for w in &s.words {
+            let r = match w {
+                CommandWord::Word(word) => sh_expand::expand_word_into(self, word, &mut out.argv),
+                CommandWord::Assignment(a) => self.expand_operand(a, &mut out),
+            };
+            if let Err(e) = r {
+                return Err(self.expansion_failed(e));
+            }
+        }
+        Ok(out)
+    }
+
+    fn expand_operand<'c>(
+        &mut self,
+        a: &'c Assignment,
+        out: &mut Words<'c>,
+    ) -> Result<(), sh_expand::ExpandError> {
+        let index = out.argv.len();
+        let value = match &a.value {
+            AssignValue::Scalar(word) => {
+                let value = sh_expand::expand_assignment_value(self, word)?;
+                let at = a.raw.len() - word.raw.len();
+                let mut text = a.raw.get(..at).unwrap_or_default().to_vec();
+                text.extend_from_slice(&value);
+                out.argv.push(Rc::new(text));
+                Some(value)
+            }
+            AssignValue::Array(_) => {
+                out.argv.push(Rc::new(a.raw.to_vec()));
+                None
+            }
+        };
+        out.operands.push(Operand { index, assignment: a, value });
+        Ok(())
+    }
+
+    /// A command without a command word: assignments stay, redirections are tried.
+    fn assignments_only(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
+        for a in &s.assignments {
+            if let Err(e) = self.assign(a) {
+                return Err(self.assignment_failed(e));
+            }
+        }
+        if !c.redirects.is_empty() {
+            match self.redirect(&c.redirects) {
+                Ok(saved) => self.restore(saved),
+                Err(Some(u)) => return Err(u),
+                Err(None) => {
+                    self.set_status(1);
+                    return Ok(1);
+                }
+            }
+        }
+        Ok(self.last_subst.unwrap_or(0))
+    }
+
+    fn assignment_failed(&mut self, e: sh_expand::ExpandError) -> Unwind {
+        let readonly = e.kind == sh_expand::ErrorKind::Readonly;
+        let u = self.expansion_failed(e);
+        // POSIX 2.8.1: an assignment error ends a non-interactive shell.
+        if readonly && self.state.options.has(SetOpt::Posix) && !self.state.options.interactive {
+            return Unwind::Exit(1);
+        }
+        u
+    }
+
+    fn dispatch(&mut self, words: &Words<'_>, s: &SimpleCommand, c: &Command) -> Flow {
+        let argv = &words.argv;
+        let found = self.find_command(&argv[0]);
+        let special = matches!(&found, Found::Builtin(b) if b.special);
+        let posix = self.state.options.has(SetOpt::Posix);
+        let scoped = !s.assignments.is_empty();
+        // POSIX 2.9.1: assignments before a special builtin stay.
+        let persist = special && posix;
+        if scoped {
+            if !persist {
+                self.state.vars.push_scope(ScopeKind::Temporary);
+            }
+            if let Err(u) = self.temporary_assignments(&s.assignments, !persist) {
+                if !persist {
+                    self.pop_scope();
+                }
+                return Err(u);
+            }
+        }
+        if self.tracing() {
+            self.trace_command(argv);
+        }
+        let r = self.with_redirects(&found, words, c);
+        if scoped && !persist {
+            self.pop_scope();
+        }
+        if let Some(last) = argv.last() {
+            // Functions leave their own last argument; so do we.
+            if !matches!(found, Found::Function(_)) {
+                self.state.last_arg = last.clone();
+            }
+        }
+        match r {
+            Ok(status) => {
+                self.state.status = status;
+                Ok(status)
+            }
+            Err(u) => Err(u),
+        }
+    }
+
+    /// Assignments before a command, into the scope just pushed.
+    fn temporary_assignments(&mut self, list: &[Assignment], scoped: bool) -> Result<(), Unwind> {
+        for a in list {
+            let name = match self.follow(&a.name) {
+                Ok(t) => t.name.into_owned(),
+                Err(e) => return Err(self.expansion_failed(e)),
+            };
+            if scoped && a.subscript.is_none() {
+                if let Err(e) = self.check_writable(&name) {
+                    // Only POSIX mode gives the command up for it.
+                    if self.state.options.has(SetOpt::Posix) {
+                        return Err(self.assignment_failed(e));
+                    }
+                    self.error(&[&e.message]);
+                    continue;
+                }
+                // The value may refer to the variable itself, so it is expanded before it is hidden.
+                let AssignValue::Scalar(word) = &a.value else {
+                    // bash passes the text of an array on; nobody relies on it.
+                    continue;
+                };
+                let value = match sh_expand::expand_assignment_value(self, word) {
+                    Ok(v) => v,
+                    Err(e) => return Err(self.expansion_failed(e)),
+                };
+                if self.tracing() {
+                    self.trace_assignment(a, Some(&value));
+                }
+                let level = self.state.vars.level();
+                let old = self.state.vars.get(&name).cloned();
+                let v = self.state.vars.declare(&name, level);
+                if let Some(old) = old {
+                    v.attrs.integer = old.attrs.integer;
+                    v.attrs.lowercase = old.attrs.lowercase;
+                    v.attrs.uppercase = old.attrs.uppercase;
+                    if a.append {
+                        v.slot = match old.text() {
+                            Some(t) => crate::state::vars::Slot::Scalar(t),
+                            None => crate::state::vars::Slot::Unset,
+                        };
+                    }
+                    if let crate::state::vars::Slot::Dynamic(_) = old.slot {
+                        v.slot = old.slot;
+                    }
+                }
+                v.attrs.export = true;
+                let r = if a.append {
+                    self.append_scalar(&name, value)
+                } else {
+                    self.set_scalar(&name, value)
+                };
+                self.state.vars.touch_env();
+                if let Err(e) = r {
+                    return Err(self.assignment_failed(e));
+                }
+            } else if let Err(e) = self.assign(a) {
+                return Err(self.assignment_failed(e));
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a scope; side effects of variables that change with it are redone.
+    pub(crate) fn pop_scope(&mut self) {
+        let mut changed = Vec::new();
+        let options = self.state.vars.pop_scope(|n| changed.push(n.clone()));
+        for n in changed {
+            // OPTIND of `local OPTIND` restarts as the outer value says, like any assignment.
+            self.after_set(&n);
+        }
+        if let Some(o) = options {
+            let (set, _) = o.to_bits();
+            let (_, shopt) = self.state.options.to_bits();
+            self.state.options.set_bits(set, shopt);
+        }
+    }
+
+    fn with_redirects(&mut self, found: &Found, words: &Words<'_>, c: &Command) -> Flow {
+        if c.redirects.is_empty() {
+            return self.run_found(found, words);
+        }
+        let saved = match self.redirect(&c.redirects) {
+            Ok(saved) => saved,
+            Err(Some(u)) => return Err(u),
+            Err(None) => {
+                let special = matches!(found, Found::Builtin(b) if b.special);
+                self.set_status(1);
+                if special && self.state.options.has(SetOpt::Posix) && !self.state.options.interactive {
+                    return Err(Unwind::Exit(1));
+                }
+                return Ok(1);
+            }
+        };
+        let mut r = self.run_found(found, words);
+        if matches!(found, Found::Builtin(_)) {
+            self.sync_output();
+            if let Some(e) = self.finish_output() {
+                let text = box_sys::strerror(&e);
+                self.builtin_error(&words.argv[0], &[b"write error: ", text.as_bytes()]);
+                r = r.map(|s| if s == 0 { 1 } else { s });
+            }
+        }
+        // `exec` without a command makes its redirections stay.
+        let stay = r.is_ok() && std::mem::take(&mut self.keep_redirects);
+        if stay {
+            self.forget_saved(saved);
+        } else {
+            self.restore(saved);
+        }
+        r
+    }
+
+    pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>) -> Flow {
+        match found {
+            Found::Builtin(b) => {
+                let call = Call { argv: &words.argv, operands: &words.operands };
+                self.run_builtin(b, &call)
+            }
+            Found::Function(f) => self.call_function(f, &words.argv),
+            Found::Program(p) => self.run_program(p, &words.argv),
+            Found::Nothing(e) => self.command_missing(e, &words.argv),
+        }
+    }
+}
+
+impl Shell<'_> {
+    /// Assignments and trace of a command that is about to be spawned; its scope is the caller's.
+    pub(crate) fn begin_program(&mut self, words: &Words<'_>, s: &SimpleCommand) -> Result<(), Unwind> {
+        self.temporary_assignments(&s.assignments, true)?;
+        if self.tracing() {
+            self.trace_command(&words.argv);
+        }
+        Ok(())
+    }
+}

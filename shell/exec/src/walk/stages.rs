@@ -1,0 +1,168 @@
+//! Pipelines of several stages. Programs are spawned and run beside each other; shell code
+//! in an earlier stage gets a spawned shell, unless its output is bounded: then it runs here
+//! first and its output waits in memory. The last stage runs here, on a copy of the state.
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{CommandKind, Stage};
+
+use super::background::{Detached, Started};
+use crate::Shell;
+use crate::command::Pumps;
+use crate::io::{Buffer, Desc, Memory, OpenFile};
+use crate::shell::Unwind;
+use crate::state::options::{SetOpt, ShOpt};
+
+impl Shell<'_> {
+    /// Runs all stages and waits for them; their statuses in order.
+    pub(crate) fn run_stages(&mut self, stages: &[Stage]) -> Result<Vec<i32>, Unwind> {
+        self.check_depth()?;
+        self.sync_output();
+        let Some((last, before)) = stages.split_last() else { return Ok(Vec::new()) };
+        let line = self.state.line;
+        let mut pumps = Pumps::default();
+        let mut started = Vec::with_capacity(stages.len());
+        let mut input: Option<Desc> = None;
+        for (i, stage) in before.iter().enumerate() {
+            let stdin = (i > 0).then(|| input.take());
+            let (s, next) = self.early_stage(stage, stdin, &mut pumps);
+            started.push(s);
+            input = next;
+        }
+        let lastpipe =
+            self.state.options.shopt(ShOpt::LastPipe) && !self.state.options.has(SetOpt::Monitor);
+        // Output of earlier stages into a buffer is read only after a stage that runs here; should it
+        // fill the pipe, both would wait for each other. Then a process of its own is safe.
+        let external = self.is_external(&last.command) || !pumps.is_empty();
+        let end = if external && !lastpipe {
+            let s = self.detached(
+                |s| {
+                    s.state.fds.set(0, input.take());
+                },
+                Detached::Command(&last.command),
+                &mut pumps,
+            );
+            drop(input);
+            s
+        } else if lastpipe {
+            pumps.close_writers();
+            let old = self.state.fds.set(0, input.take());
+            let r = self.command(&last.command);
+            self.sync_output();
+            self.state.fds.set(0, old);
+            match r {
+                Ok(s) => Started::Done(s),
+                Err(u) => {
+                    pumps.drain();
+                    self.collect(&started);
+                    return Err(u);
+                }
+            }
+        } else {
+            pumps.close_writers();
+            Started::Done(self.in_subshell(|s| {
+                s.state.fds.set(0, input.take());
+                let r = s.command(&last.command);
+                s.sync_output();
+                r
+            }))
+        };
+        started.push(end);
+        pumps.drain();
+        let statuses = self.collect(&started);
+        self.state.line = line;
+        Ok(statuses)
+    }
+
+    /// Starts a stage that is not the last; its output as the next one's input.
+    pub(crate) fn early_stage(
+        &mut self,
+        stage: &Stage,
+        stdin: Option<Option<Desc>>,
+        pumps: &mut Pumps,
+    ) -> (Started, Option<Desc>) {
+        if self.is_bounded(&stage.command) {
+            let buffer = Buffer::default();
+            let out = Desc::Capture(buffer.clone());
+            let status = self.in_subshell(|s| {
+                if let Some(stdin) = stdin {
+                    s.state.fds.set(0, stdin);
+                }
+                if stage.pipe_stderr {
+                    s.state.fds.set(2, Some(out.clone()));
+                }
+                s.state.fds.set(1, Some(out));
+                s.command(&stage.command)
+            });
+            let data = match Rc::try_unwrap(buffer) {
+                Ok(cell) => cell.into_inner(),
+                Err(shared) => shared.borrow().clone(),
+            };
+            let memory = Desc::Memory(Rc::new(Memory::new(Rc::new(data))));
+            return (Started::Done(status), Some(memory));
+        }
+        let (read, write) = match self.sys.pipe() {
+            Ok(p) => p,
+            Err(e) => {
+                let text = box_sys::strerror(&e);
+                self.error(&[b"pipe error: ", text.as_bytes()]);
+                return (Started::Done(1), None);
+            }
+        };
+        let write = Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)));
+        let started = self.detached(
+            |s| {
+                if let Some(stdin) = stdin {
+                    s.state.fds.set(0, stdin);
+                }
+                if stage.pipe_stderr {
+                    s.state.fds.set(2, Some(write.clone()));
+                }
+                s.state.fds.set(1, Some(write));
+            },
+            Detached::Command(&stage.command),
+            pumps,
+        );
+        let read = Desc::File(Rc::new(OpenFile::new(Rc::new(read), true)));
+        (started, Some(read))
+    }
+
+    /// Waits for all stages.
+    pub(crate) fn collect(&mut self, started: &[Started]) -> Vec<i32> {
+        started
+            .iter()
+            .map(|s| match s {
+                Started::Done(status) => *status,
+                Started::Pid(pid) => self.wait_for(*pid),
+            })
+            .collect()
+    }
+
+    /// Whether the command is a program for sure: a literal name that is neither builtin nor function.
+    pub(crate) fn is_external(&self, c: &sh_syntax::ast::Command) -> bool {
+        let CommandKind::Simple(s) = &c.kind else { return false };
+        match s.words.first() {
+            Some(sh_syntax::ast::CommandWord::Word(w)) => match literal(w) {
+                Some(name) => {
+                    self.builtin(name).is_none() && !self.state.functions.contains_key(name)
+                }
+                None => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// The word's text if nothing in it is expanded.
+pub(crate) fn literal(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
+    use sh_syntax::ast::WordPart;
+    match w.parts.as_slice() {
+        [WordPart::Literal(t)] if !t.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'{' | b'~')) || t.as_ref() == b"[" => Some(t),
+        [WordPart::Quoted(t)] => Some(t),
+        [WordPart::DoubleQuoted(inner)] => match inner.as_slice() {
+            [WordPart::Quoted(t)] => Some(t),
+            _ => None,
+        },
+        _ => None,
+    }
+}

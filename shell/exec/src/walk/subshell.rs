@@ -1,0 +1,67 @@
+//! Code that runs on a copy of the state: `( )`, command substitutions, stages of pipelines.
+//!
+//! There is no fork: the state is swapped for a copy, the code runs in this process, and
+//! the original comes back. What the system keeps per process (pid, umask, directory) is
+//! part of the state, so nothing leaks.
+
+use sh_syntax::ast::List;
+
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::{SetOpt, ShOpt};
+
+impl Shell<'_> {
+    pub(crate) fn subshell(&mut self, list: &List) -> Flow {
+        Ok(self.in_subshell(|s| s.list(list)))
+    }
+
+    /// Runs `f` as a subshell environment (POSIX XCU 2.12); its exit status.
+    pub(crate) fn in_subshell(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> i32 {
+        if self.check_depth().is_err() {
+            return 1;
+        }
+        let copy = self.state.clone();
+        let saved = std::mem::replace(&mut self.state, copy);
+        self.enter_subshell();
+        let r = f(self);
+        let status = self.end_subshell(r);
+        self.drain_captured_jobs();
+        self.state = saved;
+        if self.state.subshell == 0 {
+            self.pending_signals |= std::mem::take(&mut self.outer_signals);
+        }
+        status
+    }
+
+    /// What changes at the beginning of a subshell.
+    pub(crate) fn enter_subshell(&mut self) {
+        let errtrace = self.state.options.has(SetOpt::ErrTrace);
+        let functrace = self.state.options.has(SetOpt::FuncTrace);
+        let s = &mut self.state;
+        s.traps.enter_subshell(errtrace, functrace);
+        s.subshell += 1;
+        s.options.put(SetOpt::Monitor, false);
+        self.next_pseudo_pid += 1;
+        // A number no process of this session has: pids of the guest are small.
+        self.state.own_pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
+        if !self.state.jobs.list.is_empty() && !self.state.jobs.foreign {
+            std::rc::Rc::make_mut(&mut self.state.jobs).foreign = true;
+        }
+    }
+
+    /// The exit status of a subshell, after its EXIT trap.
+    pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
+        let status = match r {
+            Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => 0,
+        };
+        self.run_exit_trap(status)
+    }
+
+    /// Command substitutions do not inherit `set -e` (bash manual 3.7.3).
+    pub(crate) fn drop_errexit(&mut self) {
+        if !self.state.options.shopt(ShOpt::InheritErrExit) && !self.state.options.has(SetOpt::Posix) {
+            self.state.options.put(SetOpt::ErrExit, false);
+        }
+    }
+}

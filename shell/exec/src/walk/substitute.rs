@@ -1,0 +1,99 @@
+//! Command substitution. Builtins and functions write into a buffer, no process is started
+//! for them; a program's output comes through a pipe that is read while it runs.
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{CommandKind, CommandSub, RedirectTarget};
+
+use crate::Shell;
+use crate::io::{Buffer, Desc};
+use crate::shell::Unwind;
+
+impl Shell<'_> {
+    pub(crate) fn substitute(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, Unwind> {
+        if let Some(message) = &sub.error {
+            let message = message.clone();
+            self.error(&[&message]);
+            self.last_subst = Some(2);
+            return Ok(Vec::new());
+        }
+        self.check_depth()?;
+        let line = self.state.line;
+        if sub.is_file_read {
+            if let Some(text) = self.read_file_sub(sub) {
+                return Ok(self.trimmed(text));
+            }
+        }
+        let buffer = Buffer::default();
+        let capture = buffer.clone();
+        let charged = self.budget.expansion_bytes;
+        let subs = std::mem::take(&mut self.process_subs);
+        let status = self.in_subshell(|s| {
+            s.state.fds.set(1, Some(Desc::Capture(capture)));
+            s.drop_errexit();
+            s.state.xtrace_depth += 1;
+            s.list(&sub.body)
+        });
+        self.process_subs = subs;
+        self.budget.expansion_bytes = charged;
+        self.last_subst = Some(status);
+        self.state.status = status;
+        self.state.line = line;
+        let out = match Rc::try_unwrap(buffer) {
+            Ok(cell) => cell.into_inner(),
+            Err(shared) => shared.borrow().clone(),
+        };
+        Ok(self.trimmed(out))
+    }
+
+    fn trimmed(&mut self, mut out: Vec<u8>) -> Vec<u8> {
+        if memchr::memchr(0, &out).is_some() {
+            out.retain(|c| *c != 0);
+            self.error(&[b"warning: command substitution: ignored null byte in input"]);
+        }
+        while out.last() == Some(&b'\n') {
+            out.pop();
+        }
+        out
+    }
+
+    /// `$(< file)`; `None` if the body has another form after all.
+    fn read_file_sub(&mut self, sub: &CommandSub) -> Option<Vec<u8>> {
+        let [item] = sub.body.items.as_slice() else { return None };
+        let [stage] = item.and_or.first.stages.as_slice() else { return None };
+        let CommandKind::Simple(_) = &stage.command.kind else { return None };
+        let [redirect] = stage.command.redirects.as_slice() else { return None };
+        let RedirectTarget::Word(word) = &redirect.target else { return None };
+        let name = match sh_expand::expand_redirect_target(self, word) {
+            Ok(n) => n,
+            Err(e) => {
+                self.error(&[&e.message]);
+                self.last_subst = Some(1);
+                return Some(Vec::new());
+            }
+        };
+        self.about_to_look();
+        let read = match self.open_virtual(&name) {
+            Some(Some(desc)) => {
+                let mut out = Vec::new();
+                desc.read_to_end(&mut out).map(|()| out)
+            }
+            Some(None) => Err(crate::io::bad_fd()),
+            None => std::fs::read(self.path(&name)),
+        };
+        match read {
+            Ok(out) => {
+                self.last_subst = Some(0);
+                self.state.status = 0;
+                Some(out)
+            }
+            Err(e) => {
+                let text = box_sys::strerror(&e);
+                self.error(&[&name, b": ", text.as_bytes()]);
+                self.last_subst = Some(1);
+                self.state.status = 1;
+                Some(Vec::new())
+            }
+        }
+    }
+}

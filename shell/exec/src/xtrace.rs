@@ -1,0 +1,128 @@
+//! `set -x` and `set -v` output (bash manual 4.3.1), in bash's own spelling.
+
+use std::rc::Rc;
+
+use box_text::escape::set_quote;
+use sh_expand::Str;
+use sh_syntax::ast::{Assignment, For};
+
+use crate::Shell;
+use crate::state::options::SetOpt;
+
+impl Shell<'_> {
+    #[inline]
+    pub(crate) fn tracing(&self) -> bool {
+        self.state.options.has(SetOpt::XTrace)
+    }
+
+    /// `PS4` expanded; its first character is repeated once per level of indirection.
+    fn ps4(&mut self) -> Vec<u8> {
+        let text = self.var(b"PS4").unwrap_or_default();
+        if text.is_empty() {
+            return Vec::new();
+        }
+        // Expanding must not trace itself, nor change `$?`.
+        self.state.options.put(SetOpt::XTrace, false);
+        let (status, subst) = (self.state.status, self.last_subst);
+        let expanded = self.expand_prompt(&text).unwrap_or_else(|_| text.to_vec());
+        (self.state.status, self.last_subst) = (status, subst);
+        self.state.options.put(SetOpt::XTrace, true);
+        let mut out = Vec::new();
+        let first = std::str::from_utf8(&expanded)
+            .ok()
+            .and_then(|s| s.chars().next())
+            .map_or(1, char::len_utf8);
+        if let Some(first) = expanded.get(..first) {
+            for _ in 0..self.state.xtrace_depth {
+                out.extend_from_slice(first);
+            }
+        }
+        out.extend_from_slice(&expanded);
+        out
+    }
+
+    /// One line of trace output: `PS4` and a text.
+    pub(crate) fn trace_text(&mut self, text: &[u8]) {
+        let mut line = self.ps4();
+        line.extend_from_slice(text);
+        line.push(b'\n');
+        let fd = self
+            .var(b"BASH_XTRACEFD")
+            .and_then(|t| sh_expand::arith::plain_integer(&t))
+            .and_then(|n| u32::try_from(n).ok())
+            .filter(|n| self.state.fds.get(*n).is_some());
+        match fd {
+            Some(fd) if fd != 2 => {
+                let _ = self.write_fd(fd, &line);
+            }
+            _ => self.err(&line),
+        }
+    }
+
+    pub(crate) fn trace_command(&mut self, argv: &[Str]) {
+        let mut text = Vec::new();
+        for (i, a) in argv.iter().enumerate() {
+            if i > 0 {
+                text.push(b' ');
+            }
+            text.extend_from_slice(&trace_quote(a));
+        }
+        self.trace_text(&text);
+    }
+
+    /// `name=value` as traced; the source text where there is no single value.
+    pub(crate) fn trace_assignment(&mut self, a: &Assignment, value: Option<&Str>) {
+        if !self.tracing() {
+            return;
+        }
+        let text = match value {
+            Some(v) => {
+                let at = memchr::memchr(b'=', &a.raw).map_or(a.raw.len(), |i| i + 1);
+                let mut t = match &a.subscript {
+                    None => a.raw[..at].to_vec(),
+                    Some(_) => {
+                        let end = memchr::memmem::find(&a.raw, b"]=")
+                            .map(|i| i + 2)
+                            .or_else(|| memchr::memmem::find(&a.raw, b"]+=").map(|i| i + 3));
+                        a.raw[..end.unwrap_or(at)].to_vec()
+                    }
+                };
+                if !v.is_empty() {
+                    t.extend_from_slice(&trace_quote(v));
+                }
+                t
+            }
+            None if a.subscript.is_none() && !a.append => {
+                // A number went straight into the variable.
+                match self.var(&a.name) {
+                    Some(v) if a.raw.ends_with(b"))") => [&a.name, b"=".as_slice(), &v].concat(),
+                    _ => a.raw.to_vec(),
+                }
+            }
+            None => a.raw.to_vec(),
+        };
+        self.trace_text(&text);
+    }
+
+    pub(crate) fn trace_for(&mut self, f: &For) {
+        let mut text = [b"for ", f.name.as_ref(), b" in"].concat();
+        match &f.words {
+            Some(words) => {
+                for w in words {
+                    text.push(b' ');
+                    text.extend_from_slice(&w.raw);
+                }
+            }
+            None => text.extend_from_slice(b" \"$@\""),
+        }
+        self.trace_text(&text);
+    }
+}
+
+/// A word as `set -x` shows it.
+pub(crate) fn trace_quote(word: &Rc<Vec<u8>>) -> Vec<u8> {
+    if word.is_empty() {
+        return b"''".to_vec();
+    }
+    set_quote(word)
+}
