@@ -6,18 +6,16 @@
 /// before upper case, then `@` and `_`.
 pub fn parse_constant(text: &[u8]) -> Result<i64, &'static str> {
     let (base, digits, explicit) = match text {
-        [b'0', b'x' | b'X', rest @ ..] => {
-            if rest.is_empty() {
-                return Err("invalid number");
-            }
-            (16, rest, false)
-        }
+        [b'0', b'x' | b'X', rest @ ..] => (16, rest, false),
         [b'0', rest @ ..] if !rest.is_empty() && !text.contains(&b'#') => (8, rest, false),
         _ => match text.iter().position(|&b| b == b'#') {
             Some(i) => {
                 let base = wrapping_decimal(text.get(..i).unwrap_or_default());
                 let octal = text.first() == Some(&b'0');
-                let Some(base) = base.filter(|b| (2..=64).contains(b) && !octal) else {
+                if octal {
+                    return Err("invalid number");
+                }
+                let Some(base) = base.filter(|b| (2..=64).contains(b)) else {
                     return Err("invalid arithmetic base");
                 };
                 let digits = text.get(i + 1..).unwrap_or_default();

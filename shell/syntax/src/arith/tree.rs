@@ -9,6 +9,8 @@ pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
     params: &'a [&'a Param],
     current: Tok,
+    /// The token before it.
+    previous: Tok,
     depth: u32,
     /// Subscripts around this text, each of which is parsed once more per level.
     nested: u32,
@@ -32,6 +34,7 @@ impl<'a> Parser<'a> {
             lexer: Lexer::new(text),
             params,
             current: Tok::End,
+            previous: Tok::End,
             depth: 0,
             nested: 0,
             subscript_params: false,
@@ -79,7 +82,8 @@ impl<'a> Parser<'a> {
     }
 
     fn advance(&mut self) -> Res<()> {
-        self.current = self.lexer.next(self.current)?;
+        let next = self.lexer.next(self.current)?;
+        self.previous = std::mem::replace(&mut self.current, next);
         Ok(())
     }
 
@@ -112,7 +116,8 @@ impl<'a> Parser<'a> {
             Tok::AssignOp(op) => Some(op),
             _ => return Ok(target),
         };
-        if !matches!(target, ArithExpr::Var(_) | ArithExpr::Element(..)) {
+        let variable = matches!(target, ArithExpr::Var(_) | ArithExpr::Element(..));
+        if !variable || self.previous == Tok::RParen {
             return Err("attempted assignment to non-variable");
         }
         self.effects += 1;
@@ -255,7 +260,6 @@ impl<'a> Parser<'a> {
                     return Err("missing `)'");
                 }
                 self.advance()?;
-                // A parenthesised name is no target of an assignment, but bash takes it for one.
                 Ok(inner)
             }
             Tok::Number(start, end) => {

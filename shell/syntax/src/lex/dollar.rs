@@ -36,7 +36,7 @@ impl Machine<'_, '_> {
                 if self.words > 0 {
                     self.edit_from(start, Vec::new());
                 }
-                self.double_quoted().map(Some)
+                self.double_quoted(false).map(Some)
             }
             _ if is(c, DIGIT) => {
                 self.pos += 1;

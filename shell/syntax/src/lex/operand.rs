@@ -90,12 +90,12 @@ impl Machine<'_, '_> {
             };
             match c {
                 b'}' if single.is_none() => return Ok(()),
-                b'\'' if !self.in_heredoc && !self.opts.posix => {
+                b'\'' if !self.opts.posix => {
                     single = if single.is_some() { None } else { Some(self.line) };
                 }
                 b'\n' => self.line += 1,
                 b'"' if single.is_none() => {
-                    let part = self.double_quoted()?;
+                    let part = self.double_quoted(true)?;
                     b.part(part);
                     continue;
                 }
@@ -104,11 +104,28 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
+                b'$' if self.peek_at(1) == Some(b'\'') && single.is_none() && !self.in_heredoc => {
+                    let text = self.ansi_quoted()?;
+                    b.quoted(&text);
+                    continue;
+                }
+                b'$' if self.peek_at(1) == Some(b'"') && single.is_none() => {
+                    // The quotes count, the `$` does not.
+                    let start = self.pos;
+                    self.pos += 1;
+                    self.edit_from(start, Vec::new());
+                    continue;
+                }
                 b'\\' | b'$' | b'`' => {
                     self.dquote_special(b, c, true)?;
                     continue;
                 }
-                b'}' | b'"' | b'\'' => {}
+                b'"' => {
+                    // Between single quotes it only disappears.
+                    self.pos += 1;
+                    continue;
+                }
+                b'}' | b'\'' => {}
                 _ => continue,
             }
             b.quoted(&[c]);

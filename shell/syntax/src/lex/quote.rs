@@ -81,9 +81,10 @@ impl Machine<'_, '_> {
         Ok(text)
     }
 
-    /// `"..."`, with `pos` at the opening quote.
+    /// `"..."`, with `pos` at the opening quote. `nested`: inside the operand of a `${...}` that is
+    /// quoted itself, where a backslash quotes any character (bash 5.2: `"${x-"\a"}"` is `a`).
     #[inline(never)]
-    pub fn double_quoted(&mut self) -> Res<WordPart> {
+    pub fn double_quoted(&mut self, nested: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
         self.enter(1)?;
@@ -101,6 +102,7 @@ impl Machine<'_, '_> {
                     self.pos += 1;
                     break;
                 }
+                Some(b'\\') if nested => self.backslash(&mut b),
                 Some(c) if is(c, DQUOTE) => self.dquote_special(&mut b, c, true)?,
                 Some(_) => {}
             }

@@ -154,7 +154,7 @@ impl Machine<'_, '_> {
             b'\\' => self.backslash(b),
             b'\'' => self.single_quoted(b)?,
             b'"' => {
-                let part = self.double_quoted()?;
+                let part = self.double_quoted(false)?;
                 b.part(part);
             }
             b'`' => {

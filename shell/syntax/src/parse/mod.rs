@@ -26,8 +26,6 @@ mod pipeline;
 mod redirect;
 mod runtime;
 mod simple;
-#[cfg(test)]
-mod tests;
 mod while_;
 
 use crate::ast::List;

@@ -14,8 +14,6 @@ mod commands;
 mod compound;
 mod conds;
 mod redirects;
-#[cfg(test)]
-mod tests;
 
 use crate::ast::{ArrayElement, Command, Function, HereDoc, List, Subscript};
 
