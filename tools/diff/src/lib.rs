@@ -1,7 +1,27 @@
-//! See the crate documentation.
+//! Comparing files: `diff`, `cmp`, and `patch`, which applies what `diff` prints.
+//!
+//! | file | what |
+//! |---|---|
+//! | `diff/mod` | `diff`'s command line, pairs of files, statuses |
+//! | `diff/compare` | lines, what counts as equal, the list of changes |
+//! | `diff/format` | normal, unified, context, ed and side-by-side output |
+//! | `diff/tree` | directories |
+//! | `cmp` | byte-wise comparison |
+//! | `patch` | unified, context-free normal diffs applied with fuzz |
+//!
+//! The line algorithm is imara-diff's Myers; forms, messages and statuses follow GNU diffutils 3.8
+//! and GNU patch 2.7.
 #![forbid(unsafe_code)]
+
+mod cmp;
+mod diff;
+mod patch;
 
 use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
-pub const APPLETS: &[Applet] = &[];
+pub const APPLETS: &[Applet] = &[
+    Applet::new("cmp", cmp::run, "compare two files byte by byte"),
+    Applet::new("diff", diff::run, "compare files line by line"),
+    Applet::new("patch", patch::run, "apply a diff file to an original"),
+];

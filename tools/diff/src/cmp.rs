@@ -1,0 +1,162 @@
+//! `cmp` (POSIX XCU cmp; GNU diffutils 3.8).
+
+use std::io::{self, Read, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
+    about: "Compare two files byte by byte.",
+    options: &[
+        Opt::flag('b', "print-bytes", "print differing bytes"),
+        Opt::value('i', "ignore-initial", "SKIP", "skip first SKIP bytes of both inputs"),
+        Opt::flag('l', "verbose", "output byte numbers and differing byte values"),
+        Opt::value('n', "bytes", "LIMIT", "compare at most LIMIT bytes"),
+        Opt::flag('s', "quiet", "suppress all normal output"),
+        Opt::flag('\u{1}', "silent", "the same as --quiet").long_only(),
+    ],
+    after: "If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
+    posix_order: false,
+};
+
+/// Runs `cmp`.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(exit) => return exit,
+    };
+    let mut operands = parsed.operands.clone();
+    if operands.is_empty() {
+        ctx.error("missing operand after 'cmp'");
+        let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
+        return Exit::USAGE;
+    }
+    if operands.len() == 1 {
+        operands.push(b"-".to_vec());
+    }
+    let number = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse::<usize>().ok());
+    let skip: Vec<Option<usize>> = match parsed.last('i') {
+        Some(t) => {
+            let mut parts = t.split(|c| *c == b':');
+            let first = parts.next().and_then(number);
+            vec![first, parts.next().map_or(first, number)]
+        }
+        None => (2..4).map(|i| operands.get(i).map_or(Some(0), |t| number(t))).collect(),
+    };
+    let limit = parsed.last('n').map(number);
+    let (Some(&Some(skip1)), Some(&Some(skip2)), true) =
+        (skip.first(), skip.get(1), limit != Some(None))
+    else {
+        ctx.error("invalid number");
+        return Exit::USAGE;
+    };
+    let mut data = Vec::new();
+    for name in &operands[..2] {
+        let read = if name == b"-" {
+            let mut d = Vec::new();
+            ctx.stdin.read_to_end(&mut d).map(|_| d)
+        } else {
+            std::fs::read(ctx.path(name))
+        };
+        match read {
+            Ok(d) => data.push(d),
+            Err(e) => {
+                if !parsed.has('s') {
+                    ctx.io_error(name, &e);
+                }
+                return Exit::USAGE;
+            }
+        }
+    }
+    let limit = limit.flatten().unwrap_or(usize::MAX);
+    let cut = |d: &[u8], skip: usize| -> Vec<u8> {
+        let rest = d.get(skip..).unwrap_or_default();
+        rest[..rest.len().min(limit)].to_vec()
+    };
+    let (a, b) = (cut(&data[0], skip1), cut(&data[1], skip2));
+    let mode = Mode {
+        silent: parsed.has('s') || parsed.has('\u{1}'),
+        all: parsed.has('l'),
+        bytes: parsed.has('b'),
+    };
+    match compare(ctx, &operands, &a, &b, mode) {
+        Ok(exit) => exit,
+        Err(_) => Exit::USAGE,
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Mode {
+    silent: bool,
+    all: bool,
+    bytes: bool,
+}
+
+fn compare(
+    ctx: &mut Ctx<'_>,
+    names: &[Vec<u8>],
+    a: &[u8],
+    b: &[u8],
+    mode: Mode,
+) -> io::Result<Exit> {
+    let mut differ = false;
+    let mut line = 1;
+    let width = a.len().min(b.len()).to_string().len();
+    for (i, (x, y)) in a.iter().zip(b).enumerate() {
+        if x != y {
+            differ = true;
+            if mode.silent {
+                return Ok(Exit::FAILURE);
+            }
+            if mode.all {
+                write!(ctx.stdout, "{:>width$} {x:3o}", i + 1)?;
+                if mode.bytes {
+                    write!(ctx.stdout, " {:<4}", visible(*x))?;
+                }
+                write!(ctx.stdout, " {y:3o}")?;
+                if mode.bytes {
+                    write!(ctx.stdout, " {}", visible(*y))?;
+                }
+                writeln!(ctx.stdout)?;
+                continue;
+            }
+            ctx.stdout.write_all(&[&names[0], b" ".as_slice(), &names[1]].concat())?;
+            let what = if mode.bytes { "byte" } else { "char" };
+            write!(ctx.stdout, " differ: {what} {}, line {line}", i + 1)?;
+            if mode.bytes {
+                write!(ctx.stdout, " is {x:3o} {} {y:3o} {}", visible(*x), visible(*y))?;
+            }
+            writeln!(ctx.stdout)?;
+            return Ok(Exit::FAILURE);
+        }
+        line += usize::from(*x == b'\n');
+    }
+    if a.len() == b.len() {
+        return Ok(if differ { Exit::FAILURE } else { Exit::SUCCESS });
+    }
+    if !mode.silent {
+        let (name, short) = if a.len() < b.len() { (&names[0], a) } else { (&names[1], b) };
+        let text = if short.is_empty() {
+            " which is empty".to_string()
+        } else if mode.all {
+            format!(" after byte {}", short.len())
+        } else if short.ends_with(b"\n") {
+            format!(" after byte {}, line {}", short.len(), line - 1)
+        } else {
+            format!(" after byte {}, in line {line}", short.len())
+        };
+        ctx.error_bytes(&[b"EOF on ", name, text.as_bytes()]);
+    }
+    Ok(Exit::FAILURE)
+}
+
+/// A byte as `cat -v` shows it.
+fn visible(c: u8) -> String {
+    let (meta, c) = if c >= 128 { ("M-", c - 128) } else { ("", c) };
+    match c {
+        0..=31 => format!("{meta}^{}", char::from(c + 64)),
+        127 => format!("{meta}^?"),
+        _ => format!("{meta}{}", char::from(c)),
+    }
+}

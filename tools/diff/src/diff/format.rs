@@ -1,0 +1,425 @@
+//! The output forms (diffutils manual, "Output Formats").
+
+use std::io::{self, Write};
+
+use box_applet::Ctx;
+
+use super::compare::{Change, Compared};
+use super::{Form, Options, Side};
+
+const NO_NEWLINE: &[u8] = b"\n\\ No newline at end of file\n";
+
+/// Colours of GNU diff's default palette.
+struct Palette {
+    header: &'static str,
+    hunk: &'static str,
+    add: &'static str,
+    delete: &'static str,
+    reset: &'static str,
+}
+
+const PLAIN: Palette = Palette { header: "", hunk: "", add: "", delete: "", reset: "" };
+const COLORS: Palette = Palette {
+    header: "\x1b[1m",
+    hunk: "\x1b[36m",
+    add: "\x1b[32m",
+    delete: "\x1b[31m",
+    reset: "\x1b[0m",
+};
+
+struct Printer<'a> {
+    out: &'a mut dyn Write,
+    options: &'a Options,
+    palette: &'a Palette,
+}
+
+/// Prints the changes in the form asked for.
+pub fn print(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    a: &Side,
+    b: &Side,
+    lines: &Compared<'_>,
+) -> io::Result<()> {
+    let palette = if options.color { &COLORS } else { &PLAIN };
+    let mut p = Printer { out: &mut ctx.stdout, options, palette };
+    match options.form {
+        Form::Normal => p.normal(lines),
+        Form::Unified(n) => p.unified(a, b, lines, n),
+        Form::Context(n) => p.context(a, b, lines, n),
+        Form::Ed => p.ed(lines),
+        Form::SideBySide => p.side_by_side(lines),
+        Form::Brief => Ok(()),
+    }
+}
+
+/// `3` or `3,5` for lines counted from 0; `before` is printed for an empty range.
+fn range(r: &std::ops::Range<usize>) -> String {
+    match r.len() {
+        0 => r.start.to_string(),
+        1 => (r.start + 1).to_string(),
+        _ => format!("{},{}", r.start + 1, r.end),
+    }
+}
+
+/// Changes that share context, with the context's extent in both texts.
+struct Hunk<'a> {
+    changes: &'a [Change],
+    old: std::ops::Range<usize>,
+    new: std::ops::Range<usize>,
+}
+
+/// Groups changes that are at most `2 * n` lines apart.
+fn hunks<'a>(lines: &'a Compared<'_>, n: usize) -> Vec<Hunk<'a>> {
+    let mut out = Vec::new();
+    let mut from = 0;
+    for i in 0..lines.changes.len() {
+        let next = lines.changes.get(i + 1);
+        let gap = next.map(|c| c.old.start - lines.changes[i].old.end);
+        // Ignored changes get no context of their own: only what is near a real one is shown.
+        if gap.is_some_and(|g| g <= n.saturating_mul(2)) {
+            continue;
+        }
+        let changes = &lines.changes[from..=i];
+        from = i + 1;
+        if changes.iter().all(|c| c.ignored) {
+            continue;
+        }
+        let (first, last) = (&changes[0], &changes[changes.len() - 1]);
+        let before = n.min(first.old.start).min(first.new.start);
+        let after = n.min(lines.old.len() - last.old.end).min(lines.new.len() - last.new.end);
+        out.push(Hunk {
+            changes,
+            old: first.old.start - before..last.old.end + after,
+            new: first.new.start - before..last.new.end + after,
+        });
+    }
+    out
+}
+
+impl Printer<'_> {
+    /// One line with its prefix; a missing newline is said.
+    fn line(&mut self, prefix: &str, line: &[u8], color: &str) -> io::Result<()> {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        self.out.write_all(color.as_bytes())?;
+        self.out.write_all(prefix.as_bytes())?;
+        if self.options.initial_tab {
+            self.out.write_all(b"\t")?;
+        }
+        if self.options.expand_tabs {
+            self.out.write_all(&expand(text))?;
+        } else {
+            self.out.write_all(text)?;
+        }
+        if !color.is_empty() {
+            self.out.write_all(self.palette.reset.as_bytes())?;
+        }
+        self.out.write_all(if line.ends_with(b"\n") { b"\n" } else { NO_NEWLINE })
+    }
+
+    fn colored(&mut self, color: &str, text: &str) -> io::Result<()> {
+        let reset = if color.is_empty() { "" } else { self.palette.reset };
+        writeln!(self.out, "{color}{text}{reset}")
+    }
+
+    fn normal(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+        for c in lines.changes.iter().filter(|c| !c.ignored) {
+            let letter = match (c.old.is_empty(), c.new.is_empty()) {
+                (true, _) => 'a',
+                (_, true) => 'd',
+                _ => 'c',
+            };
+            self.colored(
+                self.palette.hunk,
+                &format!("{}{letter}{}", range(&c.old), range(&c.new)),
+            )?;
+            for l in &lines.old[c.old.clone()] {
+                self.line("< ", l, self.palette.delete)?;
+            }
+            if letter == 'c' {
+                self.out.write_all(b"---\n")?;
+            }
+            for l in &lines.new[c.new.clone()] {
+                self.line("> ", l, self.palette.add)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// File name and time, or the label.
+    fn heading(&self, side: &Side, index: usize) -> Vec<u8> {
+        if let Some(label) = self.options.labels.get(index) {
+            return label.clone();
+        }
+        let nanos = side.stat.map_or(0, |s| s.mtime);
+        [&side.name[..], b"\t", time(nanos).as_bytes()].concat()
+    }
+
+    fn headings(&mut self, marks: [&str; 2], a: &Side, b: &Side) -> io::Result<()> {
+        for (i, (mark, side)) in marks.into_iter().zip([a, b]).enumerate() {
+            let heading = self.heading(side, i);
+            self.out.write_all(self.palette.header.as_bytes())?;
+            self.out.write_all(mark.as_bytes())?;
+            self.out.write_all(b" ")?;
+            self.out.write_all(&heading)?;
+            self.out.write_all(self.palette.reset.as_bytes())?;
+            self.out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// The nearest line before `at` that the function expression matches, cut to 40 bytes.
+    fn function(&self, lines: &Compared<'_>, at: usize) -> Vec<u8> {
+        let Some(regex) = &self.options.function else { return Vec::new() };
+        let found = lines.old[..at].iter().rev().find_map(|l| {
+            let text = l.strip_suffix(b"\n").unwrap_or(l);
+            regex.is_match(text).then_some(text)
+        });
+        found.map_or_else(Vec::new, |t| [b" ", t[..t.len().min(40)].trim_ascii_end()].concat())
+    }
+
+    fn unified(&mut self, a: &Side, b: &Side, lines: &Compared<'_>, n: usize) -> io::Result<()> {
+        self.headings(["---", "+++"], a, b)?;
+        let span = |r: &std::ops::Range<usize>| match r.len() {
+            1 => (r.start + 1).to_string(),
+            0 => format!("{},0", r.start),
+            len => format!("{},{len}", r.start + 1),
+        };
+        for hunk in hunks(lines, n) {
+            let function =
+                String::from_utf8_lossy(&self.function(lines, hunk.old.start)).into_owned();
+            let hunk_color = self.palette.hunk;
+            let reset = self.palette.reset;
+            writeln!(
+                self.out,
+                "{hunk_color}@@ -{} +{} @@{reset}{function}",
+                span(&hunk.old),
+                span(&hunk.new)
+            )?;
+            let mut at = hunk.old.start;
+            for c in hunk.changes {
+                for l in &lines.old[at..c.old.start] {
+                    self.line(" ", l, "")?;
+                }
+                for l in &lines.old[c.old.clone()] {
+                    self.line("-", l, self.palette.delete)?;
+                }
+                for l in &lines.new[c.new.clone()] {
+                    self.line("+", l, self.palette.add)?;
+                }
+                at = c.old.end;
+            }
+            for l in &lines.old[at..hunk.old.end] {
+                self.line(" ", l, "")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn context(&mut self, a: &Side, b: &Side, lines: &Compared<'_>, n: usize) -> io::Result<()> {
+        self.headings(["***", "---"], a, b)?;
+        let span = |r: &std::ops::Range<usize>| match r.len() {
+            0 => r.start.to_string(),
+            1 => (r.start + 1).to_string(),
+            _ => format!("{},{}", r.start + 1, r.end),
+        };
+        for hunk in hunks(lines, n) {
+            let function =
+                String::from_utf8_lossy(&self.function(lines, hunk.old.start)).into_owned();
+            writeln!(self.out, "***************{function}")?;
+            self.colored(self.palette.hunk, &format!("*** {} ****", span(&hunk.old)))?;
+            if hunk.changes.iter().any(|c| !c.old.is_empty()) {
+                let mut at = hunk.old.start;
+                for c in hunk.changes {
+                    for l in &lines.old[at..c.old.start] {
+                        self.line("  ", l, "")?;
+                    }
+                    let mark = if c.new.is_empty() { "- " } else { "! " };
+                    for l in &lines.old[c.old.clone()] {
+                        self.line(mark, l, self.palette.delete)?;
+                    }
+                    at = c.old.end;
+                }
+                for l in &lines.old[at..hunk.old.end] {
+                    self.line("  ", l, "")?;
+                }
+            }
+            self.colored(self.palette.hunk, &format!("--- {} ----", span(&hunk.new)))?;
+            if hunk.changes.iter().any(|c| !c.new.is_empty()) {
+                let mut at = hunk.new.start;
+                for c in hunk.changes {
+                    for l in &lines.new[at..c.new.start] {
+                        self.line("  ", l, "")?;
+                    }
+                    let mark = if c.old.is_empty() { "+ " } else { "! " };
+                    for l in &lines.new[c.new.clone()] {
+                        self.line(mark, l, self.palette.add)?;
+                    }
+                    at = c.new.end;
+                }
+                for l in &lines.new[at..hunk.new.end] {
+                    self.line("  ", l, "")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An ed script, last change first, so that line numbers stay valid.
+    fn ed(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+        for c in lines.changes.iter().rev().filter(|c| !c.ignored) {
+            let letter = match (c.old.is_empty(), c.new.is_empty()) {
+                (true, _) => 'a',
+                (_, true) => 'd',
+                _ => 'c',
+            };
+            writeln!(self.out, "{}{letter}", range(&c.old))?;
+            if c.new.is_empty() {
+                continue;
+            }
+            let mut open = true;
+            for l in &lines.new[c.new.clone()] {
+                if !open {
+                    writeln!(self.out, "a")?;
+                    open = true;
+                }
+                let text = l.strip_suffix(b"\n").unwrap_or(l);
+                // A lone dot would end the text: write two and take one away.
+                if text == b"." {
+                    self.out.write_all(b"..\n.\ns/.//\n")?;
+                    open = false;
+                } else {
+                    self.out.write_all(text)?;
+                    self.out.write_all(b"\n")?;
+                }
+            }
+            if open {
+                self.out.write_all(b".\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn side_by_side(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+        let (mut i, mut j) = (0, 0);
+        let mut changes = lines.changes.iter();
+        loop {
+            let next = changes.next();
+            let stop = next.map_or(lines.old.len(), |c| c.old.start);
+            while i < stop {
+                if !self.options.no_common {
+                    let left = Some(lines.old[i]);
+                    let (mark, right) = if self.options.left_column {
+                        ('(', None)
+                    } else {
+                        (' ', lines.new.get(j).copied())
+                    };
+                    self.columns(left, mark, right)?;
+                }
+                i += 1;
+                j += 1;
+            }
+            let Some(c) = next else { return Ok(()) };
+            let both = c.old.len().min(c.new.len());
+            for k in 0..both {
+                self.columns(
+                    Some(lines.old[c.old.start + k]),
+                    '|',
+                    Some(lines.new[c.new.start + k]),
+                )?;
+            }
+            for l in &lines.old[c.old.start + both..c.old.end] {
+                self.columns(Some(l), '<', None)?;
+            }
+            for l in &lines.new[c.new.start + both..c.new.end] {
+                self.columns(None, '>', Some(l))?;
+            }
+            (i, j) = (c.old.end, c.new.end);
+        }
+    }
+
+    /// One row; GNU diff's column arithmetic, with tabs between the columns.
+    fn columns(&mut self, left: Option<&[u8]>, mark: char, right: Option<&[u8]>) -> io::Result<()> {
+        let tab = if self.options.expand_tabs { 1 } else { 8 };
+        let width = self.options.width;
+        // As in diffutils: the gutter holds the mark with a blank on either side.
+        let gutter = 3;
+        let unit = (width + tab + gutter) / (2 * tab) * tab;
+        let half =
+            unit.saturating_sub(gutter).min(width / 2).max(if unit < gutter { 0 } else { 1 });
+        let column = if half + gutter <= unit { unit } else { half + gutter };
+        let text = |l: &[u8]| expand(l.strip_suffix(b"\n").unwrap_or(l));
+        let mut at = 0;
+        if let Some(l) = left {
+            let text = text(l);
+            let cut = &text[..text.len().min(half)];
+            self.out.write_all(cut)?;
+            at = cut.len();
+        }
+        if mark != ' ' || right.is_some() {
+            let mark_at = (half + column - 1) / 2;
+            if mark == ' ' {
+                if right.is_some_and(|r| r != b"\n") {
+                    at = self.pad(at, column, tab)?;
+                }
+            } else {
+                at = self.pad(at, mark_at, tab)?;
+                write!(self.out, "{mark}")?;
+                at += 1;
+                if right.is_some_and(|r| r != b"\n") && mark != '(' {
+                    at = self.pad(at, column, tab)?;
+                }
+            }
+        }
+        let _ = at;
+        if let Some(r) = right {
+            let text = text(r);
+            self.out.write_all(&text[..text.len().min(half)])?;
+        }
+        self.out.write_all(b"\n")
+    }
+
+    /// Moves from one column to another with tabs where they fit.
+    fn pad(&mut self, mut from: usize, to: usize, tab: usize) -> io::Result<usize> {
+        while tab > 1 && from / tab * tab + tab <= to {
+            self.out.write_all(b"\t")?;
+            from = from / tab * tab + tab;
+        }
+        while from < to {
+            self.out.write_all(b" ")?;
+            from += 1;
+        }
+        Ok(to)
+    }
+}
+
+fn expand(text: &[u8]) -> Vec<u8> {
+    if !text.contains(&b'\t') {
+        return text.to_vec();
+    }
+    let mut out = Vec::with_capacity(text.len() + 8);
+    for &c in text {
+        if c == b'\t' {
+            let fill = 8 - out.len() % 8;
+            out.extend(std::iter::repeat_n(b' ', fill));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// `2026-01-31 12:00:00.123456789 +0000` of nanoseconds since the epoch.
+fn time(nanos: u64) -> String {
+    let (seconds, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (z, mut year) = (days + 719_468, 0);
+    let (era, doe) = (z / 146_097, z % 146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+    year += yoe + era * 400 + u64::from(month <= 2);
+    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}.{fraction:09} +0000")
+}

@@ -1,0 +1,178 @@
+//! Comparing directories: names in both are compared, others reported or taken as empty files.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use box_applet::Ctx;
+use box_sys::{Kind, Stat, meta, path};
+
+use super::{Form, Options, Status, files};
+
+/// Deeper trees are refused; links cannot lead in circles unnoticed.
+const MAX_DEPTH: usize = 200;
+
+/// Compares two directories; subdirectories only with `-r`.
+pub fn compare(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    a: &[u8],
+    b: &[u8],
+    depth: usize,
+) -> io::Result<Status> {
+    if depth > MAX_DEPTH {
+        ctx.error_bytes(&[a, b": recursive directory loop"]);
+        return Ok(2);
+    }
+    let mut names = BTreeSet::new();
+    for dir in [a, b] {
+        let entries = match std::fs::read_dir(ctx.path(dir)) {
+            Ok(e) => e,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            Err(e) => {
+                ctx.io_error(dir, &e);
+                return Ok(2);
+            }
+        };
+        names.extend(entries.flatten().map(|e| path::os_into_bytes(e.file_name())));
+    }
+    let mut status = 0;
+    for name in names {
+        if options.excludes.iter().any(|p| p.is_match(&name)) {
+            continue;
+        }
+        status = status.max(entry(ctx, options, a, b, &name, depth)?);
+    }
+    Ok(status)
+}
+
+/// `DIR/NAME` without a double slash.
+pub fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
+    [dir, slash, name].concat()
+}
+
+fn kind_name(s: &Stat) -> &'static str {
+    match s.kind {
+        Kind::Dir => "directory",
+        Kind::File if s.size == 0 => "regular empty file",
+        Kind::File => "regular file",
+        Kind::Symlink => "symbolic link",
+        Kind::Fifo => "fifo",
+        Kind::CharDevice => "character special file",
+        Kind::BlockDevice => "block special file",
+        Kind::Socket => "socket",
+    }
+}
+
+fn entry(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    a: &[u8],
+    b: &[u8],
+    name: &[u8],
+    depth: usize,
+) -> io::Result<Status> {
+    let (x, y) = (join(a, name), join(b, name));
+    let stat = |ctx: &Ctx<'_>, p: &[u8]| meta::stat(&ctx.path(p), !options.no_dereference).ok();
+    let (sx, sy) = (stat(ctx, &x), stat(ctx, &y));
+    match (sx, sy) {
+        (Some(p), Some(q)) if p.kind == Kind::Dir && q.kind == Kind::Dir => {
+            if options.recursive {
+                return compare(ctx, options, &x, &y, depth + 1);
+            }
+            for part in [b"Common subdirectories: ".as_slice(), &x, b" and ", &y, b"\n"] {
+                ctx.stdout.write_all(part)?;
+            }
+            Ok(0)
+        }
+        (Some(p), Some(q)) if (p.kind == Kind::Dir) != (q.kind == Kind::Dir) => {
+            let (p, q) = (kind_name(&p), kind_name(&q));
+            for part in [
+                b"File ".as_slice(),
+                &x,
+                b" is a ",
+                p.as_bytes(),
+                b" while file ",
+                &y,
+                b" is a ",
+                q.as_bytes(),
+                b"\n",
+            ] {
+                ctx.stdout.write_all(part)?;
+            }
+            Ok(1)
+        }
+        (None, None) => {
+            ctx.error_bytes(&[&x, b": No such file or directory"]);
+            Ok(2)
+        }
+        (Some(p), None) if !options.new_file => only(ctx, a, name, &p),
+        (None, Some(q)) if !options.new_first => only(ctx, b, name, &q),
+        (p, q) => {
+            let dir = p.or(q).is_some_and(|s| s.kind == Kind::Dir);
+            if dir {
+                return if options.recursive {
+                    compare(ctx, options, &x, &y, depth + 1)
+                } else {
+                    only(ctx, if p.is_some() { a } else { b }, name, &p.or(q).unwrap_or_else(empty))
+                };
+            }
+            differing(ctx, options, (&x, p), (&y, q))
+        }
+    }
+}
+
+fn empty() -> Stat {
+    Stat {
+        kind: Kind::File,
+        mode: 0,
+        uid: 0,
+        gid: 0,
+        nlink: 0,
+        dev: 0,
+        ino: 0,
+        size: 0,
+        atime: 0,
+        mtime: 0,
+        ctime: 0,
+    }
+}
+
+fn only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8], _: &Stat) -> io::Result<Status> {
+    for part in [b"Only in ".as_slice(), dir, b": ", name, b"\n"] {
+        ctx.stdout.write_all(part)?;
+    }
+    Ok(1)
+}
+
+/// Two files of a tree: their difference is headed by the command that would show it.
+fn differing(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    x: (&[u8], Option<Stat>),
+    y: (&[u8], Option<Stat>),
+) -> io::Result<Status> {
+    let read = |ctx: &Ctx<'_>, (name, stat): (&[u8], Option<Stat>)| match stat {
+        Some(_) => std::fs::read(ctx.path(name)),
+        None => Ok(Vec::new()),
+    };
+    let same = matches!((read(ctx, x), read(ctx, y)), (Ok(p), Ok(q)) if p == q);
+    if !same && options.form != Form::Brief {
+        let text_differs = match (read(ctx, x), read(ctx, y)) {
+            (Ok(p), Ok(q)) => {
+                let binary = |d: &[u8]| !options.text && d.contains(&0);
+                !binary(&p)
+                    && !binary(&q)
+                    && !super::compare::Compared::new(options, &p, &q).changes.is_empty()
+            }
+            _ => false,
+        };
+        if text_differs {
+            for part in [b"diff".as_slice(), options.given.as_bytes(), b" ", x.0, b" ", y.0, b"\n"]
+            {
+                ctx.stdout.write_all(part)?;
+            }
+        }
+    }
+    files(ctx, options, x, y, x.1.is_none() || y.1.is_none())
+}

@@ -1,0 +1,534 @@
+//! `patch` (POSIX XCU patch; GNU patch 2.7): applies unified and normal diffs.
+//!
+//! Deviations: no context or ed diffs, no git binary patches, no version control.
+
+use std::io::{self, Read, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::{meta, strerror};
+
+use crate::diff::lines;
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [ORIGFILE [PATCHFILE]]",
+    about: "Apply a diff file to an original.",
+    options: &[
+        Opt::value('p', "strip", "NUM", "strip NUM leading components from file names"),
+        Opt::value('i', "input", "FILE", "read the patch from FILE instead of standard input"),
+        Opt::value('F', "fuzz", "NUM", "set the fuzz factor to NUM (default 2)"),
+        Opt::flag('R', "reverse", "assume patches were created with old and new files swapped"),
+        Opt::flag('N', "forward", "ignore patches that appear to be reversed or already applied"),
+        Opt::value('o', "output", "FILE", "output patched files to FILE"),
+        Opt::value('r', "reject-file", "FILE", "output rejects to FILE"),
+        Opt::value('d', "directory", "DIR", "change the working directory to DIR first"),
+        Opt::flag('b', "backup", "back up the original contents of each file"),
+        Opt::flag('E', "remove-empty-files", "remove output files that are empty"),
+        Opt::flag('l', "ignore-whitespace", "ignore white space changes"),
+        Opt::flag('f', "force", "like -t, but assume patches are not reversed"),
+        Opt::flag('t', "batch", "ask no questions"),
+        Opt::flag('s', "quiet", "work silently unless an error occurs"),
+        Opt::flag('u', "unified", "interpret the patch as a unified diff"),
+        Opt::flag('n', "normal", "interpret the patch as a normal diff"),
+        Opt::flag('D', "dry-run", "do not actually change any files").long_only(),
+        Opt::flag('\u{1}', "verbose", "accepted and ignored").long_only(),
+        Opt::flag('\u{2}', "posix", "accepted and ignored").long_only(),
+        Opt::flag('\u{3}', "no-backup-if-mismatch", "do not back up mismatches").long_only(),
+    ],
+    after: "Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.",
+    posix_order: false,
+};
+
+/// One hunk: old lines against new lines, at a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Hunk {
+    /// First old line, counted from 1; 0 for an empty old file.
+    start: usize,
+    old: Vec<Vec<u8>>,
+    new: Vec<Vec<u8>>,
+    /// Lines of context at both ends.
+    before: usize,
+    after: usize,
+    /// Its text, for a reject file.
+    text: Vec<u8>,
+}
+
+/// The changes to one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct FilePatch {
+    old_name: Vec<u8>,
+    new_name: Vec<u8>,
+    hunks: Vec<Hunk>,
+}
+
+/// Runs `patch`.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(exit) => return exit,
+    };
+    if let Some(dir) = parsed.last('d') {
+        let target = ctx.path(dir);
+        if let Err(e) = std::fs::read_dir(&target) {
+            let text = strerror(&e);
+            ctx.error_bytes(&[b"**** Can't change to directory ", dir, b" : ", text.as_bytes()]);
+            return Exit::USAGE;
+        }
+        ctx.cwd = target;
+    }
+    let input =
+        parsed.last('i').or(parsed.operands.get(1).map(Vec::as_slice)).unwrap_or(b"-").to_vec();
+    let mut text = Vec::new();
+    let read = if input == b"-" {
+        ctx.stdin.read_to_end(&mut text).map(drop)
+    } else {
+        std::fs::read(ctx.path(&input)).map(|t| text = t)
+    };
+    if let Err(e) = read {
+        let why = strerror(&e);
+        ctx.error_bytes(&[b"**** Can't open patch file ", &input, b" : ", why.as_bytes()]);
+        return Exit::USAGE;
+    }
+    let mut patches = match parse(&text) {
+        Ok(p) if !p.is_empty() => p,
+        Ok(_) => {
+            if text.is_empty() {
+                return Exit::SUCCESS;
+            }
+            ctx.error("**** Only garbage was found in the patch input.");
+            return Exit::USAGE;
+        }
+        Err(message) => {
+            ctx.error(format_args!("**** {message}"));
+            return Exit::USAGE;
+        }
+    };
+    if parsed.has('R') {
+        patches.iter_mut().for_each(reverse);
+    }
+    let number = |id: char| parsed.last(id).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok());
+    let job = Job {
+        strip: number('p'),
+        fuzz: number('F').unwrap_or(2),
+        force: parsed.has('f'),
+        output: parsed.last('o').map(<[u8]>::to_vec),
+        reject: parsed.last('r').map(<[u8]>::to_vec),
+        backup: parsed.has('b'),
+        remove_empty: parsed.has('E'),
+        loose: parsed.has('l'),
+        quiet: parsed.has('s'),
+        dry: parsed.has('D'),
+    };
+    let target = parsed.operands.first().map(Vec::as_slice);
+    let mut status = 0;
+    for p in &patches {
+        match one(ctx, &job, p, target) {
+            Ok(ok) => status = status.max(u8::from(!ok)),
+            Err(e) => {
+                let text = strerror(&e);
+                ctx.error(format_args!("**** {text}"));
+                return Exit::USAGE;
+            }
+        }
+    }
+    Exit(status)
+}
+
+struct Job {
+    strip: Option<usize>,
+    fuzz: usize,
+    force: bool,
+    output: Option<Vec<u8>>,
+    reject: Option<Vec<u8>>,
+    backup: bool,
+    remove_empty: bool,
+    loose: bool,
+    quiet: bool,
+    dry: bool,
+}
+
+/// Reads all file patches of a text; lines between them are commentary.
+fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
+    let all = lines(text);
+    let mut out: Vec<FilePatch> = Vec::new();
+    let mut i = 0;
+    let bare = |l: &[u8]| l.strip_suffix(b"\n").unwrap_or(l).to_vec();
+    while i < all.len() {
+        let line = all[i];
+        if line.starts_with(b"--- ") && all.get(i + 1).is_some_and(|l| l.starts_with(b"+++ ")) {
+            out.push(FilePatch {
+                old_name: file_name(&bare(line)[4..]),
+                new_name: file_name(&bare(all[i + 1])[4..]),
+                hunks: Vec::new(),
+            });
+            i += 2;
+        } else if line.starts_with(b"@@ -") {
+            let (hunk, next) = unified_hunk(&all, i)?;
+            if out.is_empty() {
+                out.push(FilePatch::default());
+            }
+            if let Some(last) = out.last_mut() {
+                last.hunks.push(hunk);
+            }
+            i = next;
+        } else if let Some((hunk, next)) = normal_hunk(&all, i)? {
+            if out.is_empty() {
+                out.push(FilePatch::default());
+            }
+            if let Some(last) = out.last_mut() {
+                last.hunks.push(hunk);
+            }
+            i = next;
+        } else {
+            i += 1;
+        }
+    }
+    out.retain(|p| !p.hunks.is_empty());
+    Ok(out)
+}
+
+/// The name in a header line, without the time that follows a tab.
+fn file_name(text: &[u8]) -> Vec<u8> {
+    text.split(|&c| c == b'\t').next().unwrap_or_default().trim_ascii_end().to_vec()
+}
+
+fn malformed(line: usize, text: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text)).into_owned();
+    format!("malformed patch at line {}: {shown}", line + 1)
+}
+
+fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(Hunk, usize), String> {
+    let header = all[at];
+    let bad = || malformed(at, header);
+    let text = std::str::from_utf8(header).map_err(|_| bad())?;
+    let ranges = text.strip_prefix("@@ -").and_then(|t| t.split(" @@").next()).ok_or_else(bad)?;
+    let (old, new) = ranges.split_once(" +").ok_or_else(bad)?;
+    let range = |t: &str| -> Option<(usize, usize)> {
+        match t.split_once(',') {
+            Some((a, b)) => Some((a.parse().ok()?, b.parse().ok()?)),
+            None => Some((t.parse().ok()?, 1)),
+        }
+    };
+    let ((start, mut left), (_, mut right)) =
+        (range(old).ok_or_else(bad)?, range(new).ok_or_else(bad)?);
+    let mut hunk = Hunk { start, text: header.to_vec(), ..Hunk::default() };
+    // Where the hunk is an insertion after line N, its first line is N + 1.
+    if left == 0 {
+        hunk.start += 1;
+    }
+    let mut i = at + 1;
+    let mut changed = false;
+    while left > 0 || right > 0 {
+        let line = *all
+            .get(i)
+            .ok_or_else(|| format!("unexpected end of file in patch at line {}", i + 1))?;
+        hunk.text.extend_from_slice(line);
+        let (mark, rest) = line.split_first().unwrap_or((&b' ', b""));
+        let mut rest = rest.to_vec();
+        if all.get(i + 1).is_some_and(|l| l.starts_with(b"\\")) {
+            rest = rest.strip_suffix(b"\n").unwrap_or(&rest).to_vec();
+            hunk.text.extend_from_slice(all[i + 1]);
+            i += 1;
+        }
+        match mark {
+            b' ' | b'\n' | b'\t' => {
+                // Mailers strip the blank of empty context lines.
+                let rest = if *mark == b'\n' { b"\n".to_vec() } else { rest };
+                if left == 0 || right == 0 {
+                    return Err(malformed(i, line));
+                }
+                hunk.old.push(rest.clone());
+                hunk.new.push(rest);
+                (left, right) = (left - 1, right - 1);
+                if changed {
+                    hunk.after += 1;
+                } else {
+                    hunk.before += 1;
+                }
+            }
+            b'-' if left > 0 => {
+                hunk.old.push(rest);
+                left -= 1;
+                changed = true;
+                hunk.after = 0;
+            }
+            b'+' if right > 0 => {
+                hunk.new.push(rest);
+                right -= 1;
+                changed = true;
+                hunk.after = 0;
+            }
+            _ => return Err(malformed(i, line)),
+        }
+        i += 1;
+    }
+    Ok((hunk, i))
+}
+
+/// `3,4c5` and its like; `None` if the line is no such command.
+fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(Hunk, usize)>, String> {
+    let line = all[at].strip_suffix(b"\n").unwrap_or(all[at]);
+    let Some(letter_at) = line.iter().position(|c| matches!(c, b'a' | b'c' | b'd')) else {
+        return Ok(None);
+    };
+    let range = |t: &[u8]| -> Option<(usize, usize)> {
+        let t = std::str::from_utf8(t).ok()?;
+        match t.split_once(',') {
+            Some((a, b)) => Some((a.parse().ok()?, b.parse().ok()?)),
+            None => t.parse().ok().map(|n| (n, n)),
+        }
+    };
+    let (Some((from, to)), Some((nfrom, nto))) =
+        (range(&line[..letter_at]), range(&line[letter_at + 1..]))
+    else {
+        return Ok(None);
+    };
+    let letter = line[letter_at];
+    let count =
+        |a: usize, b: usize| b.checked_sub(a).map(|n| n + 1).ok_or_else(|| malformed(at, all[at]));
+    let old = if letter == b'a' { 0 } else { count(from, to)? };
+    let new = if letter == b'd' { 0 } else { count(nfrom, nto)? };
+    let mut hunk = Hunk {
+        start: if letter == b'a' { from + 1 } else { from },
+        text: all[at].to_vec(),
+        ..Hunk::default()
+    };
+    let mut i = at + 1;
+    let mut take = |n: usize,
+                    mark: &[u8],
+                    into: &mut Vec<Vec<u8>>,
+                    text: &mut Vec<u8>|
+     -> Result<(), String> {
+        for _ in 0..n {
+            let line = *all
+                .get(i)
+                .ok_or_else(|| format!("unexpected end of file in patch at line {}", i + 1))?;
+            let mut rest = line.strip_prefix(mark).ok_or_else(|| malformed(i, line))?.to_vec();
+            text.extend_from_slice(line);
+            i += 1;
+            if all.get(i).is_some_and(|l| l.starts_with(b"\\")) {
+                rest = rest.strip_suffix(b"\n").unwrap_or(&rest).to_vec();
+                i += 1;
+            }
+            into.push(rest);
+        }
+        if mark == b"< " && letter == b'c' && all.get(i).is_some_and(|l| l.starts_with(b"---")) {
+            i += 1;
+        }
+        Ok(())
+    };
+    take(old, b"< ", &mut hunk.old, &mut hunk.text)?;
+    take(new, b"> ", &mut hunk.new, &mut hunk.text)?;
+    Ok(Some((hunk, i)))
+}
+
+fn reverse(p: &mut FilePatch) {
+    std::mem::swap(&mut p.old_name, &mut p.new_name);
+    for h in &mut p.hunks {
+        std::mem::swap(&mut h.old, &mut h.new);
+    }
+}
+
+/// The name after stripping: `-pN` components, or without `-p` only the last one.
+fn stripped(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
+    if name == b"/dev/null" || name.is_empty() {
+        return None;
+    }
+    let Some(n) = strip else { return name.rsplit(|c| *c == b'/').next().map(<[u8]>::to_vec) };
+    let mut rest = name;
+    for _ in 0..n {
+        let slash = rest.iter().position(|c| *c == b'/')?;
+        rest = &rest[slash..];
+        while let Some(r) = rest.strip_prefix(b"/") {
+            rest = r;
+        }
+    }
+    Some(rest.to_vec())
+}
+
+/// Applies one file's patch; whether all hunks applied.
+fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io::Result<bool> {
+    let name = match target {
+        Some(t) => t.to_vec(),
+        None => {
+            let names = [stripped(&p.old_name, job.strip), stripped(&p.new_name, job.strip)];
+            let existing =
+                names.iter().flatten().filter(|n| meta::stat(&ctx.path(n), true).is_ok());
+            let depth = |n: &&Vec<u8>| (n.iter().filter(|c| **c == b'/').count(), n.len());
+            match existing.min_by_key(depth).or(names[1].as_ref()).or(names[0].as_ref()) {
+                Some(n) => n.clone(),
+                None => {
+                    ctx.error("**** can't find file to patch");
+                    return Ok(false);
+                }
+            }
+        }
+    };
+    if name.split(|c| *c == b'/').any(|c| c == b"..")
+        || (target.is_none() && name.starts_with(b"/"))
+    {
+        ctx.stdout.write_all(
+            &[b"Ignoring potentially dangerous file name ", &name[..], b"\n"].concat(),
+        )?;
+        return Ok(false);
+    }
+    let file = ctx.path(&name);
+    let stat = meta::stat(&file, true).ok();
+    let creates = p.hunks.iter().all(|h| h.old.is_empty());
+    if stat.is_none() && !creates {
+        ctx.error_bytes(&[b"**** Can't find file to patch: ", &name]);
+        return Ok(false);
+    }
+    let data = if stat.is_some() { std::fs::read(&file)? } else { Vec::new() };
+    let shown = job.output.as_ref().unwrap_or(&name);
+    if !job.quiet {
+        let verb: &[u8] = if job.dry { b"checking file " } else { b"patching file " };
+        ctx.stdout.write_all(&[verb, shown, b"\n"].concat())?;
+    }
+    let old = lines(&data);
+    if already_applied(job, p, &old) {
+        let count = p.hunks.len();
+        let plural = if count == 1 { "" } else { "s" };
+        ctx.stdout
+            .write_all(b"Reversed (or previously applied) patch detected!  Skipping patch.\n")?;
+        ctx.stdout
+            .write_all(format!("{count} out of {count} hunk{plural} ignored\n").as_bytes())?;
+        return Ok(false);
+    }
+    let Applied { lines: new, failed } = apply(ctx, job, p, &old)?;
+    if !failed.is_empty() {
+        let mut rejects = [b"--- ", &p.old_name[..], b"\n+++ ", &p.new_name, b"\n"].concat();
+        failed.iter().for_each(|i| rejects.extend_from_slice(&p.hunks[*i].text));
+        let reject = job.reject.clone().unwrap_or_else(|| [&name[..], b".rej"].concat());
+        let (bad, all) = (failed.len(), p.hunks.len());
+        let plural = if all == 1 { "" } else { "s" };
+        let text = format!("{bad} out of {all} hunk{plural} FAILED");
+        ctx.stdout.write_all(text.as_bytes())?;
+        if job.dry {
+            ctx.stdout.write_all(b"\n")?;
+        } else {
+            ctx.stdout.write_all(&[b" -- saving rejects to file ", &reject[..], b"\n"].concat())?;
+            std::fs::write(ctx.path(&reject), rejects)?;
+        }
+    }
+    if job.dry {
+        return Ok(failed.is_empty());
+    }
+    if (job.backup || !failed.is_empty()) && stat.is_some() {
+        std::fs::write(ctx.path(&[&name[..], b".orig"].concat()), &data)?;
+    }
+    let out = new.concat();
+    let removes =
+        out.is_empty() && (job.remove_empty || p.new_name == b"/dev/null") && failed.is_empty();
+    if removes && job.output.is_none() {
+        std::fs::remove_file(&file)?;
+        return Ok(true);
+    }
+    let destination = job.output.as_ref().map_or(file, |o| ctx.path(o));
+    if let Some(parent) = destination.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(&destination, out)?;
+    if let Some(s) = stat
+        && s.mode != 0o644
+    {
+        let _ = meta::chmod(&destination, s.mode);
+    }
+    Ok(failed.is_empty())
+}
+
+/// Whether the first hunk does not fit but its reverse does. GNU patch asks what to do then; there
+/// is nobody to ask, so the patch is skipped (what `-N` asks for) unless `--force` was given.
+fn already_applied(job: &Job, p: &FilePatch, old: &[&[u8]]) -> bool {
+    let Some(first) = p.hunks.first() else { return false };
+    let fits =
+        |want: &[Vec<u8>]| place(old, want, first.start.saturating_sub(1), 0, job.loose).is_some();
+    !job.force && !first.new.is_empty() && !fits(&first.old) && fits(&first.new)
+}
+
+struct Applied {
+    lines: Vec<Vec<u8>>,
+    /// Indices of hunks that did not fit.
+    failed: Vec<usize>,
+}
+
+fn apply(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, old: &[&[u8]]) -> io::Result<Applied> {
+    let mut out: Vec<Vec<u8>> = Vec::new();
+    let mut failed = Vec::new();
+    let mut at = 0;
+    let mut offset = 0isize;
+    for (i, h) in p.hunks.iter().enumerate() {
+        let guess = (h.start.saturating_sub(1) as isize + offset)
+            .clamp(at as isize, old.len() as isize) as usize;
+        let found = (0..=job.fuzz).find_map(|fuzz| {
+            let (cut, end) = (fuzz.min(h.before), fuzz.min(h.after));
+            if fuzz > 0 && cut == 0 && end == 0 {
+                return None;
+            }
+            let want = &h.old[cut..h.old.len() - end];
+            place(old, want, guess + cut, at, job.loose).map(|place| (place, cut, end, fuzz))
+        });
+        let Some((place, cut, end, fuzz)) = found else {
+            let text = format!("Hunk #{} FAILED at {}.\n", i + 1, h.start.max(1));
+            ctx.stdout.write_all(text.as_bytes())?;
+            failed.push(i);
+            continue;
+        };
+        let drift = place as isize - (h.start.saturating_sub(1) + cut) as isize;
+        if (fuzz > 0 || drift != offset) && !job.quiet {
+            let mut text =
+                format!("Hunk #{} succeeded at {}", i + 1, place as isize - cut as isize + 1);
+            if fuzz > 0 {
+                text.push_str(&format!(" with fuzz {fuzz}"));
+            }
+            if drift != offset || drift != 0 {
+                let lines = drift.unsigned_abs();
+                let sign = if drift < 0 { "-" } else { "" };
+                text.push_str(&format!(
+                    " (offset {sign}{lines} line{})",
+                    if lines == 1 { "" } else { "s" }
+                ));
+            }
+            text.push_str(".\n");
+            ctx.stdout.write_all(text.as_bytes())?;
+        }
+        offset = drift;
+        out.extend(old[at..place].iter().map(|l| l.to_vec()));
+        out.extend(h.new[cut..h.new.len() - end].iter().cloned());
+        at = place + h.old.len() - cut - end;
+    }
+    out.extend(old[at.min(old.len())..].iter().map(|l| l.to_vec()));
+    Ok(Applied { lines: out, failed })
+}
+
+/// Where `want` stands in `old` from `least` on, nearest to `guess`.
+fn place(
+    old: &[&[u8]],
+    want: &[Vec<u8>],
+    guess: usize,
+    least: usize,
+    loose: bool,
+) -> Option<usize> {
+    let equal = |a: &[u8], b: &[u8]| {
+        a == b
+            || (loose && {
+                let words = |t: &[u8]| -> Vec<Vec<u8>> {
+                    t.split(u8::is_ascii_whitespace)
+                        .filter(|w| !w.is_empty())
+                        .map(<[u8]>::to_vec)
+                        .collect()
+                };
+                words(a) == words(b)
+            })
+    };
+    let fits = |at: usize| {
+        at >= least
+            && at + want.len() <= old.len()
+            && want.iter().zip(&old[at..]).all(|(w, o)| equal(w, o))
+    };
+    let last = old.len().checked_sub(want.len())?;
+    (0..=old.len()).find_map(|d| {
+        let up = guess.checked_add(d).filter(|a| *a <= last && fits(*a));
+        up.or_else(|| guess.checked_sub(d).filter(|a| d > 0 && fits(*a)))
+    })
+}
