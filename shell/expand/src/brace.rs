@@ -92,27 +92,28 @@ pub(crate) fn expand<'w>(
 /// Joins neighbours as the text they are: `~{a,b}` makes the tilde-prefix `~a`, and `$x{1,2}`
 /// the parameter `$x1`.
 fn joined(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let mut out: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
+    let mut texts: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        let Piece::Literal(text) = piece else {
-            out.push(piece);
-            continue;
-        };
-        let mut text = text;
-        if let Some(Piece::Part(WordPart::Param(param))) = out.last()
-            && let Some((longer, used)) = lengthened(param, &text)
-        {
-            out.pop();
-            out.push(Piece::Made(Rc::new(longer)));
-            text = Cow::Owned(text[used..].to_vec());
-        }
-        match out.last_mut() {
-            Some(Piece::Literal(before)) => before.to_mut().extend_from_slice(&text),
-            _ if text.is_empty() => {}
-            _ => out.push(Piece::Literal(text)),
+        match (texts.last_mut(), piece) {
+            (Some(Piece::Literal(before)), Piece::Literal(text)) => {
+                before.to_mut().extend_from_slice(&text);
+            }
+            (_, piece) => texts.push(piece),
         }
     }
-    out
+    for at in 1..texts.len() {
+        let (left, right) = texts.split_at_mut(at);
+        if let (Some(before @ Piece::Part(_)), Some(Piece::Literal(text))) =
+            (left.last_mut(), right.first_mut())
+            && let Piece::Part(WordPart::Param(param)) = before
+            && let Some((longer, used)) = lengthened(param, text)
+        {
+            *before = Piece::Made(Rc::new(longer));
+            *text = Cow::Owned(text[used..].to_vec());
+        }
+    }
+    texts.retain(|piece| !matches!(piece, Piece::Literal(text) if text.is_empty()));
+    texts
 }
 
 /// `$x` with the text behind it, as far as that makes a longer name.
@@ -157,9 +158,9 @@ impl Expansion<'_> {
                 at += 1;
                 continue;
             }
-            // `{}` at the start is text in itself (`find -exec x {} +`).
-            if at == 0 && units.get(1).is_some_and(|u| u.is(b'}')) {
-                at = 2;
+            // `{}` at the start, or behind another group, is text in itself (`find -exec x {} +`).
+            if at == text_from && units.get(at + 1).is_some_and(|u| u.is(b'}')) {
+                at += 2;
                 continue;
             }
             let (end, alternatives) = match self.group(units, at, depth)? {

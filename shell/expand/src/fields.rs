@@ -15,10 +15,23 @@ use crate::value::Str;
 pub(crate) enum Mode {
     /// Command words: several fields.
     Split,
-    /// Assignments, `case`, patterns: one field, seams become spaces (`$*`: first of `IFS`).
+    /// `case`, `[[`, patterns: one field, seams become spaces (`$*`: first of `IFS`).
     Join,
+    /// Values of assignments, here-strings: as `Join`, with its own idea of `"${a[@]#x}"`.
+    Assign,
     /// Here-documents: as `Join`, with its own idea of `$*`.
     HereDoc,
+}
+
+/// How a list becomes one string where it must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joint {
+    /// `$@`: by spaces.
+    At,
+    /// `$*`: by the first character of `IFS`; if that is null, by nothing.
+    Star,
+    /// By the first character of `IFS`, else by spaces. Not one string in command words.
+    AtByIfs,
 }
 
 /// A finished field.

@@ -25,7 +25,7 @@ use sh_syntax::ast::{Param, ParamName, ParamOp};
 
 use crate::env::Lookup;
 use crate::error::ExpandError;
-use crate::fields::Mode;
+use crate::fields::{Joint, Mode};
 use crate::value::{Str, Value};
 use crate::word::Expander;
 use target::{Content, Target};
@@ -97,21 +97,29 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
         op => {
             content.require_set(x.env, param)?;
-            let mut content = apply(x, param, op, &target, content)?;
-            if joined_by_space(x, param)
-                && let Content::List { star, .. } = &mut content
-            {
-                *star = false;
-            }
-            return emit(x, content, quoted);
+            let content = apply(x, param, op, &target, content)?;
+            return emit(x, param, content, quoted);
         }
     }
-    emit(x, content, quoted)
+    emit(x, param, content, quoted)
 }
 
-/// `$*` in a here-document is joined by spaces whatever `IFS` is, arrays are not.
-fn joined_by_space(x: &Expander<'_>, param: &Param) -> bool {
-    x.fields.mode == Mode::HereDoc && matches!(param.name, ParamName::Special(_))
+/// How a list that an operator made is joined where it must become one string. Found by
+/// experiment with bash 5.2: in assignments by `IFS` if it is quoted, and `${@#p}` even
+/// unquoted; in a here-document `$*` never is.
+pub(crate) fn joint(
+    mode: Mode,
+    star: bool,
+    positional: bool,
+    quoted: bool,
+    removal: bool,
+) -> Joint {
+    match mode {
+        Mode::HereDoc if positional => Joint::At,
+        _ if star => Joint::Star,
+        Mode::Assign if quoted || removal => Joint::AtByIfs,
+        _ => Joint::At,
+    }
 }
 
 /// The operators that make a value from a value.
@@ -143,14 +151,27 @@ fn apply(
     }
 }
 
-fn emit(x: &mut Expander<'_>, content: Content, quoted: bool) -> Result<bool> {
+fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> Result<bool> {
     match content {
         Content::Scalar(None) => Ok(false),
         Content::Scalar(Some(text)) => {
             x.value(text, quoted)?;
             Ok(false)
         }
-        Content::List { items, star, .. } => x.list(items, star, quoted),
+        Content::List { items, star } => {
+            let positional = matches!(param.name, ParamName::Special(_));
+            let joint = match &param.op {
+                ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
+                    joint(x.fields.mode, star, positional, quoted, true)
+                }
+                ParamOp::Replace { .. }
+                | ParamOp::Substring { .. }
+                | ParamOp::Case { .. }
+                | ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, false),
+                _ => joint(x.fields.mode, star, positional, false, false),
+            };
+            x.list(items, joint, quoted)
+        }
     }
 }
 

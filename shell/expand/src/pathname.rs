@@ -166,7 +166,10 @@ impl Search {
                 {
                     continue;
                 }
-                found.extend_from_slice(component.slashes);
+                if !component.slashes.is_empty() {
+                    // However many slashes stood there.
+                    found.push(b'/');
+                }
                 env.charge(found.len())?;
                 out.push(found);
             }
@@ -208,14 +211,12 @@ impl Search {
                     env.charge(found.len())?;
                     let is_dir = entry.is_dir == Some(true);
                     if is_dir {
-                        let mut below = found.clone();
-                        below.extend_from_slice(if slashes.is_empty() { b"/" } else { slashes });
-                        todo.push(below);
+                        todo.push([found.as_slice(), b"/"].concat());
                     }
                     if files {
                         out.push(found);
                     } else if is_dir || (last && env.is_dir(&found)) {
-                        found.extend_from_slice(slashes);
+                        found.push(b'/');
                         out.push(found);
                     }
                 }

@@ -7,7 +7,7 @@ use sh_syntax::ast::{HereDoc, Word, WordPart};
 use crate::brace::{self, Piece};
 use crate::env::{Env, Lookup};
 use crate::error::ExpandError;
-use crate::fields::{Field, Fields, Mode};
+use crate::fields::{Field, Fields, Joint, Mode};
 use crate::split::Ifs;
 use crate::value::{Str, Value};
 use crate::{arith, param, pathname, tilde};
@@ -174,7 +174,8 @@ pub(crate) fn single(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str
 
 /// One field with its quoting, without splitting.
 pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool) -> Result<Field> {
-    let mut x = Expander::new(env, Mode::Join);
+    let mode = if tilde == Tilde::Assignment { Mode::Assign } else { Mode::Join };
+    let mut x = Expander::new(env, mode);
     if quoted {
         x.parts(&word.parts, true)?;
     } else {
@@ -348,16 +349,19 @@ impl<'e> Expander<'e> {
     }
 
     /// The elements of `$@`, `$*`, `${a[@]}`, `${a[*]}`. Whether there were none of an `@` list.
-    pub(crate) fn list(&mut self, items: Vec<Str>, star: bool, quoted: bool) -> Result<bool> {
+    pub(crate) fn list(&mut self, items: Vec<Str>, joint: Joint, quoted: bool) -> Result<bool> {
+        let star = joint == Joint::Star;
         if items.is_empty() {
             return Ok(!star);
         }
         self.load_ifs();
         let split = self.fields.mode == Mode::Split;
-        let separator: Rc<[u8]> = match (self.fields.mode, self.fields.ifs()) {
-            (Mode::Split, Some(ifs)) => ifs.separator().into(),
-            (Mode::Join | Mode::HereDoc, Some(ifs)) if star => ifs.separator().into(),
-            _ => Rc::from(&b" "[..]),
+        let first = self.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
+        let separator = match joint {
+            _ if split => first,
+            Joint::Star => first,
+            Joint::AtByIfs if !first.is_empty() => first,
+            Joint::At | Joint::AtByIfs => b" ".to_vec(),
         };
         for (at, item) in items.into_iter().enumerate() {
             if at > 0 {

@@ -94,6 +94,20 @@ enum Group {
     Not,
 }
 
+/// How a pattern begins; what bash makes of an empty match depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// It is empty.
+    Empty,
+    /// `*` or `*(..)`
+    Star,
+    /// `?(..)`
+    Optional,
+    /// `!(..)`
+    Not,
+    Other,
+}
+
 /// Which matcher serves a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -125,6 +139,17 @@ impl Pattern {
             [] => Some(b""),
             [Node::Literal(text)] => Some(text),
             _ => None,
+        }
+    }
+
+    /// How the pattern begins.
+    pub fn start(&self) -> Start {
+        match self.nodes.first() {
+            None => Start::Empty,
+            Some(Node::Star | Node::Group(Group::Star, _)) => Start::Star,
+            Some(Node::Group(Group::Optional, _)) => Start::Optional,
+            Some(Node::Group(Group::Not, _)) => Start::Not,
+            Some(_) => Start::Other,
         }
     }
 

@@ -39,49 +39,47 @@ pub(super) enum Bad {
 }
 
 /// A constant: decimal, `0` octal, `0x` hexadecimal, `base#digits` with bases 2 to 64.
-/// Wraps at 64 bits.
+/// Wraps at 64 bits. The first thing wrong from the left is reported, as bash does.
 pub(super) fn constant(text: &[u8]) -> Result<i64, Bad> {
-    let (mut base, mut digits) = match text {
-        [b'0', b'x' | b'X', digits @ ..] => (16, digits),
-        [b'0', digits @ ..] if !digits.is_empty() => (8, digits),
-        digits => (10, digits),
+    let (mut base, mut base_known, digits) = match text {
+        [b'0', b'x' | b'X', digits @ ..] => (16, true, digits),
+        [b'0', digits @ ..] if !digits.is_empty() => (8, true, digits),
+        digits => (10, false, digits),
     };
-    if let Some(at) = digits.iter().position(|&b| b == b'#') {
-        if base != 10 {
-            return Err(Bad::Number);
-        }
-        let value = plain(&digits[..at], 10)?;
-        if !(2..=64).contains(&value) {
-            return Err(Bad::Base);
-        }
-        base = value;
-        digits = &digits[at + 1..];
-        if digits.is_empty() {
-            return Err(Bad::Constant);
-        }
-        if digits.contains(&b'#') {
-            return Err(Bad::Number);
-        }
-    }
-    plain(digits, base)
-}
-
-fn plain(digits: &[u8], base: i64) -> Result<i64, Bad> {
     let mut value = 0i64;
-    for &byte in digits {
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'z' => byte - b'a' + 10,
-            b'A'..=b'Z' if base <= 36 => byte - b'A' + 10,
-            b'A'..=b'Z' => byte - b'A' + 36,
-            b'@' => 62,
-            b'_' => 63,
-            _ => return Err(Bad::Number),
-        };
-        if i64::from(digit) >= base {
+    for (at, &byte) in digits.iter().enumerate() {
+        if byte == b'#' {
+            if base_known {
+                return Err(Bad::Number);
+            }
+            if !(2..=64).contains(&value) {
+                return Err(Bad::Base);
+            }
+            if at + 1 == digits.len() {
+                return Err(Bad::Constant);
+            }
+            (base, base_known, value) = (value, true, 0);
+            continue;
+        }
+        let digit = i64::from(digit(byte, base).ok_or(Bad::Number)?);
+        if digit >= base {
             return Err(Bad::Digit);
         }
-        value = value.wrapping_mul(base).wrapping_add(i64::from(digit));
+        value = value.wrapping_mul(base).wrapping_add(digit);
     }
     Ok(value)
+}
+
+/// Digits beyond 9 are letters, small before capital unless the base makes no difference
+/// between them, then `@` and `_`.
+fn digit(byte: u8, base: i64) -> Option<u8> {
+    Some(match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'a'..=b'z' => byte - b'a' + 10,
+        b'A'..=b'Z' if base <= 36 => byte - b'A' + 10,
+        b'A'..=b'Z' => byte - b'A' + 36,
+        b'@' => 62,
+        b'_' => 63,
+        _ => return None,
+    })
 }

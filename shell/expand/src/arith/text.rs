@@ -138,8 +138,9 @@ impl<'e, 't> Evaluator<'e, 't> {
         };
         let operator = op.map(|op| self.count_operator(op));
         self.advance()?;
-        let operand = self.scanner.start();
         let right = self.nested(Self::assignment)?;
+        // bash quotes what follows the value here, not the value.
+        let operand = self.scanner.start();
         let value = match (op, operator) {
             (Some(op), Some(number)) => self.compute(op, value, right, operand, number)?,
             _ => right,

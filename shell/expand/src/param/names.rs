@@ -60,7 +60,8 @@ pub(super) fn with_prefix(
 ) -> Result<bool> {
     let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
     let names = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
-    x.list(names, !at, quoted)
+    let joint = super::joint(x.fields.mode, !at, false, quoted, false);
+    x.list(names, joint, quoted)
 }
 
 pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
@@ -74,5 +75,6 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
         }
         Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
-    x.list(keys, !at, quoted)
+    let joint = super::joint(x.fields.mode, !at, false, quoted, false);
+    x.list(keys, joint, quoted)
 }

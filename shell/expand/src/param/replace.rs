@@ -1,6 +1,6 @@
 //! `${x/pattern/replacement}`.
 
-use box_text::glob::Pattern;
+use box_text::glob::{Pattern, Start};
 use sh_syntax::ast::{ReplaceKind, Word};
 
 use super::target::Content;
@@ -47,29 +47,28 @@ impl Replacement {
         if !env.options().patsub_replacement {
             return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
         }
-        let mut pieces = vec![Vec::new()];
-        let mut escaped = false;
+        // Quoted characters are escaped first and everything is read together, so that a
+        // backslash from a variable meets what follows it, as in bash.
+        let mut source = Vec::new();
         field.stretches(|text, quoted| {
             for &byte in text {
-                let special = !quoted && !escaped;
-                let last = pieces.len() - 1;
-                if special && byte == b'&' {
-                    pieces.push(Vec::new());
-                } else if special && byte == b'\\' {
-                    escaped = true;
-                    continue;
-                } else {
-                    if escaped && !matches!(byte, b'&' | b'\\') {
-                        pieces[last].push(b'\\');
-                    }
-                    pieces[last].push(byte);
+                if quoted && matches!(byte, b'&' | b'\\') {
+                    source.push(b'\\');
                 }
-                escaped = false;
+                source.push(byte);
             }
         });
-        if escaped && let Some(last) = pieces.last_mut() {
-            last.push(b'\\');
+        let mut pieces = Vec::new();
+        let mut piece = Vec::new();
+        let mut bytes = source.iter().copied().peekable();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'&' => pieces.push(std::mem::take(&mut piece)),
+                b'\\' => piece.push(bytes.next_if(|b| matches!(b, b'&' | b'\\')).unwrap_or(byte)),
+                byte => piece.push(byte),
+            }
         }
+        pieces.push(piece);
         Ok(Replacement { pieces })
     }
 
@@ -92,6 +91,7 @@ fn one(
 ) -> Result<Str> {
     let mut out = Vec::new();
     match kind {
+        _ if text.is_empty() && !matches_empty_text(kind, pattern) => return Ok(text),
         ReplaceKind::Prefix => {
             let Some(end) = pattern.longest_prefix(&text) else { return Ok(text) };
             replacement.push(&text[..end], &mut out);
@@ -99,6 +99,9 @@ fn one(
         }
         ReplaceKind::Suffix => {
             let Some(start) = pattern.longest_suffix(&text) else { return Ok(text) };
+            if start == text.len() && matches!(pattern.start(), Start::Not | Start::Other) {
+                return Ok(text);
+            }
             out.extend_from_slice(&text[..start]);
             replacement.push(&text[start..], &mut out);
         }
@@ -122,4 +125,14 @@ fn one(
         }
     }
     Ok(str_of(out))
+}
+
+/// Whether an empty text is looked at: bash measures patterns beforehand, and many that match
+/// nothing at all count as longer.
+fn matches_empty_text(kind: ReplaceKind, pattern: &Pattern) -> bool {
+    match pattern.start() {
+        Start::Empty | Start::Star => true,
+        Start::Optional | Start::Not => kind == ReplaceKind::Suffix,
+        Start::Other => false,
+    }
 }

@@ -63,7 +63,10 @@ impl<'p> Target<'p> {
             Content::Scalar(Some(text)) => text,
             Content::List { items, .. } if !items.is_empty() => join(env, &items),
             _ => {
-                return Err(ExpandError::command(&[&shown(param), b": invalid indirect expansion"]));
+                return Err(ExpandError::command(&[
+                    &shown(param),
+                    b": invalid indirect expansion",
+                ]));
             }
         };
         let Some((name, sub)) = parse_parameter(&text, &ParseOptions::default()) else {

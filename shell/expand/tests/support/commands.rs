@@ -294,9 +294,8 @@ impl Shell {
     }
 
     fn assign(&mut self, assignment: &Assignment) -> Result<(), ExpandError> {
-        let (name, through) = match self.resolve(&assignment.name)? {
-            (name, through) => (name.to_vec(), through),
-        };
+        let (name, through) = self.resolve(&assignment.name)?;
+        let name = name.to_vec();
         match &assignment.value {
             AssignValue::Scalar(word) => {
                 let key = match (&assignment.subscript, through) {

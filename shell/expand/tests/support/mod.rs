@@ -3,6 +3,7 @@
 
 mod commands;
 mod environment;
+pub mod oracle;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use memchr::memmem;
 
 use super::set::Set;
-use super::simple::may_wildcard;
+use super::simple::{is_guarded_period, may_wildcard};
 use super::{Group, Node, Options, char_at, fold};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +204,7 @@ impl<'t> Sim<'t> {
             };
             return range.unwrap_or_default();
         }
+        let set = &self.without_guarded(set);
         let mut out: Vec<(usize, usize)> = Vec::new();
         match direction {
             Direction::Forward => {
@@ -235,6 +236,16 @@ impl<'t> Sim<'t> {
         Set::from_unsorted(out)
     }
 
+    /// The places where `*`, `@(..)`, `+(..)` and `!(..)` may match nothing.
+    fn without_guarded(&self, set: &Set) -> Set {
+        if self.free {
+            return set.clone();
+        }
+        let guarded = |at: &usize| is_guarded_period(self.text, *at, self.options);
+        let all = set.ranges().iter().flat_map(|&(first, last)| first..=last);
+        set.minus(&Set::from_unsorted(all.filter(guarded).map(|at| (at, at)).collect()))
+    }
+
     fn may(&self, at: usize) -> bool {
         may_wildcard(self.text, at, self.options)
     }
@@ -247,18 +258,29 @@ impl<'t> Sim<'t> {
         direction: Direction,
     ) -> Set {
         match kind {
-            Group::One => self.any_of(alternatives, set, direction),
+            Group::One => self.once(alternatives, set, direction),
             Group::Optional => {
                 let taken = self.any_of(alternatives, set.clone(), direction);
                 set.union(taken)
             }
             Group::Plus => {
-                let once = self.any_of(alternatives, set, direction);
+                let once = self.once(alternatives, set, direction);
                 self.closure(alternatives, once, direction)
             }
             Group::Star => self.closure(alternatives, set, direction),
             Group::Not => self.none_of(alternatives, &set, direction),
         }
+    }
+
+    /// One alternative, which may be empty except before a guarded period.
+    fn once(&mut self, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {
+        if self.free {
+            return self.any_of(alternatives, set, direction);
+        }
+        let kept = self.without_guarded(&set);
+        let guarded = set.minus(&kept);
+        let ends = self.any_of(alternatives, guarded.clone(), direction).minus(&guarded);
+        self.any_of(alternatives, kept, direction).union(ends)
     }
 
     fn any_of(&mut self, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {

@@ -14,6 +14,12 @@ pub(super) fn may_wildcard(text: &[u8], at: usize, options: Options) -> bool {
     }
 }
 
+/// Whether a period stands there that only a period matches: not even an empty `*` may come
+/// before it (`*.x` does not match `.x`).
+pub(super) fn is_guarded_period(text: &[u8], at: usize, options: Options) -> bool {
+    text.get(at) == Some(&b'.') && !may_wildcard(text, at, options)
+}
+
 /// The end of the match of one node without `*` or group at `at`.
 pub(super) fn step(node: &Node, text: &[u8], at: usize, options: Options) -> Option<usize> {
     match node {
@@ -55,6 +61,7 @@ pub(super) fn is_match(nodes: &[Node], text: &[u8], options: Options) -> bool {
     let mut star: Option<(usize, usize)> = None;
     loop {
         match nodes.get(node) {
+            Some(Node::Star) if is_guarded_period(text, at, options) => {}
             Some(Node::Star) => {
                 node += 1;
                 star = Some((node, at));
