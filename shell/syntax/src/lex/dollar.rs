@@ -116,7 +116,7 @@ impl Machine<'_, '_> {
                     self.not_arith.insert(start);
                     return match self.command_sub(start) {
                         // When it is neither, an unclosed `$((` is reported as such.
-                        Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
+                        Err(e) if !e.limit && arith_error.incomplete => Err(arith_error),
                         other => other,
                     };
                 }

@@ -13,7 +13,7 @@
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
 //! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
-//! - [`skip`]: finding a closing bracket without parsing what is before it.
+//! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing what is before it.
 //! - [`raw`]: source spellings, with line continuations taken out.
 //!
 //! # Invariants
@@ -26,6 +26,7 @@ pub(crate) mod arith_text;
 pub(crate) mod assign;
 pub(crate) mod command_sub;
 pub(crate) mod dollar;
+mod errors;
 pub(crate) mod heredoc;
 pub(crate) mod operand;
 pub(crate) mod param;
@@ -40,7 +41,7 @@ pub(crate) mod word;
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
-use crate::error::{ErrorKind, SyntaxError, Warning};
+use crate::error::{SyntaxError, Warning};
 use crate::parse::{Aliases, Input, MAX_DEPTH, ParseOptions};
 
 /// Results inside the parser; the error is boxed to keep the good path small.
@@ -226,67 +227,5 @@ pub(crate) fn end_line(src: &mut Vec<u8>) {
     let slashes = src.iter().rev().take_while(|&&b| b == b'\\').count();
     if src.last().is_some_and(|&b| b != b'\n') && slashes % 2 == 0 {
         src.push(b'\n');
-    }
-}
-
-// Errors.
-impl Machine<'_, '_> {
-    #[cold]
-    fn too_deep(&self) -> Box<SyntaxError> {
-        Box::new(SyntaxError {
-            line: self.line,
-            message: b"maximum nesting level exceeded"[..].into(),
-            more: Vec::new(),
-            incomplete: false,
-            limit: true,
-            kind: ErrorKind::Grammar,
-        })
-    }
-
-    /// An error with nothing but a message.
-    #[cold]
-    pub fn error(&self, line: u32, message: impl Into<Vec<u8>>) -> Box<SyntaxError> {
-        Box::new(SyntaxError {
-            line,
-            message: message.into().into_boxed_slice(),
-            more: Vec::new(),
-            incomplete: false,
-            limit: false,
-            kind: ErrorKind::Grammar,
-        })
-    }
-
-    /// The input ended before `close`; the error carries the line where `open` stood.
-    #[cold]
-    pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
-        let mut message = b"unexpected EOF while looking for matching `".to_vec();
-        message.push(close);
-        message.push(b'\'');
-        let mut e = self.error(line, message);
-        e.incomplete = true;
-        e
-    }
-
-    /// `` `source line' ``, as the second line of a message.
-    pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
-        let pos = pos.min(self.src.len());
-        let before = self.src.get(..pos).unwrap_or_default();
-        let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
-        let after = self.src.get(pos..).unwrap_or_default();
-        let end = memchr::memchr(b'\n', after).map_or(self.src.len(), |i| pos + i);
-        let mut text = vec![b'`'];
-        text.extend_from_slice(self.src.get(start..end).unwrap_or_default());
-        text.push(b'\'');
-        (self.line, text.into_boxed_slice())
-    }
-
-    /// Line number to report for the end of input: bash counts one more line, whether
-    /// the last one ends in a newline or not.
-    pub fn eof_line(&self) -> u32 {
-        if self.src.last() == Some(&b'\n') || self.src.is_empty() {
-            self.line
-        } else {
-            self.line + 1
-        }
     }
 }

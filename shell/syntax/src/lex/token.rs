@@ -489,41 +489,6 @@ impl Machine<'_, '_> {
     pub fn extglob_on(&self, ctx: Ctx) -> bool {
         self.opts.extglob || ctx.has(Ctx::EXTGLOB)
     }
-
-    /// The error for the token read ahead.
-    #[cold]
-    pub fn unexpected(&mut self) -> Box<crate::error::SyntaxError> {
-        let Some(t) = self.st.look.take() else {
-            return self.error(self.line, &b"syntax error"[..]);
-        };
-        self.unexpected_token(&t)
-    }
-
-    /// The error for `t`.
-    #[cold]
-    pub fn unexpected_token(&mut self, t: &Token) -> Box<crate::error::SyntaxError> {
-        if t.kind == Tk::Eof {
-            let line = self.eof_line();
-            if self.subs > 0 {
-                return self.unclosed(b')', line);
-            }
-            let mut e = self.error(line, &b"syntax error: unexpected end of file"[..]);
-            e.incomplete = true;
-            return e;
-        }
-        let mut message = b"syntax error near unexpected token `".to_vec();
-        if t.kind == Tk::Newline {
-            message.extend_from_slice(b"newline");
-            self.line = t.line;
-        } else {
-            message.extend_from_slice(&self.raw(t.start, t.end));
-        }
-        message.push(b'\'');
-        let mut e = self.error(self.line, message);
-        let at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
-        e.more.push(self.source_line(at));
-        e
-    }
 }
 
 /// The value of a word of digits that fits a descriptor number.

@@ -13,7 +13,13 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn cond_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
+        let line = self.line;
         let cond = self.cond_or()?;
+        if self.next_kind(OPERAND)? == Tk::Eof {
+            let mut e = self.error(line, "unexpected EOF while looking for `]]'");
+            e.incomplete = true;
+            return Err(e);
+        }
         if self.next_kind(OPERAND)? != Tk::Word {
             return Err(
                 self.cond_error("syntax error in conditional expression: unexpected token `X'")
@@ -86,7 +92,7 @@ impl Machine<'_, '_> {
         self.skip_token();
         let inner = match self.cond_or() {
             Ok(inner) => inner,
-            Err(mut e) if e.kind == ErrorKind::Conditional => {
+            Err(mut e) if !e.limit && !e.incomplete => {
                 let line = self.line;
                 e.more.push((line, b"expected `)'"[..].into()));
                 return Err(e);

@@ -1,0 +1,101 @@
+//! Making errors, with bash's wording and line numbers.
+
+use super::token::{Tk, Token};
+use super::{Machine, SyntaxError};
+use crate::error::ErrorKind;
+
+impl Machine<'_, '_> {
+    #[cold]
+    pub(super) fn too_deep(&self) -> Box<SyntaxError> {
+        Box::new(SyntaxError {
+            line: self.line,
+            message: b"maximum nesting level exceeded"[..].into(),
+            more: Vec::new(),
+            incomplete: false,
+            limit: true,
+            kind: ErrorKind::Grammar,
+        })
+    }
+
+    /// An error with nothing but a message.
+    #[cold]
+    pub fn error(&self, line: u32, message: impl Into<Vec<u8>>) -> Box<SyntaxError> {
+        Box::new(SyntaxError {
+            line,
+            message: message.into().into_boxed_slice(),
+            more: Vec::new(),
+            incomplete: false,
+            limit: false,
+            kind: ErrorKind::Grammar,
+        })
+    }
+
+    /// The input ended before `close`; the error carries the line where `open` stood.
+    #[cold]
+    pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
+        let mut message = b"unexpected EOF while looking for matching `".to_vec();
+        message.push(close);
+        message.push(b'\'');
+        let mut e = self.error(line, message);
+        e.incomplete = true;
+        e
+    }
+
+    /// `` `source line' ``, as the second line of a message.
+    pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
+        let pos = pos.min(self.src.len());
+        let before = self.src.get(..pos).unwrap_or_default();
+        let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
+        let after = self.src.get(pos..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', after).map_or(self.src.len(), |i| pos + i);
+        let mut text = vec![b'`'];
+        text.extend_from_slice(self.src.get(start..end).unwrap_or_default());
+        text.push(b'\'');
+        (self.line, text.into_boxed_slice())
+    }
+
+    /// Line number to report for the end of input: bash counts one more line, whether
+    /// the last one ends in a newline or not.
+    pub fn eof_line(&self) -> u32 {
+        if self.src.last() == Some(&b'\n') || self.src.is_empty() {
+            self.line
+        } else {
+            self.line + 1
+        }
+    }
+
+    /// The error for the token read ahead.
+    #[cold]
+    pub fn unexpected(&mut self) -> Box<SyntaxError> {
+        let Some(t) = self.st.look.take() else {
+            return self.error(self.line, &b"syntax error"[..]);
+        };
+        self.unexpected_token(&t)
+    }
+
+    /// The error for `t`.
+    #[cold]
+    pub fn unexpected_token(&mut self, t: &Token) -> Box<SyntaxError> {
+        if t.kind == Tk::Eof {
+            let line = self.eof_line();
+            if self.subs > 0 {
+                return self.unclosed(b')', line);
+            }
+            let mut e = self.error(line, &b"syntax error: unexpected end of file"[..]);
+            e.incomplete = true;
+            return e;
+        }
+        let mut message = b"syntax error near unexpected token `".to_vec();
+        if t.kind == Tk::Newline {
+            message.extend_from_slice(b"newline");
+            self.line = t.line;
+        } else {
+            message.extend_from_slice(&self.raw(t.start, t.end));
+        }
+        message.push(b'\'');
+        let mut e = self.error(self.line, message);
+        let at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
+        e.more.push(self.source_line(at));
+        e
+    }
+}
