@@ -1,0 +1,231 @@
+//! Associative arrays.
+//!
+//! Lookup is a hash map; subscripts that are integers are kept as integers, whether they came
+//! as a number or as a string in canonical form (`a[1]` and `a["1"]` are one element). The order
+//! of `for (k in a)` is worked out when asked for, see `array/order`.
+
+mod order;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
+
+use crate::text::Text;
+use crate::value::{NumberFormat, Value, append_int};
+
+/// A subscript.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Int(i64),
+    Str(Text),
+}
+
+/// Integers up to this size have a canonical decimal form equal to the number's.
+const MAX_INT: f64 = 9_007_199_254_740_992.0;
+
+impl Key {
+    /// The subscript that a value means; `convfmt` for numbers that are no integers.
+    #[inline]
+    pub fn from_value(v: &Value, convfmt: &NumberFormat) -> Key {
+        match v {
+            Value::Num(n) if n.fract() == 0.0 && n.abs() < MAX_INT => Key::Int(*n as i64),
+            Value::Num(_) => Key::Str(v.text(convfmt)),
+            Value::Uninit => Key::Str(Text::EMPTY),
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => Key::from_text(t.clone()),
+        }
+    }
+
+    /// The subscript of a string.
+    #[inline]
+    pub fn from_text(t: Text) -> Key {
+        match canonical_int(&t) {
+            Some(n) => Key::Int(n),
+            None => Key::Str(t),
+        }
+    }
+
+    pub fn from_bytes(t: &[u8]) -> Key {
+        Key::from_text(Text::new(t))
+    }
+
+    /// As a string.
+    pub fn text(&self) -> Text {
+        match self {
+            Key::Str(t) => t.clone(),
+            Key::Int(n) => {
+                let mut out = Vec::with_capacity(20);
+                append_int(&mut out, *n);
+                Text::from_vec(out)
+            }
+        }
+    }
+}
+
+/// `0`, `7`, `-12`: the text that an integer prints as.
+#[inline]
+fn canonical_int(t: &[u8]) -> Option<i64> {
+    let digits = match t {
+        [b'-', rest @ ..] => rest,
+        _ => t,
+    };
+    let canonical = match digits {
+        [b'0'] => digits.len() == t.len(),
+        [b'1'..=b'9', ..] => digits.len() <= 15,
+        _ => false,
+    };
+    if !canonical {
+        return None;
+    }
+    let mut n = 0i64;
+    for d in digits {
+        if !d.is_ascii_digit() {
+            return None;
+        }
+        n = n * 10 + i64::from(d - b'0');
+    }
+    Some(if digits.len() < t.len() { -n } else { n })
+}
+
+/// A shared array: parameters are passed by reference.
+pub type ArrayRef = Rc<RefCell<Array>>;
+
+/// An element: a value, or an array of its own (gawk).
+#[derive(Clone, Debug)]
+pub enum Slot {
+    Value(Value),
+    Array(ArrayRef),
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    /// When it was created, for the iteration order.
+    born: u64,
+    slot: Slot,
+}
+
+/// An associative array.
+#[derive(Debug, Default)]
+pub struct Array {
+    map: HashMap<Key, Entry, BuildHasherDefault<FastHasher>>,
+    births: u64,
+    /// Most elements since it was last empty: gawk's tables do not shrink.
+    peak: usize,
+}
+
+impl Array {
+    /// A new empty array, shared.
+    pub fn shared() -> ArrayRef {
+        Rc::new(RefCell::new(Array::default()))
+    }
+
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// The element, if it exists.
+    #[inline]
+    pub fn get(&self, key: &Key) -> Option<&Slot> {
+        self.map.get(key).map(|e| &e.slot)
+    }
+
+    pub fn contains(&self, key: &Key) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// The element, created unassigned if it does not exist.
+    #[inline]
+    pub fn slot(&mut self, key: Key) -> &mut Slot {
+        let births = &mut self.births;
+        let entry = self.map.entry(key).or_insert_with(|| {
+            *births += 1;
+            Entry { born: *births, slot: Slot::Value(Value::Uninit) }
+        });
+        &mut entry.slot
+    }
+
+    /// Sets an element; one that was an array is replaced.
+    pub fn set(&mut self, key: Key, value: Value) {
+        *self.slot(key) = Slot::Value(value);
+    }
+
+    pub fn remove(&mut self, key: &Key) {
+        self.peak = self.peak.max(self.map.len());
+        self.map.remove(key);
+        if self.map.is_empty() {
+            self.peak = 0;
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.map.clear();
+        self.peak = 0;
+    }
+
+    /// All subscripts in gawk's order.
+    pub fn keys(&self) -> Vec<Key> {
+        let mut list: Vec<(u64, &Key)> = self.map.iter().map(|(k, e)| (e.born, k)).collect();
+        list.sort_unstable_by_key(|(born, _)| *born);
+        let keys: Vec<Key> = list.into_iter().map(|(_, k)| k.clone()).collect();
+        order::gawk(keys, self.peak.max(self.map.len()))
+    }
+
+    /// All elements, unordered.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Slot)> {
+        self.map.iter().map(|(k, e)| (k, &e.slot))
+    }
+}
+
+/// A fast multiplicative hash in the manner of FxHash. Collisions by intent hurt only the
+/// script's own run.
+#[derive(Default)]
+pub struct FastHasher(u64);
+
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl FastHasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(SEED);
+    }
+}
+
+impl Hasher for FastHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for c in &mut chunks {
+            self.add(u64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]));
+        }
+        let mut last = [0u8; 8];
+        let rest = chunks.remainder();
+        last[..rest.len()].copy_from_slice(rest);
+        self.add(u64::from_le_bytes(last) ^ (rest.len() as u64) << 56);
+    }
+
+    #[inline]
+    fn write_u64(&mut self, n: u64) {
+        self.add(n);
+    }
+
+    #[inline]
+    fn write_i64(&mut self, n: i64) {
+        self.add(n as u64);
+    }
+
+    #[inline]
+    fn write_usize(&mut self, n: usize) {
+        self.add(n as u64);
+    }
+
+    #[inline]
+    fn write_isize(&mut self, n: isize) {
+        self.add(n as u64);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // The table uses the top bits for tags and the low bits for places.
+        self.0 ^ (self.0 >> 29)
+    }
+}

@@ -1,0 +1,259 @@
+//! The command line: options in getopt order up to the first operand, program sources.
+
+use std::fs;
+use std::io::Read;
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::strerror;
+
+use crate::lex::Source;
+use crate::vm::Settings;
+
+/// The options, once.
+pub const SPEC: Spec = Spec {
+    usage: "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
+    about: "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
+    options: &[
+        Opt::value('f', "file", "PROGFILE", "read the program from PROGFILE"),
+        Opt::value('F', "field-separator", "FS", "set the field separator"),
+        Opt::value('v', "assign", "VAR=VALUE", "assign before the program starts"),
+        Opt::value('e', "source", "TEXT", "program text, beside -f"),
+        Opt::value('E', "exec", "FILE", "as -f, and no more options or assignments"),
+        Opt::value('i', "include", "FILE", "read FILE first; `inplace' edits files in place"),
+        Opt::flag('n', "non-decimal-data", "allow octal and hexadecimal input"),
+        Opt::flag('c', "traditional", "without gawk's extensions"),
+        Opt::flag('P', "posix", "POSIX mode"),
+        Opt::flag('b', "characters-as-bytes", "treat every byte as a character"),
+        Opt::flag('r', "re-interval", "accepted; intervals are always on"),
+        Opt::flag('s', "no-optimize", "accepted"),
+        Opt::flag('O', "optimize", "accepted"),
+        Opt::flag('M', "bignum", "accepted without effect"),
+        Opt::flag('N', "use-lc-numeric", "accepted"),
+        Opt::flag('S', "sandbox", "accepted"),
+        Opt::flag('g', "gen-pot", "accepted"),
+        Opt::flag('t', "lint-old", "accepted"),
+        Opt::optional('L', "lint", "WHAT", "accepted"),
+        Opt::optional('d', "dump-variables", "FILE", "accepted"),
+        Opt::optional('o', "pretty-print", "FILE", "accepted"),
+        Opt::optional('p', "profile", "FILE", "accepted"),
+        Opt::value('W', "", "OPTION", "a long option after -W"),
+        Opt::value('l', "load", "LIBRARY", "accepted for libraries that are built in"),
+    ],
+    after: "The first operand is the program unless -f or -e is given.",
+    posix_order: true,
+};
+
+/// What the command line asks for.
+pub struct Job {
+    pub sources: Vec<Source>,
+    pub settings: Settings,
+}
+
+/// Most characters of one program file.
+const MAX_INCLUDES: usize = 100;
+
+/// Parses the command line and reads the program files.
+pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
+    let args = expand_w(args);
+    let parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
+    let mut operands = parsed.operands.clone().into_iter();
+    let mut job = Job { sources: Vec::new(), settings: settings(ctx, &parsed)? };
+    let mut named = false;
+    for (id, value) in &parsed.options {
+        let value = value.clone().unwrap_or_default();
+        match id {
+            'f' | 'E' => {
+                named = true;
+                let source = read_file(ctx, &value)?;
+                job.sources.push(source);
+            }
+            'e' => {
+                named = true;
+                job.sources.push(Source { name: None, text: value });
+            }
+            'i' if value == b"inplace" => {
+                let message = "`-i inplace' is not supported; redirect to a file and move it";
+                ctx.error(format_args!("fatal: {message}"));
+                return Err(Exit::USAGE);
+            }
+            'i' => {
+                let source = find_include(ctx, &value)?;
+                job.sources.push(source);
+            }
+            _ => {}
+        }
+    }
+    if !named {
+        match operands.next() {
+            Some(text) => job.sources.push(Source { name: None, text }),
+            None => {
+                ctx.error("no program text at all!");
+                let text = format!("Try '{} --help' for more information.\n", ctx.name);
+                let _ = std::io::Write::write_all(&mut ctx.stderr, text.as_bytes());
+                return Err(Exit::USAGE);
+            }
+        }
+    }
+    job.sources = includes(ctx, std::mem::take(&mut job.sources))?;
+    job.settings.argv = std::iter::once(ctx.name.clone().into_bytes()).chain(operands).collect();
+    Ok(job)
+}
+
+/// `-W posix` is `--posix`.
+fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut out = Vec::with_capacity(args.len());
+    let mut args = args.iter();
+    while let Some(a) = args.next() {
+        if a == b"--" || !a.starts_with(b"-") || a == b"-" {
+            out.push(a.clone());
+            out.extend(args.cloned());
+            break;
+        }
+        if let Some(word) = a.strip_prefix(b"-W") {
+            let word = if word.is_empty() {
+                args.next().cloned().unwrap_or_default()
+            } else {
+                word.to_vec()
+            };
+            out.push([b"--", word.as_slice()].concat());
+            continue;
+        }
+        out.push(a.clone());
+        // Arguments of options are no options.
+        if matches!(a.as_slice(), b"-f" | b"-v" | b"-F" | b"-e" | b"-i" | b"-E" | b"-l") {
+            out.extend(args.next().cloned());
+        }
+    }
+    out
+}
+
+fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Settings, Exit> {
+    let mut assignments = Vec::new();
+    let posix = parsed.has('P');
+    for (id, value) in &parsed.options {
+        let value = value.clone().unwrap_or_default();
+        match id {
+            'v' => match crate::vm::assignment(&value) {
+                Some(eq) => assignments.push((value[..eq].to_vec(), value[eq + 1..].to_vec())),
+                None => {
+                    let shown = String::from_utf8_lossy(&value).into_owned();
+                    ctx.error(format_args!(
+                        "fatal: `{shown}' argument to `-v' not in `var=value' form"
+                    ));
+                    return Err(Exit::USAGE);
+                }
+            },
+            'F' => {
+                // `-Ft` means a tab.
+                let fs = if value == b"t" && !posix { b"\\t".to_vec() } else { value };
+                assignments.push((b"FS".to_vec(), fs));
+            }
+            _ => {}
+        }
+    }
+    Ok(Settings {
+        traditional: parsed.has('c') || posix,
+        posix,
+        utf8: !parsed.has('b') && is_utf8(ctx),
+        non_decimal: parsed.has('n'),
+        argv: Vec::new(),
+        assignments,
+    })
+}
+
+/// The character set of the locale: UTF-8 unless the environment says `C` or `POSIX`.
+fn is_utf8(ctx: &Ctx<'_>) -> bool {
+    let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
+    let set = names.iter().filter_map(|n| ctx.env.get(n)).find(|v| !v.is_empty());
+    !matches!(set, Some(b"C" | b"POSIX"))
+}
+
+fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
+    let mut text = Vec::new();
+    let read = if matches!(name, b"-" | b"/dev/stdin") {
+        ctx.stdin.read_to_end(&mut text).map(|_| ())
+    } else {
+        fs::read(ctx.path(name)).map(|t| text = t)
+    };
+    if let Err(e) = read {
+        let shown = String::from_utf8_lossy(name).into_owned();
+        let why = strerror(&e);
+        ctx.error(format_args!("fatal: cannot open source file `{shown}' for reading: {why}"));
+        return Err(Exit::USAGE);
+    }
+    // A `#!` line is a comment anyway.
+    Ok(Source { name: Some(name.to_vec()), text })
+}
+
+/// An included file: as named, with `.awk`, or in AWKPATH.
+fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
+    let with = [name, b".awk"].concat();
+    let mut candidates: Vec<Vec<u8>> = vec![name.to_vec(), with.clone()];
+    if let Some(path) = ctx.env.get(b"AWKPATH") {
+        for dir in path.split(|c| *c == b':').filter(|d| !d.is_empty()) {
+            candidates.push([dir, b"/", name].concat());
+            candidates.push([dir, b"/", &with].concat());
+        }
+    }
+    for c in &candidates {
+        if ctx.path(c).is_file() {
+            return read_file(ctx, c);
+        }
+    }
+    read_file(ctx, name)
+}
+
+/// Splices `@include "file"` in, each file once.
+fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit> {
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    let mut queue: std::collections::VecDeque<Source> = sources.into();
+    let mut out = Vec::new();
+    while let Some(source) = queue.pop_front() {
+        let Some((at, end, name)) = find_directive(&source.text) else {
+            out.push(source);
+            continue;
+        };
+        // What comes before is free of directives; the rest waits behind the included file.
+        let before = source.text[..at].to_vec();
+        // The rest keeps its line numbers by as many newlines.
+        let lines = before.iter().filter(|c| **c == b'\n').count();
+        let mut rest = vec![b'\n'; lines];
+        rest.extend_from_slice(&source.text[end..]);
+        out.push(Source { name: source.name.clone(), text: before });
+        queue.push_front(Source { name: source.name, text: rest });
+        if let Some(name) = name {
+            if !seen.contains(&name) && seen.len() < MAX_INCLUDES {
+                seen.push(name.clone());
+                let included = find_include(ctx, &name)?;
+                queue.push_front(included);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The first `@include`, `@load` or `@namespace` line: where it begins and ends, and the
+/// file to include.
+fn find_directive(text: &[u8]) -> Option<(usize, usize, Option<Vec<u8>>)> {
+    let mut at = 0;
+    for line in text.split_inclusive(|c| *c == b'\n') {
+        let trimmed = line.trim_ascii();
+        for (word, include) in
+            [(&b"@include"[..], true), (b"@load", false), (b"@namespace", false)]
+        {
+            if let Some(rest) = trimmed.strip_prefix(word) {
+                let rest = rest.trim_ascii_start();
+                if let Some(body) = rest.strip_prefix(b"\"") {
+                    let end = body.iter().position(|c| *c == b'"').unwrap_or(body.len());
+                    let name = include.then(|| body[..end].to_vec());
+                    // The newline stays.
+                    let keep = usize::from(line.ends_with(b"\n"));
+                    return Some((at, at + line.len() - keep, name));
+                }
+            }
+        }
+        at += line.len();
+    }
+    None
+}

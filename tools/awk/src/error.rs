@@ -1,0 +1,29 @@
+//! Why a program does not compile or stops.
+
+/// A program that does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SyntaxError {
+    /// Which source (index) and line (from 1) it is in.
+    pub source_index: usize,
+    pub line: usize,
+    /// Offset of the token within its line, for the caret.
+    pub column: usize,
+    pub message: String,
+}
+
+/// A run that ends with status 2.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    #[error("{0}")]
+    Fatal(String),
+    /// Standard output was closed by its reader.
+    #[error("broken pipe")]
+    BrokenPipe,
+}
+
+impl RunError {
+    pub fn fatal(message: impl Into<String>) -> RunError {
+        RunError::Fatal(message.into())
+    }
+}

@@ -1,0 +1,438 @@
+//! Source text to tokens (POSIX awk, "Lexical Conventions"; gawk's extensions).
+//!
+//! Several sources (`-f a -f b`) are read one after the other; each ends with a newline.
+
+use box_text::number::{decimal_prefix, utf8_len};
+
+use crate::builtin::Builtin;
+use crate::error::SyntaxError;
+use crate::token::{Arith, Tok, keyword};
+
+/// One program text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// File name; `None` for text of the command line.
+    pub name: Option<Vec<u8>>,
+    pub text: Vec<u8>,
+}
+
+/// A position: source, line, and offsets for error messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    pub source: usize,
+    pub line: usize,
+    pub offset: usize,
+}
+
+/// The lexer: one token at a time, with the position where it begins.
+pub struct Lexer<'a> {
+    sources: &'a [Source],
+    source: usize,
+    at: usize,
+    line: usize,
+    /// Where the last token began.
+    pub start: Position,
+    /// Warnings in gawk's words, with their position.
+    pub warnings: Vec<(Position, String)>,
+    /// Whether gawk's extensions are off (`--traditional`, `--posix`).
+    traditional: bool,
+}
+
+impl<'a> Lexer<'a> {
+    pub fn new(sources: &'a [Source], traditional: bool) -> Lexer<'a> {
+        Lexer {
+            sources,
+            source: 0,
+            at: 0,
+            line: 1,
+            start: Position::default(),
+            warnings: Vec::new(),
+            traditional,
+        }
+    }
+
+    fn text(&self) -> &'a [u8] {
+        self.sources.get(self.source).map_or(&[], |s| &s.text)
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.text().get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn position(&self) -> Position {
+        Position { source: self.source, line: self.line, offset: self.at }
+    }
+
+    /// An error at the start of the last token.
+    pub fn error(&self, message: impl Into<String>) -> SyntaxError {
+        self.error_at(self.start, message)
+    }
+
+    /// An error at a position.
+    pub fn error_at(&self, p: Position, message: impl Into<String>) -> SyntaxError {
+        let text = self.sources.get(p.source).map_or(&[][..], |s| &s.text);
+        let before = &text[..p.offset.min(text.len())];
+        let column = before.len() - before.iter().rposition(|c| *c == b'\n').map_or(0, |i| i + 1);
+        SyntaxError { source_index: p.source, line: p.line, column, message: message.into() }
+    }
+
+    /// The next token.
+    pub fn next(&mut self) -> Result<Tok, SyntaxError> {
+        loop {
+            self.blanks();
+            self.start = self.position();
+            if self.at >= self.text().len() {
+                if self.source >= self.sources.len() {
+                    return Ok(Tok::Eof);
+                }
+                self.source += 1;
+                self.at = 0;
+                self.line = 1;
+                return Ok(if self.source >= self.sources.len() { Tok::Eof } else { Tok::Newline });
+            }
+            let c = self.peek(0);
+            self.at += 1;
+            return Ok(match c {
+                b'\n' => {
+                    self.line += 1;
+                    Tok::Newline
+                }
+                b'"' => Tok::Str(self.string()?),
+                b'0'..=b'9' => self.number(),
+                b'.' if self.peek(0).is_ascii_digit() => self.number(),
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
+                b'@' => self.at_sign()?,
+                _ => match self.operator(c) {
+                    Some(t) => t,
+                    None => {
+                        let shown = String::from_utf8_lossy(&[c]).into_owned();
+                        return Err(self.error(format!("invalid char '{shown}' in expression")));
+                    }
+                },
+            });
+        }
+    }
+
+    /// Skips blanks, comments and continued lines.
+    fn blanks(&mut self) {
+        loop {
+            match self.peek(0) {
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                b'\\' if self.peek(1) == b'\n' => {
+                    self.at += 2;
+                    self.line += 1;
+                }
+                b'\\' if self.peek(1) == b'\r' && self.peek(2) == b'\n' => {
+                    self.at += 3;
+                    self.line += 1;
+                }
+                b'#' => {
+                    let rest = &self.text()[self.at..];
+                    self.at += rest.iter().position(|c| *c == b'\n').unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn operator(&mut self, c: u8) -> Option<Tok> {
+        let next = self.peek(0);
+        let mut two = |t: Tok| {
+            self.at += 1;
+            t
+        };
+        Some(match (c, next) {
+            (b';', _) => Tok::Semi,
+            (b',', _) => Tok::Comma,
+            (b'{', _) => Tok::LBrace,
+            (b'}', _) => Tok::RBrace,
+            (b'(', _) => Tok::LParen,
+            (b')', _) => Tok::RParen,
+            (b'[', _) => Tok::LBracket,
+            (b']', _) => Tok::RBracket,
+            (b'$', _) => Tok::Dollar,
+            (b'?', _) => Tok::Question,
+            (b':', _) => Tok::Colon,
+            (b'~', _) => Tok::Match,
+            (b'+', b'+') => two(Tok::Incr),
+            (b'-', b'-') => two(Tok::Decr),
+            (b'+', b'=') => two(Tok::OpAssign(Arith::Add)),
+            (b'-', b'=') => two(Tok::OpAssign(Arith::Sub)),
+            (b'*', b'=') => two(Tok::OpAssign(Arith::Mul)),
+            (b'/', b'=') => two(Tok::OpAssign(Arith::Div)),
+            (b'%', b'=') => two(Tok::OpAssign(Arith::Mod)),
+            (b'^', b'=') => two(Tok::OpAssign(Arith::Pow)),
+            (b'*', b'*') => {
+                self.at += 1;
+                if self.peek(0) == b'=' {
+                    self.at += 1;
+                    return Some(Tok::OpAssign(Arith::Pow));
+                }
+                Tok::Caret
+            }
+            (b'=', b'=') => two(Tok::Eq),
+            (b'!', b'=') => two(Tok::Ne),
+            (b'!', b'~') => two(Tok::NoMatch),
+            (b'<', b'=') => two(Tok::Le),
+            (b'>', b'=') => two(Tok::Ge),
+            (b'>', b'>') => two(Tok::Append),
+            (b'&', b'&') => two(Tok::And),
+            (b'|', b'|') => two(Tok::Or),
+            (b'|', b'&') => two(Tok::Coproc),
+            (b'+', _) => Tok::Plus,
+            (b'-', _) => Tok::Minus,
+            (b'*', _) => Tok::Star,
+            (b'/', _) => Tok::Slash,
+            (b'%', _) => Tok::Percent,
+            (b'^', _) => Tok::Caret,
+            (b'=', _) => Tok::Assign,
+            (b'!', _) => Tok::Not,
+            (b'<', _) => Tok::Lt,
+            (b'>', _) => Tok::Gt,
+            (b'|', _) => Tok::Pipe,
+            _ => return None,
+        })
+    }
+
+    fn name_end(&self, mut at: usize) -> usize {
+        let text = self.text();
+        while text.get(at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_') {
+            at += 1;
+        }
+        // Namespaces: `ns::name`.
+        if !self.traditional
+            && text.get(at..at + 2) == Some(b"::")
+            && text.get(at + 2).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_')
+        {
+            return self.name_end(at + 2);
+        }
+        at
+    }
+
+    fn word(&mut self) -> Tok {
+        let from = self.at - 1;
+        self.at = self.name_end(from);
+        let mut name = &self.text()[from..self.at];
+        if let Some(plain) = name.strip_prefix(b"awk::") {
+            name = plain;
+        }
+        if let Some(k) = keyword(name) {
+            return Tok::Key(k);
+        }
+        if let Some(b) = Builtin::by_name(name) {
+            return Tok::Builtin(b);
+        }
+        if self.peek(0) == b'(' { Tok::FuncName(name.to_vec()) } else { Tok::Name(name.to_vec()) }
+    }
+
+    /// `@/re/` and `@name(...)`.
+    fn at_sign(&mut self) -> Result<Tok, SyntaxError> {
+        if self.peek(0) == b'/' {
+            self.at += 1;
+            return Ok(Tok::TypedRegex(self.regex_body()?));
+        }
+        let from = self.at;
+        let end = self.name_end(from);
+        if end > from && self.text().get(end) == Some(&b'(') {
+            self.at = end;
+            return Ok(Tok::Indirect(self.text()[from..end].to_vec()));
+        }
+        Err(self.error("syntax error"))
+    }
+
+    /// A number; gawk also reads `0x1F` and octal `017` in program text.
+    fn number(&mut self) -> Tok {
+        let from = self.at - 1;
+        let text = &self.text()[from..];
+        if !self.traditional && text[0] == b'0' {
+            let hex = matches!(text.get(1), Some(b'x' | b'X'));
+            let (base, skip) = if hex { (16, 2) } else { (8, 1) };
+            let digits = text[skip..]
+                .iter()
+                .position(|c| !char::from(*c).is_digit(if hex { 16 } else { 10 }))
+                .map_or(text.len(), |n| n + skip);
+            let body = &text[skip..digits];
+            let whole = hex || !matches!(text.get(digits), Some(b'.' | b'e' | b'E'));
+            if !body.is_empty() && whole && body.iter().all(|c| char::from(*c).is_digit(base)) {
+                let fold = |n: f64, c: &u8| {
+                    n * f64::from(base) + f64::from(char::from(*c).to_digit(base).unwrap_or(0))
+                };
+                self.at = from + digits;
+                return Tok::Num(body.iter().fold(0.0, fold));
+            }
+        }
+        let (n, len) = decimal_prefix(text);
+        self.at = from + len.max(1);
+        Tok::Num(n)
+    }
+
+    /// A string's content after the opening quote, escapes resolved.
+    fn string(&mut self) -> Result<Vec<u8>, SyntaxError> {
+        let mut out = Vec::new();
+        loop {
+            let text = self.text();
+            let Some(&c) = text.get(self.at) else {
+                return Err(self.error("unterminated string"));
+            };
+            self.at += 1;
+            match c {
+                b'"' => return Ok(out),
+                b'\n' => return Err(self.error("unterminated string")),
+                b'\\' => {
+                    if self.at >= text.len() {
+                        return Err(self.error("unterminated string"));
+                    }
+                    if self.peek(0) == b'\n' {
+                        self.line += 1;
+                    }
+                    let (used, warning) = escape(&text[self.at..], &mut out);
+                    if let Some(w) = warning {
+                        self.warnings.push((self.position(), w));
+                    }
+                    self.at += used;
+                }
+                _ => out.push(c),
+            }
+        }
+    }
+
+    /// Reads a regular expression after its opening `/` was taken as [`Tok::Slash`] or as
+    /// the start of `/=`.
+    pub fn regex(&mut self, after: &Tok) -> Result<Vec<u8>, SyntaxError> {
+        let mut body = self.regex_body()?;
+        if *after == Tok::OpAssign(Arith::Div) {
+            body.insert(0, b'=');
+        }
+        Ok(body)
+    }
+
+    fn regex_body(&mut self) -> Result<Vec<u8>, SyntaxError> {
+        let mut out = Vec::new();
+        // Position within a bracket expression: `None` outside.
+        let mut bracket: Option<usize> = None;
+        loop {
+            let c = self.peek(0);
+            if self.at >= self.text().len() || c == b'\n' {
+                return Err(self.error("unterminated regexp"));
+            }
+            self.at += 1;
+            match c {
+                b'\\' if self.at < self.text().len() => {
+                    let next = self.peek(0);
+                    self.at += 1;
+                    if next == b'\n' {
+                        self.line += 1;
+                        continue;
+                    }
+                    if next != b'/' {
+                        out.push(b'\\');
+                    }
+                    out.push(next);
+                }
+                b'/' if bracket.is_none() => return Ok(out),
+                b'/' if !self.closes_bracket() => return Ok(out),
+                b'[' => {
+                    out.push(c);
+                    if bracket.is_none() {
+                        bracket = Some(out.len());
+                        if self.peek(0) == b'^' {
+                            out.push(b'^');
+                            self.at += 1;
+                        }
+                        // `]` first is itself.
+                        if self.peek(0) == b']' && self.closes_bracket_after(1) {
+                            out.push(b']');
+                            self.at += 1;
+                        }
+                    } else if matches!(self.peek(0), b':' | b'.' | b'=') {
+                        self.class(&mut out);
+                    }
+                }
+                b']' => {
+                    bracket = None;
+                    out.push(c);
+                }
+                _ => out.push(c),
+            }
+        }
+    }
+
+    /// Copies `:alpha:]` after a `[` within brackets.
+    fn class(&mut self, out: &mut Vec<u8>) {
+        let rest = &self.text()[self.at..];
+        let kind = rest[0];
+        let end = rest.windows(2).skip(1).position(|w| w == [kind, b']']);
+        if let Some(n) = end.filter(|n| rest[..n + 1].iter().all(|c| *c != b'\n')) {
+            out.extend_from_slice(&rest[..n + 3]);
+            self.at += n + 3;
+        }
+    }
+
+    /// Whether a `]` follows on this line, so that a `/` may be part of the brackets.
+    fn closes_bracket(&self) -> bool {
+        self.closes_bracket_after(0)
+    }
+
+    fn closes_bracket_after(&self, ahead: usize) -> bool {
+        let rest = self.text().get(self.at + ahead..).unwrap_or_default();
+        rest.iter().take_while(|c| **c != b'\n').any(|c| *c == b']')
+    }
+}
+
+/// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a
+/// warning if it is none. Shared with assignments on the command line.
+pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
+    let Some(&c) = text.first() else {
+        out.push(b'\\');
+        return (0, None);
+    };
+    let simple = match c {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'a' => 0x07,
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'v' => 0x0b,
+        b'\\' | b'"' | b'/' => c,
+        // A continued line.
+        b'\n' => return (1, None),
+        b'0'..=b'7' => {
+            let digits = text.iter().take(3).take_while(|c| (b'0'..=b'7').contains(c)).count();
+            let value = text[..digits].iter().fold(0u32, |n, c| n * 8 + u32::from(c - b'0'));
+            out.push(value as u8);
+            return (digits, None);
+        }
+        b'x' => {
+            let digits = text[1..].iter().take(2).take_while(|c| c.is_ascii_hexdigit()).count();
+            if digits == 0 {
+                out.push(b'x');
+                return (1, Some("no hex digits in `\\x' escape sequence".into()));
+            }
+            let digit = |c: &u8| char::from(*c).to_digit(16).unwrap_or(0);
+            out.push(text[1..=digits].iter().fold(0, |n, c| n * 16 + digit(c)) as u8);
+            return (digits + 1, None);
+        }
+        b'u' => {
+            let digits = text[1..].iter().take(8).take_while(|c| c.is_ascii_hexdigit()).count();
+            let digit = |c: &u8| char::from(*c).to_digit(16).unwrap_or(0);
+            let code = text[1..=digits].iter().fold(0u32, |n, c| n << 4 | digit(c));
+            if let Some(ch) = char::from_u32(code).filter(|_| digits > 0) {
+                out.extend_from_slice(ch.encode_utf8(&mut [0; 4]).as_bytes());
+                return (digits + 1, None);
+            }
+            out.push(b'u');
+            return (1, None);
+        }
+        _ => {
+            // A whole character, so that a warning shows it.
+            let len = utf8_len(text).max(1);
+            out.extend_from_slice(&text[..len]);
+            let shown = String::from_utf8_lossy(&text[..len]);
+            let warning = format!("escape sequence `\\{shown}' treated as plain `{shown}'");
+            return (len, Some(warning));
+        }
+    };
+    out.push(simple);
+    (1, None)
+}

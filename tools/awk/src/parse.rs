@@ -1,0 +1,224 @@
+//! Tokens to a typed program: a recursive-descent parser that resolves names as it goes.
+//!
+//! | file | what |
+//! |---|---|
+//! | `parse/item` | rules, functions |
+//! | `parse/stmt` | statements |
+//! | `parse/expr` | expressions down to operators |
+//! | `parse/primary` | operands: constants, variables, calls, `getline` |
+
+mod expr;
+mod item;
+mod primary;
+mod stmt;
+
+use std::collections::HashMap;
+
+use crate::ast::{Function, Program, Var};
+use crate::error::SyntaxError;
+use crate::lex::{Lexer, Position, Source};
+use crate::special;
+use crate::token::{Keyword, Tok};
+
+/// Deepest nesting of expressions and statements.
+const MAX_DEPTH: usize = 200;
+/// Longest chain of comparisons that associate to the left.
+const MAX_CHAIN: usize = 100;
+
+type Result<T> = std::result::Result<T, SyntaxError>;
+
+/// A parsed program and what should be said about it.
+pub struct Parsed {
+    pub program: Program,
+    pub warnings: Vec<(Position, String)>,
+}
+
+/// Parses all sources as one program.
+pub fn parse(sources: &[Source], traditional: bool) -> Result<Parsed> {
+    let mut p = Parser {
+        lexer: Lexer::new(sources, traditional),
+        tok: Tok::Eof,
+        ahead: None,
+        program: Program::default(),
+        globals: HashMap::new(),
+        functions: HashMap::new(),
+        locals: Vec::new(),
+        context: Context::default(),
+        no_gt: false,
+        depth: 0,
+        calls: Vec::new(),
+    };
+    for name in special::NAMES {
+        p.global(name.as_bytes());
+    }
+    p.advance()?;
+    p.program_items()?;
+    p.check_calls()?;
+    Ok(Parsed { program: p.program, warnings: p.lexer.warnings })
+}
+
+/// Which statements are allowed here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Context {
+    loops: usize,
+    switches: usize,
+    in_function: bool,
+    /// In BEGIN or END, where `next` makes no sense.
+    special_rule: Option<&'static str>,
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    tok: Tok,
+    /// A token read ahead, with its start.
+    ahead: Option<(Tok, Position)>,
+    program: Program,
+    globals: HashMap<Vec<u8>, u32>,
+    functions: HashMap<Vec<u8>, u32>,
+    /// Parameters of the function being parsed.
+    locals: Vec<Vec<u8>>,
+    context: Context,
+    /// `>` is a redirection here, not a comparison (in `print` outside parentheses).
+    no_gt: bool,
+    depth: usize,
+    /// First call of each function, for "not defined" errors.
+    calls: Vec<(u32, Position)>,
+}
+
+impl Parser<'_> {
+    fn advance(&mut self) -> Result<()> {
+        self.tok = match self.ahead.take() {
+            Some((tok, start)) => {
+                self.lexer.start = start;
+                tok
+            }
+            None => self.lexer.next()?,
+        };
+        Ok(())
+    }
+
+    /// The token after the current one.
+    fn peek(&mut self) -> Result<&Tok> {
+        if self.ahead.is_none() {
+            let start = self.lexer.start;
+            let tok = self.lexer.next()?;
+            self.ahead = Some((tok, self.lexer.start));
+            self.lexer.start = start;
+        }
+        Ok(self.ahead.as_ref().map_or(&Tok::Eof, |(t, _)| t))
+    }
+
+    fn line(&self) -> u32 {
+        u32::try_from(self.lexer.start.line).unwrap_or(u32::MAX)
+    }
+
+    fn eat(&mut self, tok: &Tok) -> Result<bool> {
+        if self.tok == *tok {
+            self.advance()?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn expect(&mut self, tok: &Tok) -> Result<()> {
+        if self.eat(tok)? { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn is_key(&self, k: Keyword) -> bool {
+        self.tok == Tok::Key(k)
+    }
+
+    fn unexpected(&self) -> SyntaxError {
+        self.lexer.error(match self.tok {
+            Tok::Newline => "unexpected newline or end of string",
+            _ => "syntax error",
+        })
+    }
+
+    fn skip_newlines(&mut self) -> Result<()> {
+        while self.tok == Tok::Newline {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// Skips newlines and semicolons.
+    fn skip_terminators(&mut self) -> Result<()> {
+        while matches!(self.tok, Tok::Newline | Tok::Semi) {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.lexer.error("nested too deeply"));
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Runs `f` one level deeper.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.enter()?;
+        let result = f(self);
+        self.leave();
+        result
+    }
+
+    fn global(&mut self, name: &[u8]) -> u32 {
+        if let Some(n) = self.globals.get(name) {
+            return *n;
+        }
+        let n = self.program.globals.len() as u32;
+        self.program.globals.push(name.to_vec());
+        self.globals.insert(name.to_vec(), n);
+        n
+    }
+
+    /// The variable of this name.
+    fn variable(&mut self, name: &[u8]) -> Result<Var> {
+        if let Some(i) = self.locals.iter().rposition(|l| l == name) {
+            return Ok(Var::Local(i as u32));
+        }
+        if self.functions.get(name).is_some_and(|f| self.program.functions[*f as usize].defined) {
+            let shown = String::from_utf8_lossy(name);
+            let message = format!("function `{shown}' called with space between name and `('\nor used as a variable or an array");
+            return Err(self.lexer.error(message));
+        }
+        Ok(Var::Global(self.global(name)))
+    }
+
+    /// The function of this name, declared if it was not seen yet.
+    fn function(&mut self, name: &[u8]) -> u32 {
+        if let Some(n) = self.functions.get(name) {
+            return *n;
+        }
+        let n = self.program.functions.len() as u32;
+        self.program.functions.push(Function {
+            name: name.to_vec(),
+            params: 0,
+            body: Vec::new(),
+            defined: false,
+            line: self.line(),
+        });
+        self.functions.insert(name.to_vec(), n);
+        n
+    }
+
+    fn check_calls(&self) -> Result<()> {
+        for (f, at) in &self.calls {
+            let function = &self.program.functions[*f as usize];
+            if !function.defined {
+                let shown = String::from_utf8_lossy(&function.name);
+                let message = format!("function `{shown}' not defined");
+                return Err(self.lexer.error_at(*at, message));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! Rules and functions.
+
+use super::{Context, Parser, Result};
+use crate::ast::{Pattern, Rule, Stmt};
+use crate::token::{Keyword, Tok};
+
+impl Parser<'_> {
+    pub(super) fn program_items(&mut self) -> Result<()> {
+        loop {
+            self.skip_terminators()?;
+            match self.tok {
+                Tok::Eof => return Ok(()),
+                Tok::Key(Keyword::Function) => self.function_item()?,
+                Tok::Key(k @ (Keyword::Begin | Keyword::End | Keyword::BeginFile | Keyword::EndFile)) => {
+                    self.special_rule(k)?;
+                }
+                _ => self.rule()?,
+            }
+        }
+    }
+
+    fn special_rule(&mut self, k: Keyword) -> Result<()> {
+        self.advance()?;
+        let name = match k {
+            Keyword::Begin => "BEGIN",
+            Keyword::End => "END",
+            Keyword::BeginFile => "BEGINFILE",
+            _ => "ENDFILE",
+        };
+        if self.tok != Tok::LBrace {
+            return Err(self.lexer.error(format!("{name} blocks must have an action part")));
+        }
+        self.context = Context { special_rule: Some(name), ..Context::default() };
+        let body = self.braces()?;
+        self.context = Context::default();
+        match k {
+            Keyword::Begin => self.program.begin.push(body),
+            Keyword::End => self.program.end.push(body),
+            Keyword::BeginFile => self.program.begin_file.push(body),
+            _ => self.program.end_file.push(body),
+        }
+        Ok(())
+    }
+
+    fn rule(&mut self) -> Result<()> {
+        let line = self.line();
+        let pattern = if self.tok == Tok::LBrace {
+            Pattern::Always
+        } else {
+            let first = self.expr()?;
+            if self.eat(&Tok::Comma)? {
+                self.skip_newlines()?;
+                Pattern::Range(first, self.expr()?)
+            } else {
+                Pattern::When(first)
+            }
+        };
+        let action = match self.tok {
+            Tok::LBrace => Some(self.braces()?),
+            Tok::Newline | Tok::Semi | Tok::Eof => None,
+            _ => return Err(self.unexpected()),
+        };
+        self.program.rules.push(Rule { line, pattern, action });
+        Ok(())
+    }
+
+    /// `{ ... }`.
+    pub(super) fn braces(&mut self) -> Result<Vec<Stmt>> {
+        self.expect(&Tok::LBrace)?;
+        let body = self.nested(|p| p.stmts_until_brace())?;
+        self.expect(&Tok::RBrace)?;
+        Ok(body)
+    }
+
+    pub(super) fn stmts_until_brace(&mut self) -> Result<Vec<Stmt>> {
+        let mut body = Vec::new();
+        loop {
+            self.skip_terminators()?;
+            if matches!(self.tok, Tok::RBrace | Tok::Eof) {
+                return Ok(body);
+            }
+            body.push(self.stmt()?);
+        }
+    }
+
+    fn function_item(&mut self) -> Result<()> {
+        self.advance()?;
+        let name = match std::mem::replace(&mut self.tok, Tok::Eof) {
+            Tok::Name(n) | Tok::FuncName(n) => n,
+            Tok::Builtin(b) => {
+                let message = format!("`{}' is a built-in function, it cannot be redefined", b.name());
+                return Err(self.lexer.error(message));
+            }
+            _ => return Err(self.lexer.error("syntax error")),
+        };
+        let shown = String::from_utf8_lossy(&name).into_owned();
+        let f = self.function(&name);
+        if self.program.functions[f as usize].defined {
+            return Err(self.lexer.error(format!("function name `{shown}' previously defined")));
+        }
+        self.program.functions[f as usize].defined = true;
+        self.program.functions[f as usize].line = self.line();
+        self.advance()?;
+        self.expect(&Tok::LParen)?;
+        let mut params: Vec<Vec<u8>> = Vec::new();
+        self.skip_newlines()?;
+        while self.tok != Tok::RParen {
+            let (Tok::Name(p) | Tok::FuncName(p)) = std::mem::replace(&mut self.tok, Tok::Eof) else {
+                return Err(self.lexer.error("syntax error"));
+            };
+            if params.contains(&p) {
+                let p = String::from_utf8_lossy(&p);
+                let n = params.len() + 1;
+                let message =
+                    format!("function `{shown}': parameter #{n}, `{p}', duplicates an earlier one");
+                return Err(self.lexer.error(message));
+            }
+            if p == name {
+                let message =
+                    format!("function `{shown}': cannot use function name as parameter name");
+                return Err(self.lexer.error(message));
+            }
+            params.push(p);
+            self.advance()?;
+            self.skip_newlines()?;
+            if !self.eat(&Tok::Comma)? {
+                break;
+            }
+            self.skip_newlines()?;
+        }
+        self.expect(&Tok::RParen)?;
+        self.skip_newlines()?;
+        self.program.functions[f as usize].params = params.len();
+        self.locals = params;
+        self.context = Context { in_function: true, ..Context::default() };
+        let body = self.braces()?;
+        self.context = Context::default();
+        self.locals.clear();
+        self.program.functions[f as usize].body = body;
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! Variables with a meaning to the machine. They are the first globals, in this order.
+
+macro_rules! specials { ($($variant:ident $name:literal),* $(,)?) => {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u32)]
+    pub enum Special { $($variant),* }
+
+    /// Names in order.
+    pub const NAMES: &[&str] = &[$($name),*];
+
+    impl Special {
+        const ALL: &'static [Special] = &[$(Special::$variant),*];
+    }
+}; }
+
+specials! {
+    Nf "NF", Nr "NR", Fnr "FNR", Fs "FS", Ofs "OFS", Ors "ORS", Rs "RS", Rt "RT",
+    Subsep "SUBSEP", Convfmt "CONVFMT", Ofmt "OFMT", Rstart "RSTART", Rlength "RLENGTH",
+    Filename "FILENAME", Ignorecase "IGNORECASE", Fieldwidths "FIELDWIDTHS", Fpat "FPAT",
+    Errno "ERRNO", Argind "ARGIND", Argc "ARGC", Argv "ARGV", Environ "ENVIRON",
+    Procinfo "PROCINFO", Binmode "BINMODE", Lint "LINT", Textdomain "TEXTDOMAIN",
+    Functab "FUNCTAB", Symtab "SYMTAB",
+}
+
+impl Special {
+    /// The special variable with this global number.
+    #[inline]
+    pub fn from_index(n: u32) -> Option<Special> {
+        Special::ALL.get(n as usize).copied()
+    }
+
+    /// Whether reading it asks the machine (the others are plain globals).
+    #[inline]
+    pub fn computed(self) -> bool {
+        matches!(self, Special::Nf | Special::Nr | Special::Fnr)
+    }
+
+    /// Whether writing it tells the machine.
+    pub fn watched(self) -> bool {
+        use Special as S;
+        self.computed()
+            || matches!(
+                self,
+                S::Fs
+                    | S::Ofs
+                    | S::Ors
+                    | S::Rs
+                    | S::Subsep
+                    | S::Convfmt
+                    | S::Ofmt
+                    | S::Ignorecase
+                    | S::Fieldwidths
+                    | S::Fpat
+            )
+    }
+
+    /// Whether it is an array from the start.
+    pub fn is_array(self) -> bool {
+        use Special as S;
+        matches!(self, S::Argv | S::Environ | S::Procinfo | S::Functab | S::Symtab)
+    }
+}

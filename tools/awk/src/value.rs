@@ -1,0 +1,236 @@
+//! Values: numbers, strings, and strings from input that may look numeric (POSIX awk,
+//! "Expressions in awk": strnum).
+
+use std::cmp::Ordering;
+
+use box_text::number::decimal_prefix;
+use box_text::printf::{self, Spec};
+
+use crate::text::Text;
+
+/// An awk value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Never assigned: 0 and the empty string at once.
+    Uninit,
+    Num(f64),
+    Str(Text),
+    /// From input: a number if it looks like one, else a string.
+    Input(Text),
+    /// A strongly typed regular expression, `@/re/` (gawk).
+    Regex(Text),
+}
+
+impl Value {
+    pub const EMPTY: Value = Value::Str(Text::EMPTY);
+
+    /// 1 or 0.
+    pub fn bool(b: bool) -> Value {
+        Value::Num(if b { 1.0 } else { 0.0 })
+    }
+
+    pub fn str(text: &[u8]) -> Value {
+        Value::Str(Text::new(text))
+    }
+
+    /// The numeric value.
+    #[inline]
+    pub fn num(&self) -> f64 {
+        match self {
+            Value::Num(n) => *n,
+            Value::Uninit => 0.0,
+            Value::Input(t) | Value::Str(t) | Value::Regex(t) => to_number(t),
+        }
+    }
+
+    /// The truth value: a number is true if not 0, a string if not empty.
+    #[inline]
+    pub fn truth(&self) -> bool {
+        match self {
+            Value::Num(n) => *n != 0.0,
+            Value::Uninit => false,
+            Value::Str(t) | Value::Regex(t) => !t.is_empty(),
+            Value::Input(t) => match looks_numeric(t) {
+                Some(n) => n != 0.0,
+                None => !t.is_empty(),
+            },
+        }
+    }
+
+    /// The number, if the value counts as one in comparisons.
+    #[inline]
+    pub fn comparable(&self) -> Option<f64> {
+        match self {
+            Value::Num(n) => Some(*n),
+            Value::Uninit => Some(0.0),
+            Value::Input(t) => looks_numeric(t),
+            Value::Str(_) | Value::Regex(_) => None,
+        }
+    }
+
+    /// Appends the string value; `format` is CONVFMT or OFMT.
+    #[inline]
+    pub fn append_to(&self, out: &mut Vec<u8>, format: &NumberFormat) {
+        match self {
+            Value::Uninit => {}
+            Value::Num(n) => format.append(out, *n),
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => out.extend_from_slice(t),
+        }
+    }
+
+    /// The string value.
+    pub fn text(&self, format: &NumberFormat) -> Text {
+        match self {
+            Value::Uninit => Text::EMPTY,
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => t.clone(),
+            Value::Num(n) => {
+                let mut out = Vec::with_capacity(24);
+                format.append(&mut out, *n);
+                Text::from_vec(out)
+            }
+        }
+    }
+}
+
+/// Compares as awk does: numerically if both are numbers or look like ones, else as bytes.
+/// NaN is above all numbers and equal to itself, as in gawk.
+pub fn compare(a: &Value, b: &Value, format: &NumberFormat) -> Ordering {
+    if let (Some(x), Some(y)) = (a.comparable(), b.comparable()) {
+        return x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
+    }
+    match (a, b) {
+        (
+            Value::Str(x) | Value::Input(x) | Value::Regex(x),
+            Value::Str(y) | Value::Input(y) | Value::Regex(y),
+        ) => x.as_bytes().cmp(y.as_bytes()),
+        _ => a.text(format).as_bytes().cmp(b.text(format).as_bytes()),
+    }
+}
+
+/// The number at the start of a string; `+inf`, `-nan` and the like only with a sign and
+/// alone (gawk manual, "Other Stuff to Know": math definitions).
+#[inline]
+pub fn to_number(text: &[u8]) -> f64 {
+    let (n, len) = decimal_prefix(text);
+    if len == 0 { special(text).unwrap_or(0.0) } else { n }
+}
+
+/// `+inf -inf +nan -nan`, any case, blanks around.
+#[cold]
+fn special(text: &[u8]) -> Option<f64> {
+    let text = text.trim_ascii();
+    let (sign, word) = text.split_first()?;
+    let value = match () {
+        () if word.eq_ignore_ascii_case(b"inf") => f64::INFINITY,
+        () if word.eq_ignore_ascii_case(b"nan") => f64::NAN,
+        () => return None,
+    };
+    match sign {
+        b'+' => Some(value),
+        b'-' => Some(-value),
+        _ => None,
+    }
+}
+
+/// The number that the whole string is, blanks around allowed.
+#[inline]
+pub fn looks_numeric(text: &[u8]) -> Option<f64> {
+    let first = *text.first()?;
+    if first.is_ascii_alphabetic() {
+        return None;
+    }
+    let (n, len) = decimal_prefix(text);
+    if len == 0 {
+        return special(text);
+    }
+    text[len..].iter().all(|c| box_text::number::is_space(*c)).then_some(n)
+}
+
+/// CONVFMT or OFMT, parsed once.
+#[derive(Clone, Debug)]
+pub struct NumberFormat {
+    /// Text before and after the conversion.
+    before: Vec<u8>,
+    after: Vec<u8>,
+    spec: Spec,
+    conversion: u8,
+}
+
+impl NumberFormat {
+    /// A format such as `%.6g`. One without a floating-point conversion prints as it is.
+    pub fn new(format: &[u8]) -> NumberFormat {
+        let plain = NumberFormat {
+            before: format.to_vec(),
+            after: Vec::new(),
+            spec: Spec::default(),
+            conversion: 0,
+        };
+        let Some(at) = format.iter().position(|c| *c == b'%') else { return plain };
+        match printf::parse(&format[at + 1..]) {
+            Some(d) if b"eEfFgGaAdi".contains(&d.conversion) => NumberFormat {
+                before: format[..at].to_vec(),
+                after: format[at + 1 + d.len..].to_vec(),
+                spec: d.spec,
+                conversion: d.conversion,
+            },
+            _ => plain,
+        }
+    }
+
+    /// Appends a number: integers in full, others by the format.
+    #[inline]
+    pub fn append(&self, out: &mut Vec<u8>, n: f64) {
+        if n.fract() == 0.0 && n.abs() < 1e15 {
+            return append_int(out, n as i64);
+        }
+        self.append_other(out, n);
+    }
+
+    fn append_other(&self, out: &mut Vec<u8>, n: f64) {
+        if !n.is_finite() {
+            return append_special(out, n);
+        }
+        if n.fract() == 0.0 {
+            let spec = Spec { precision: Some(0), ..Spec::default() };
+            return printf::float(out, &spec, b'f', n);
+        }
+        out.extend_from_slice(&self.before);
+        match self.conversion {
+            0 => {}
+            b'd' | b'i' => append_int(out, n as i64),
+            c => printf::float(out, &self.spec, c, n),
+        }
+        out.extend_from_slice(&self.after);
+    }
+}
+
+/// `+inf`, `-inf`, `+nan`, `-nan`, as gawk prints them.
+pub fn append_special(out: &mut Vec<u8>, n: f64) {
+    out.extend_from_slice(match (n.is_nan(), n.is_sign_negative()) {
+        (true, true) => b"-nan",
+        (true, false) => b"+nan",
+        (false, true) => b"-inf",
+        (false, false) => b"+inf",
+    });
+}
+
+/// Appends an integer.
+#[inline]
+pub fn append_int(out: &mut Vec<u8>, n: i64) {
+    let mut buf = [0u8; 20];
+    let mut at = buf.len();
+    let mut rest = n.unsigned_abs();
+    loop {
+        at -= 1;
+        buf[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if n < 0 {
+        at -= 1;
+        buf[at] = b'-';
+    }
+    out.extend_from_slice(&buf[at..]);
+}

@@ -1,0 +1,346 @@
+//! The machine: variables, record, streams, and the run from BEGIN to END.
+//!
+//! | file | what |
+//! |---|---|
+//! | `vm/exec` | the instruction loop |
+//! | `vm/place` | loading and storing variables, fields, elements; special variables |
+//! | `vm/record`, `vm/split` | `$0` and its fields |
+//! | `vm/reader`, `vm/input` | records from streams; ARGV and the main input |
+//! | `vm/stream`, `vm/output`, `vm/getline` | redirections, pipes, `close`, `print`, `getline` |
+//! | `vm/format` | `printf`, `sprintf` |
+//! | `vm/builtin` | built-in functions by name; `vm/string`, `vm/subst`, `vm/sort`, `vm/time`, `vm/bits` their bodies |
+//! | `vm/regexes`, `vm/random` | compiled patterns; `rand` |
+
+mod bits;
+mod builtin;
+mod exec;
+mod format;
+mod getline;
+mod input;
+mod output;
+mod place;
+mod random;
+mod reader;
+mod record;
+mod regexes;
+mod sort;
+mod split;
+mod stream;
+mod string;
+mod subst;
+mod time;
+
+use std::rc::Rc;
+
+use box_applet::Ctx;
+use box_text::regex::Regex;
+
+use crate::array::{Array, ArrayRef, Key};
+use crate::code::{Code, Pc};
+use crate::error::RunError;
+use crate::special::Special;
+use crate::text::Text;
+use crate::value::{NumberFormat, Value};
+use input::MainInput;
+use random::Random;
+use reader::Separator;
+use record::Record;
+use regexes::Regexes;
+use stream::Streams;
+
+pub use input::assignment;
+
+type Result<T> = std::result::Result<T, RunError>;
+
+/// What a variable holds.
+#[derive(Clone, Debug)]
+enum Cell {
+    Value(Value),
+    Array(ArrayRef),
+}
+
+/// A call in progress: what to restore.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    ret: Pc,
+    /// Where the caller's parameters begin.
+    base: usize,
+    /// `for (k in a)` loops open in the caller.
+    iters: usize,
+}
+
+/// A `for (k in a)` in progress.
+struct Iter {
+    keys: std::vec::IntoIter<Key>,
+}
+
+/// How a piece of code ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Done,
+    Next,
+    NextFile,
+    Exit,
+}
+
+/// Settings from the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub traditional: bool,
+    pub posix: bool,
+    pub utf8: bool,
+    /// `-n`: input may hold octal and hexadecimal numbers.
+    pub non_decimal: bool,
+    /// ARGV, the name first.
+    pub argv: Vec<Vec<u8>>,
+    /// `-v` and `-F`, in order.
+    pub assignments: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// The machine.
+pub struct Machine<'c, 'a> {
+    ctx: &'c mut Ctx<'a>,
+    code: Rc<Code>,
+    settings: Settings,
+    globals: Vec<Cell>,
+    locals: Vec<Cell>,
+    base: usize,
+    stack: Vec<Value>,
+    arrays: Vec<ArrayRef>,
+    patterns: Vec<Rc<Regex>>,
+    frames: Vec<Frame>,
+    iters: Vec<Iter>,
+    ranges: Vec<bool>,
+    record: Record,
+    rt: Vec<u8>,
+    nr: f64,
+    fnr: f64,
+    convfmt: NumberFormat,
+    ofmt: NumberFormat,
+    ofs: Vec<u8>,
+    ors: Vec<u8>,
+    subsep: Vec<u8>,
+    separator: Separator,
+    regexes: Regexes,
+    main: MainInput,
+    streams: Streams,
+    random: Random,
+    exit_status: u8,
+    /// Instruction of the last error's line.
+    pc: usize,
+    /// Calls of comparison functions by `asort` in progress.
+    sort_depth: usize,
+    /// Reused for output lines.
+    scratch: Vec<u8>,
+}
+
+impl<'c, 'a> Machine<'c, 'a> {
+    pub fn new(ctx: &'c mut Ctx<'a>, code: Code, settings: Settings) -> Machine<'c, 'a> {
+        let cells = |_| Cell::Value(Value::Uninit);
+        let globals = (0..code.globals.len().max(crate::special::NAMES.len())).map(cells).collect();
+        let default_format = NumberFormat::new(b"%.6g");
+        let mut m = Machine {
+            globals,
+            ranges: vec![false; code.ranges as usize],
+            regexes: Regexes::new(code.patterns.clone(), settings.utf8),
+            record: Record::new(settings.utf8),
+            code: Rc::new(code),
+            ctx,
+            settings,
+            locals: Vec::new(),
+            base: 0,
+            stack: Vec::with_capacity(64),
+            arrays: Vec::new(),
+            patterns: Vec::new(),
+            frames: Vec::new(),
+            iters: Vec::new(),
+            rt: Vec::new(),
+            nr: 0.0,
+            fnr: 0.0,
+            convfmt: default_format.clone(),
+            ofmt: default_format,
+            ofs: b" ".to_vec(),
+            ors: b"\n".to_vec(),
+            subsep: vec![0x1c],
+            separator: Separator::Byte(b'\n'),
+            main: MainInput::default(),
+            streams: Streams::default(),
+            random: Random::new(),
+            exit_status: 0,
+            pc: 0,
+            sort_depth: 0,
+            scratch: Vec::new(),
+        };
+        m.set_defaults();
+        m
+    }
+
+    fn set_global(&mut self, s: Special, v: Value) {
+        self.globals[s as usize] = Cell::Value(v);
+    }
+
+    fn set_defaults(&mut self) {
+        use Special as S;
+        for (s, text) in [
+            (S::Fs, &b" "[..]),
+            (S::Ofs, b" "),
+            (S::Ors, b"\n"),
+            (S::Rs, b"\n"),
+            (S::Subsep, b"\x1c"),
+            (S::Convfmt, b"%.6g"),
+            (S::Ofmt, b"%.6g"),
+            (S::Filename, b""),
+            (S::Errno, b""),
+            (S::Rt, b""),
+            (S::Fieldwidths, b""),
+            (S::Fpat, b"[^[:space:]]+"),
+            (S::Textdomain, b"messages"),
+        ] {
+            self.set_global(s, Value::str(text));
+        }
+        for s in [S::Rstart, S::Ignorecase, S::Argind, S::Binmode, S::Lint] {
+            self.set_global(s, Value::Num(0.0));
+        }
+        self.set_global(S::Rlength, Value::Num(-1.0));
+        let argv = Array::shared();
+        for (n, arg) in self.settings.argv.iter().enumerate() {
+            argv.borrow_mut().set(Key::Int(n as i64), Value::Input(Text::new(arg)));
+        }
+        self.set_global(S::Argc, Value::Num(self.settings.argv.len() as f64));
+        self.globals[S::Argv as usize] = Cell::Array(argv);
+        let environ = Array::shared();
+        for (k, v) in self.ctx.env.iter() {
+            environ.borrow_mut().set(Key::from_bytes(k), Value::Input(Text::new(v)));
+        }
+        self.globals[S::Environ as usize] = Cell::Array(environ);
+        self.globals[S::Procinfo as usize] = Cell::Array(self.procinfo());
+        let functab = Array::shared();
+        for f in &self.code.functions {
+            functab.borrow_mut().set(Key::from_bytes(&f.name), Value::str(&f.name));
+        }
+        self.globals[S::Functab as usize] = Cell::Array(functab);
+        self.globals[S::Symtab as usize] = Cell::Array(Array::shared());
+    }
+
+    fn procinfo(&self) -> ArrayRef {
+        let info = Array::shared();
+        {
+            let mut a = info.borrow_mut();
+            let mut set = |k: &[u8], v: Value| a.set(Key::from_bytes(k), v);
+            set(b"version", Value::str(b"5.2.1"));
+            set(b"strftime", Value::str(b"%a %b %e %H:%M:%S %Z %Y"));
+            set(b"FS", Value::str(b"FS"));
+            set(b"platform", Value::str(b"posix"));
+            set(b"pid", Value::Num(f64::from(self.ctx.procs.pid())));
+            set(b"ppid", Value::Num(f64::from(self.ctx.procs.parent_pid())));
+            for id in [&b"uid"[..], b"gid", b"euid", b"egid"] {
+                set(id, Value::Num(0.0));
+            }
+        }
+        info
+    }
+
+    /// Runs the program; the exit status.
+    pub fn run(mut self) -> u8 {
+        let ended = self.run_all();
+        let status = match ended {
+            Ok(()) => self.exit_status,
+            Err(e) => self.report(&e),
+        };
+        let closed = self.close_all();
+        match closed {
+            Ok(()) => status,
+            Err(e) => self.report(&e).max(status),
+        }
+    }
+
+    fn run_all(&mut self) -> Result<()> {
+        for (name, value) in std::mem::take(&mut self.settings.assignments) {
+            self.assign_by_name(&name, &value)?;
+        }
+        let code = self.code.clone();
+        let mut flow = Flow::Done;
+        if let Some(entry) = code.begin {
+            flow = self.run_code(entry)?;
+        }
+        if flow != Flow::Exit
+            && (code.rules.is_some()
+                || code.end.is_some()
+                || code.begin_file.is_some()
+                || code.end_file.is_some())
+        {
+            flow = self.main_loop()?;
+        }
+        // `exit` in END ends at once; elsewhere END still runs.
+        let _ = flow;
+        if let Some(entry) = code.end {
+            self.run_code(entry)?;
+        }
+        Ok(())
+    }
+
+    fn main_loop(&mut self) -> Result<Flow> {
+        let rules = self.code.rules;
+        loop {
+            match self.next_main_record()? {
+                input::Got::End => return Ok(Flow::Done),
+                input::Got::Exit => return Ok(Flow::Exit),
+                input::Got::Record => {}
+            }
+            let Some(entry) = rules else { continue };
+            match self.run_code(entry)? {
+                Flow::Done | Flow::Next => {}
+                Flow::NextFile => {
+                    if self.skip_file()? == Flow::Exit {
+                        return Ok(Flow::Exit);
+                    }
+                }
+                Flow::Exit => return Ok(Flow::Exit),
+            }
+        }
+    }
+
+    /// Runs from an entry to its end, with nothing left over from before.
+    fn run_code(&mut self, entry: Pc) -> Result<Flow> {
+        self.stack.clear();
+        self.arrays.clear();
+        self.patterns.clear();
+        self.locals.clear();
+        self.frames.clear();
+        self.iters.clear();
+        self.base = 0;
+        self.execute(entry)
+    }
+
+    /// Where the program stands, for messages: `cmd. line:3: (FILENAME=x FNR=2) `.
+    fn place_text(&self) -> String {
+        let line = self.code.lines.get(self.pc).copied().unwrap_or(0);
+        let mut text = format!("cmd. line:{line}: ");
+        if self.nr > 0.0 {
+            let name = match &self.globals[Special::Filename as usize] {
+                Cell::Value(v) => v.text(&self.convfmt),
+                Cell::Array(_) => Text::EMPTY,
+            };
+            let name = if name.is_empty() { "-".into() } else { String::from_utf8_lossy(&name) };
+            text.push_str(&format!("(FILENAME={name} FNR={}) ", self.fnr));
+        }
+        text
+    }
+
+    /// Prints an error; the status to end with.
+    fn report(&mut self, e: &RunError) -> u8 {
+        match e {
+            RunError::BrokenPipe => 141,
+            RunError::Fatal(message) => {
+                let place = self.place_text();
+                self.ctx.error(format_args!("{place}fatal: {message}"));
+                2
+            }
+        }
+    }
+
+    fn warn(&mut self, message: &str) {
+        let place = self.place_text();
+        self.ctx.error(format_args!("{place}warning: {message}"));
+    }
+}

@@ -1,0 +1,162 @@
+//! Built-in functions by name: arguments from the stacks, result onto the value stack.
+
+use super::{Cell, Machine, Result};
+use crate::builtin::Builtin as B;
+use crate::error::RunError;
+use crate::text::Text;
+use crate::value::Value;
+
+impl Machine<'_, '_> {
+    pub(super) fn builtin(&mut self, b: B, n: usize) -> Result<()> {
+        let result = match b {
+            // These push for themselves.
+            B::Match => return self.match_function(n > 2),
+            B::Split => return self.split(n, false),
+            B::Patsplit => return self.patsplit(n),
+            B::Gensub => return self.gensub(),
+            B::Asort => return self.asort(n, false),
+            B::Asorti => return self.asort(n, true),
+            B::Length => {
+                let v = self.pop();
+                Value::Num(self.length(&v))
+            }
+            B::Substr => {
+                let length = if n > 2 { Some(self.pop_num()) } else { None };
+                let start = self.pop_num();
+                let text = self.pop_text();
+                Value::Str(self.substr(&text, start, length))
+            }
+            B::Index => {
+                let part = self.pop_text();
+                let text = self.pop_text();
+                Value::Num(self.index(&text, &part))
+            }
+            B::Toupper | B::Tolower => {
+                let text = self.pop_text();
+                Value::Str(self.change_case(&text, b == B::Toupper))
+            }
+            B::Sprintf => {
+                let from = self.stack.len().saturating_sub(n);
+                let args = self.stack.split_off(from);
+                let mut out = Vec::new();
+                self.format(&args, &mut out)?;
+                Value::Str(Text::from_vec(out))
+            }
+            B::Int => Value::Num(self.pop_num().trunc()),
+            B::Sqrt => {
+                let x = self.pop_num();
+                self.warn_negative("sqrt", x);
+                Value::Num(if x < 0.0 { -f64::NAN.abs() } else { x.sqrt() })
+            }
+            B::Log => {
+                let x = self.pop_num();
+                self.warn_negative("log", x);
+                Value::Num(if x < 0.0 { -f64::NAN.abs() } else { x.ln() })
+            }
+            B::Exp => Value::Num(self.pop_num().exp()),
+            B::Sin => Value::Num(self.pop_num().sin()),
+            B::Cos => Value::Num(self.pop_num().cos()),
+            B::Atan2 => {
+                let x = self.pop_num();
+                let y = self.pop_num();
+                Value::Num(y.atan2(x))
+            }
+            B::Rand => Value::Num(self.random.next()),
+            B::Srand => {
+                let seed = if n > 0 { self.pop_num() } else { self.systime() };
+                let old = std::mem::replace(&mut self.random.seed, seed);
+                self.random.start(seed as i64 as u32);
+                Value::Num(old)
+            }
+            B::And | B::Or | B::Xor | B::Compl | B::Lshift | B::Rshift => {
+                Value::Num(self.bitwise(b, n)?)
+            }
+            B::Strtonum => match self.pop() {
+                Value::Num(n) => Value::Num(n),
+                v => Value::Num(super::bits::strtonum(&v.text(&self.convfmt))),
+            },
+            B::Mkbool => Value::bool(self.pop().truth()),
+            B::Systime => Value::Num(self.systime()),
+            B::Mktime => Value::Num(self.mktime(n)?),
+            B::Strftime => Value::Str(self.strftime(n)?),
+            B::System => {
+                let command = self.pop_text();
+                Value::Num(self.system(&command)?)
+            }
+            B::Close => {
+                let how = if n > 1 { Some(self.pop_text()) } else { None };
+                let name = self.pop_text();
+                Value::Num(self.close(&name, how.as_deref())?)
+            }
+            B::Fflush => {
+                let name = if n > 0 { Some(self.pop_text()) } else { None };
+                Value::Num(self.fflush(name.as_deref())?)
+            }
+            // No catalogs: the text itself.
+            B::Dcgettext => self.first_of(n),
+            B::Dcngettext => {
+                let from = self.stack.len().saturating_sub(n);
+                let args = self.stack.split_off(from);
+                let many = args.get(2).is_some_and(|v| v.num() != 1.0);
+                args.get(usize::from(many)).cloned().unwrap_or(Value::EMPTY)
+            }
+            B::Bindtextdomain => self.first_of(n),
+            // Compiled to instructions of their own.
+            B::Sub | B::Gsub | B::Isarray | B::Typeof => {
+                return Err(RunError::fatal(format!("{}: bad use", b.name())));
+            }
+        };
+        self.stack.push(result);
+        Ok(())
+    }
+
+    fn first_of(&mut self, n: usize) -> Value {
+        let from = self.stack.len().saturating_sub(n);
+        self.stack.split_off(from).into_iter().next().unwrap_or(Value::EMPTY)
+    }
+
+    fn warn_negative(&mut self, name: &str, x: f64) {
+        if x < 0.0 {
+            let mut shown = Vec::new();
+            self.convfmt.append(&mut shown, x);
+            let shown = String::from_utf8_lossy(&shown).into_owned();
+            self.warn(&format!("{name}: received negative argument {shown}"));
+        }
+    }
+
+    /// `@name(...)` where the name is a built-in function's.
+    pub(super) fn indirect_builtin(&mut self, name: &[u8], n: usize) -> Result<()> {
+        let from = self.locals.len().saturating_sub(n);
+        let args = self.locals.split_off(from);
+        let shown = String::from_utf8_lossy(name).into_owned();
+        let Some(b) = B::by_name(name) else {
+            return Err(RunError::fatal(format!(
+                "function called indirectly through `{shown}' does not exist"
+            )));
+        };
+        let (least, most) = b.arity();
+        let scalar = !matches!(
+            b,
+            B::Sub
+                | B::Gsub
+                | B::Gensub
+                | B::Match
+                | B::Split
+                | B::Patsplit
+                | B::Asort
+                | B::Asorti
+                | B::Isarray
+                | B::Typeof
+        );
+        if !scalar || n < least.max(1) || n > most {
+            return Err(RunError::fatal(format!("cannot call `{shown}' indirectly")));
+        }
+        for cell in args {
+            match cell {
+                Cell::Value(v) => self.stack.push(v),
+                Cell::Array(_) => return Err(RunError::fatal("attempt to use array in a scalar context")),
+            }
+        }
+        self.builtin(b, n)
+    }
+}

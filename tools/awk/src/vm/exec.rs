@@ -1,0 +1,576 @@
+//! The instruction loop.
+
+use std::cmp::Ordering;
+
+use super::place::inner_as_scalar;
+use super::{Cell, Flow, Frame, Iter, Machine, Result};
+use crate::array::{Key, Slot};
+use crate::ast::Cmp;
+use crate::code::{Keep, Op, Pc, Place, Target};
+use crate::error::RunError;
+use crate::special::Special;
+use crate::text::Text;
+use crate::token::Arith;
+use crate::value::{Value, compare};
+
+/// Deepest nesting of function calls.
+const MAX_CALLS: usize = 400_000;
+
+impl Machine<'_, '_> {
+    /// Runs from `entry` to the end of that piece of code, or until a function entered by
+    /// [`Machine::call_back`] returns.
+    pub(super) fn execute(&mut self, entry: Pc) -> Result<Flow> {
+        let code = self.code.clone();
+        let mut pc = entry as usize;
+        loop {
+            self.pc = pc;
+            let op = code.ops[pc];
+            pc += 1;
+            match op {
+                Op::Num(n) => self.stack.push(Value::Num(n)),
+                Op::Const(n) => self.stack.push(code.consts[n as usize].clone()),
+                Op::Uninit => self.stack.push(Value::Uninit),
+                Op::Global(n) => match &self.globals[n as usize] {
+                    Cell::Value(v) => {
+                        let v = v.clone();
+                        self.stack.push(v);
+                    }
+                    Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(n))),
+                },
+                Op::Local(n) => match &self.locals[self.base + n as usize] {
+                    Cell::Value(v) => {
+                        let v = v.clone();
+                        self.stack.push(v);
+                    }
+                    Cell::Array(_) => return Err(self.array_as_scalar(Place::Local(n))),
+                },
+                Op::Special(s) => {
+                    let v = self.load_special(s)?;
+                    self.stack.push(v);
+                }
+                Op::FieldAt(n) => {
+                    let v = self.field(n as usize);
+                    self.stack.push(v);
+                }
+                Op::Field => {
+                    let v = self.pop();
+                    let n = self.field_number(&v)?;
+                    let v = self.field(n);
+                    self.stack.push(v);
+                }
+                Op::Element(place) => {
+                    let sub = self.pop();
+                    let key = self.key(&sub);
+                    let array = self.array(place)?;
+                    let v = self.element(&array, key)?;
+                    self.stack.push(v);
+                }
+                Op::Inner(place) => {
+                    let sub = self.pop();
+                    let key = self.key(&sub);
+                    let array = self.array(place)?;
+                    let inner = self.inner(&array, key)?;
+                    self.arrays.push(inner);
+                }
+                Op::Array(place) => {
+                    let array = self.array(place)?;
+                    self.arrays.push(array);
+                }
+                Op::Subscript(n) => self.join_subscript(n as usize),
+                Op::Set(t) => {
+                    let v = self.pop();
+                    let address = self.address(t)?;
+                    self.store_target(t, address, v)?;
+                }
+                Op::SetKeep(t) => {
+                    let v = self.pop();
+                    let address = self.address(t)?;
+                    self.store_target(t, address, v.clone())?;
+                    self.stack.push(v);
+                }
+                Op::Update(arith, t, keep) => self.update(arith, t, keep)?,
+                Op::Step(delta, t, keep) => self.step(f64::from(delta), t, keep)?,
+                Op::Append(t, keep) => self.append(t, keep)?,
+                Op::In(place) => {
+                    let sub = self.pop();
+                    let key = self.key(&sub);
+                    let found = self.array(place)?.borrow().contains(&key);
+                    self.stack.push(Value::bool(found));
+                }
+                Op::Delete(place) => {
+                    let sub = self.pop();
+                    let key = self.key(&sub);
+                    self.array(place)?.borrow_mut().remove(&key);
+                }
+                Op::DeleteAll(place) => self.array(place)?.borrow_mut().clear(),
+                Op::Dup => {
+                    let v = self.stack.last().cloned().unwrap_or(Value::Uninit);
+                    self.stack.push(v);
+                }
+                Op::Pop => {
+                    self.stack.pop();
+                }
+                Op::Arith(arith) => {
+                    let b = self.pop_num();
+                    let a = self.pop_num();
+                    let n = calculate(arith, a, b)?;
+                    self.stack.push(Value::Num(n));
+                }
+                Op::Neg => {
+                    let n = self.pop_num();
+                    self.stack.push(Value::Num(-n));
+                }
+                Op::Plus => {
+                    let n = self.pop_num();
+                    self.stack.push(Value::Num(n));
+                }
+                Op::Not => {
+                    let v = self.pop();
+                    self.stack.push(Value::bool(!v.truth()));
+                }
+                Op::Bool => {
+                    let v = self.pop();
+                    self.stack.push(Value::bool(v.truth()));
+                }
+                Op::Concat(n) => self.concat(n as usize),
+                Op::Compare(cmp) => {
+                    let holds = self.compare_top(cmp);
+                    self.stack.push(Value::bool(holds));
+                }
+                Op::Match(n, negate) => {
+                    let re = self.regexes.fixed(n)?;
+                    let v = self.pop();
+                    let found = match &v {
+                        Value::Str(t) | Value::Input(t) | Value::Regex(t) => re.is_match(t),
+                        other => re.is_match(&other.text(&self.convfmt)),
+                    };
+                    self.stack.push(Value::bool(found != negate));
+                }
+                Op::MatchDynamic(negate) => {
+                    let pattern = self.pop();
+                    let re = self.pattern_from(&pattern)?;
+                    let text = self.pop_text();
+                    self.stack.push(Value::bool(re.is_match(&text) != negate));
+                }
+                Op::MatchRecord(n) => {
+                    let re = self.regexes.fixed(n)?;
+                    let found = re.is_match(self.record.text(&self.ofs, &self.convfmt));
+                    self.stack.push(Value::bool(found));
+                }
+                Op::Jump(to) => pc = to as usize,
+                Op::JumpIf(to) => {
+                    if self.pop().truth() {
+                        pc = to as usize;
+                    }
+                }
+                Op::JumpUnless(to) => {
+                    if !self.pop().truth() {
+                        pc = to as usize;
+                    }
+                }
+                Op::JumpUnlessCmp(cmp, to) => {
+                    if !self.compare_top(cmp) {
+                        pc = to as usize;
+                    }
+                }
+                Op::Pattern(n) => {
+                    let re = self.regexes.fixed(n)?;
+                    self.patterns.push(re);
+                }
+                Op::PatternDynamic => {
+                    let v = self.pop();
+                    let re = self.pattern_from(&v)?;
+                    self.patterns.push(re);
+                }
+                Op::ArgValue => {
+                    let v = self.pop();
+                    self.locals.push(Cell::Value(v));
+                }
+                Op::ArgVar(place) => {
+                    let cell = match place {
+                        Place::Global(n) => self.globals[n as usize].clone(),
+                        Place::Local(n) => self.locals[self.base + n as usize].clone(),
+                        Place::Inner => Cell::Value(Value::Uninit),
+                    };
+                    self.locals.push(cell);
+                }
+                Op::ArgArray(place) => {
+                    let array = self.array(place)?;
+                    self.locals.push(Cell::Array(array));
+                }
+                Op::ArgElement(place) => {
+                    let sub = self.pop();
+                    let key = self.key(&sub);
+                    let array = self.array(place)?;
+                    let inner = self.inner(&array, key)?;
+                    self.locals.push(Cell::Array(inner));
+                }
+                Op::Call(f, args) => pc = self.enter(f, args as usize, pc)?,
+                Op::CallIndirect(args) => {
+                    let name = self.pop_text();
+                    let found = code.functions.iter().position(|f| f.name == name.as_bytes());
+                    if let Some(f) = found {
+                        pc = self.enter(f as u32, args as usize, pc)?;
+                    } else {
+                        self.indirect_builtin(&name, args as usize)?;
+                    }
+                }
+                Op::Return => {
+                    let Some(frame) = self.frames.pop() else { return Ok(Flow::Done) };
+                    self.locals.truncate(self.base);
+                    self.base = frame.base;
+                    self.iters.truncate(frame.iters);
+                    if frame.ret == Pc::MAX {
+                        return Ok(Flow::Done);
+                    }
+                    pc = frame.ret as usize;
+                }
+                Op::Builtin(b, n) => self.builtin(b, n as usize)?,
+                Op::LengthOf(place) => self.length_of(place)?,
+                Op::LengthOfElement(place) => {
+                    let sub = self.pop();
+                    let key = self.key(&sub);
+                    let array = self.array(place)?;
+                    let v = match array.borrow_mut().slot(key) {
+                        Slot::Array(a) => Err(a.borrow().len()),
+                        Slot::Value(v) => Ok(v.clone()),
+                    };
+                    let n = match v {
+                        Err(n) => n as f64,
+                        Ok(v) => self.length(&v),
+                    };
+                    self.stack.push(Value::Num(n));
+                }
+                Op::TypeOf(place, name) => self.type_of(place, name),
+                Op::TypeOfElement(place, name) => self.type_of_element(place, name)?,
+                Op::TypeOfValue(name) => {
+                    let v = self.pop();
+                    self.push_type(Ok(v), name);
+                }
+                Op::SplitPattern(n) => self.split(n as usize, true)?,
+                Op::NotArray => return Err(RunError::fatal("argument is not an array")),
+                Op::Subst(global, t) => self.substitute(global, t)?,
+                Op::SubstValue(global) => {
+                    let v = self.pop();
+                    self.substitute_value(global, &v)?;
+                }
+                Op::Getline(from, target) => self.getline(from, target)?,
+                Op::Print(n, redirect) => self.print(n as usize, redirect)?,
+                Op::Printf(n, redirect) => self.printf(n as usize, redirect)?,
+                Op::ForIn(place) => {
+                    let array = self.array(place)?;
+                    let keys = self.sorted_keys(&array)?;
+                    self.iters.push(Iter { keys: keys.into_iter() });
+                }
+                Op::ForNext(t, out) => {
+                    let next = self.iters.last_mut().and_then(|i| i.keys.next());
+                    match next {
+                        Some(key) => {
+                            let v = Value::Str(key.text());
+                            self.store_target(t, super::place::Address::None, v)?;
+                        }
+                        None => pc = out as usize,
+                    }
+                }
+                Op::ForEnd => {
+                    self.iters.pop();
+                }
+                Op::InRange(n, to) => {
+                    if self.ranges[n as usize] {
+                        pc = to as usize;
+                    }
+                }
+                Op::SetRange(n, on) => self.ranges[n as usize] = on,
+                Op::Next => return Ok(Flow::Next),
+                Op::NextFile => return Ok(Flow::NextFile),
+                Op::Exit => {
+                    let n = self.pop_num();
+                    self.exit_status = (n as i64 & 0xff) as u8;
+                    return Ok(Flow::Exit);
+                }
+                Op::ExitPlain => return Ok(Flow::Exit),
+                Op::Done => return Ok(Flow::Done),
+            }
+        }
+    }
+
+    /// Enters a function whose arguments lie on top of the locals; where to go on.
+    fn enter(&mut self, f: u32, args: usize, ret: usize) -> Result<usize> {
+        let function = &self.code.functions[f as usize];
+        let (params, entry) = (function.params as usize, function.entry as usize);
+        if args > params {
+            let name = String::from_utf8_lossy(&function.name).into_owned();
+            return Err(RunError::fatal(format!(
+                "function `{name}' called with more arguments than declared"
+            )));
+        }
+        if self.frames.len() >= MAX_CALLS {
+            let name = String::from_utf8_lossy(&function.name).into_owned();
+            return Err(RunError::fatal(format!(
+                "function `{name}': calls nested too deeply ({MAX_CALLS})"
+            )));
+        }
+        self.frames.push(Frame {
+            ret: ret as Pc,
+            base: self.base,
+            iters: self.iters.len(),
+        });
+        self.base = self.locals.len().saturating_sub(args);
+        self.locals.resize(self.base + params, Cell::Value(Value::Uninit));
+        Ok(entry)
+    }
+
+    /// Calls a function of the program from a built-in one.
+    pub(super) fn call_back(&mut self, f: u32, args: Vec<Cell>) -> Result<Value> {
+        let n = args.len();
+        self.locals.extend(args);
+        let entry = self.enter(f, n, Pc::MAX as usize)?;
+        match self.execute(entry as Pc)? {
+            Flow::Done => Ok(self.pop()),
+            _ => Err(RunError::fatal("`next' or `exit' in a comparison function")),
+        }
+    }
+
+    fn join_subscript(&mut self, n: usize) {
+        let from = self.stack.len().saturating_sub(n);
+        let mut out = Vec::with_capacity(32);
+        for (i, v) in self.stack[from..].iter().enumerate() {
+            if i > 0 {
+                out.extend_from_slice(&self.subsep);
+            }
+            v.append_to(&mut out, &self.convfmt);
+        }
+        self.stack.truncate(from);
+        self.stack.push(Value::Str(Text::from_vec(out)));
+    }
+
+    fn concat(&mut self, n: usize) {
+        let from = self.stack.len().saturating_sub(n);
+        let mut out = std::mem::take(&mut self.scratch);
+        out.clear();
+        for v in &self.stack[from..] {
+            v.append_to(&mut out, &self.convfmt);
+        }
+        self.stack.truncate(from);
+        self.stack.push(Value::Str(Text::new(&out)));
+        self.scratch = out;
+    }
+
+    /// Takes two values and compares.
+    #[inline]
+    fn compare_top(&mut self, cmp: Cmp) -> bool {
+        let b = self.pop();
+        let a = self.pop();
+        if let (Value::Num(x), Value::Num(y)) = (&a, &b) {
+            return match cmp {
+                Cmp::Lt => x < y,
+                Cmp::Le => x <= y,
+                Cmp::Eq => x == y,
+                Cmp::Ne => x != y,
+                Cmp::Gt => x > y,
+                Cmp::Ge => x >= y,
+            };
+        }
+        let order = compare(&a, &b, &self.convfmt);
+        match cmp {
+            Cmp::Lt => order == Ordering::Less,
+            Cmp::Le => order != Ordering::Greater,
+            Cmp::Eq => order == Ordering::Equal,
+            Cmp::Ne => order != Ordering::Equal,
+            Cmp::Gt => order == Ordering::Greater,
+            Cmp::Ge => order != Ordering::Less,
+        }
+    }
+
+    fn update(&mut self, arith: Arith, t: Target, keep: Keep) -> Result<()> {
+        let b = self.pop_num();
+        let n = match t {
+            Target::Global(g) => match &mut self.globals[g as usize] {
+                Cell::Value(Value::Num(a)) => {
+                    *a = calculate(arith, *a, b)?;
+                    *a
+                }
+                Cell::Value(old) => {
+                    let n = calculate(arith, old.num(), b)?;
+                    *old = Value::Num(n);
+                    n
+                }
+                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(g))),
+            },
+            Target::Element(place) => {
+                let sub = self.pop();
+                let key = self.key(&sub);
+                let array = self.array(place)?;
+                let mut array = array.borrow_mut();
+                match array.slot(key) {
+                    Slot::Value(old) => {
+                        let n = calculate(arith, old.num(), b)?;
+                        *old = Value::Num(n);
+                        n
+                    }
+                    Slot::Array(_) => return Err(inner_as_scalar()),
+                }
+            }
+            _ => {
+                let address = self.address(t)?;
+                let old = self.load_target(t, &address)?;
+                let n = calculate(arith, self.number(&old), b)?;
+                self.store_target(t, address, Value::Num(n))?;
+                n
+            }
+        };
+        if keep != Keep::Nothing {
+            self.stack.push(Value::Num(n));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, delta: f64, t: Target, keep: Keep) -> Result<()> {
+        let old = match t {
+            Target::Global(g) => match &mut self.globals[g as usize] {
+                Cell::Value(v) => {
+                    let old = v.num();
+                    *v = Value::Num(old + delta);
+                    old
+                }
+                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(g))),
+            },
+            Target::Local(l) => match &mut self.locals[self.base + l as usize] {
+                Cell::Value(v) => {
+                    let old = v.num();
+                    *v = Value::Num(old + delta);
+                    old
+                }
+                Cell::Array(_) => return Err(self.array_as_scalar(Place::Local(l))),
+            },
+            Target::Element(place) => {
+                let sub = self.pop();
+                let key = self.key(&sub);
+                let array = self.array(place)?;
+                let mut array = array.borrow_mut();
+                match array.slot(key) {
+                    Slot::Value(v) => {
+                        let old = v.num();
+                        *v = Value::Num(old + delta);
+                        old
+                    }
+                    Slot::Array(_) => return Err(inner_as_scalar()),
+                }
+            }
+            _ => {
+                let address = self.address(t)?;
+                let old = self.load_target(t, &address)?;
+                let old = self.number(&old);
+                self.store_target(t, address, Value::Num(old + delta))?;
+                old
+            }
+        };
+        match keep {
+            Keep::Nothing => {}
+            Keep::Old => self.stack.push(Value::Num(old)),
+            Keep::New => self.stack.push(Value::Num(old + delta)),
+        }
+        Ok(())
+    }
+
+    /// `v = v x`.
+    fn append(&mut self, t: Target, keep: Keep) -> Result<()> {
+        let more = self.pop();
+        let cell = match t {
+            Target::Global(n) => &mut self.globals[n as usize],
+            Target::Local(n) => &mut self.locals[self.base + n as usize],
+            _ => return Ok(()),
+        };
+        let Cell::Value(v) = cell else {
+            let place = match t {
+                Target::Local(n) => Place::Local(n),
+                Target::Global(n) => Place::Global(n),
+                _ => Place::Inner,
+            };
+            return Err(self.array_as_scalar(place));
+        };
+        let mut text = match std::mem::replace(v, Value::Uninit) {
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => t,
+            other => other.text(&self.convfmt),
+        };
+        match &more {
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => text.push(t),
+            other => text.push(&other.text(&self.convfmt)),
+        }
+        *v = Value::Str(text);
+        if keep != Keep::Nothing {
+            let v = v.clone();
+            self.stack.push(v);
+        }
+        Ok(())
+    }
+
+    fn type_of(&mut self, place: Place, name: bool) {
+        let cell = match place {
+            Place::Global(n) => match Special::from_index(n) {
+                Some(s) if s.computed() => {
+                    Cell::Value(self.load_special(s).unwrap_or(Value::Uninit))
+                }
+                _ => self.globals[n as usize].clone(),
+            },
+            Place::Local(n) => self.locals[self.base + n as usize].clone(),
+            Place::Inner => Cell::Value(Value::Uninit),
+        };
+        match cell {
+            Cell::Array(_) => self.push_type(Err("array"), name),
+            Cell::Value(Value::Uninit) => self.push_type(Err("untyped"), name),
+            Cell::Value(v) => self.push_type(Ok(v), name),
+        }
+    }
+
+    fn type_of_element(&mut self, place: Place, name: bool) -> Result<()> {
+        let sub = self.pop();
+        let key: Key = self.key(&sub);
+        let array = self.array(place)?;
+        let known = match array.borrow_mut().slot(key) {
+            Slot::Array(_) => Err("array"),
+            Slot::Value(v) => Ok(v.clone()),
+        };
+        self.push_type(known, name);
+        Ok(())
+    }
+
+    fn push_type(&mut self, v: std::result::Result<Value, &'static str>, name: bool) {
+        let text = match &v {
+            Err(t) => t,
+            Ok(Value::Uninit) => "unassigned",
+            Ok(Value::Num(_)) => "number",
+            Ok(Value::Str(_)) => "string",
+            Ok(Value::Regex(_)) => "regexp",
+            Ok(Value::Input(t)) => match crate::value::looks_numeric(t) {
+                Some(_) => "strnum",
+                None => "string",
+            },
+        };
+        let result = if name { Value::str(text.as_bytes()) } else { Value::bool(text == "array") };
+        self.stack.push(result);
+    }
+}
+
+/// One arithmetic operation.
+#[inline]
+fn calculate(op: Arith, a: f64, b: f64) -> Result<f64> {
+    Ok(match op {
+        Arith::Add => a + b,
+        Arith::Sub => a - b,
+        Arith::Mul => a * b,
+        Arith::Div if b == 0.0 => return Err(RunError::fatal("division by zero attempted")),
+        Arith::Div => a / b,
+        Arith::Mod if b == 0.0 => return Err(RunError::fatal("division by zero attempted in `%'")),
+        Arith::Mod => a % b,
+        Arith::Pow => power(a, b),
+    })
+}
+
+/// Whole exponents by multiplication, as gawk does.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent.fract() == 0.0 && exponent.abs() <= 1024.0 {
+        return base.powi(exponent as i32);
+    }
+    base.powf(exponent)
+}

@@ -1,0 +1,154 @@
+//! `printf` and `sprintf` (POSIX awk, "Output Statements"; gawk manual 5.5).
+
+use box_text::number::utf8_len;
+use box_text::printf::{self, Count, Spec};
+
+use super::{Machine, Result};
+use crate::error::RunError;
+use crate::value::{Value, append_special};
+
+/// Widest padding: a mistake should not take all memory.
+const MAX_WIDTH: usize = 1 << 28;
+
+impl Machine<'_, '_> {
+    /// Formats `args[1..]` by `args[0]`.
+    pub(super) fn format(&mut self, args: &[Value], out: &mut Vec<u8>) -> Result<()> {
+        let Some(first) = args.first() else { return Ok(()) };
+        let format = first.text(&self.convfmt);
+        let mut rest: &[u8] = &format;
+        let mut next = 1;
+        while let Some(at) = memchr::memchr(b'%', rest) {
+            out.extend_from_slice(&rest[..at]);
+            rest = &rest[at + 1..];
+            let Some(d) = printf::parse(rest) else {
+                // An unfinished conversion is printed as it is.
+                out.push(b'%');
+                continue;
+            };
+            let written = &rest[..d.len];
+            rest = &rest[d.len..];
+            if d.conversion == b'%' {
+                out.push(b'%');
+                continue;
+            }
+            if !b"diouxXeEfFgGaAcs".contains(&d.conversion) {
+                out.push(b'%');
+                out.extend_from_slice(written);
+                continue;
+            }
+            let mut spec = d.spec;
+            if let Count::Star(n) = d.width {
+                let v = self.argument(args, n, &mut next, &format)?;
+                spec.set_width(v.num() as i64);
+            }
+            if let Count::Star(n) = d.precision {
+                let v = self.argument(args, n, &mut next, &format)?;
+                spec.set_precision(v.num() as i64);
+            }
+            if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
+                return Err(RunError::fatal("format width or precision is too large"));
+            }
+            let v = self.argument(args, d.position, &mut next, &format)?;
+            match d.conversion {
+                b's' => {
+                    let text = v.text(&self.convfmt);
+                    if self.settings.utf8 {
+                        printf::string_chars(out, &spec, &text);
+                    } else {
+                        printf::string(out, &spec, &text);
+                    }
+                }
+                b'c' => self.character(out, &spec, v),
+                conversion => self.numeric(out, &spec, conversion, v),
+            }
+        }
+        out.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn argument<'v>(
+        &self,
+        args: &'v [Value],
+        position: Option<usize>,
+        next: &mut usize,
+        format: &[u8],
+    ) -> Result<&'v Value> {
+        let n = position.unwrap_or(*next);
+        if position.is_none() {
+            *next += 1;
+        }
+        args.get(n).ok_or_else(|| {
+            let shown = String::from_utf8_lossy(format);
+            RunError::fatal(format!(
+                "not enough arguments to satisfy format string\n\t`{shown}'"
+            ))
+        })
+    }
+
+    /// `%c`: a number is a character's code, a string its first character.
+    fn character(&self, out: &mut Vec<u8>, spec: &Spec, v: &Value) {
+        let number = match v {
+            Value::Num(n) => Some(*n),
+            Value::Input(_) => v.comparable(),
+            Value::Uninit => Some(0.0),
+            _ => None,
+        };
+        if let Some(n) = number {
+            let code = n as i64 as u32;
+            let ch = char::from_u32(code).filter(|_| self.settings.utf8 && code >= 0x80);
+            match ch {
+                Some(ch) => printf::character(out, spec, ch.encode_utf8(&mut [0; 4]).as_bytes()),
+                None => printf::character(out, spec, &[code as u8]),
+            }
+            return;
+        }
+        let text = v.text(&self.convfmt);
+        let len = if self.settings.utf8 { utf8_len(&text) } else { usize::from(!text.is_empty()) };
+        printf::character(out, spec, &text[..len.min(text.len())]);
+    }
+
+    fn numeric(&self, out: &mut Vec<u8>, spec: &Spec, conversion: u8, v: &Value) {
+        let n = self.number(v);
+        if !n.is_finite() {
+            let mut text = Vec::new();
+            append_special(&mut text, n);
+            let plain = Spec { precision: None, ..*spec };
+
+            return printf::string(out, &plain, &text);
+        }
+        match conversion {
+            b'd' | b'i' => {
+                let n = n.trunc();
+                if n.abs() < 9.2e18 {
+                    return printf::signed(out, spec, n as i64);
+                }
+                // Beyond 64 bits: all digits.
+                let sign: &[u8] = match (n < 0.0, spec.plus, spec.space) {
+                    (true, ..) => b"-",
+                    (_, true, _) => b"+",
+                    (_, _, true) => b" ",
+                    _ => b"",
+                };
+                printf::integer(out, spec, sign, &whole(n.abs()));
+            }
+            b'o' | b'u' | b'x' | b'X' => {
+                let n = n.trunc();
+                if n <= -9.3e18 || n >= 1.9e19 {
+                    // gawk falls back to %g.
+                    return printf::float(out, spec, b'g', n);
+                }
+                let bits = if n < 0.0 { n as i64 as u64 } else { n as u64 };
+                printf::unsigned(out, spec, conversion, bits);
+            }
+            c => printf::float(out, spec, c, n),
+        }
+    }
+}
+
+/// All digits of a whole number.
+fn whole(n: f64) -> Vec<u8> {
+    let mut digits = Vec::new();
+    let spec = Spec { precision: Some(0), ..Spec::default() };
+    printf::float(&mut digits, &spec, b'f', n);
+    digits
+}

@@ -1,0 +1,101 @@
+//! `getline` in all its forms: 1 for a record, 0 at the end, -1 for an error.
+
+use std::fs::File;
+use std::io::Write;
+
+use box_sys::strerror;
+
+use super::input::Got;
+use super::place::Address;
+use super::reader::Reader;
+use super::stream::In;
+use super::{Machine, Result};
+use crate::code::{From, Target};
+use crate::text::Text;
+use crate::value::Value;
+
+impl Machine<'_, '_> {
+    pub(super) fn getline(&mut self, from: From, target: Option<Target>) -> Result<()> {
+        let address = match target {
+            Some(t) => self.address(t)?,
+            None => Address::None,
+        };
+        let name = if from == From::Main { Text::EMPTY } else { self.pop_text() };
+        if from == From::Main && target.is_none() {
+            let got = self.next_main_record()?;
+            self.stack.push(Value::bool(got == Got::Record));
+            return Ok(());
+        }
+        let mut text = Vec::new();
+        let got = match from {
+            From::Main => Some(self.next_main_text(&mut text)?),
+            _ => self.read_named(from, &name, &mut text)?,
+        };
+        let result = match got {
+            None => -1.0,
+            Some(false) => 0.0,
+            Some(true) => {
+                if matches!(from, From::Command | From::Coprocess) {
+                    self.nr += 1.0;
+                    self.fnr += 1.0;
+                }
+                match target {
+                    Some(t) => {
+                        self.store_target(t, address, Value::Input(Text::from_vec(text)))?;
+                    }
+                    None => self.record.set(&text),
+                }
+                1.0
+            }
+        };
+        self.stack.push(Value::Num(result));
+        Ok(())
+    }
+
+    /// Reads a record from a file or command. `None` if that failed.
+    fn read_named(&mut self, from: From, name: &[u8], text: &mut Vec<u8>) -> Result<Option<bool>> {
+        let known = match from {
+            From::Command => self.streams.pipes_in.contains_key(name),
+            From::Coprocess => self.streams.coprocesses.contains_key(name),
+            _ => self.streams.files_in.contains_key(name),
+        };
+        if !known {
+            match from {
+                From::Command => self.open_command(name)?,
+                From::Coprocess => self.open_coprocess(name)?,
+                _ => {
+                    let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
+                    let file = if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
+                    match file {
+                        Ok(file) => {
+                            let input = In { reader: Reader::new(file), child: None };
+                            self.streams.files_in.insert(name.to_vec(), input);
+                        }
+                        Err(e) => {
+                            self.set_errno(&strerror(&e));
+                            return Ok(None);
+                        }
+                    }
+                }
+            }
+        }
+        let reader = match from {
+            From::Command => self.streams.pipes_in.get_mut(name).map(|i| &mut i.reader),
+            From::Coprocess => self.streams.coprocesses.get_mut(name).and_then(|c| {
+                if let Some(w) = &mut c.out {
+                    let _ = w.flush();
+                }
+                c.reader.as_mut()
+            }),
+            _ => self.streams.files_in.get_mut(name).map(|i| &mut i.reader),
+        };
+        let Some(reader) = reader else { return Ok(None) };
+        match reader.next(&mut self.ctx.stdin, &self.separator, text, &mut self.rt) {
+            Ok(got) => Ok(Some(got)),
+            Err(e) => {
+                self.set_errno(&strerror(&e));
+                Ok(None)
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The main input: the files and assignments of ARGV, or standard input.
+
+use std::fs::File;
+
+use box_sys::strerror;
+
+use super::reader::Reader;
+use super::{Cell, Flow, Machine, Result};
+use crate::array::{Key, Slot};
+use crate::error::RunError;
+use crate::special::Special;
+use crate::text::Text;
+use crate::value::Value;
+
+/// Where reading stands.
+pub(super) struct MainInput {
+    reader: Option<Reader>,
+    /// Name of the open file as given.
+    name: Vec<u8>,
+    /// Next ARGV index.
+    next: i64,
+    /// A file was named (perhaps in vain), so standard input is not read by default.
+    named: bool,
+    done: bool,
+    /// The variable that last said how to cut records.
+    pub field_mode: Special,
+}
+
+impl Default for MainInput {
+    fn default() -> MainInput {
+        MainInput {
+            reader: None,
+            name: Vec::new(),
+            next: 1,
+            named: false,
+            done: false,
+            field_mode: Special::Fs,
+        }
+    }
+}
+
+/// What came of asking for a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Got {
+    Record,
+    End,
+    /// BEGINFILE or ENDFILE said `exit`.
+    Exit,
+}
+
+impl Machine<'_, '_> {
+    /// Reads the next record of the main input into `$0`.
+    #[inline]
+    pub(super) fn next_main_record(&mut self) -> Result<Got> {
+        loop {
+            if self.main.reader.is_none() {
+                match self.open_next()? {
+                    Got::Record => {}
+                    other => return Ok(other),
+                }
+                continue;
+            }
+            if self.read_main(None)? {
+                return Ok(Got::Record);
+            }
+            if self.end_file()? == Flow::Exit {
+                return Ok(Got::Exit);
+            }
+        }
+    }
+
+    /// The same into a buffer of the caller's (`getline var`).
+    pub(super) fn next_main_text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
+        loop {
+            if self.main.reader.is_none() {
+                if self.open_next()? != Got::Record {
+                    return Ok(false);
+                }
+                continue;
+            }
+            if self.read_main(Some(&mut *text))? {
+                return Ok(true);
+            }
+            if self.end_file()? == Flow::Exit {
+                return Ok(false);
+            }
+        }
+    }
+
+    #[inline]
+    fn read_main(&mut self, text: Option<&mut Vec<u8>>) -> Result<bool> {
+        let Some(reader) = &mut self.main.reader else { return Ok(false) };
+        let into_record = text.is_none();
+        let buffer = match text {
+            Some(t) => t,
+            None => {
+                // An unread assignment to a field is lost with its record.
+                self.record.buffer()
+            }
+        };
+        match reader.next(&mut self.ctx.stdin, &self.separator, buffer, &mut self.rt) {
+            Ok(true) => {
+                if into_record {
+                    self.record.begin();
+                }
+                self.nr += 1.0;
+                self.fnr += 1.0;
+                Ok(true)
+            }
+            Ok(false) => Ok(false),
+            Err(e) if is_directory(&e) => {
+                let shown = String::from_utf8_lossy(&self.main.name).into_owned();
+                self.ctx.error(format_args!(
+                    "warning: command line argument `{shown}' is a directory: skipped"
+                ));
+                Ok(false)
+            }
+            Err(e) => {
+                let shown = String::from_utf8_lossy(&self.main.name).into_owned();
+                let text = strerror(&e);
+                Err(RunError::fatal(format!("error reading input file `{shown}': {text}")))
+            }
+        }
+    }
+
+    /// The current file is at its end.
+    fn end_file(&mut self) -> Result<Flow> {
+        self.main.reader = None;
+        match self.code.end_file {
+            Some(entry) => self.execute(entry),
+            None => Ok(Flow::Done),
+        }
+    }
+
+    /// `nextfile`.
+    pub(super) fn skip_file(&mut self) -> Result<Flow> {
+        self.end_file()
+    }
+
+    fn arg_count(&self) -> i64 {
+        match &self.globals[Special::Argc as usize] {
+            Cell::Value(v) => v.num() as i64,
+            Cell::Array(_) => 0,
+        }
+    }
+
+    fn arg(&self, n: i64) -> Option<Text> {
+        match &self.globals[Special::Argv as usize] {
+            Cell::Array(a) => match a.borrow().get(&Key::Int(n)) {
+                Some(Slot::Value(v)) => Some(v.text(&self.convfmt)),
+                _ => None,
+            },
+            Cell::Value(_) => None,
+        }
+    }
+
+    /// Opens the next file; assignments on the way are carried out.
+    fn open_next(&mut self) -> Result<Got> {
+        if self.main.done {
+            return Ok(Got::End);
+        }
+        while self.main.next < self.arg_count() {
+            let n = self.main.next;
+            self.main.next += 1;
+            let Some(arg) = self.arg(n).filter(|a| !a.is_empty()) else { continue };
+            if let Some(eq) = assignment(&arg) {
+                self.assign_by_name(&arg[..eq], &arg[eq + 1..])?;
+                continue;
+            }
+            self.main.named = true;
+            self.set_global(Special::Argind, Value::Num(n as f64));
+            match self.open_file(&arg)? {
+                Got::Record if self.main.reader.is_none() => continue,
+                got => return Ok(got),
+            }
+        }
+        self.main.done = true;
+        if self.main.named {
+            return Ok(Got::End);
+        }
+        self.open_file(b"-")
+    }
+
+    fn open_file(&mut self, name: &[u8]) -> Result<Got> {
+        self.main.name = name.to_vec();
+        self.fnr = 0.0;
+        let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
+        let opened = if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
+        // gawk shows standard input by default as an empty name.
+        let shown: &[u8] = if stdin && !self.main.named { b"" } else { name };
+        self.set_global(Special::Filename, Value::Input(Text::new(shown)));
+        let error = match opened {
+            Ok(file) => {
+                self.main.reader = Some(Reader::new(file));
+                None
+            }
+            Err(e) => Some(strerror(&e)),
+        };
+        let errno = error.clone().unwrap_or_default();
+        if let Some(entry) = self.code.begin_file {
+            self.set_global(Special::Errno, Value::str(errno.as_bytes()));
+            match self.execute(entry)? {
+                Flow::Exit => return Ok(Got::Exit),
+                Flow::NextFile => {
+                    if self.main.reader.is_some() && self.end_file()? == Flow::Exit {
+                        return Ok(Got::Exit);
+                    }
+                    return Ok(Got::Record);
+                }
+                _ => {}
+            }
+        }
+        if let Some(text) = error {
+            let shown = String::from_utf8_lossy(name).into_owned();
+            return Err(RunError::fatal(format!("cannot open file `{shown}' for reading: {text}")));
+        }
+        Ok(Got::Record)
+    }
+}
+
+fn is_directory(e: &std::io::Error) -> bool {
+    e.kind() == std::io::ErrorKind::IsADirectory
+}
+
+/// Where the `=` of an assignment operand is (`name=value`).
+pub fn assignment(arg: &[u8]) -> Option<usize> {
+    let eq = arg.iter().position(|c| *c == b'=')?;
+    let name = &arg[..eq];
+    let first = name.first()?;
+    let valid = (first.is_ascii_alphabetic() || *first == b'_')
+        && name.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
+    valid.then_some(eq)
+}

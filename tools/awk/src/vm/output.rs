@@ -1,0 +1,106 @@
+//! `print` and `printf` statements.
+
+use std::io::Write;
+
+use box_sys::strerror;
+
+use super::stream::Out;
+use super::{Machine, Result};
+use crate::ast::Redirect;
+use crate::error::RunError;
+
+impl Machine<'_, '_> {
+    /// `print` of n values, redirected to the name on top.
+    pub(super) fn print(&mut self, n: usize, redirect: Option<Redirect>) -> Result<()> {
+        let name = if redirect.is_some() { Some(self.pop_text()) } else { None };
+        let mut line = std::mem::take(&mut self.scratch);
+        line.clear();
+        if n == 0 {
+            line.extend_from_slice(self.record.text(&self.ofs, &self.convfmt));
+        } else {
+            let from = self.stack.len().saturating_sub(n);
+            for (i, v) in self.stack[from..].iter().enumerate() {
+                if i > 0 {
+                    line.extend_from_slice(&self.ofs);
+                }
+                v.append_to(&mut line, &self.ofmt);
+            }
+            self.stack.truncate(from);
+        }
+        line.extend_from_slice(&self.ors);
+        let result = match (redirect, &name) {
+            (Some(kind), Some(name)) => self.write_to(kind, name, &line),
+            _ => self.write_stdout(&line),
+        };
+        self.scratch = line;
+        result
+    }
+
+    /// `printf` of n values, the format first.
+    pub(super) fn printf(&mut self, n: usize, redirect: Option<Redirect>) -> Result<()> {
+        let name = if redirect.is_some() { Some(self.pop_text()) } else { None };
+        let mut line = std::mem::take(&mut self.scratch);
+        line.clear();
+        let from = self.stack.len().saturating_sub(n);
+        let args = self.stack.split_off(from);
+        self.format(&args, &mut line)?;
+        let result = match (redirect, &name) {
+            (Some(kind), Some(name)) => self.write_to(kind, name, &line),
+            _ => self.write_stdout(&line),
+        };
+        self.scratch = line;
+        result
+    }
+
+    #[inline]
+    fn write_stdout(&mut self, data: &[u8]) -> Result<()> {
+        let written = self.ctx.stdout.write_all(data);
+        match written {
+            Ok(()) => Ok(()),
+            failed => self.check_stdout(failed),
+        }
+    }
+
+    fn write_to(&mut self, kind: Redirect, name: &[u8], data: &[u8]) -> Result<()> {
+        if kind == Redirect::Coprocess {
+            return self.write_coprocess(name, data);
+        }
+        let pipe = kind == Redirect::Pipe;
+        let known = if pipe { &self.streams.pipes_out } else { &self.streams.files_out };
+        if !known.contains_key(name) {
+            self.open_output(kind, name)?;
+        }
+        let map = if pipe { &mut self.streams.pipes_out } else { &mut self.streams.files_out };
+        let written = match map.get_mut(name) {
+            Some(Out::File(w) | Out::Spool(w, _)) => w.write_all(data),
+            Some(Out::Pipe(w, _)) => match w.write_all(data) {
+                // The command did not want to read more.
+                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+                other => other,
+            },
+            Some(Out::Stderr) => {
+                self.ctx.stderr.write_all(data).and_then(|()| self.ctx.stderr.flush())
+            }
+            Some(Out::Stdout) => return self.write_stdout(data),
+            None => Ok(()),
+        };
+        written.map_err(|e| {
+            let shown = String::from_utf8_lossy(name);
+            RunError::fatal(format!("print to \"{shown}\" failed: {}", strerror(&e)))
+        })
+    }
+
+    fn write_coprocess(&mut self, name: &[u8], data: &[u8]) -> Result<()> {
+        if !self.streams.coprocesses.contains_key(name) {
+            self.open_coprocess(name)?;
+        }
+        if let Some(w) = self.streams.coprocesses.get_mut(name).and_then(|c| c.out.as_mut()) {
+            if let Err(e) = w.write_all(data) {
+                let shown = String::from_utf8_lossy(name);
+                let text = strerror(&e);
+                return Err(RunError::fatal(format!("print to \"{shown}\" failed: {text}")));
+            }
+        }
+        Ok(())
+    }
+}

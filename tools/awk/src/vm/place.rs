@@ -1,0 +1,414 @@
+//! Loading and storing: variables, fields, elements; what special variables do when set.
+
+use std::rc::Rc;
+
+use super::reader::Separator;
+use super::record::MAX_FIELDS;
+use super::split::Splitter;
+use super::{Cell, Machine, Result};
+use crate::array::{Array, ArrayRef, Key, Slot};
+use crate::code::{Place, Target};
+use crate::error::RunError;
+use crate::special::Special;
+use crate::text::Text;
+use crate::value::{NumberFormat, Value};
+
+impl Machine<'_, '_> {
+    #[inline]
+    pub(super) fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or(Value::Uninit)
+    }
+
+    #[inline]
+    pub(super) fn pop_num(&mut self) -> f64 {
+        match self.stack.pop() {
+            Some(Value::Num(n)) => n,
+            Some(v) => self.number(&v),
+            None => 0.0,
+        }
+    }
+
+    /// The numeric value, with octal and hexadecimal input under `-n`.
+    #[inline]
+    pub(super) fn number(&self, v: &Value) -> f64 {
+        if self.settings.non_decimal {
+            if let Value::Input(t) = v {
+                return super::bits::strtonum(t);
+            }
+        }
+        v.num()
+    }
+
+    pub(super) fn pop_text(&mut self) -> Text {
+        self.pop().text(&self.convfmt)
+    }
+
+    pub(super) fn name_of(&self, place: Place) -> String {
+        match place {
+            Place::Global(n) => {
+                let name = self.code.globals.get(n as usize).cloned().unwrap_or_default();
+                String::from_utf8_lossy(&name).into_owned()
+            }
+            _ => "parameter".to_string(),
+        }
+    }
+
+    fn cell(&mut self, place: Place) -> Option<&mut Cell> {
+        match place {
+            Place::Global(n) => self.globals.get_mut(n as usize),
+            Place::Local(n) => self.locals.get_mut(self.base + n as usize),
+            Place::Inner => None,
+        }
+    }
+
+    /// The array at a place; an unset variable becomes one.
+    #[inline]
+    pub(super) fn array(&mut self, place: Place) -> Result<ArrayRef> {
+        if place == Place::Inner {
+            return self.arrays.pop().ok_or_else(|| RunError::fatal("no array"));
+        }
+        match self.cell(place) {
+            Some(Cell::Array(a)) => Ok(a.clone()),
+            Some(cell @ Cell::Value(Value::Uninit)) => {
+                let a = Array::shared();
+                *cell = Cell::Array(a.clone());
+                Ok(a)
+            }
+            _ => {
+                let name = self.name_of(place);
+                Err(RunError::fatal(format!("attempt to use scalar `{name}' as an array")))
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn array_as_scalar(&self, place: Place) -> RunError {
+        let name = self.name_of(place);
+        RunError::fatal(format!("attempt to use array `{name}' in a scalar context"))
+    }
+
+    #[inline]
+    pub(super) fn key(&self, v: &Value) -> Key {
+        Key::from_value(v, &self.convfmt)
+    }
+
+    /// An element's value; the element is created if missing.
+    #[inline]
+    pub(super) fn element(&mut self, array: &ArrayRef, key: Key) -> Result<Value> {
+        let mut a = array.borrow_mut();
+        match a.slot(key) {
+            Slot::Value(v) => Ok(v.clone()),
+            Slot::Array(_) => Err(inner_as_scalar()),
+        }
+    }
+
+    /// An inner array; an unset element becomes one.
+    pub(super) fn inner(&mut self, array: &ArrayRef, key: Key) -> Result<ArrayRef> {
+        let mut a = array.borrow_mut();
+        let slot = a.slot(key);
+        match slot {
+            Slot::Array(inner) => Ok(inner.clone()),
+            Slot::Value(Value::Uninit) => {
+                let inner = Array::shared();
+                *slot = Slot::Array(inner.clone());
+                Ok(inner)
+            }
+            Slot::Value(_) => Err(RunError::fatal("attempt to use scalar element as an array")),
+        }
+    }
+
+    /// A field number from a value.
+    pub(super) fn field_number(&self, v: &Value) -> Result<usize> {
+        let n = self.number(v);
+        if n < 0.0 || n.is_nan() {
+            return Err(RunError::fatal(format!("attempt to access field {}", n as i64)));
+        }
+        if n >= MAX_FIELDS as f64 {
+            return Err(RunError::fatal(format!("field number {n} is too large")));
+        }
+        Ok(n as usize)
+    }
+
+    #[inline]
+    pub(super) fn field(&mut self, n: usize) -> Value {
+        if n == 0 {
+            return Value::Input(Text::new(self.record.text(&self.ofs, &self.convfmt)));
+        }
+        self.record.field(n)
+    }
+
+    pub(super) fn set_record(&mut self, v: &Value) {
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        v.append_to(&mut text, &self.convfmt);
+        self.record.set(&text);
+        self.scratch = text;
+    }
+
+    /// The value of a target; `address` if it needs one.
+    pub(super) fn load_target(&mut self, t: Target, address: &Address) -> Result<Value> {
+        match (t, address) {
+            (Target::Global(n), _) => match &self.globals[n as usize] {
+                Cell::Value(v) => Ok(v.clone()),
+                Cell::Array(_) => Err(self.array_as_scalar(Place::Global(n))),
+            },
+            (Target::Local(n), _) => match self.locals.get(self.base + n as usize) {
+                Some(Cell::Value(v)) => Ok(v.clone()),
+                _ => Err(self.array_as_scalar(Place::Local(n))),
+            },
+            (Target::Special(s), _) => self.load_special(s),
+            (Target::Record, _) => Ok(self.field(0)),
+            (Target::Field, Address::Field(n)) => Ok(self.field(*n)),
+            (Target::Element(_), Address::Element(a, k)) => self.element(a, k.clone()),
+            _ => Ok(Value::Uninit),
+        }
+    }
+
+    /// Takes a target's address from the stacks.
+    #[inline]
+    pub(super) fn address(&mut self, t: Target) -> Result<Address> {
+        Ok(match t {
+            Target::Field => {
+                let v = self.pop();
+                Address::Field(self.field_number(&v)?)
+            }
+            Target::Element(place) => {
+                let v = self.pop();
+                let key = self.key(&v);
+                Address::Element(self.array(place)?, key)
+            }
+            _ => Address::None,
+        })
+    }
+
+    /// Assigns.
+    #[inline]
+    pub(super) fn store_target(&mut self, t: Target, address: Address, v: Value) -> Result<()> {
+        match (t, address) {
+            (Target::Global(n), _) => match &mut self.globals[n as usize] {
+                Cell::Value(old) => *old = v,
+                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(n))),
+            },
+            (Target::Local(n), _) => match self.locals.get_mut(self.base + n as usize) {
+                Some(Cell::Value(old)) => *old = v,
+                _ => return Err(self.array_as_scalar(Place::Local(n))),
+            },
+            (Target::Special(s), _) => self.store_special(s, v)?,
+            (Target::Record, _) => self.set_record(&v),
+            (Target::Field, Address::Field(0)) => self.set_record(&v),
+            (Target::Field, Address::Field(n)) => self.record.set_field(n, v),
+            (Target::Element(_), Address::Element(a, k)) => match a.borrow_mut().slot(k) {
+                Slot::Value(old) => *old = v,
+                Slot::Array(_) => return Err(inner_as_scalar()),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_special(&mut self, s: Special) -> Result<Value> {
+        Ok(match s {
+            Special::Nf => Value::Num(self.record.count() as f64),
+            Special::Nr => Value::Num(self.nr),
+            Special::Fnr => Value::Num(self.fnr),
+            Special::Rt => Value::str(&self.rt),
+            other => match &self.globals[other as usize] {
+                Cell::Value(v) => v.clone(),
+                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(other as u32))),
+            },
+        })
+    }
+
+    pub(super) fn store_special(&mut self, s: Special, v: Value) -> Result<()> {
+        use Special as S;
+        match s {
+            S::Nf => {
+                let n = self.number(&v);
+                if n < 0.0 || n.is_nan() {
+                    return Err(RunError::fatal("NF set to negative value"));
+                }
+                if n > MAX_FIELDS as f64 {
+                    return Err(RunError::fatal("NF set to a value that is too large"));
+                }
+                self.record.set_count(n as usize);
+                // gawk joins at once: a later OFS does not matter.
+                self.record.rebuild(&self.ofs, &self.convfmt);
+                return Ok(());
+            }
+            S::Nr => {
+                self.nr = self.number(&v);
+                return Ok(());
+            }
+            S::Fnr => {
+                self.fnr = self.number(&v);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let text = v.text(&self.convfmt);
+        self.set_global(s, v);
+        match s {
+            S::Ofs => {
+                self.record.rebuild(&self.ofs, &self.convfmt);
+                self.ofs = text.to_vec();
+            }
+            S::Ors => self.ors = text.to_vec(),
+            S::Subsep => self.subsep = text.to_vec(),
+            S::Convfmt => self.convfmt = NumberFormat::new(&text),
+            S::Ofmt => self.ofmt = NumberFormat::new(&text),
+            S::Rs => {
+                self.set_rs(&text)?;
+                // Newlines part fields too in paragraph mode.
+                self.set_field_mode(None)?;
+            }
+            S::Ignorecase => {
+                let on = self.global_value(S::Ignorecase).truth();
+                self.regexes.set_icase(on);
+                let rs = self.global_value(S::Rs).text(&self.convfmt);
+                self.set_rs(&rs)?;
+                self.set_field_mode(None)?;
+            }
+            S::Fs | S::Fieldwidths | S::Fpat => self.set_field_mode(Some(s))?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn global_value(&self, s: Special) -> Value {
+        match &self.globals[s as usize] {
+            Cell::Value(v) => v.clone(),
+            Cell::Array(_) => Value::Uninit,
+        }
+    }
+
+    fn set_rs(&mut self, rs: &[u8]) -> Result<()> {
+        self.separator = match rs {
+            [] => Separator::Paragraph,
+            [c] if !(self.regexes.icase() && c.is_ascii_alphabetic()) => Separator::Byte(*c),
+            _ => Separator::Regex(self.regexes.dynamic(rs)?),
+        };
+        Ok(())
+    }
+
+    /// Chooses how records are cut: by the variable just set, or as before.
+    fn set_field_mode(&mut self, by: Option<Special>) -> Result<()> {
+        // The current record keeps the old way.
+        self.record.cut_all();
+        let mode = by.unwrap_or(self.main.field_mode);
+        self.main.field_mode = mode;
+        let text = self.global_value(mode).text(&self.convfmt);
+        let paragraph = matches!(self.separator, Separator::Paragraph);
+        let splitter = match mode {
+            Special::Fieldwidths => Splitter::Widths(widths(&text)?),
+            Special::Fpat => Splitter::Pattern(self.regexes.dynamic(&text)?),
+            _ => self.splitter(&text)?,
+        };
+        let plain = matches!(splitter, Splitter::Blanks | Splitter::Chars)
+            || !matches!(mode, Special::Fs);
+        self.record.splitter = if paragraph && !plain {
+            Splitter::OrNewline(Box::new(splitter))
+        } else {
+            splitter
+        };
+        self.set_procinfo_mode(mode);
+        Ok(())
+    }
+
+    fn set_procinfo_mode(&mut self, mode: Special) {
+        if let Cell::Array(a) = &self.globals[Special::Procinfo as usize] {
+            let name: &[u8] = match mode {
+                Special::Fieldwidths => b"FIELDWIDTHS",
+                Special::Fpat => b"FPAT",
+                _ => b"FS",
+            };
+            a.borrow_mut().set(Key::from_bytes(b"FS"), Value::str(name));
+        }
+    }
+
+    /// How FS or `split`'s separator cuts (POSIX awk, "Regular Expressions": FS).
+    pub(super) fn splitter(&mut self, fs: &[u8]) -> Result<Splitter> {
+        Ok(match fs {
+            b" " => Splitter::Blanks,
+            [] => Splitter::Chars,
+            b"\\" => Splitter::Byte(b'\\'),
+            [c] if self.regexes.icase() && c.is_ascii_alphabetic() => {
+                Splitter::Regex(self.regexes.dynamic(fs)?)
+            }
+            [c] => Splitter::Byte(*c),
+            // `[|]`, `\\|` and the like are one byte too.
+            [b'\\', c] if b"|.*+?()[]{}^$/".contains(c) => Splitter::Byte(*c),
+            [b'[', c, b']'] if *c != b'^' && *c != b'\\' && !self.regexes.icase() && c.is_ascii() => {
+                Splitter::Byte(*c)
+            }
+            _ => Splitter::Regex(self.regexes.dynamic(fs)?),
+        })
+    }
+
+    /// An assignment of the command line: escapes are resolved, numbers recognized.
+    pub(super) fn assign_by_name(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
+        let mut text = Vec::with_capacity(value.len());
+        let mut at = 0;
+        while at < value.len() {
+            if value[at] == b'\\' && at + 1 < value.len() {
+                let (used, warning) = crate::lex::escape(&value[at + 1..], &mut text);
+                if let Some(w) = warning {
+                    self.ctx.error(format_args!("warning: {w}"));
+                }
+                at += 1 + used;
+            } else {
+                text.push(value[at]);
+                at += 1;
+            }
+        }
+        let v = Value::Input(Text::from_vec(text));
+        let code = self.code.clone();
+        let Some(n) = code.globals.iter().position(|g| g == name) else { return Ok(()) };
+        match Special::from_index(n as u32) {
+            Some(s) if s.watched() => self.store_special(s, v),
+            _ => self.store_target(Target::Global(n as u32), Address::None, v),
+        }
+    }
+
+    /// Compiles a dynamic pattern from a value.
+    pub(super) fn pattern_from(&mut self, v: &Value) -> Result<Rc<box_text::regex::Regex>> {
+        match v {
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => self.regexes.dynamic(t),
+            other => {
+                let t = other.text(&self.convfmt);
+                self.regexes.dynamic(&t)
+            }
+        }
+    }
+}
+
+/// Where an element or field is.
+pub(super) enum Address {
+    None,
+    Field(usize),
+    Element(ArrayRef, Key),
+}
+
+pub(super) fn inner_as_scalar() -> RunError {
+    RunError::fatal("attempt to use array in a scalar context")
+}
+
+/// FIELDWIDTHS: `3 2:4 *`.
+fn widths(text: &[u8]) -> Result<Vec<(usize, Option<usize>)>> {
+    let bad = || {
+        let shown = String::from_utf8_lossy(text);
+        RunError::fatal(format!("invalid FIELDWIDTHS value, for field, near `{shown}'"))
+    };
+    let number = |t: &[u8]| -> Result<usize> {
+        let n: usize = std::str::from_utf8(t).ok().and_then(|t| t.parse().ok()).ok_or_else(bad)?;
+        Ok(n.min(MAX_FIELDS))
+    };
+    let mut list = Vec::new();
+    for word in text.split(|c| matches!(c, b' ' | b'\t' | b'\n')).filter(|w| !w.is_empty()) {
+        let (skip, width) = match word.iter().position(|c| *c == b':') {
+            Some(n) => (number(&word[..n])?, &word[n + 1..]),
+            None => (0, word),
+        };
+        list.push((skip, if width == b"*" { None } else { Some(number(width)?) }));
+    }
+    Ok(list)
+}

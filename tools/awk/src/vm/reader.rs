@@ -1,0 +1,209 @@
+//! Records from a stream: lines, paragraphs, or parted by a regular expression (RS).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use box_applet::Input;
+use box_text::regex::Regex;
+use memchr::memchr;
+
+/// Read at once; more if a record is longer.
+const CHUNK: usize = 64 * 1024;
+
+/// What ends a record.
+#[derive(Clone, Debug)]
+pub enum Separator {
+    Byte(u8),
+    /// Empty lines (`RS = ""`).
+    Paragraph,
+    Regex(Rc<Regex>),
+}
+
+/// A stream and what was read ahead of it.
+#[derive(Debug)]
+pub struct Reader {
+    /// `None`: the applet's standard input.
+    file: Option<File>,
+    buf: Vec<u8>,
+    /// Unread part of `buf`.
+    start: usize,
+    end: usize,
+    eof: bool,
+}
+
+impl Reader {
+    pub fn new(file: Option<File>) -> Reader {
+        Reader { file, buf: Vec::new(), start: 0, end: 0, eof: false }
+    }
+
+    /// Reads more behind what is there. `false` at the end of input.
+    fn fill(&mut self, stdin: &mut Input) -> io::Result<bool> {
+        if self.eof {
+            return Ok(false);
+        }
+        if self.start > 0 {
+            self.buf.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.buf.len() - self.end < CHUNK {
+            self.buf.resize((self.end + CHUNK).max(self.end * 2), 0);
+        }
+        let room = &mut self.buf[self.end..];
+        let n = loop {
+            let read = match &mut self.file {
+                Some(f) => f.read(room),
+                None => stdin.read(room),
+            };
+            match read {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    self.eof = true;
+                    return Err(e);
+                }
+                Ok(n) => break n,
+            }
+        };
+        self.end += n;
+        self.eof = n == 0;
+        Ok(n > 0)
+    }
+
+    /// Reads the next record into `text` and what ended it into `rt`. `false` at the end.
+    #[inline]
+    pub fn next(
+        &mut self,
+        stdin: &mut Input,
+        separator: &Separator,
+        text: &mut Vec<u8>,
+        rt: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        match separator {
+            Separator::Byte(b) => self.line(stdin, *b, text, rt),
+            Separator::Paragraph => self.paragraph(stdin, text, rt),
+            Separator::Regex(re) => self.by_regex(stdin, re, text, rt),
+        }
+    }
+
+    fn take(&mut self, record: usize, terminator: usize, text: &mut Vec<u8>, rt: &mut Vec<u8>) {
+        let (a, b) = (self.start + record, self.start + record + terminator);
+        text.clear();
+        text.extend_from_slice(&self.buf[self.start..a]);
+        rt.clear();
+        rt.extend_from_slice(&self.buf[a..b]);
+        self.start = b;
+    }
+
+    fn line(
+        &mut self,
+        stdin: &mut Input,
+        sep: u8,
+        text: &mut Vec<u8>,
+        rt: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        let mut seen = 0;
+        loop {
+            let ahead = &self.buf[self.start + seen..self.end];
+            if let Some(n) = memchr(sep, ahead) {
+                self.take(seen + n, 1, text, rt);
+                return Ok(true);
+            }
+            seen = self.end - self.start;
+            if !self.fill(stdin)? {
+                return Ok(self.rest(text, rt));
+            }
+        }
+    }
+
+    /// The last record, which nothing ends.
+    fn rest(&mut self, text: &mut Vec<u8>, rt: &mut Vec<u8>) -> bool {
+        let len = self.end - self.start;
+        if len == 0 {
+            return false;
+        }
+        self.take(len, 0, text, rt);
+        true
+    }
+
+    fn paragraph(
+        &mut self,
+        stdin: &mut Input,
+        text: &mut Vec<u8>,
+        rt: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        // Newlines before the first paragraph.
+        loop {
+            while self.start < self.end && self.buf[self.start] == b'\n' {
+                self.start += 1;
+            }
+            if self.start < self.end {
+                break;
+            }
+            if !self.fill(stdin)? {
+                return Ok(false);
+            }
+        }
+        let mut seen = 0;
+        loop {
+            let ahead = &self.buf[self.start..self.end];
+            if let Some(n) = memchr::memmem::find(&ahead[seen..], b"\n\n") {
+                let from = seen + n;
+                let newlines = ahead[from..].iter().take_while(|c| **c == b'\n').count();
+                if from + newlines < ahead.len() || self.eof {
+                    self.take(from, newlines, text, rt);
+                    return Ok(true);
+                }
+                seen = from;
+            } else {
+                seen = ahead.len().saturating_sub(1);
+            }
+            if !self.fill(stdin)? {
+                let ahead = &self.buf[self.start..self.end];
+                let newlines = ahead.iter().rev().take_while(|c| **c == b'\n').count();
+                let len = ahead.len();
+                self.take(len - newlines, newlines, text, rt);
+                return Ok(true);
+            }
+        }
+    }
+
+    fn by_regex(
+        &mut self,
+        stdin: &mut Input,
+        re: &Regex,
+        text: &mut Vec<u8>,
+        rt: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        if self.start == self.end && !self.fill(stdin)? {
+            return Ok(false);
+        }
+        loop {
+            let ahead = &self.buf[self.start..self.end];
+            let mut from = 0;
+            let found = loop {
+                match re.find_at(ahead, from) {
+                    Some((s, e)) if s == e && e < ahead.len() => from = e + 1,
+                    Some((s, e)) if s == e => break None,
+                    other => break other,
+                }
+            };
+            match found {
+                // A match at the very end might become longer.
+                Some((s, e)) if e < ahead.len() || self.eof => {
+                    self.take(s, e - s, text, rt);
+                    return Ok(true);
+                }
+                found => {
+                    if !self.fill(stdin)? {
+                        if let Some((s, e)) = found {
+                            self.take(s, e - s, text, rt);
+                            return Ok(true);
+                        }
+                        return Ok(self.rest(text, rt));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The current record and its fields. Fields are cut only as far as asked for; only once one
+//! is assigned do they become values of their own.
+
+use super::split::{Span, Splitter};
+use crate::text::Text;
+use crate::value::{NumberFormat, Value};
+
+/// Most fields there may be.
+pub const MAX_FIELDS: usize = 20_000_000;
+
+/// `$0` and `$1`, `$2`, ...
+#[derive(Debug)]
+pub struct Record {
+    text: Vec<u8>,
+    /// Fields cut so far.
+    spans: Vec<Span>,
+    /// Where cutting goes on; `None` when done.
+    resume: Option<usize>,
+    /// Values, once a field or NF was assigned; then `spans` is not used.
+    owned: Option<Vec<Value>>,
+    /// `text` must be joined from `owned` anew.
+    stale: bool,
+    pub splitter: Splitter,
+    pub utf8: bool,
+}
+
+impl Record {
+    pub fn new(utf8: bool) -> Record {
+        Record {
+            text: Vec::new(),
+            spans: Vec::new(),
+            resume: None,
+            owned: None,
+            stale: false,
+            splitter: Splitter::Blanks,
+            utf8,
+        }
+    }
+
+    /// The buffer to read the next record into; call [`Record::begin`] after.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    /// Starts over with the text now in the buffer.
+    pub fn begin(&mut self) {
+        self.spans.clear();
+        self.resume = Some(0);
+        self.owned = None;
+        self.stale = false;
+    }
+
+    /// Sets `$0`.
+    pub fn set(&mut self, text: &[u8]) {
+        self.text.clear();
+        self.text.extend_from_slice(text);
+        self.begin();
+    }
+
+    /// `$0`, joined by OFS if fields were assigned.
+    #[inline]
+    pub fn text(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> &[u8] {
+        if self.stale {
+            self.rebuild(ofs, convfmt);
+        }
+        &self.text
+    }
+
+    /// Joins `$0` now if that is due (before OFS changes).
+    pub fn rebuild(&mut self, ofs: &[u8], convfmt: &NumberFormat) {
+        if let Some(owned) = &self.owned {
+            if self.stale {
+                self.text.clear();
+                for (n, v) in owned.iter().enumerate() {
+                    if n > 0 {
+                        self.text.extend_from_slice(ofs);
+                    }
+                    v.append_to(&mut self.text, convfmt);
+                }
+            }
+        }
+        self.stale = false;
+    }
+
+    #[inline]
+    fn cut(&mut self, want: usize) {
+        if self.spans.len() < want {
+            if let Some(pos) = self.resume {
+                self.resume =
+                    self.splitter.advance(&self.text, pos, want, &mut self.spans, self.utf8);
+            }
+        }
+    }
+
+    /// Cuts all fields now (before the way to cut changes).
+    pub fn cut_all(&mut self) {
+        if self.owned.is_none() {
+            self.cut(usize::MAX);
+        }
+    }
+
+    /// NF.
+    pub fn count(&mut self) -> usize {
+        self.cut_all();
+        self.owned.as_ref().map_or(self.spans.len(), Vec::len)
+    }
+
+    /// `$n`, n from 1. Unset beyond NF.
+    #[inline]
+    pub fn field(&mut self, n: usize) -> Value {
+        if let Some(owned) = &self.owned {
+            return owned.get(n - 1).cloned().unwrap_or(Value::Uninit);
+        }
+        self.cut(n);
+        match self.spans.get(n - 1) {
+            Some(&(a, b)) => Value::Input(Text::new(&self.text[a as usize..b as usize])),
+            None => Value::Uninit,
+        }
+    }
+
+    /// The bytes of `$n`, n from 1, if they are there without formatting.
+    #[inline]
+    pub fn field_bytes(&mut self, n: usize) -> Option<&[u8]> {
+        if self.owned.is_some() {
+            return None;
+        }
+        self.cut(n);
+        Some(match self.spans.get(n - 1) {
+            Some(&(a, b)) => &self.text[a as usize..b as usize],
+            None => &[],
+        })
+    }
+
+    fn own(&mut self) -> &mut Vec<Value> {
+        self.cut_all();
+        let (text, spans) = (&self.text, &self.spans);
+        self.owned.get_or_insert_with(|| {
+            let value = |&(a, b): &Span| Value::Input(Text::new(&text[a as usize..b as usize]));
+            spans.iter().map(value).collect()
+        })
+    }
+
+    /// Assigns `$n`, n from 1; fields between come into being empty.
+    pub fn set_field(&mut self, n: usize, value: Value) {
+        let owned = self.own();
+        if owned.len() < n {
+            owned.resize(n, Value::EMPTY);
+        }
+        // A number keeps its value; it is formatted when the record is joined.
+        owned[n - 1] = match value {
+            Value::Uninit => Value::EMPTY,
+            other => other,
+        };
+        self.stale = true;
+    }
+
+    /// Assigns NF.
+    pub fn set_count(&mut self, n: usize) {
+        self.own().resize(n, Value::EMPTY);
+        self.stale = true;
+    }
+}

@@ -1,0 +1,92 @@
+//! Compiled patterns: static ones by number, dynamic ones by text.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use box_text::regex::{Options, Regex, Syntax};
+
+use crate::error::RunError;
+
+/// Most dynamic patterns kept; then all are forgotten.
+const MAX_KEPT: usize = 500;
+
+/// All patterns of a run.
+pub struct Regexes {
+    texts: Vec<Vec<u8>>,
+    fixed: Vec<Option<Rc<Regex>>>,
+    dynamic: HashMap<Vec<u8>, Rc<Regex>>,
+    /// The last dynamic one, asked for again most of the time.
+    last: Option<(Vec<u8>, Rc<Regex>)>,
+    icase: bool,
+    utf8: bool,
+}
+
+impl Regexes {
+    pub fn new(texts: Vec<Vec<u8>>, utf8: bool) -> Regexes {
+        let fixed = vec![None; texts.len()];
+        Regexes { texts, fixed, dynamic: HashMap::new(), last: None, icase: false, utf8 }
+    }
+
+    /// IGNORECASE was set.
+    pub fn set_icase(&mut self, icase: bool) {
+        if icase != self.icase {
+            self.icase = icase;
+            self.fixed.iter_mut().for_each(|r| *r = None);
+            self.dynamic.clear();
+            self.last = None;
+        }
+    }
+
+    pub fn icase(&self) -> bool {
+        self.icase
+    }
+
+    /// A static pattern.
+    #[inline]
+    pub fn fixed(&mut self, n: u32) -> Result<Rc<Regex>, RunError> {
+        if let Some(Some(re)) = self.fixed.get(n as usize) {
+            return Ok(re.clone());
+        }
+        let text = self.texts.get(n as usize).cloned().unwrap_or_default();
+        let re = self.compile(&text)?;
+        if let Some(slot) = self.fixed.get_mut(n as usize) {
+            *slot = Some(re.clone());
+        }
+        Ok(re)
+    }
+
+    /// A pattern given as text.
+    pub fn dynamic(&mut self, text: &[u8]) -> Result<Rc<Regex>, RunError> {
+        if let Some((t, re)) = &self.last {
+            if t == text {
+                return Ok(re.clone());
+            }
+        }
+        let re = match self.dynamic.get(text) {
+            Some(re) => re.clone(),
+            None => {
+                if self.dynamic.len() >= MAX_KEPT {
+                    self.dynamic.clear();
+                }
+                let re = self.compile(text)?;
+                self.dynamic.insert(text.to_vec(), re.clone());
+                re
+            }
+        };
+        self.last = Some((text.to_vec(), re.clone()));
+        Ok(re)
+    }
+
+    fn compile(&self, text: &[u8]) -> Result<Rc<Regex>, RunError> {
+        compile(text, self.icase, self.utf8)
+    }
+}
+
+/// Compiles a pattern in awk's dialect.
+pub fn compile(text: &[u8], icase: bool, utf8: bool) -> Result<Rc<Regex>, RunError> {
+    let options = Options::new(Syntax::Awk).icase(icase).utf8(utf8);
+    Regex::new(text, &options).map(Rc::new).map_err(|e| {
+        let shown = String::from_utf8_lossy(text);
+        RunError::fatal(format!("invalid regexp: {e}: /{shown}/"))
+    })
+}

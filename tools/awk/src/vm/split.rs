@@ -1,0 +1,257 @@
+//! Cutting a text into fields: FS, FPAT, FIELDWIDTHS, and `split`.
+
+use std::rc::Rc;
+
+use box_text::number::utf8_len;
+use box_text::regex::Regex;
+use memchr::memchr;
+
+/// Start and end of a field within its text.
+pub type Span = (u32, u32);
+
+/// How to cut.
+#[derive(Clone, Debug)]
+pub enum Splitter {
+    /// Runs of blanks and newlines; leading and trailing ones do not count.
+    Blanks,
+    Byte(u8),
+    /// Each match of the expression.
+    Regex(Rc<Regex>),
+    /// Each character a field (`FS = ""`).
+    Chars,
+    /// Skipped and taken characters; `None`: the rest.
+    Widths(Vec<(usize, Option<usize>)>),
+    /// Each match is a field (FPAT).
+    Pattern(Rc<Regex>),
+    /// By the first, and by newlines too (paragraph mode).
+    OrNewline(Box<Splitter>),
+}
+
+#[inline]
+fn is_blank(c: u8) -> bool {
+    matches!(c, b' ' | b'\t' | b'\n')
+}
+
+#[inline]
+fn span(a: usize, b: usize) -> Span {
+    (a as u32, b as u32)
+}
+
+impl Splitter {
+    /// Cuts on from `pos` until `want` fields are there. Returns where to go on, `None` when
+    /// the text is used up. Starts with `pos` 0 and no fields. Only [`Splitter::Blanks`] and
+    /// [`Splitter::Byte`] ever stop early.
+    #[inline]
+    pub fn advance(
+        &self,
+        text: &[u8],
+        pos: usize,
+        want: usize,
+        fields: &mut Vec<Span>,
+        utf8: bool,
+    ) -> Option<usize> {
+        match self {
+            Splitter::Blanks => {
+                let mut at = pos;
+                loop {
+                    while at < text.len() && is_blank(text[at]) {
+                        at += 1;
+                    }
+                    if at >= text.len() {
+                        return None;
+                    }
+                    if fields.len() >= want {
+                        return Some(at);
+                    }
+                    let from = at;
+                    while at < text.len() && !is_blank(text[at]) {
+                        at += 1;
+                    }
+                    fields.push(span(from, at));
+                }
+            }
+            Splitter::Byte(sep) => {
+                let mut at = pos;
+                if text.is_empty() {
+                    return None;
+                }
+                while fields.len() < want {
+                    match memchr(*sep, &text[at..]) {
+                        Some(n) => {
+                            fields.push(span(at, at + n));
+                            at += n + 1;
+                        }
+                        None => {
+                            fields.push(span(at, text.len()));
+                            return None;
+                        }
+                    }
+                }
+                Some(at)
+            }
+            _ => {
+                self.cut(text, fields, None, utf8);
+                None
+            }
+        }
+    }
+
+    /// Cuts a whole text; the separators too if asked for.
+    pub fn cut(
+        &self,
+        text: &[u8],
+        fields: &mut Vec<Span>,
+        mut seps: Option<&mut Vec<Span>>,
+        utf8: bool,
+    ) {
+        match self {
+            Splitter::Blanks => {
+                self.advance(text, 0, usize::MAX, fields, utf8);
+                if let Some(seps) = seps {
+                    // The blanks before, between and after.
+                    let mut end = 0;
+                    for f in fields.iter() {
+                        seps.push((end, f.0));
+                        end = f.1;
+                    }
+                    seps.push(span(end as usize, text.len()));
+                }
+            }
+            Splitter::Byte(_) => {
+                self.advance(text, 0, usize::MAX, fields, utf8);
+                if let Some(seps) = seps {
+                    seps.extend(fields.windows(2).map(|w| (w[0].1, w[1].0)));
+                }
+            }
+            Splitter::Chars => {
+                let mut at = 0;
+                while at < text.len() {
+                    let len = if utf8 { utf8_len(&text[at..]) } else { 1 };
+                    fields.push(span(at, at + len));
+                    at += len;
+                    if at < text.len() {
+                        if let Some(seps) = &mut seps {
+                            seps.push(span(at, at));
+                        }
+                    }
+                }
+            }
+            Splitter::Regex(re) => {
+                let find = |at| re.find_at(text, at);
+                by_matches(text, fields, seps, find);
+            }
+            Splitter::OrNewline(inner) => match &**inner {
+                Splitter::Blanks => inner.cut(text, fields, seps, utf8),
+                Splitter::Byte(b) => {
+                    let find = |at: usize| {
+                        let n = memchr::memchr2(*b, b'\n', &text[at..])?;
+                        Some((at + n, at + n + 1))
+                    };
+                    by_matches(text, fields, seps, find);
+                }
+                Splitter::Regex(re) => {
+                    let find = |at: usize| {
+                        let line = memchr(b'\n', &text[at..]).map(|n| (at + n, at + n + 1));
+                        let mut from = at;
+                        let hit = loop {
+                            match re.find_at(text, from) {
+                                Some((s, e)) if s == e && e < text.len() => from = e + 1,
+                                Some((s, e)) if s == e => break None,
+                                other => break other,
+                            }
+                        };
+                        match (line, hit) {
+                            (Some(l), Some(h)) if h.0 <= l.0 => Some(h),
+                            (None, hit) => hit,
+                            (line, _) => line,
+                        }
+                    };
+                    by_matches(text, fields, seps, find);
+                }
+                other => other.cut(text, fields, seps, utf8),
+            },
+            Splitter::Pattern(re) => by_content(re, text, fields, seps),
+            Splitter::Widths(list) => {
+                let chars = |from: usize, n: usize| {
+                    let mut at = from;
+                    for _ in 0..n {
+                        if at >= text.len() {
+                            break;
+                        }
+                        at += if utf8 { utf8_len(&text[at..]) } else { 1 };
+                    }
+                    at
+                };
+                let mut at = 0;
+                for (skip, width) in list {
+                    at = chars(at, *skip);
+                    if at >= text.len() {
+                        break;
+                    }
+                    let end = width.map_or(text.len(), |w| chars(at, w));
+                    fields.push(span(at, end));
+                    at = end;
+                }
+            }
+        }
+    }
+}
+
+/// Fields between matches that are not empty.
+fn by_matches(
+    text: &[u8],
+    fields: &mut Vec<Span>,
+    mut seps: Option<&mut Vec<Span>>,
+    find: impl Fn(usize) -> Option<(usize, usize)>,
+) {
+    if text.is_empty() {
+        return;
+    }
+    let (mut from, mut search) = (0, 0);
+    while search <= text.len() {
+        match find(search) {
+            Some((s, e)) if e > s => {
+                fields.push(span(from, s));
+                if let Some(seps) = &mut seps {
+                    seps.push(span(s, e));
+                }
+                from = e;
+                search = e;
+            }
+            Some((_, e)) => search = e + 1,
+            None => break,
+        }
+    }
+    fields.push(span(from, text.len()));
+}
+
+/// Fields are the matches; an empty one right behind a field is its separator's start.
+fn by_content(re: &Regex, text: &[u8], fields: &mut Vec<Span>, mut seps: Option<&mut Vec<Span>>) {
+    let (mut pos, mut last_end, mut sep_from) = (0, None, 0);
+    while pos <= text.len() {
+        let Some((s, e)) = re.find_at(text, pos) else { break };
+        if s == e && (last_end == Some(s) || text.is_empty()) {
+            if s >= text.len() {
+                break;
+            }
+            pos = s + utf8_len(&text[s..]).max(1);
+            last_end = None;
+            continue;
+        }
+        if let Some(seps) = &mut seps {
+            seps.push(span(sep_from, s));
+        }
+        sep_from = e;
+        fields.push(span(s, e));
+        if s == e {
+            pos = e + 1;
+            last_end = None;
+        } else {
+            pos = e;
+            last_end = Some(e);
+        }
+    }
+    if let Some(seps) = &mut seps {
+        seps.push(span(sep_from, text.len()));
+    }
+}

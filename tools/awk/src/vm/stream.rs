@@ -1,0 +1,370 @@
+//! Redirections that are open: files, pipes, coprocesses; `close`, `fflush`, `system`.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::rc::Rc;
+
+use box_applet::Env;
+use box_applet::command::{Child, Command, Stream};
+use box_sys::{WaitStatus, strerror};
+
+use super::reader::Reader;
+use super::{Cell, Machine, Result};
+use crate::array::Slot;
+use crate::ast::Redirect;
+use crate::error::RunError;
+use crate::special::Special;
+use crate::text::Text;
+use crate::value::Value;
+
+/// An open output.
+pub(super) enum Out {
+    Stdout,
+    Stderr,
+    File(BufWriter<File>),
+    /// A command's standard input.
+    Pipe(BufWriter<File>, Child),
+    /// Where commands cannot run beside us: its whole input, for `close`.
+    Spool(BufWriter<File>, Vec<u8>),
+}
+
+/// An open input.
+pub(super) struct In {
+    pub reader: Reader,
+    pub child: Option<Child>,
+}
+
+/// A command with both ends.
+pub(super) struct Coprocess {
+    pub out: Option<BufWriter<File>>,
+    pub reader: Option<Reader>,
+    child: Child,
+}
+
+/// All that is open, by name.
+#[derive(Default)]
+pub(super) struct Streams {
+    pub files_out: HashMap<Vec<u8>, Out>,
+    pub pipes_out: HashMap<Vec<u8>, Out>,
+    pub files_in: HashMap<Vec<u8>, In>,
+    pub pipes_in: HashMap<Vec<u8>, In>,
+    pub coprocesses: HashMap<Vec<u8>, Coprocess>,
+}
+
+/// A wait status as gawk reports it: the exit code, or 256 plus the signal.
+fn status_number(status: WaitStatus) -> f64 {
+    match status {
+        WaitStatus::Exited(c) => f64::from(c),
+        WaitStatus::Signaled(s) => 256.0 + f64::from(s),
+    }
+}
+
+impl Machine<'_, '_> {
+    /// The environment of commands: ENVIRON as it is now.
+    fn command_env(&self) -> Env {
+        match &self.globals[Special::Environ as usize] {
+            Cell::Array(a) => {
+                let a = a.borrow();
+                let pairs = a.iter().filter_map(|(k, slot)| match slot {
+                    Slot::Value(v) => Some((k.text().to_vec(), v.text(&self.convfmt).to_vec())),
+                    Slot::Array(_) => None,
+                });
+                pairs.collect()
+            }
+            Cell::Value(_) => self.ctx.env.clone(),
+        }
+    }
+
+    fn shell(&self, command: &[u8]) -> Command {
+        let mut c = Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), command.to_vec()]);
+        c.env = Some(self.command_env());
+        c
+    }
+
+    /// Flushes everything open, before a command runs.
+    pub(super) fn flush_all(&mut self) -> Result<()> {
+        self.flush_stdout()?;
+        let outs = self.streams.files_out.values_mut().chain(self.streams.pipes_out.values_mut());
+        for out in outs {
+            if let Out::File(w) | Out::Pipe(w, _) | Out::Spool(w, _) = out {
+                let _ = w.flush();
+            }
+        }
+        for c in self.streams.coprocesses.values_mut() {
+            if let Some(w) = &mut c.out {
+                let _ = w.flush();
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn flush_stdout(&mut self) -> Result<()> {
+        let flushed = self.ctx.stdout.flush();
+        self.check_stdout(flushed)
+    }
+
+    /// A closed pipe ends the run; other errors are told.
+    pub(super) fn check_stdout(&mut self, r: io::Result<()>) -> Result<()> {
+        match r {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(RunError::BrokenPipe),
+            Err(e) => {
+                let text = strerror(&e);
+                self.ctx.stdout.take_error();
+                Err(RunError::fatal(format!("print to \"standard output\" failed: {text}")))
+            }
+        }
+    }
+
+    /// `system(command)`.
+    pub(super) fn system(&mut self, command: &[u8]) -> Result<f64> {
+        self.flush_all()?;
+        let started = self.shell(command).start(self.ctx);
+        Ok(match started {
+            Ok(child) => child.wait(self.ctx).map_or(-1.0, status_number),
+            Err(e) => {
+                self.ctx.error(format_args!("sh: {}", e.message));
+                f64::from(e.status)
+            }
+        })
+    }
+
+    fn cannot_start(&self, command: &[u8], message: &str) -> RunError {
+        let shown = String::from_utf8_lossy(command);
+        RunError::fatal(format!("cannot open pipe `{shown}': {message}"))
+    }
+
+    /// Opens `command | getline`.
+    pub(super) fn open_command(&mut self, command: &[u8]) -> Result<()> {
+        self.flush_all()?;
+        let piped = self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &strerror(&e)))?;
+        let (r, w) = piped;
+        let mut c = self.shell(command);
+        c.stdout = Stream::File(Rc::new(w));
+        let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
+        drop(c);
+        let input = In { reader: Reader::new(Some(r)), child: Some(child) };
+        self.streams.pipes_in.insert(command.to_vec(), input);
+        Ok(())
+    }
+
+    /// Opens an output by name.
+    pub(super) fn open_output(&mut self, kind: Redirect, name: &[u8]) -> Result<()> {
+        if name.is_empty() {
+            return Err(RunError::fatal("expression for redirection has null string value"));
+        }
+        if kind == Redirect::Pipe {
+            let out = self.open_pipe(name)?;
+            self.streams.pipes_out.insert(name.to_vec(), out);
+            return Ok(());
+        }
+        let out = match name {
+            b"/dev/stdout" | b"/dev/fd/1" | b"-" => Out::Stdout,
+            b"/dev/stderr" | b"/dev/fd/2" => Out::Stderr,
+            _ => {
+                let path = self.ctx.path(name);
+                let mut options = File::options();
+                options.create(true);
+                if kind == Redirect::Append {
+                    options.append(true);
+                } else {
+                    options.write(true).truncate(true);
+                }
+                let file = options.open(path).map_err(|e| {
+                    let shown = String::from_utf8_lossy(name);
+                    let text = strerror(&e);
+                    RunError::fatal(format!("cannot redirect to `{shown}': {text}"))
+                })?;
+                Out::File(BufWriter::with_capacity(32 * 1024, file))
+            }
+        };
+        self.streams.files_out.insert(name.to_vec(), out);
+        Ok(())
+    }
+
+    fn open_pipe(&mut self, command: &[u8]) -> Result<Out> {
+        self.flush_all()?;
+        let (r, w) =
+            self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &strerror(&e)))?;
+        let w = BufWriter::with_capacity(32 * 1024, w);
+        if !self.ctx.procs.concurrent() {
+            drop(r);
+            return Ok(Out::Spool(w, command.to_vec()));
+        }
+        let mut c = self.shell(command);
+        c.stdin = Stream::File(Rc::new(r));
+        let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
+        Ok(Out::Pipe(w, child))
+    }
+
+    pub(super) fn open_coprocess(&mut self, command: &[u8]) -> Result<()> {
+        let shown = String::from_utf8_lossy(command).into_owned();
+        if command.starts_with(b"/inet") {
+            return Err(RunError::fatal(format!("`{shown}': no network in this system")));
+        }
+        if !self.ctx.procs.concurrent() {
+            let message = format!("cannot open two way pipe `{shown}': processes do not run concurrently here");
+            return Err(RunError::fatal(message));
+        }
+        self.flush_all()?;
+        let fail = |e: io::Error| {
+            RunError::fatal(format!("cannot open two way pipe `{shown}': {}", strerror(&e)))
+        };
+        let (child_in, to_child) = self.ctx.procs.pipe().map_err(fail)?;
+        let (from_child, child_out) = self.ctx.procs.pipe().map_err(fail)?;
+        let mut c = self.shell(command);
+        c.stdin = Stream::File(Rc::new(child_in));
+        c.stdout = Stream::File(Rc::new(child_out));
+        let child = c.start(self.ctx).map_err(|e| {
+            RunError::fatal(format!("cannot open two way pipe `{shown}': {}", e.message))
+        })?;
+        let coprocess = Coprocess {
+            out: Some(BufWriter::new(to_child)),
+            reader: Some(Reader::new(Some(from_child))),
+            child,
+        };
+        self.streams.coprocesses.insert(command.to_vec(), coprocess);
+        Ok(())
+    }
+
+    /// Ends one output; its status.
+    fn end_output(&mut self, out: Out) -> f64 {
+        match out {
+            Out::Stdout | Out::Stderr => 0.0,
+            Out::File(mut w) => if w.flush().is_ok() { 0.0 } else { -1.0 },
+            Out::Pipe(mut w, child) => {
+                let _ = w.flush();
+                drop(w);
+                child.wait(self.ctx).map_or(-1.0, status_number)
+            }
+            Out::Spool(w, command) => {
+                let Ok(mut file) = w.into_inner() else { return -1.0 };
+                if file.seek(SeekFrom::Start(0)).is_err() {
+                    return -1.0;
+                }
+                let _ = self.ctx.stdout.flush();
+                let mut c = self.shell(&command);
+                c.stdin = Stream::File(Rc::new(file));
+                match c.start(self.ctx) {
+                    Ok(child) => child.wait(self.ctx).map_or(-1.0, status_number),
+                    Err(e) => f64::from(e.status),
+                }
+            }
+        }
+    }
+
+    fn end_input(&mut self, input: In) -> f64 {
+        let In { reader, child } = input;
+        drop(reader);
+        match child {
+            Some(child) => child.wait(self.ctx).map_or(-1.0, status_number),
+            None => 0.0,
+        }
+    }
+
+    /// `close(name)` and `close(name, how)`.
+    pub(super) fn close(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<f64> {
+        let mut status = None;
+        if let Some(c) = self.streams.coprocesses.get_mut(name) {
+            match how {
+                Some(h) if h.eq_ignore_ascii_case(b"to") => {
+                    if let Some(mut w) = c.out.take() {
+                        let _ = w.flush();
+                    }
+                    if c.reader.is_some() {
+                        return Ok(0.0);
+                    }
+                }
+                Some(h) if h.eq_ignore_ascii_case(b"from") => {
+                    c.reader = None;
+                    if c.out.is_some() {
+                        return Ok(0.0);
+                    }
+                }
+                Some(_) => {
+                    return Err(RunError::fatal(
+                        "close: second argument must be \"to\" or \"from\"",
+                    ));
+                }
+                None => {}
+            }
+            if let Some(Coprocess { out, reader, child }) = self.streams.coprocesses.remove(name) {
+                if let Some(mut w) = out {
+                    let _ = w.flush();
+                }
+                drop(reader);
+                status = Some(child.wait(self.ctx).map_or(-1.0, status_number));
+            }
+        }
+        if let Some(input) = self.streams.files_in.remove(name) {
+            status = Some(self.end_input(input));
+        }
+        if let Some(input) = self.streams.pipes_in.remove(name) {
+            status = Some(self.end_input(input));
+        }
+        if let Some(out) = self.streams.files_out.remove(name) {
+            status = Some(self.end_output(out));
+        }
+        if let Some(out) = self.streams.pipes_out.remove(name) {
+            // What was printed before comes before the command's own output.
+            self.flush_stdout()?;
+            status = Some(self.end_output(out));
+        }
+        if status.is_none() {
+            self.set_errno("close of redirection that was never opened");
+        }
+        Ok(status.unwrap_or(-1.0))
+    }
+
+    /// `fflush()`, `fflush(name)`.
+    pub(super) fn fflush(&mut self, name: Option<&[u8]>) -> Result<f64> {
+        let Some(name) = name.filter(|n| !n.is_empty()) else {
+            self.flush_all()?;
+            return Ok(0.0);
+        };
+        let mut found = false;
+        for map in [&mut self.streams.files_out, &mut self.streams.pipes_out] {
+            if let Some(out) = map.get_mut(name) {
+                found = true;
+                if let Out::File(w) | Out::Pipe(w, _) | Out::Spool(w, _) = out {
+                    let _ = w.flush();
+                }
+            }
+        }
+        if let Some(Coprocess { out: Some(w), .. }) = self.streams.coprocesses.get_mut(name) {
+            found = true;
+            let _ = w.flush();
+        }
+        if matches!(name, b"/dev/stdout" | b"-") {
+            self.flush_stdout()?;
+            found = true;
+        }
+        Ok(if found { 0.0 } else { -1.0 })
+    }
+
+    /// Ends everything at the end of the run: pipes first, as gawk does, then standard output.
+    pub(super) fn close_all(&mut self) -> Result<()> {
+        let streams = std::mem::take(&mut self.streams);
+        let Streams { files_out, pipes_out, files_in, pipes_in, coprocesses } = streams;
+        for (_, c) in coprocesses {
+            let Coprocess { out, reader, child } = c;
+            if let Some(mut w) = out {
+                let _ = w.flush();
+            }
+            drop(reader);
+            let _ = child.wait(self.ctx);
+        }
+        for (_, out) in files_out.into_iter().chain(pipes_out) {
+            self.end_output(out);
+        }
+        for (_, input) in files_in.into_iter().chain(pipes_in) {
+            self.end_input(input);
+        }
+        self.flush_stdout()
+    }
+
+    pub(super) fn set_errno(&mut self, text: &str) {
+        self.set_global(Special::Errno, Value::Str(Text::new(text.as_bytes())));
+    }
+}

@@ -1,0 +1,247 @@
+//! String functions: `length`, `substr`, `index`, `match`, `split`, case.
+
+use super::split::{Span, Splitter};
+use super::{Cell, Machine, Result};
+use crate::array::{Array, ArrayRef, Key, Slot};
+use crate::code::Place;
+use crate::special::Special;
+use crate::text::Text;
+use crate::value::Value;
+use box_text::number::utf8_len;
+use box_text::regex::Captures;
+
+impl Machine<'_, '_> {
+    /// Characters of a text.
+    pub(super) fn chars(&self, text: &[u8]) -> usize {
+        if !self.settings.utf8 || text.is_ascii() {
+            return text.len();
+        }
+        let (mut at, mut n) = (0, 0);
+        while at < text.len() {
+            at += utf8_len(&text[at..]);
+            n += 1;
+        }
+        n
+    }
+
+    pub(super) fn length(&self, v: &Value) -> f64 {
+        match v {
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => self.chars(t) as f64,
+            other => self.chars(&other.text(&self.convfmt)) as f64,
+        }
+    }
+
+    /// `length(x)` of a variable that may be an array.
+    pub(super) fn length_of(&mut self, place: Place) -> Result<()> {
+        let cell = match place {
+            Place::Global(n) => self.globals.get(n as usize),
+            Place::Local(n) => self.locals.get(self.base + n as usize),
+            Place::Inner => None,
+        };
+        let n = match cell {
+            Some(Cell::Array(a)) => a.borrow().len() as f64,
+            Some(Cell::Value(v)) => self.length(v),
+            None => 0.0,
+        };
+        self.stack.push(Value::Num(n));
+        Ok(())
+    }
+
+    /// Byte offset of a character (from 0), at most the text's length.
+    fn offset(&self, text: &[u8], chars: usize) -> usize {
+        if !self.settings.utf8 || text.is_ascii() {
+            return chars.min(text.len());
+        }
+        let mut at = 0;
+        for _ in 0..chars {
+            if at >= text.len() {
+                break;
+            }
+            at += utf8_len(&text[at..]);
+        }
+        at
+    }
+
+    /// `substr(text, start, length)`: from round(start) for round(length), clipped.
+    pub(super) fn substr(&self, text: &[u8], start: f64, length: Option<f64>) -> Text {
+        let start = round(start);
+        let length = length.map_or(f64::INFINITY, round);
+        if start.is_nan() || length.is_nan() {
+            return Text::EMPTY;
+        }
+        let end = start + length;
+        let start = start.max(1.0);
+        if end <= start {
+            return Text::EMPTY;
+        }
+        let from = self.offset(text, (start - 1.0).min(1e15) as usize);
+        let rest = &text[from..];
+        let take = self.offset(rest, (end - start).min(1e15) as usize);
+        Text::new(&rest[..take])
+    }
+
+    /// `index(text, part)`: the character position from 1, 0 if it is not there.
+    pub(super) fn index(&self, text: &[u8], part: &[u8]) -> f64 {
+        if part.is_empty() {
+            return 0.0;
+        }
+        if self.regexes.icase() {
+            let (a, b) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
+            let at = memchr::memmem::find(&a, &b);
+            return at.map_or(0.0, |n| self.chars(&text[..n]) as f64 + 1.0);
+        }
+        memchr::memmem::find(text, part).map_or(0.0, |n| self.chars(&text[..n]) as f64 + 1.0)
+    }
+
+    /// `toupper`, `tolower`.
+    pub(super) fn change_case(&self, text: &[u8], upper: bool) -> Text {
+        if !self.settings.utf8 || text.is_ascii() {
+            let changed =
+                if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() };
+            return Text::from_vec(changed);
+        }
+        let mut out = Vec::with_capacity(text.len());
+        for chunk in text.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                // One character for one, as towupper(3) gives.
+                let changed = if upper { single(c.to_uppercase(), c) } else { single(c.to_lowercase(), c) };
+                out.extend_from_slice(changed.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            out.extend_from_slice(chunk.invalid());
+        }
+        Text::from_vec(out)
+    }
+
+    /// `match(text, re [, array])`.
+    pub(super) fn match_function(&mut self, array: bool) -> Result<()> {
+        let Some(re) = self.patterns.pop() else { return Ok(()) };
+        let array = if array { self.arrays.pop() } else { None };
+        let text = self.pop_text();
+        let mut groups = Captures::default();
+        let found = match &array {
+            Some(_) => re.captures_at(&text, 0, &mut groups).then(|| groups.get(0)).flatten(),
+            None => re.find_at(&text, 0),
+        };
+        let (start, length) = match found {
+            Some((a, b)) => {
+                (self.chars(&text[..a]) as f64 + 1.0, self.chars(&text[a..b]) as f64)
+            }
+            None => (0.0, -1.0),
+        };
+        if let Some(array) = array {
+            let mut a = array.borrow_mut();
+            a.clear();
+            if found.is_some() {
+                for n in 0..groups.len() {
+                    let Some((s, e)) = groups.get(n) else { continue };
+                    a.set(Key::Int(n as i64), Value::Input(Text::new(&text[s..e])));
+                    let sub = |name: &[u8]| {
+                        let mut k = n.to_string().into_bytes();
+                        k.extend_from_slice(&self.subsep);
+                        k.extend_from_slice(name);
+                        Key::from_bytes(&k)
+                    };
+                    let at = self.chars(&text[..s]) as f64 + 1.0;
+                    let len = self.chars(&text[s..e]) as f64;
+                    a.set(sub(b"start"), Value::Num(at));
+                    a.set(sub(b"length"), Value::Num(len));
+                }
+            }
+        }
+        self.set_global(Special::Rstart, Value::Num(start));
+        self.set_global(Special::Rlength, Value::Num(length));
+        self.stack.push(Value::Num(start));
+        Ok(())
+    }
+
+    /// `split(text, array [, separator [, separators]])`; with `pattern` the separator waits
+    /// as a compiled one.
+    pub(super) fn split(&mut self, args: usize, pattern: bool) -> Result<()> {
+        let splitter = match (args, pattern) {
+            (_, true) => match self.patterns.pop() {
+                // `/ /` is a blank, not awk's default.
+                Some(re) => Splitter::Regex(re),
+                None => Splitter::Blanks,
+            },
+            (2, _) => match self.record.splitter.clone() {
+                Splitter::OrNewline(inner) => *inner,
+                other => other,
+            },
+            _ => match self.pop() {
+                Value::Regex(t) => Splitter::Regex(self.regexes.dynamic(&t)?),
+                v => {
+                    let text = v.text(&self.convfmt);
+                    self.splitter(&text)?
+                }
+            },
+        };
+        let seps = if args == 4 { self.arrays.pop() } else { None };
+        let Some(array) = self.arrays.pop() else { return Ok(()) };
+        let text = self.pop_text();
+        let (mut fields, mut separators) = (Vec::new(), Vec::new());
+        splitter.cut(&text, &mut fields, seps.is_some().then_some(&mut separators), self.settings.utf8);
+        let first = i64::from(!matches!(splitter, Splitter::Blanks));
+        fill(&array, &text, &fields, 1);
+        if let Some(seps) = seps {
+            fill(&seps, &text, &separators, first);
+            if first == 0 {
+                // The blanks at the ends only if there are any.
+                let mut a = seps.borrow_mut();
+                let last = separators.len() as i64 - 1;
+                for n in [0, last] {
+                    if matches!(a.get(&Key::Int(n)), Some(Slot::Value(Value::Input(t))) if t.is_empty()) {
+                        a.remove(&Key::Int(n));
+                    }
+                }
+            }
+        }
+        self.stack.push(Value::Num(fields.len() as f64));
+        Ok(())
+    }
+
+    /// `patsplit(text, array [, pattern [, separators]])`.
+    pub(super) fn patsplit(&mut self, args: usize) -> Result<()> {
+        let splitter = if args > 2 {
+            match self.patterns.pop() {
+                Some(re) => Splitter::Pattern(re),
+                None => return Ok(()),
+            }
+        } else {
+            let fpat = self.load_special(Special::Fpat)?.text(&self.convfmt);
+            Splitter::Pattern(self.regexes.dynamic(&fpat)?)
+        };
+        let seps = if args == 4 { self.arrays.pop() } else { None };
+        let Some(array) = self.arrays.pop() else { return Ok(()) };
+        let text = self.pop_text();
+        let (mut fields, mut separators) = (Vec::new(), Vec::new());
+        splitter.cut(&text, &mut fields, Some(&mut separators), self.settings.utf8);
+        fill(&array, &text, &fields, 1);
+        if let Some(seps) = seps {
+            fill(&seps, &text, &separators, 0);
+        }
+        self.stack.push(Value::Num(fields.len() as f64));
+        Ok(())
+    }
+}
+
+/// Replaces an array's content by parts of a text.
+fn fill(array: &ArrayRef, text: &[u8], parts: &[Span], first: i64) {
+    let mut a: std::cell::RefMut<'_, Array> = array.borrow_mut();
+    a.clear();
+    for (n, &(s, e)) in parts.iter().enumerate() {
+        let v = Value::Input(Text::new(&text[s as usize..e as usize]));
+        a.set(Key::Int(n as i64 + first), v);
+    }
+}
+
+/// To the nearest whole number, halves to even (as gawk's `double_to_int(rint)`).
+fn round(n: f64) -> f64 {
+    n.round_ties_even()
+}
+
+fn single(mut changed: impl Iterator<Item = char>, original: char) -> char {
+    match (changed.next(), changed.next()) {
+        (Some(c), None) => c,
+        _ => original,
+    }
+}

@@ -1,0 +1,204 @@
+//! `sub`, `gsub`, `gensub`.
+
+use std::rc::Rc;
+
+use box_text::number::utf8_len;
+use box_text::regex::{Captures, Regex};
+
+use super::{Machine, Result};
+use crate::code::Target;
+use crate::text::Text;
+use crate::value::Value;
+
+/// A replacement taken apart.
+enum Part {
+    Text(Vec<u8>),
+    /// `&` is 0; `\1` to `\9` in gensub.
+    Group(usize),
+}
+
+/// The replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand, `\\` before `&` a
+/// backslash (POSIX rules, which gawk follows).
+fn simple_parts(text: &[u8]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut plain = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match &text[at..] {
+            [b'\\', b'\\', b'\\', b'&', ..] => {
+                plain.extend_from_slice(b"\\&");
+                at += 4;
+            }
+            [b'\\', b'\\', b'&', ..] => {
+                plain.push(b'\\');
+                at += 2;
+            }
+            [b'\\', b'&', ..] => {
+                plain.push(b'&');
+                at += 2;
+            }
+            [b'&', ..] => {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(0));
+                at += 1;
+            }
+            _ => {
+                plain.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    parts.push(Part::Text(plain));
+    parts
+}
+
+/// The replacement of `gensub`: also `\0` to `\9`; a backslash before anything else goes.
+fn general_parts(text: &[u8]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut plain = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match &text[at..] {
+            [b'\\', d @ b'0'..=b'9', ..] => {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(usize::from(d - b'0')));
+                at += 2;
+            }
+            [b'\\', c, ..] => {
+                if !matches!(c, b'&' | b'\\') {
+                    plain.push(b'\\');
+                }
+                plain.push(*c);
+                at += 2;
+            }
+            [b'&', ..] => {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(0));
+                at += 1;
+            }
+            _ => {
+                plain.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    parts.push(Part::Text(plain));
+    parts
+}
+
+/// Which matches are replaced.
+#[derive(Clone, Copy, PartialEq)]
+enum Which {
+    All,
+    /// Counted from 1.
+    Only(usize),
+}
+
+/// Replaces matches. The number of replacements; `out` holds the result if that is not 0.
+fn replace(re: &Regex, text: &[u8], parts: &[Part], which: Which, out: &mut Vec<u8>) -> usize {
+    let needs_groups = parts.iter().any(|p| matches!(p, Part::Group(n) if *n > 0));
+    let mut groups = Captures::default();
+    let (mut pos, mut copied, mut seen, mut done) = (0, 0, 0, 0);
+    let mut last_end = None;
+    while pos <= text.len() {
+        let found = if needs_groups {
+            re.captures_at(text, pos, &mut groups).then(|| groups.get(0)).flatten()
+        } else {
+            re.find_at(text, pos)
+        };
+        let Some((s, e)) = found else { break };
+        // No empty match right behind another match.
+        if s == e && last_end == Some(s) {
+            pos = s + utf8_len(&text[s..]).max(1);
+            last_end = None;
+            continue;
+        }
+        seen += 1;
+        last_end = Some(e);
+        if which == Which::All || which == Which::Only(seen) {
+            out.extend_from_slice(&text[copied..s]);
+            for part in parts {
+                match part {
+                    Part::Text(t) => out.extend_from_slice(t),
+                    Part::Group(0) => out.extend_from_slice(&text[s..e]),
+                    Part::Group(n) => {
+                        if let Some((a, b)) = groups.get(*n) {
+                            out.extend_from_slice(&text[a..b]);
+                        }
+                    }
+                }
+            }
+            copied = e;
+            done += 1;
+            if which != Which::All {
+                break;
+            }
+        }
+        pos = if s == e { e + utf8_len(&text[e.min(text.len())..]).max(1) } else { e };
+        if s == e {
+            last_end = None;
+        }
+    }
+    if done > 0 {
+        out.extend_from_slice(&text[copied..]);
+    }
+    done
+}
+
+impl Machine<'_, '_> {
+    fn take_pattern(&mut self) -> Option<Rc<Regex>> {
+        self.patterns.pop()
+    }
+
+    /// `sub` (or `gsub` if `global`) on a target; leaves the count.
+    pub(super) fn substitute(&mut self, global: bool, t: Target) -> Result<()> {
+        let address = self.address(t)?;
+        let replacement = self.pop_text();
+        let Some(re) = self.take_pattern() else { return Ok(()) };
+        let old = self.load_target(t, &address)?.text(&self.convfmt);
+        let mut out = Vec::new();
+        let which = if global { Which::All } else { Which::Only(1) };
+        let count = replace(&re, &old, &simple_parts(&replacement), which, &mut out);
+        if count > 0 {
+            self.store_target(t, address, Value::Str(Text::from_vec(out)))?;
+        }
+        self.stack.push(Value::Num(count as f64));
+        Ok(())
+    }
+
+    /// The same where the result cannot be stored.
+    pub(super) fn substitute_value(&mut self, global: bool, v: &Value) -> Result<()> {
+        let replacement = self.pop_text();
+        let Some(re) = self.take_pattern() else { return Ok(()) };
+        let which = if global { Which::All } else { Which::Only(1) };
+        let text = v.text(&self.convfmt);
+        let mut out = Vec::new();
+        let count = replace(&re, &text, &simple_parts(&replacement), which, &mut out);
+        self.stack.push(Value::Num(count as f64));
+        Ok(())
+    }
+
+    /// `gensub(re, replacement, how, text)`.
+    pub(super) fn gensub(&mut self) -> Result<()> {
+        let text = self.pop_text();
+        let how = self.pop();
+        let replacement = self.pop_text();
+        let Some(re) = self.take_pattern() else { return Ok(()) };
+        let word = how.text(&self.convfmt);
+        let which = if matches!(word.first(), Some(b'g' | b'G')) {
+            Which::All
+        } else {
+            let n = how.num();
+            if n < 1.0 {
+                let shown = String::from_utf8_lossy(&word).into_owned();
+                self.warn(&format!("gensub: third argument `{shown}' treated as 1"));
+            }
+            Which::Only(n.max(1.0) as usize)
+        };
+        let mut out = Vec::new();
+        let count = replace(&re, &text, &general_parts(&replacement), which, &mut out);
+        let result = if count > 0 { Text::from_vec(out) } else { text };
+        self.stack.push(Value::Str(result));
+        Ok(())
+    }
+}
