@@ -67,7 +67,6 @@ adapters! {
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
     CP uu_cp "cp" "cp" "copy files and directories";
     CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
-    CUT uu_cut "cut" "cut" "print selected parts of lines";
     DD uu_dd "dd" "dd" "convert and copy a file";
     DIR uu_dir "ls" "dir" "list directory contents in columns";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
@@ -89,7 +88,6 @@ adapters! {
     PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
     PR uu_pr "pr" "pr" "paginate files for printing";
     PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
-    SEQ uu_seq "seq" "seq" "print a sequence of numbers";
     SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";
     SHA224SUM uu_sha224sum "sha224sum" "sha224sum" "print or check SHA224 message digests";
     SHA256SUM uu_sha256sum "sha256sum" "sha256sum" "print or check SHA256 message digests";
@@ -97,14 +95,10 @@ adapters! {
     SHA512SUM uu_sha512sum "sha512sum" "sha512sum" "print or check SHA512 message digests";
     SHRED uu_shred "shred" "shred" "overwrite a file to hide its contents";
     SHUF uu_shuf "shuf" "shuf" "print lines in random order";
-    SORT uu_sort "sort" "sort" "sort lines of text";
     SPLIT uu_split "split" "split" "split a file into pieces";
     SUM uu_sum "sum" "sum" "print checksum and block count";
-    TAC uu_tac "tac" "tac" "print files in reverse";
-    TR uu_tr "tr" "tr" "translate or delete characters";
     TRUNCATE uu_truncate "truncate" "truncate" "shrink or extend a file to a size";
     TSORT uu_tsort "tsort" "tsort" "sort topologically";
     UNEXPAND uu_unexpand "unexpand" "unexpand" "convert spaces to tabs";
     VDIR uu_vdir "ls" "vdir" "list directory contents in long format";
-    WC uu_wc "wc" "wc" "count lines, words and bytes";
 }

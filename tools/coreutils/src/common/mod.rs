@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `files0` | `--files0-from` |
 //! | `input` | operands and standard input as one reader; lines without copying |
 //! | `quote` | file names in messages and listings, GNU's quoting styles |
 //! | `number` | counts and sizes with suffixes, sizes for people |
@@ -14,6 +15,7 @@
 //! | `strftime` | GNU `date` formats |
 
 pub(crate) mod civil;
+pub(crate) mod files0;
 pub(crate) mod input;
 pub(crate) mod locale;
 pub(crate) mod mode;

@@ -22,11 +22,11 @@ pub(crate) fn size(text: &[u8]) -> Result<u64, NumberError> {
     u64::try_from(value.saturating_mul(factor)).map_err(|_| NumberError::Overflow)
 }
 
-/// Like [`size`], but a number too large is the largest.
-pub(crate) fn saturated(text: &[u8]) -> Result<u64, NumberError> {
-    match size(text) {
-        Err(NumberError::Overflow) => Ok(u64::MAX),
-        other => other,
+/// What follows the number in a message: nothing, or why it is too large.
+pub(crate) fn reason(e: NumberError) -> &'static [u8] {
+    match e {
+        NumberError::Invalid => b"",
+        NumberError::Overflow => b": Value too large for defined data type",
     }
 }
 

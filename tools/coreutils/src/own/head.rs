@@ -74,11 +74,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let text = value.as_deref().unwrap_or_default();
         let but = text.starts_with(b"-");
         let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
-        match number::saturated(digits) {
+        match number::size(digits) {
             Ok(n) => count = Count { n, bytes: *id == 'c', but },
-            Err(_) => {
+            Err(e) => {
                 let what: &[u8] = if *id == 'c' { b"bytes" } else { b"lines" };
-                ctx.error_bytes(&[b"invalid number of ", what, b": ", &quote::always(digits)]);
+                let shown = quote::always(digits);
+                ctx.error_bytes(&[b"invalid number of ", what, b": ", &shown, number::reason(e)]);
                 return Exit::FAILURE;
             }
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod basename;
 pub(crate) mod cat;
+pub(crate) mod cut;
 pub(crate) mod date;
 pub(crate) mod dirname;
 pub(crate) mod echo;
@@ -14,14 +15,20 @@ pub(crate) mod printenv;
 pub(crate) mod printf;
 pub(crate) mod pwd;
 pub(crate) mod readlink;
+pub(crate) mod rev;
 pub(crate) mod rm;
+pub(crate) mod seq;
 pub(crate) mod sleep;
+pub(crate) mod sort;
 pub(crate) mod system;
+pub(crate) mod tac;
 pub(crate) mod tail;
 pub(crate) mod tee;
 pub(crate) mod test;
 pub(crate) mod touch;
+pub(crate) mod tr;
 pub(crate) mod truth;
 pub(crate) mod uniq;
+pub(crate) mod wc;
 pub(crate) mod which;
 pub(crate) mod yes;

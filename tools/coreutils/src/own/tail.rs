@@ -59,7 +59,9 @@ fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let body = &first[1..];
     let digits = body.iter().take_while(|c| c.is_ascii_digit()).count();
     let (n, letters) = body.split_at(digits);
-    if !fits && !(digits > 0 && !plus) || digits == 0 && (!plus || letters.is_empty()) {
+    // Without digits, `-c` and `-f` are ordinary options and `+` alone is a file.
+    let bare = digits == 0 && (letters.is_empty() || !plus && !matches!(letters, b"l" | b"b"));
+    if !fits && !(digits > 0 && !plus) || bare {
         return None;
     }
     let (kind, follow) = match letters {
@@ -102,11 +104,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let text = value.as_deref().unwrap_or_default();
         let from_start = text.starts_with(b"+");
         let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
-        match number::saturated(digits) {
+        match number::size(digits) {
             Ok(n) => count = Count { n, bytes: *id == 'c', from_start },
-            Err(_) => {
+            Err(e) => {
                 let what: &[u8] = if *id == 'c' { b"bytes" } else { b"lines" };
-                ctx.error_bytes(&[b"invalid number of ", what, b": ", &quote::always(text)]);
+                let shown = quote::always(text);
+                ctx.error_bytes(&[b"invalid number of ", what, b": ", &shown, number::reason(e)]);
                 return Exit::FAILURE;
             }
         }

@@ -1,0 +1,49 @@
+//! `--files0-from=F`: file names ended by NUL, from a file or standard input.
+
+use std::io::Read;
+
+use box_applet::{Ctx, Exit};
+
+use super::{input, quote};
+
+/// The names, and how many were unusable (messages are given for these).
+/// `Err` holds the status to end with if the list itself cannot be read.
+pub(crate) fn read(ctx: &mut Ctx<'_>, list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Exit> {
+    let mut text = Vec::new();
+    let result = input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
+    if let Err(e) = result {
+        let what = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+            let shown = quote::colon(list);
+            ctx.error_bytes(&[&shown, b": read error: ", box_sys::strerror(&e).as_bytes()]);
+            return Err(Exit::FAILURE);
+        } else {
+            "cannot open"
+        };
+        let shown = quote::always(list);
+        let text = box_sys::strerror(&e);
+        ctx.error_bytes(&[what.as_bytes(), b" ", &shown, b" for reading: ", text.as_bytes()]);
+        return Err(Exit::FAILURE);
+    }
+    let mut names = Vec::new();
+    let mut bad = 0;
+    if text.last() == Some(&0) {
+        text.pop();
+    } else if text.is_empty() {
+        return Ok((names, bad));
+    }
+    for (i, name) in text.split(|c| *c == 0).enumerate() {
+        if name.is_empty() {
+            let shown = quote::colon(list);
+            let at = format!(":{}: invalid zero-length file name", i + 1);
+            ctx.error_bytes(&[&shown, at.as_bytes()]);
+            bad += 1;
+        } else if name == b"-" && list == b"-" {
+            let shown = quote::always(name);
+            ctx.error_bytes(&[b"when reading file names from stdin, no file name of ", &shown, b" allowed"]);
+            bad += 1;
+        } else {
+            names.push(name.to_vec());
+        }
+    }
+    Ok((names, bad))
+}

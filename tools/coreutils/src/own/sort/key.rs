@@ -1,0 +1,302 @@
+//! Where a key lies in a line, and how two keys compare.
+
+use std::cmp::Ordering as Order;
+
+use super::number;
+use super::options::Options;
+
+/// What a key is compared as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    #[default]
+    Text,
+    Numeric,
+    General,
+    Human,
+    Month,
+    Version,
+    Random,
+}
+
+/// Ordering options of a key or of the whole sort.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ordering {
+    pub kind: Kind,
+    /// Letters of all kinds given, to tell incompatible ones.
+    kinds: Vec<u8>,
+    pub dictionary: bool,
+    pub printable: bool,
+    pub fold: bool,
+    pub reverse: bool,
+    pub skip_start: bool,
+    pub skip_end: bool,
+    pub seed: u64,
+}
+
+impl Ordering {
+    /// Adds an option letter; `b` counts for the start or end of the key.
+    pub(super) fn add(&mut self, letter: u8, start: bool, end: bool) {
+        let kind = match letter {
+            b'b' => {
+                self.skip_start |= start;
+                self.skip_end |= end;
+                return;
+            }
+            b'd' => {
+                self.dictionary = true;
+                return;
+            }
+            b'i' => {
+                self.printable = true;
+                return;
+            }
+            b'f' => {
+                self.fold = true;
+                return;
+            }
+            b'r' => {
+                self.reverse = true;
+                return;
+            }
+            b'n' => Kind::Numeric,
+            b'g' => Kind::General,
+            b'h' => Kind::Human,
+            b'M' => Kind::Month,
+            b'V' => Kind::Version,
+            _ => Kind::Random,
+        };
+        self.kind = kind;
+        if !self.kinds.contains(&letter) {
+            self.kinds.push(letter);
+        }
+    }
+
+    /// Whether no ordering option (`r` aside) was given.
+    pub(super) fn is_default(&self) -> bool {
+        self.kind == Kind::Text && !self.dictionary && !self.printable && !self.fold && !self.skip_start && !self.skip_end
+    }
+
+    /// Options that contradict each other.
+    pub(super) fn check(&self) -> Result<(), Vec<u8>> {
+        let mut letters = self.kinds.clone();
+        let text = self.dictionary || self.printable;
+        let exclusive = letters.iter().filter(|l| !matches!(l, b'R' | b'V')).count();
+        let relaxed = letters.iter().any(|l| matches!(l, b'R' | b'V'));
+        if exclusive + usize::from(relaxed || text) <= 1 {
+            return Ok(());
+        }
+        if self.dictionary {
+            letters.push(b'd');
+        }
+        if self.printable {
+            letters.push(b'i');
+        }
+        letters.sort_unstable();
+        Err([b"options '-", letters.as_slice(), b"' are incompatible"].concat())
+    }
+
+    fn ignored(&self, c: u8) -> bool {
+        self.dictionary && !(c.is_ascii_alphanumeric() || matches!(c, b' ' | b'\t' | b'\n'))
+            || self.printable && !(0x20..0x7f).contains(&c)
+    }
+
+    fn folded(&self, c: u8) -> u8 {
+        if self.fold { c.to_ascii_uppercase() } else { c }
+    }
+
+    /// Whether text keys compare by their plain bytes.
+    pub(super) fn plain(&self) -> bool {
+        !self.dictionary && !self.printable && !self.fold
+    }
+
+    /// Compares two keys; `reverse` is not applied.
+    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Order {
+        match self.kind {
+            Kind::Text if self.plain() => a.cmp(b),
+            Kind::Text => {
+                let x = a.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c));
+                x.cmp(b.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c)))
+            }
+            Kind::Numeric => number::numeric(a, b),
+            Kind::General => number::general(a, b),
+            Kind::Human => number::human(a, b),
+            Kind::Month => number::month(a).cmp(&number::month(b)),
+            Kind::Version => number::version(&self.translated(a), &self.translated(b)),
+            Kind::Random => {
+                let (x, y) = (self.translated(a), self.translated(b));
+                self.hash(&x).cmp(&self.hash(&y)).then_with(|| x.cmp(&y))
+            }
+        }
+    }
+
+    fn translated(&self, text: &[u8]) -> Vec<u8> {
+        text.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c)).collect()
+    }
+
+    fn hash(&self, text: &[u8]) -> u64 {
+        use std::hash::{DefaultHasher, Hasher};
+        let mut h = DefaultHasher::new();
+        h.write_u64(self.seed);
+        h.write(text);
+        h.finish()
+    }
+
+    /// A number whose order never contradicts that of the keys: if it differs, it decides.
+    pub(super) fn prefix(&self, key: &[u8]) -> u64 {
+        match self.kind {
+            Kind::Text if self.plain() => match key.first_chunk::<8>() {
+                Some(c) => u64::from_be_bytes(*c),
+                None => {
+                    let mut b = [0; 8];
+                    b[..key.len()].copy_from_slice(key);
+                    u64::from_be_bytes(b)
+                }
+            },
+            Kind::Text => {
+                let mut b = [0; 8];
+                let kept = key.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c));
+                b.iter_mut().zip(kept).for_each(|(slot, c)| *slot = c);
+                u64::from_be_bytes(b)
+            }
+            Kind::Numeric => number::numeric_prefix(key),
+            Kind::Month => number::month(key) as u64,
+            Kind::Random => self.hash(&self.translated(key)),
+            Kind::General | Kind::Human | Kind::Version => 0,
+        }
+    }
+
+    /// Whether equal prefixes mean equal keys for lines of this kind.
+    pub(super) fn prefix_decides(&self) -> bool {
+        self.kind == Kind::Month
+    }
+}
+
+/// A `-k` key.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    /// From 0.
+    pub start_field: usize,
+    pub start_char: usize,
+    /// From 0; `None`: to the end of the line.
+    pub end_field: Option<usize>,
+    /// 0: to the end of the field.
+    pub end_char: usize,
+    pub tab: Option<u8>,
+    pub order: Ordering,
+}
+
+fn is_blank(c: u8) -> bool {
+    matches!(c, b' ' | b'\t' | b'\n')
+}
+
+impl Key {
+    pub(super) fn whole_line() -> Key {
+        Key { start_field: 0, start_char: 0, end_field: None, end_char: 0, tab: None, order: Ordering::default() }
+    }
+
+    /// The key's bytes: start and end in the line.
+    pub(super) fn range(&self, line: &[u8]) -> (usize, usize) {
+        let start = self.start(line);
+        let end = self.end(line);
+        (start, end.max(start))
+    }
+
+    fn start(&self, line: &[u8]) -> usize {
+        let mut at = 0;
+        match self.tab {
+            Some(tab) => {
+                for _ in 0..self.start_field {
+                    match memchr::memchr(tab, &line[at..]) {
+                        Some(i) => at += i + 1,
+                        None => {
+                            at = line.len();
+                            break;
+                        }
+                    }
+                }
+            }
+            None => {
+                for _ in 0..self.start_field {
+                    if at >= line.len() {
+                        break;
+                    }
+                    at = next_field(line, at);
+                }
+            }
+        }
+        if self.order.skip_start {
+            at += line[at..].iter().take_while(|c| is_blank(**c)).count();
+        }
+        at.saturating_add(self.start_char).min(line.len())
+    }
+
+    fn end(&self, line: &[u8]) -> usize {
+        let Some(field) = self.end_field else { return line.len() };
+        let fields = if self.end_char == 0 { field.saturating_add(1) } else { field };
+        let mut at = 0;
+        match self.tab {
+            Some(tab) => {
+                for i in (0..fields).rev() {
+                    match memchr::memchr(tab, &line[at..]) {
+                        // The separator itself is skipped unless the key ends before it.
+                        Some(n) => at += n + usize::from(i > 0 || self.end_char > 0),
+                        None => {
+                            at = line.len();
+                            break;
+                        }
+                    }
+                }
+            }
+            None => {
+                for _ in 0..fields {
+                    if at >= line.len() {
+                        break;
+                    }
+                    at = next_field(line, at);
+                }
+            }
+        }
+        if self.end_char > 0 {
+            if self.order.skip_end {
+                at += line[at..].iter().take_while(|c| is_blank(**c)).count();
+            }
+            at = at.saturating_add(self.end_char).min(line.len());
+        }
+        at
+    }
+}
+
+/// Blanks, then what is not blank.
+fn next_field(line: &[u8], at: usize) -> usize {
+    let rest = &line[at..];
+    let blanks = rest.iter().take_while(|c| is_blank(**c)).count();
+    at + blanks + rest[blanks..].iter().take_while(|c| !is_blank(**c)).count()
+}
+
+impl Options {
+    /// Compares by the keys from number `from` on; `Equal` if they do not tell.
+    pub(super) fn compare_keys(&self, from: usize, a: &[u8], b: &[u8]) -> Order {
+        for key in self.keys.iter().skip(from) {
+            let ((s, e), (t, f)) = (key.range(a), key.range(b));
+            let order = key.order.compare(&a[s..e], &b[t..f]);
+            if order.is_ne() {
+                return if key.order.reverse { order.reverse() } else { order };
+            }
+        }
+        Order::Equal
+    }
+
+    /// What is left when all keys are equal: the whole lines, unless the sort is stable.
+    pub(super) fn last_resort(&self, a: &[u8], b: &[u8]) -> Order {
+        if self.stable {
+            return Order::Equal;
+        }
+        let order = a.cmp(b);
+        if self.reverse { order.reverse() } else { order }
+    }
+
+    /// Compares two lines.
+    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Order {
+        self.compare_keys(0, a, b).then_with(|| self.last_resort(a, b))
+    }
+}

@@ -1,0 +1,162 @@
+//! Lines in memory: one buffer, and per line its place with a cached prefix of its first key,
+//! so that most comparisons touch neither the text nor the key's definition.
+
+use std::cmp::Ordering;
+use std::io::{self, BufRead, Read, Write};
+
+use super::options::Options;
+use crate::common::input::{In, Stop, put};
+
+struct Line {
+    prefix: u64,
+    start: usize,
+    len: usize,
+    /// The first key within the line.
+    key: (usize, usize),
+}
+
+/// Lines read so far.
+#[derive(Default)]
+pub(super) struct Lines {
+    text: Vec<u8>,
+    lines: Vec<Line>,
+    /// Where the unfinished last line begins.
+    open: usize,
+}
+
+impl Lines {
+    /// Reads on; true if the memory bound is reached before the end of the file. A last line
+    /// without terminator gets one.
+    pub(super) fn fill(&mut self, reader: &mut In<'_>, o: &Options) -> io::Result<bool> {
+        if let In::File(f) = reader {
+            // One allocation for a file of known size.
+            let size = f.get_ref().metadata().map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
+            self.text.reserve(size.min(o.memory) + 1);
+        }
+        loop {
+            let n = self.read_block(reader)?;
+            if n == 0 {
+                if self.text.len() > self.open {
+                    self.text.push(o.delimiter);
+                    self.index(o);
+                }
+                return Ok(false);
+            }
+            self.index(o);
+            if self.text.len() + self.lines.len() * size_of::<Line>() >= o.memory && !self.lines.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn read_block(&mut self, reader: &mut In<'_>) -> io::Result<usize> {
+        const STEP: usize = 256 * 1024;
+        if let In::File(f) = reader {
+            if f.buffer().is_empty() {
+                // Straight from the file into the text.
+                let before = self.text.len();
+                let got = f.get_mut().take(STEP as u64).read_to_end(&mut self.text)?;
+                debug_assert_eq!(self.text.len(), before + got);
+                return Ok(got);
+            }
+        }
+        loop {
+            match reader.fill_buf() {
+                Ok(b) => {
+                    self.text.extend_from_slice(b);
+                    let n = b.len();
+                    reader.consume(n);
+                    return Ok(n);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Splits what was read into lines.
+    fn index(&mut self, o: &Options) {
+        let key = &o.keys[0];
+        let whole = !o.keyed && !key.order.skip_start;
+        let mut start = self.open;
+        for end in memchr::memchr_iter(o.delimiter, &self.text[start..]) {
+            let end = self.open + end;
+            let line = &self.text[start..end];
+            let range = if whole { (0, line.len()) } else { key.range(line) };
+            let prefix = key.order.prefix(&line[range.0..range.1]);
+            self.lines.push(Line { prefix, start, len: end - start, key: range });
+            start = end + 1;
+        }
+        self.open = start;
+    }
+
+    /// Forgets the complete lines; the beginning of an unfinished one is kept.
+    pub(super) fn clear(&mut self) {
+        self.text.drain(..self.open);
+        self.lines.clear();
+        self.open = 0;
+    }
+
+    fn bytes(&self, l: &Line) -> &[u8] {
+        &self.text[l.start..l.start + l.len]
+    }
+
+    /// Sorts the lines.
+    pub(super) fn sort(&mut self, o: &Options) {
+        let text = &self.text;
+        let bytes = |l: &Line| &text[l.start..l.start + l.len];
+        let first = &o.keys[0].order;
+        let decided = first.prefix_decides();
+        let plain_text = first.kind == super::key::Kind::Text && first.plain();
+        let keys = |a: &Line, b: &Line| -> Ordering {
+            let mut order = a.prefix.cmp(&b.prefix);
+            if order.is_eq() && !decided {
+                let (x, y) = (bytes(a), bytes(b));
+                let (x, y) = (&x[a.key.0..a.key.1], &y[b.key.0..b.key.1]);
+                // Equal prefixes of plain text have eight equal bytes already, unless one is
+                // shorter and padded with zeros.
+                order = match (plain_text, x.get(8..), y.get(8..)) {
+                    (true, Some(x), Some(y)) => x.cmp(y),
+                    _ => first.compare(x, y),
+                };
+            }
+            if first.reverse { order.reverse() } else { order }
+        };
+        let rest = |a: &Line, b: &Line| -> Ordering {
+            let (x, y) = (bytes(a), bytes(b));
+            o.compare_keys(1, x, y).then_with(|| o.last_resort(x, y))
+        };
+        let simple = !o.keyed && !o.stable && plain_text && !first.skip_start;
+        if simple {
+            // The key is the line: equal keys are equal lines.
+            self.lines.sort_unstable_by(keys);
+        } else if o.stable {
+            self.lines.sort_by(|a, b| keys(a, b).then_with(|| o.compare_keys(1, bytes(a), bytes(b))));
+        } else {
+            self.lines.sort_unstable_by(|a, b| keys(a, b).then_with(|| rest(a, b)));
+        }
+    }
+
+    /// Writes the sorted lines, of equal ones only the first with `-u`.
+    pub(super) fn write(&self, out: &mut dyn Write, o: &Options) -> Result<(), Stop> {
+        let mut previous: Option<&Line> = None;
+        let mut buf = Vec::with_capacity(68 * 1024);
+        for l in &self.lines {
+            if o.unique {
+                if previous.is_some_and(|p| p.prefix == l.prefix && o.compare_keys(0, self.bytes(p), self.bytes(l)).is_eq()) {
+                    continue;
+                }
+                previous = Some(l);
+            }
+            // The terminator follows the line in the text.
+            buf.extend_from_slice(&self.text[l.start..=l.start + l.len]);
+            if buf.len() >= 64 * 1024 {
+                let mut w = &mut *out;
+                put(&mut w, &buf)?;
+                buf.clear();
+            }
+        }
+        let mut w = &mut *out;
+        put(&mut w, &buf)
+    }
+}

@@ -1,0 +1,90 @@
+//! Sorted runs merged: files of `-m`, and parts of inputs larger than the memory bound.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Seek, SeekFrom, Write};
+
+use super::lines::Lines;
+use super::options::Options;
+use crate::common::input::{Stop, put};
+
+/// A sorted input with its current line.
+pub(super) struct Run {
+    reader: Box<dyn BufRead>,
+    line: Vec<u8>,
+}
+
+impl Run {
+    fn new(reader: Box<dyn BufRead>) -> Run {
+        Run { reader, line: Vec::new() }
+    }
+
+    pub(super) fn file(f: File) -> Run {
+        Run::new(Box::new(BufReader::with_capacity(64 * 1024, f)))
+    }
+
+    pub(super) fn memory(text: Vec<u8>) -> Run {
+        Run::new(Box::new(Cursor::new(text)))
+    }
+
+    /// Writes sorted lines to an unlinked temporary file.
+    pub(super) fn spill(lines: &Lines, o: &Options) -> io::Result<Run> {
+        let (mut read, write) = box_sys::preview1::spool()?;
+        let mut out = BufWriter::with_capacity(64 * 1024, write);
+        match lines.write(&mut out, o) {
+            Ok(()) => out.flush()?,
+            Err(_) => return Err(out.flush().err().unwrap_or_else(|| io::ErrorKind::StorageFull.into())),
+        }
+        read.seek(SeekFrom::Start(0))?;
+        Ok(Run::file(read))
+    }
+
+    /// Reads the next line; false at the end.
+    fn advance(&mut self, delimiter: u8) -> io::Result<bool> {
+        self.line.clear();
+        if self.reader.read_until(delimiter, &mut self.line)? == 0 {
+            return Ok(false);
+        }
+        if self.line.last() == Some(&delimiter) {
+            self.line.pop();
+        }
+        Ok(true)
+    }
+}
+
+/// Merges; equal lines come in the order of the runs.
+pub(super) fn merge(mut runs: Vec<Run>, o: &Options, out: &mut dyn Write) -> Result<(), Stop> {
+    // Indexes of runs that have a line, the smallest line first.
+    let mut order: Vec<usize> = Vec::new();
+    for i in 0..runs.len() {
+        if runs[i].advance(o.delimiter).map_err(Stop::Read)? {
+            insert(&mut order, i, &runs, o);
+        }
+    }
+    let mut previous: Option<Vec<u8>> = None;
+    while !order.is_empty() {
+        let i = order.remove(0);
+        let skip = o.unique && previous.as_ref().is_some_and(|p| o.compare_keys(0, p, &runs[i].line).is_eq());
+        if !skip {
+            let mut w = &mut *out;
+            put(&mut w, &runs[i].line)?;
+            put(&mut w, &[o.delimiter])?;
+            if o.unique {
+                let p = previous.get_or_insert_default();
+                p.clear();
+                p.extend_from_slice(&runs[i].line);
+            }
+        }
+        if runs[i].advance(o.delimiter).map_err(Stop::Read)? {
+            insert(&mut order, i, &runs, o);
+        }
+    }
+    Ok(())
+}
+
+fn insert(order: &mut Vec<usize>, i: usize, runs: &[Run], o: &Options) {
+    let at = order.partition_point(|&j| {
+        let c = o.compare(&runs[j].line, &runs[i].line);
+        c.is_lt() || c.is_eq() && j < i
+    });
+    order.insert(at, i);
+}

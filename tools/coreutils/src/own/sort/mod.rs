@@ -1,0 +1,212 @@
+//! `sort` (POSIX XCU sort; GNU). Byte-order collation.
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | options and keys (`-k F.C,F.C`) |
+//! | `key` | where a key lies in a line, and how two keys compare |
+//! | `number` | comparison of numbers in text, months, versions |
+//! | `lines` | lines in memory, sorted by a cached prefix of their first key |
+//! | `merge` | sorted files merged (`-m`, and inputs larger than the memory bound) |
+
+mod key;
+mod lines;
+mod merge;
+mod number;
+mod options;
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::{BufRead, BufWriter, Write};
+
+use box_applet::{Ctx, Exit};
+
+use crate::common::input::{self, In, Stop};
+use crate::common::{files0, paths, quote};
+use lines::Lines;
+use merge::Run;
+use options::{Check, Options};
+
+/// What ends a sort early: a message and status 2, or a failed write.
+enum Fatal {
+    Message(Vec<u8>),
+    Write,
+}
+
+impl Fatal {
+    fn file(what: &str, file: &[u8], e: &std::io::Error) -> Fatal {
+        let shown = if file == b"-" { b"-".to_vec() } else { quote::colon(file) };
+        let text = box_sys::strerror(e);
+        Fatal::Message([what.as_bytes(), b": ", &shown, b": ", text.as_bytes()].concat())
+    }
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match options::SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let o = match Options::new(&p) {
+        Ok(o) => o,
+        Err(m) => {
+            ctx.error_bytes(&[&m]);
+            return Exit::USAGE;
+        }
+    };
+    let mut files = p.operands.clone();
+    if let Some(list) = p.last(options::FILES0) {
+        let list = list.to_vec();
+        if let Some(extra) = files.first() {
+            let shown = quote::always(extra);
+            ctx.error_bytes(&[b"extra operand ", &shown]);
+            input::usage_error(ctx, &[b"file operands cannot be combined with --files0-from"]);
+            return Exit::USAGE;
+        }
+        match files0::read(ctx, &list) {
+            Ok((names, 0)) if !names.is_empty() => files = names,
+            Ok((_, 0)) => {
+                ctx.error_bytes(&[b"no input from ", &quote::always(&list)]);
+                return Exit::USAGE;
+            }
+            _ => return Exit::USAGE,
+        }
+    }
+    if files.is_empty() {
+        files.push(b"-".to_vec());
+    }
+    if let Some(kind) = o.check {
+        if let Some(extra) = files.get(1) {
+            let letter: &[u8] = if kind == Check::Quiet { b"C" } else { b"c" };
+            ctx.error_bytes(&[b"extra operand ", &quote::always(extra), b" not allowed with -", letter]);
+            return Exit::USAGE;
+        }
+        return check(ctx, &files[0], &o, kind);
+    }
+    // All inputs are looked at before the output, which may be one of them.
+    for f in files.iter().filter(|f| *f != b"-") {
+        let path = ctx.path(f);
+        if let Err(e) = File::open(&path) {
+            ctx.error_bytes(&[b"cannot read: ", &quote::colon(f), b": ", box_sys::strerror(&e).as_bytes()]);
+            return Exit::USAGE;
+        }
+    }
+    let result = if o.merge { merge_files(ctx, &files, &o) } else { sort_files(ctx, &files, &o) };
+    match result {
+        Ok(()) => Exit::SUCCESS,
+        Err(Fatal::Message(m)) => {
+            ctx.error_bytes(&[&m]);
+            Exit::USAGE
+        }
+        Err(Fatal::Write) => Exit::USAGE,
+    }
+}
+
+/// Where the result goes: the output file is opened only when all input has been read.
+fn with_output(
+    ctx: &mut Ctx<'_>,
+    o: &Options,
+    f: impl FnOnce(&mut dyn Write) -> Result<(), Stop>,
+) -> Result<(), Fatal> {
+    let Some(name) = &o.output else {
+        return f(&mut ctx.stdout).map_err(|_| Fatal::Write);
+    };
+    let file = File::create(ctx.path(name)).map_err(|e| Fatal::file("open failed", name, &e))?;
+    let mut out = BufWriter::with_capacity(64 * 1024, file);
+    let failed = |e: &std::io::Error| Fatal::file("write failed", name, e);
+    match f(&mut out) {
+        Ok(()) => out.flush().map_err(|e| failed(&e)),
+        Err(Stop::Read(e)) => Err(failed(&e)),
+        Err(Stop::Write) => Err(failed(&out.flush().err().unwrap_or_else(|| std::io::ErrorKind::Other.into()))),
+    }
+}
+
+fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), Fatal> {
+    let mut lines = Lines::default();
+    let mut runs: Vec<Run> = Vec::new();
+    for file in files {
+        let reader = input::open(&mut ctx.stdin, &ctx.cwd, file);
+        let mut reader = reader.map_err(|e| Fatal::file("read failed", file, &e))?;
+        loop {
+            let more = lines.fill(&mut reader, o).map_err(|e| Fatal::file("read failed", file, &e))?;
+            if !more {
+                break;
+            }
+            // The memory bound is reached: what is there goes to a temporary file, sorted.
+            lines.sort(o);
+            let run = Run::spill(&lines, o).map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
+            runs.push(run);
+            lines.clear();
+        }
+    }
+    lines.sort(o);
+    if runs.is_empty() {
+        return with_output(ctx, o, |out| lines.write(out, o));
+    }
+    let last = Run::spill(&lines, o).map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
+    runs.push(last);
+    drop(lines);
+    with_output(ctx, o, |out| merge::merge(runs, o, out))
+}
+
+fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), Fatal> {
+    let mut runs = Vec::new();
+    for file in files {
+        let failed = |e: &std::io::Error| Fatal::file("read failed", file, e);
+        let same = o.output.as_ref().is_some_and(|out| paths::same_file(&ctx.path(out), &ctx.path(file)));
+        if file == b"-" || same {
+            let mut text = Vec::new();
+            let mut r = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(|e| failed(&e))?;
+            std::io::Read::read_to_end(&mut r, &mut text).map_err(|e| failed(&e))?;
+            runs.push(Run::memory(text));
+        } else {
+            runs.push(Run::file(input::open_file(&ctx.path(file)).map_err(|e| failed(&e))?));
+        }
+    }
+    with_output(ctx, o, |out| merge::merge(runs, o, out))
+}
+
+/// `-c` and `-C`: the first line out of order.
+fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &Options, kind: Check) -> Exit {
+    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+        Ok(r) => r,
+        Err(e) => {
+            let what: &[u8] = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) { b"read failed: " } else { b"cannot read: " };
+            ctx.error_bytes(&[what, &quote::colon(file), b": ", box_sys::strerror(&e).as_bytes()]);
+            return Exit::USAGE;
+        }
+    };
+    let found = disorder(&mut reader, o);
+    match found {
+        Ok(None) => Exit::SUCCESS,
+        Ok(Some((number, line))) => {
+            if kind == Check::Loud {
+                let at = format!(":{number}: disorder: ");
+                ctx.error_bytes(&[file, at.as_bytes(), &line]);
+            }
+            Exit::FAILURE
+        }
+        Err(e) => {
+            ctx.error_bytes(&[b"read failed: ", file, b": ", box_sys::strerror(&e).as_bytes()]);
+            Exit::USAGE
+        }
+    }
+}
+
+fn disorder(reader: &mut In<'_>, o: &Options) -> std::io::Result<Option<(u64, Vec<u8>)>> {
+    let (mut previous, mut line) = (Vec::new(), Vec::new());
+    let mut number = 0u64;
+    loop {
+        line.clear();
+        if reader.read_until(o.delimiter, &mut line)? == 0 {
+            return Ok(None);
+        }
+        if line.last() == Some(&o.delimiter) {
+            line.pop();
+        }
+        number += 1;
+        let order = if number == 1 { Ordering::Less } else { o.compare(&previous, &line) };
+        if order == Ordering::Greater || order == Ordering::Equal && o.unique && number > 1 {
+            return Ok(Some((number, line)));
+        }
+        std::mem::swap(&mut previous, &mut line);
+    }
+}

@@ -1,0 +1,136 @@
+//! `tac` (GNU): records in reverse order. `-r` takes the separator as a basic regular expression.
+
+use std::io::{Read, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_text::regex::{Options, Regex, Syntax};
+
+use crate::common::{input, quote};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [FILE]...",
+    about: "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
+    options: &[
+        Opt::flag('b', "before", "attach the separator before instead of after"),
+        Opt::flag('r', "regex", "interpret the separator as a regular expression"),
+        Opt::value('s', "separator", "STRING", "use STRING as the separator instead of newline"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let separator = match p.last('s') {
+        Some(b"") if p.has('r') => {
+            ctx.error("separator cannot be empty");
+            return Exit::FAILURE;
+        }
+        // An empty separator is a NUL.
+        Some(b"") => b"\0".to_vec(),
+        Some(s) => s.to_vec(),
+        None => b"\n".to_vec(),
+    };
+    let regex = if p.has('r') {
+        match Regex::new(&separator, &Options::new(Syntax::Bre).multiline(true)) {
+            Ok(r) => Some(r),
+            Err(e) => {
+                ctx.error(e);
+                return Exit::FAILURE;
+            }
+        }
+    } else {
+        None
+    };
+    let stdin = [b"-".to_vec()];
+    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
+    let mut exit = Exit::SUCCESS;
+    for file in files {
+        let mut text = Vec::new();
+        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
+        if let Err(e) = read {
+            let shown = quote::always(file);
+            let text = box_sys::strerror(&e);
+            if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+                let shown = quote::colon(file);
+                ctx.error_bytes(&[&shown, b": read error: ", text.as_bytes()]);
+            } else {
+                ctx.error_bytes(&[b"failed to open ", &shown, b" for reading: ", text.as_bytes()]);
+            }
+            exit = Exit::FAILURE;
+            continue;
+        }
+        let mut at: Vec<(usize, usize)> = match &regex {
+            Some(r) => separators(r, &text),
+            None if separator.len() == 1 => memchr::memchr_iter(separator[0], &text).map(|i| (i, i + 1)).collect(),
+            None => from_end(&separator, &text),
+        };
+        at.dedup();
+        if ctx.stdout.write_all(&reversed(&text, &at, p.has('b'))).is_err() {
+            return Exit::FAILURE;
+        }
+    }
+    exit
+}
+
+/// Matches found from the end of the text, each ending where the one after it begins.
+fn separators(regex: &Regex, text: &[u8]) -> Vec<(usize, usize)> {
+    // GNU searches backwards: a match is the latest start that matches before the previous one.
+    let mut out = Vec::new();
+    let mut limit = text.len();
+    loop {
+        let hay = &text[..limit];
+        let mut found = None;
+        for start in (0..limit).rev() {
+            match regex.find_at(hay, start) {
+                Some((s, e)) if s == start && e > s => {
+                    found = Some((s, e));
+                    break;
+                }
+                _ => {}
+            }
+            // Nothing from here to the end: far matches are found by one forward search.
+            if start % 4096 == 0 && regex.find_at(hay, 0).is_none() {
+                break;
+            }
+        }
+        match found {
+            Some((s, e)) => {
+                out.push((s, e));
+                limit = s;
+            }
+            None => break,
+        }
+    }
+    out.reverse();
+    out
+}
+
+/// Places of a fixed separator, the last ones first, without overlap.
+fn from_end(separator: &[u8], text: &[u8]) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    let finder = memchr::memmem::FinderRev::new(separator);
+    let mut limit = text.len();
+    while let Some(at) = finder.rfind(&text[..limit]) {
+        out.push((at, at + separator.len()));
+        limit = at;
+    }
+    out.reverse();
+    out
+}
+
+fn reversed(text: &[u8], separators: &[(usize, usize)], before: bool) -> Vec<u8> {
+    let mut cuts: Vec<usize> = vec![0];
+    cuts.extend(separators.iter().map(|(s, e)| if before { *s } else { *e }));
+    cuts.push(text.len());
+    cuts.dedup();
+    let mut out = Vec::with_capacity(text.len());
+    for pair in cuts.windows(2).rev() {
+        out.extend_from_slice(&text[pair[0]..pair[1]]);
+    }
+    out
+}

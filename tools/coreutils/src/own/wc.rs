@@ -1,0 +1,324 @@
+//! `wc` (POSIX XCU wc; GNU `-L --files0-from`).
+
+use std::io::{BufRead, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit, Source};
+use box_sys::{Kind, meta};
+
+use crate::common::input::{self, Stop};
+use crate::common::{files0, locale, quote};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
+    about: "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
+    options: &[
+        Opt::flag('c', "bytes", "print the byte counts"),
+        Opt::flag('m', "chars", "print the character counts"),
+        Opt::flag('l', "lines", "print the newline counts"),
+        Opt::value('\u{1}', "files0-from", "F", "read input from the files specified by\nNUL-terminated names in file F").long_only(),
+        Opt::flag('L', "max-line-length", "print the maximum display width"),
+        Opt::flag('w', "words", "print the word counts"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+#[derive(Clone, Copy)]
+struct Show {
+    lines: bool,
+    words: bool,
+    chars: bool,
+    bytes: bool,
+    width: bool,
+    utf8: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    lines: u64,
+    words: u64,
+    chars: u64,
+    bytes: u64,
+    width: u64,
+}
+
+/// What is carried from block to block.
+#[derive(Default)]
+struct State {
+    in_word: bool,
+    column: u64,
+    /// The start of a character cut by a block's end.
+    partial: Vec<u8>,
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let none = !['c', 'm', 'l', 'L', 'w'].iter().any(|c| p.has(*c));
+    let show = Show {
+        lines: none || p.has('l'),
+        words: none || p.has('w'),
+        chars: p.has('m'),
+        bytes: none || p.has('c'),
+        width: p.has('L'),
+        utf8: locale::utf8(&ctx.env),
+    };
+    let mut exit = Exit::SUCCESS;
+    let mut files: Vec<Vec<u8>> = p.operands.clone();
+    let mut unusable = 0;
+    let listed = p.last('\u{1}').map(<[u8]>::to_vec);
+    if let Some(list) = &listed {
+        if let Some(extra) = files.first() {
+            let shown = quote::always(extra);
+            ctx.error_bytes(&[b"extra operand ", &shown]);
+            input::usage_error(ctx, &[b"file operands cannot be combined with --files0-from"]);
+            return Exit::FAILURE;
+        }
+        match files0::read(ctx, list) {
+            Ok((names, bad)) => {
+                files = names;
+                unusable = bad;
+                if bad > 0 {
+                    exit = Exit::FAILURE;
+                }
+            }
+            Err(e) => return e,
+        }
+        if files.is_empty() && unusable == 0 {
+            return exit;
+        }
+    }
+    let named = listed.is_some() || !files.is_empty();
+    if files.is_empty() && !named {
+        files.push(b"-".to_vec());
+    }
+    let columns = [show.lines, show.words, show.chars, show.bytes, show.width].iter().filter(|c| **c).count();
+    let width = number_width(ctx, &files, columns);
+    let mut total = Counts::default();
+    for file in &files {
+        let mut counts = Counts::default();
+        let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+            Ok(mut r) => count(&mut r, show, &mut counts),
+            Err(e) => Err(Stop::Read(e)),
+        };
+        let mut opened = true;
+        if let Err(Stop::Read(e)) = result {
+            input::file_error(ctx, file, &e);
+            exit = Exit::FAILURE;
+            // Nothing is printed for a file that cannot be opened; a directory counts as empty.
+            opened = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
+        }
+        if opened && line(ctx, show, &counts, width, named.then_some(file)).is_err() {
+            return Exit::FAILURE;
+        }
+        total.lines += counts.lines;
+        total.words += counts.words;
+        total.chars += counts.chars;
+        total.bytes += counts.bytes;
+        total.width = total.width.max(counts.width);
+    }
+    if files.len() + unusable > 1 && line(ctx, show, &total, width, Some(b"total")).is_err() {
+        return Exit::FAILURE;
+    }
+    exit
+}
+
+/// Columns are as wide as the sum of the files' sizes needs, or 7 if one is no regular file.
+fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
+    if files.len() == 1 && columns == 1 {
+        return 1;
+    }
+    let (mut total, mut least) = (0u64, 1);
+    for f in files {
+        let regular = if f == b"-" {
+            match ctx.stdin.source() {
+                Source::File(file) => file.metadata().ok().map(|m| (m.is_file(), m.len())),
+                _ => Some((false, 0)),
+            }
+        } else {
+            meta::stat(&ctx.path(f), true).ok().map(|s| (s.kind == Kind::File, s.size))
+        };
+        match regular {
+            Some((true, size)) => total = total.saturating_add(size),
+            Some((false, _)) => least = 7,
+            None => {}
+        }
+    }
+    total.to_string().len().max(least)
+}
+
+fn line(ctx: &mut Ctx<'_>, show: Show, c: &Counts, width: usize, name: Option<&[u8]>) -> std::io::Result<()> {
+    let mut out = Vec::with_capacity(64);
+    for (shown, n) in [
+        (show.lines, c.lines),
+        (show.words, c.words),
+        (show.chars, c.chars),
+        (show.bytes, c.bytes),
+        (show.width, c.width),
+    ] {
+        if shown {
+            if !out.is_empty() {
+                out.push(b' ');
+            }
+            out.extend_from_slice(format!("{n:width$}").as_bytes());
+        }
+    }
+    if let Some(n) = name {
+        out.push(b' ');
+        // A newline in a name must not look like a record's end.
+        if n.contains(&b'\n') { out.extend_from_slice(&quote::always(n)) } else { out.extend_from_slice(n) }
+    }
+    out.push(b'\n');
+    ctx.stdout.write_all(&out)
+}
+
+fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), Stop> {
+    if show.bytes && !(show.lines || show.words || show.chars || show.width) {
+        if let input::In::File(f) = reader {
+            // Only the size is asked for; a size of 0 may be of a file made up on reading.
+            if let Ok(m) = f.get_ref().metadata() {
+                if m.is_file() && m.len() > 0 {
+                    c.bytes = m.len();
+                    return Ok(());
+                }
+            }
+        }
+    }
+    let mut state = State::default();
+    loop {
+        let block = match reader.fill_buf() {
+            Ok(b) => b,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Stop::Read(e)),
+        };
+        if block.is_empty() {
+            break;
+        }
+        c.bytes += block.len() as u64;
+        let complex = show.width || show.utf8 && (show.chars || show.words);
+        if complex {
+            let ascii = state.partial.is_empty() && block.is_ascii();
+            if ascii && !show.width {
+                plain(block, show, c, &mut state);
+                c.chars += block.len() as u64;
+            } else {
+                characters(block, show, c, &mut state);
+            }
+        } else {
+            plain(block, show, c, &mut state);
+            c.chars += block.len() as u64;
+        }
+        let n = block.len();
+        reader.consume(n);
+    }
+    c.words += u64::from(state.in_word);
+    c.width = c.width.max(state.column);
+    Ok(())
+}
+
+/// What a byte is to words: 0 separates, 1 belongs to a word, 2 neither begins nor ends one.
+const CLASS: [u8; 256] = {
+    let mut t = [2u8; 256];
+    let mut i = 0x21;
+    while i < 0x7f {
+        t[i] = 1;
+        i += 1;
+    }
+    let mut i = 9;
+    while i <= 13 {
+        t[i] = 0;
+        i += 1;
+    }
+    t[b' ' as usize] = 0;
+    t
+};
+
+fn plain(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
+    if !show.words {
+        if show.lines {
+            c.lines += memchr::memchr_iter(b'\n', block).count() as u64;
+        }
+        return;
+    }
+    let mut in_word = state.in_word;
+    let (mut words, mut lines) = (0u64, 0u64);
+    for &b in block {
+        let class = CLASS[usize::from(b)];
+        words += u64::from(in_word && class == 0);
+        in_word = class == 1 || in_word && class == 2;
+        lines += u64::from(b == b'\n');
+    }
+    state.in_word = in_word;
+    c.words += words;
+    c.lines += lines;
+}
+
+/// Counts where characters matter: UTF-8, display width.
+fn characters(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
+    let joined;
+    let mut text = block;
+    if !state.partial.is_empty() {
+        joined = [state.partial.as_slice(), block].concat();
+        state.partial.clear();
+        text = &joined;
+    }
+    if !show.utf8 {
+        for &b in text {
+            step(char::from(b), b >= 0x80, c, state);
+        }
+        c.chars += text.len() as u64;
+        return;
+    }
+    let mut rest = text;
+    loop {
+        let (valid, error) = match std::str::from_utf8(rest) {
+            Ok(s) => (s, None),
+            Err(e) => {
+                let (good, _) = rest.split_at(e.valid_up_to());
+                (std::str::from_utf8(good).unwrap_or_default(), Some(e))
+            }
+        };
+        for ch in valid.chars() {
+            step(ch, false, c, state);
+        }
+        c.chars += valid.chars().count() as u64;
+        match error.map(|e| (e.valid_up_to(), e.error_len())) {
+            None => return,
+            // Cut by the block's end: wait for the rest.
+            Some((at, None)) => {
+                state.partial = rest[at..].to_vec();
+                return;
+            }
+            // Invalid bytes are no characters and part of no word's beginning.
+            Some((at, Some(_))) => rest = &rest[at + 1..],
+        }
+    }
+}
+
+/// One character. `opaque`: a byte above 127 where bytes are characters.
+fn step(ch: char, opaque: bool, c: &mut Counts, state: &mut State) {
+    match ch {
+        '\n' | '\r' | '\x0c' => {
+            c.lines += u64::from(ch == '\n');
+            c.width = c.width.max(state.column);
+            state.column = 0;
+        }
+        '\t' => state.column += 8 - state.column % 8,
+        _ => {}
+    }
+    if opaque {
+        return;
+    }
+    let space = ch.is_whitespace() && ch != '\u{85}' || matches!(ch, '\u{2060}');
+    if space {
+        c.words += u64::from(state.in_word);
+        state.in_word = false;
+        state.column += u64::from(ch == ' ');
+    } else if !ch.is_control() {
+        state.in_word = true;
+        state.column += locale::width(ch) as u64;
+    }
+}
