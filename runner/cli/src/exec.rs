@@ -25,13 +25,9 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     }
     let policy = Policy { mounts: o.mounts, limits };
     let image = Image::open(&o.image).map_err(|e| Failure::new(125, e))?;
-    let session = Session::with(
-        Arc::new(image),
-        policy,
-        wasibox::default_artifact_dir(),
-        progress(),
-    )
-    .map_err(failure)?;
+    let session =
+        Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), progress())
+            .map_err(failure)?;
     watch_signals(session.interrupter())?;
     let mut exec = Exec::new(o.argv);
     exec.env = o.env;

@@ -11,8 +11,13 @@ use wasibox::MountSpec;
 /// What the user asked for.
 pub enum Command {
     Exec(Box<ExecOptions>),
-    Inspect { image: PathBuf, json: bool },
-    Compile { image: PathBuf },
+    Inspect {
+        image: PathBuf,
+        json: bool,
+    },
+    Compile {
+        image: PathBuf,
+    },
     /// Help or version.
     Print(String),
 }
@@ -75,7 +80,7 @@ const EXEC: &[Opt] = &[
     Opt {
         long: "memory",
         value: "SIZE",
-        help: "memory of all processes together (default 1G)",
+        help: "memory of all processes together (default 2G)",
         set: |o, v| values::size(&text(v)?).map(|n| o.memory = Some(n)),
     },
     Opt {

@@ -66,7 +66,10 @@ impl Store<'_> {
             Some(dir) => match private_dir(dir) {
                 Ok(()) => dir,
                 Err(why) => {
-                    (self.progress)(&format!("not keeping compiled code in {}: {why}", dir.display()));
+                    (self.progress)(&format!(
+                        "not keeping compiled code in {}: {why}",
+                        dir.display()
+                    ));
                     return Ok(self.compile(engine, name, &wasm()?)?);
                 }
             },
@@ -155,7 +158,11 @@ fn store(module: &Module, dir: &Path, key: &str, code: &Path, sum: &Path) -> std
 
 /// Makes the directory if needed; says why it cannot be trusted.
 fn private_dir(dir: &Path) -> Result<(), String> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| e.to_string())?;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|e| e.to_string())?;
     let m = dir.symlink_metadata().map_err(|e| e.to_string())?;
     if !m.is_dir() {
         return Err("it is not a directory".into());

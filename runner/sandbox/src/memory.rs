@@ -3,6 +3,7 @@
 //! The engine asks its `Tunables` for every memory; ours wraps each one so that
 //! creation and growth are charged before they happen, and dropping refunds.
 
+use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,6 +50,12 @@ impl Budget {
         }
     }
 
+    /// Takes `n` bytes for memories that the thread which gets the reservation will
+    /// create ([`Reservation::use_here`]).
+    pub fn reserve(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
+        self.take(n).then(|| Reservation(Held { bytes: n, budget: self.clone() }))
+    }
+
     fn give(&self, n: u64) {
         self.used.fetch_sub(n, Ordering::Relaxed);
     }
@@ -64,6 +71,34 @@ impl Budget {
     pub fn refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
+}
+
+/// Bytes taken ahead of the memories they are for. Unused ones are given back.
+pub struct Reservation(Held);
+
+thread_local! {
+    static PREPAID: RefCell<Option<Reservation>> = const { RefCell::new(None) };
+}
+
+impl Reservation {
+    /// Lets memories that are created on this thread during `f` use the bytes.
+    pub fn use_here<T>(self, f: impl FnOnce() -> T) -> T {
+        PREPAID.set(Some(self));
+        let result = f();
+        PREPAID.take();
+        result
+    }
+}
+
+/// Takes bytes from what this thread has reserved in `budget`.
+fn prepaid(budget: &Arc<Budget>, n: u64) -> bool {
+    PREPAID.with_borrow_mut(|p| match p {
+        Some(Reservation(held)) if Arc::ptr_eq(&held.budget, budget) && held.bytes >= n => {
+            held.bytes -= n;
+            true
+        }
+        _ => false,
+    })
 }
 
 /// The engine's default memories and tables, with the budget and a stack size.
@@ -88,7 +123,7 @@ impl BudgetTunables {
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
-        if !self.budget.take(bytes) {
+        if !prepaid(&self.budget, bytes) && !self.budget.take(bytes) {
             return Err(MemoryError::Generic("the memory limit is reached".into()));
         }
         // From here on dropping `held` refunds.

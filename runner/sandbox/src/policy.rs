@@ -24,7 +24,7 @@ impl Default for Policy {
 pub struct Limits {
     /// Wall-clock time; `None` is no limit.
     pub timeout: Option<Duration>,
-    /// Bytes of all linear memories together.
+    /// Bytes of all linear memories together, whether touched or not.
     pub memory: u64,
     /// What the session's own file layer may hold.
     pub disk: DiskLimits,
@@ -42,12 +42,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// One hour, 1 GiB of memory, [`DiskLimits::default`], any output, 256 processes
+    /// One hour, 2 GiB of memory, [`DiskLimits::default`], any output, 256 processes
     /// at once and 1,000,000 in all, 1024 descriptors each, 16 MiB of stack each.
     fn default() -> Limits {
         Limits {
             timeout: Some(Duration::from_secs(3600)),
-            memory: 1 << 30,
+            memory: 2 << 30,
             disk: DiskLimits::default(),
             output: None,
             processes: 256,

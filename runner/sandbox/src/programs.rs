@@ -30,7 +30,12 @@ pub struct Programs {
 }
 
 impl Programs {
-    pub fn new(image: Arc<Image>, engine: Engine, artifacts: Option<PathBuf>, progress: Progress) -> Programs {
+    pub fn new(
+        image: Arc<Image>,
+        engine: Engine,
+        artifacts: Option<PathBuf>,
+        progress: Progress,
+    ) -> Programs {
         let names: Vec<String> = image.atoms().keys().cloned().collect();
         let loaded = names.iter().map(|_| Mutex::new(None)).collect();
         Programs { image, engine, names, loaded, artifacts, progress }
@@ -47,9 +52,12 @@ impl Programs {
 
     /// The program's code, loaded or compiled at the first call.
     pub fn get(&self, p: Program) -> Result<Module, ProgramError> {
-        let (Some(name), Some(slot)) = (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
+        let (Some(name), Some(slot)) =
+            (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
         else {
-            return Err(ArtifactError::Compile { name: "?".into(), why: "no such program".into() }.into());
+            return Err(
+                ArtifactError::Compile { name: "?".into(), why: "no such program".into() }.into()
+            );
         };
         let mut slot = crate::lock(slot);
         if let Some(m) = &*slot {
@@ -69,7 +77,11 @@ impl Programs {
 ///
 /// # Errors
 /// A damaged image, a module that the engine refuses, a store that cannot be used.
-pub fn compile_all(image: Arc<Image>, artifacts: Option<PathBuf>, progress: Progress) -> Result<(), ProgramError> {
+pub fn compile_all(
+    image: Arc<Image>,
+    artifacts: Option<PathBuf>,
+    progress: Progress,
+) -> Result<(), ProgramError> {
     let limits = crate::Limits::default();
     let engine = crate::engine::new(crate::memory::Budget::new(limits.memory), limits.stack);
     let programs = Programs::new(image, engine, artifacts, progress);

@@ -170,9 +170,10 @@ impl Sandbox {
         }
         Err(match why {
             Errno::NOENT => SandboxError::NotFound(shown),
-            Errno::NOEXEC => {
-                SandboxError::NotExecutable { name: shown, why: "cannot execute binary file".into() }
-            }
+            Errno::NOEXEC => SandboxError::NotExecutable {
+                name: shown,
+                why: "cannot execute binary file".into(),
+            },
             e => SandboxError::NotExecutable { name: shown, why: e.text().into() },
         })
     }
@@ -266,7 +267,12 @@ fn base_files(image: &Image, programs: &Programs) -> Result<Vec<BaseFile>, Sandb
         };
         for dir in ["/bin/", "/usr/bin/"] {
             let kind = BaseKind::File { bytes: bytes.clone(), program: Some(program) };
-            out.push(BaseFile { path: [dir, &c.name].concat().into_bytes(), mode: 0o755, time, kind });
+            out.push(BaseFile {
+                path: [dir, &c.name].concat().into_bytes(),
+                mode: 0o755,
+                time,
+                kind,
+            });
         }
     }
     Ok(out)

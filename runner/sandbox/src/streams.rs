@@ -67,7 +67,8 @@ impl HostStream {
     fn poll(&self, write: bool, timeout: Duration) -> PollFlags {
         let want = if write { PollFlags::OUT } else { PollFlags::IN };
         let mut fds = [PollFd::new(&self.fd, want)];
-        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
+        let timeout =
+            Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
         match poll(&mut fds, Some(&timeout)) {
             Ok(n) if n > 0 => fds[0].revents(),
             _ => PollFlags::empty(),

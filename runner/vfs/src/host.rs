@@ -66,7 +66,11 @@ impl HostMount {
     }
 
     fn open_raw(&self, rel: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY;
+        let mut flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        // `openat2` refuses flags that mean nothing beside O_PATH.
+        if !flags.contains(OFlags::PATH) {
+            flags |= OFlags::NOCTTY;
+        }
         if rel.is_empty() {
             if self.kind == FileKind::Dir {
                 return Ok(fs::openat(&self.root, ".", flags, mode)?);
@@ -144,7 +148,12 @@ impl HostMount {
     /// The target of a symbolic link.
     pub fn read_link(&self, rel: &[u8]) -> Result<Vec<u8>, Errno> {
         let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
-        Ok(fs::readlinkat(&fd, "", Vec::new())?.into_bytes())
+        match fs::readlinkat(&fd, "", Vec::new()) {
+            Ok(t) => Ok(t.into_bytes()),
+            // So it says for anything that is not a link when given a descriptor.
+            Err(rustix::io::Errno::NOENT) => Err(Errno::INVAL),
+            Err(e) => Err(e.into()),
+        }
     }
 
     fn need_writable(&self) -> Result<(), Errno> {

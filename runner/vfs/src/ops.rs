@@ -9,7 +9,7 @@ use crate::file::File;
 use crate::host::HostMount;
 use crate::pipe::Pipe;
 use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, ROOT, State};
-use crate::walk::{Loc, Walk, join};
+use crate::walk::{Last, Loc, Walk, follow_if, join};
 use crate::{Vfs, now_ns};
 use box_abi::{Kind as FileKind, Stat};
 use rustix::fs::OFlags;
@@ -62,13 +62,19 @@ impl Vfs {
     ) -> Result<Opened, Errno> {
         let mut st = self.write();
         let follow = how.follow && !(how.create && how.excl);
-        let walk = self.walk(&st, base, path, follow)?;
+        if how.create && path.ends_with(b"/") {
+            // Linux refuses this before looking at the last component.
+            if self.walk(&st, base, path, Last::Entry)?.parent.is_some() {
+                return Err(Errno::ISDIR);
+            }
+        }
+        let walk = self.walk(&st, base, path, follow_if(follow))?;
         let Some(loc) = walk.found else {
             if !how.create {
                 return Err(Errno::NOENT);
             }
-            if walk.slash || how.directory {
-                return Err(Errno::ISDIR);
+            if how.directory {
+                return Err(Errno::NOTDIR);
             }
             let (dir, name) = walk.parent.ok_or(Errno::ISDIR)?;
             return self.create(&mut st, &dir, &name, how, mode).map(Opened::File);
@@ -190,21 +196,21 @@ impl Vfs {
     /// `stat(2)`, or `lstat(2)` without `follow`.
     pub fn stat(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stat, Errno> {
         let st = self.read();
-        let loc = self.walk(&st, base, path, follow)?.existing()?;
+        let loc = self.walk(&st, base, path, follow_if(follow))?.existing()?;
         self.loc_stat(&st, &loc)
     }
 
     /// `readlink(2)`.
     pub fn read_link(&self, base: &Loc, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let st = self.read();
-        let loc = self.walk(&st, base, path, false)?.existing()?;
+        let loc = self.walk(&st, base, path, Last::Keep)?.existing()?;
         self.link_target(&st, &loc)
     }
 
     /// Resolves a directory to change to; returns it with its absolute path.
     pub fn chdir(&self, base: &Loc, path: &[u8]) -> Result<(Loc, Vec<u8>), Errno> {
         let st = self.read();
-        let loc = self.walk(&st, base, path, true)?.existing()?;
+        let loc = self.walk(&st, base, path, Last::Follow)?.existing()?;
         let stat = self.loc_stat(&st, &loc)?;
         if stat.kind != FileKind::Dir {
             return Err(Errno::NOTDIR);
@@ -223,7 +229,7 @@ impl Vfs {
         path: &[u8],
         dir: bool,
     ) -> Result<(Loc, Vec<u8>), Errno> {
-        let Walk { parent, found, slash } = self.walk(st, base, path, false)?;
+        let Walk { parent, found, slash } = self.walk(st, base, path, Last::Entry)?;
         if found.is_some() {
             return Err(Errno::EXIST);
         }
@@ -301,7 +307,7 @@ impl Vfs {
         to: &[u8],
     ) -> Result<(), Errno> {
         let mut st = self.write();
-        let walk = self.walk(&st, from_base, from, follow)?;
+        let walk = self.walk(&st, from_base, from, follow_if(follow))?;
         let source = walk.clone().existing()?;
         let (dir, name) = self.new_entry(&st, to_base, to, false)?;
         match (&source, &dir) {
@@ -332,19 +338,21 @@ impl Vfs {
     /// `unlink(2)`, or `rmdir(2)` with `dir`.
     pub fn remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(), Errno> {
         let mut st = self.write();
-        let walk = self.walk(&st, base, path, false)?;
+        let walk = self.walk(&st, base, path, Last::Entry)?;
         let found = walk.found.ok_or(Errno::NOENT)?;
         let Some((parent, name)) = walk.parent else {
-            return Err(if !dir {
-                Errno::ISDIR
-            } else if path.ends_with(b".") && !path.ends_with(b"..") {
-                Errno::INVAL
-            } else if found == Loc::Tree(ROOT) {
-                Errno::BUSY
-            } else {
-                Errno::NOTEMPTY
+            let last = path.rsplit(|b| *b == b'/').find(|c| !c.is_empty());
+            return Err(match (dir, last) {
+                (false, _) => Errno::ISDIR,
+                (true, Some(b".")) => Errno::INVAL,
+                (true, Some(_)) => Errno::NOTEMPTY,
+                (true, None) => Errno::BUSY,
             });
         };
+        if walk.slash && !dir {
+            let is_dir = self.loc_stat(&st, &found)?.kind == FileKind::Dir;
+            return Err(if is_dir { Errno::ISDIR } else { Errno::NOTDIR });
+        }
         match (&found, &parent) {
             (Loc::Tree(ino), Loc::Tree(d)) => {
                 let node = st.tree.node(*ino)?;
@@ -384,11 +392,14 @@ impl Vfs {
         to: &[u8],
     ) -> Result<(), Errno> {
         let mut st = self.write();
-        let a = self.walk(&st, from_base, from, false)?;
-        let b = self.walk(&st, to_base, to, false)?;
-        let source = a.found.ok_or(Errno::NOENT)?;
+        let a = self.walk(&st, from_base, from, Last::Entry)?;
+        let b = self.walk(&st, to_base, to, Last::Entry)?;
         let (from_dir, from_name) = a.parent.ok_or(Errno::BUSY)?;
         let (to_dir, to_name) = b.parent.ok_or(Errno::BUSY)?;
+        let source = a.found.ok_or(Errno::NOENT)?;
+        if (a.slash || b.slash) && self.loc_stat(&st, &source)?.kind != FileKind::Dir {
+            return Err(Errno::NOTDIR);
+        }
         match (&source, &from_dir, &to_dir) {
             (Loc::Tree(ino), Loc::Tree(d), Loc::Tree(e)) => {
                 let target = match b.found {
@@ -396,10 +407,6 @@ impl Vfs {
                     None => None,
                     Some(_) => return Err(Errno::BUSY),
                 };
-                let is_dir = st.tree.node(*ino)?.file_kind() == FileKind::Dir;
-                if b.slash && !is_dir {
-                    return Err(Errno::NOTDIR);
-                }
                 rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target))
             }
             (Loc::Host(_, rel), ..) if rel.is_empty() => Err(Errno::BUSY),
@@ -419,7 +426,7 @@ impl Vfs {
     /// `chmod(2)`.
     pub fn chmod(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
         let mut st = self.write();
-        match self.walk(&st, base, path, true)?.existing()? {
+        match self.walk(&st, base, path, Last::Follow)?.existing()? {
             Loc::Tree(ino) if (BRIDGE..16).contains(&ino) => Err(Errno::PERM),
             Loc::Tree(ino) => {
                 let node = st.tree.node_mut(ino)?;
@@ -442,7 +449,7 @@ impl Vfs {
         follow: bool,
     ) -> Result<(), Errno> {
         let st = self.read();
-        self.walk(&st, base, path, follow)?.existing()?;
+        self.walk(&st, base, path, follow_if(follow))?.existing()?;
         let own = |id, mine| id == u32::MAX || id == mine;
         if own(uid, crate::UID) && own(gid, crate::GID) { Ok(()) } else { Err(Errno::PERM) }
     }
@@ -456,7 +463,7 @@ impl Vfs {
         mtime: Option<u64>,
         follow: bool,
     ) -> Result<(), Errno> {
-        let loc = self.walk(&self.read(), base, path, follow)?.existing()?;
+        let loc = self.walk(&self.read(), base, path, follow_if(follow))?.existing()?;
         self.set_loc_times(&loc, atime, mtime)
     }
 
@@ -514,7 +521,7 @@ impl Vfs {
         head: usize,
     ) -> Result<(Option<Program>, Vec<u8>), Errno> {
         let st = self.read();
-        let loc = self.walk(&st, base, path, true)?.existing()?;
+        let loc = self.walk(&st, base, path, Last::Follow)?.existing()?;
         let stat = self.loc_stat(&st, &loc)?;
         if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
             return Err(Errno::ACCES);
@@ -581,6 +588,19 @@ fn rename_nodes(
             match &st.tree.node(at)?.kind {
                 Kind::Dir { parent, .. } => at = *parent,
                 _ => return Err(Errno::INVAL),
+            }
+        }
+    }
+    if let Some(t) = target {
+        // Nor may it replace a directory that it lies in.
+        let mut at = from_dir;
+        while at != ROOT {
+            if at == t {
+                return Err(Errno::NOTEMPTY);
+            }
+            match &st.tree.node(at)?.kind {
+                Kind::Dir { parent, .. } => at = *parent,
+                _ => break,
             }
         }
     }

@@ -34,6 +34,23 @@ pub enum Loc {
     Descriptor(u32),
 }
 
+/// What to do with the last component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// Follow it if it is a symbolic link.
+    Follow,
+    /// Follow it only if a slash comes after it.
+    Keep,
+    /// The directory entry itself is meant, as for making and removing: never follow
+    /// it, and leave the meaning of a slash to the operation.
+    Entry,
+}
+
+/// `Follow` or `Keep`.
+pub(crate) fn follow_if(follow: bool) -> Last {
+    if follow { Last::Follow } else { Last::Keep }
+}
+
 /// A resolved path.
 #[derive(Clone, Debug)]
 pub struct Walk {
@@ -54,9 +71,8 @@ impl Walk {
 }
 
 impl Vfs {
-    /// Resolves `path` from `base`. The last component is followed if it is a
-    /// symbolic link and `follow` is set or a slash comes after it.
-    pub fn walk(&self, st: &State, base: &Loc, path: &[u8], follow: bool) -> Result<Walk, Errno> {
+    /// Resolves `path` from `base`.
+    pub fn walk(&self, st: &State, base: &Loc, path: &[u8], how: Last) -> Result<Walk, Errno> {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
@@ -85,7 +101,7 @@ impl Vfs {
             if name.len() > MAX_NAME {
                 return Err(Errno::NAMETOOLONG);
             }
-            if let Some(walk) = self.host_shortcut(&cur, &name, &todo, follow, slash) {
+            if let Some(walk) = self.host_shortcut(&cur, &name, &todo, how, slash) {
                 return Ok(walk);
             }
             let Some((child, kind)) = self.child(st, &cur, &name)? else {
@@ -95,7 +111,7 @@ impl Vfs {
                     Err(Errno::NOENT)
                 };
             };
-            if kind == FileKind::Symlink && (!last || follow || slash) {
+            if kind == FileKind::Symlink && (!last || follows(how, slash)) {
                 links += 1;
                 if links > MAX_LINKS {
                     return Err(Errno::LOOP);
@@ -112,7 +128,7 @@ impl Vfs {
                 continue;
             }
             if last {
-                if slash && kind != FileKind::Dir {
+                if slash && how != Last::Entry && kind != FileKind::Dir {
                     return Err(Errno::NOTDIR);
                 }
                 return Ok(Walk { parent: Some((cur, name)), found: Some(child), slash });
@@ -131,7 +147,7 @@ impl Vfs {
         cur: &Loc,
         name: &[u8],
         todo: &[Vec<u8>],
-        follow: bool,
+        how: Last,
         slash: bool,
     ) -> Option<Walk> {
         let Loc::Host(m, rel) = cur else { return None };
@@ -146,9 +162,9 @@ impl Vfs {
         let full = join(&path, &last);
         let stat = self.shared.mounts[*m].stat(&full).ok()?;
         let plain = match stat.kind {
-            FileKind::Symlink => !follow && !slash,
+            FileKind::Symlink => !follows(how, slash),
             FileKind::Dir => true,
-            _ => !slash,
+            _ => !slash || how == Last::Entry,
         };
         plain.then(|| Walk {
             parent: Some((Loc::Host(*m, path), last)),
@@ -296,6 +312,14 @@ impl Vfs {
             out.push(b'/');
         }
         Ok(out)
+    }
+}
+
+fn follows(how: Last, slash: bool) -> bool {
+    match how {
+        Last::Follow => true,
+        Last::Keep => slash,
+        Last::Entry => false,
     }
 }
 

@@ -60,7 +60,13 @@ fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Res
 
 /// Writes everything unless an error comes in between; returns the bytes written and
 /// the offset after them.
-fn write(c: &mut Call<'_>, open: &OpenFile, off: u64, append: bool, list: &[(u32, u32)]) -> Result<(u64, u64), Halt> {
+fn write(
+    c: &mut Call<'_>,
+    open: &OpenFile,
+    off: u64,
+    append: bool,
+    list: &[(u32, u32)],
+) -> Result<(u64, u64), Halt> {
     if !open.write {
         return Err(Errno::BADF.into());
     }
@@ -75,7 +81,8 @@ fn write(c: &mut Call<'_>, open: &OpenFile, off: u64, append: bool, list: &[(u32
                     total += n as u64;
                     at = next;
                 }
-                Err(Errno::AGAIN) if !open.nonblock() => match c.process.wait_for(&open.file, true) {
+                Err(Errno::AGAIN) if !open.nonblock() => match c.process.wait_for(&open.file, true)
+                {
                     Err(Halt::Errno(_)) if total > 0 => return Ok((total, at)),
                     r => r?,
                 },
@@ -348,7 +355,8 @@ pub fn fd_seek(c: &mut Call<'_>, fd: u32, delta: i64, whence: u32, out: u32) -> 
         2 => open.file.stat()?.size,
         _ => return Err(Errno::INVAL.into()),
     };
-    let to = base.checked_add_signed(delta).filter(|t| *t <= i64::MAX as u64).ok_or(Errno::INVAL)?;
+    let to =
+        base.checked_add_signed(delta).filter(|t| *t <= i64::MAX as u64).ok_or(Errno::INVAL)?;
     open.set_offset(to);
     Ok(c.mem.put_u64(out, to)?)
 }

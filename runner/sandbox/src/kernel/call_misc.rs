@@ -11,7 +11,8 @@ fn put_strings(c: &mut Call<'_>, strings: &[Vec<u8>], list: u32, buf: u32) -> Sy
         let slot = i.checked_mul(4).and_then(|n| list.checked_add(n)).ok_or(Errno::FAULT)?;
         c.mem.put_u32(slot, at)?;
         c.mem.put(at, s)?;
-        let end = u32::try_from(s.len()).ok().and_then(|n| at.checked_add(n)).ok_or(Errno::FAULT)?;
+        let end =
+            u32::try_from(s.len()).ok().and_then(|n| at.checked_add(n)).ok_or(Errno::FAULT)?;
         c.mem.put(end, &[0])?;
         at = end.checked_add(1).ok_or(Errno::FAULT)?;
     }
@@ -86,7 +87,15 @@ pub fn sock_accept(c: &mut Call<'_>, fd: u32, _flags: u32, _out: u32) -> Sys {
     no_socket(c, fd)
 }
 
-pub fn sock_recv(c: &mut Call<'_>, fd: u32, _iovs: u32, _n: u32, _flags: u32, _out: u32, _out_flags: u32) -> Sys {
+pub fn sock_recv(
+    c: &mut Call<'_>,
+    fd: u32,
+    _iovs: u32,
+    _n: u32,
+    _flags: u32,
+    _out: u32,
+    _out_flags: u32,
+) -> Sys {
     no_socket(c, fd)
 }
 

@@ -139,7 +139,15 @@ pub fn link(
     Ok(c.process.kernel.vfs.link(&dir, &path, lookup & FOLLOW != 0, &to_dir, &to)?)
 }
 
-pub fn readlink(c: &mut Call<'_>, fd: u32, path: u32, len: u32, buf: u32, buf_len: u32, out: u32) -> Sys {
+pub fn readlink(
+    c: &mut Call<'_>,
+    fd: u32,
+    path: u32,
+    len: u32,
+    buf: u32,
+    buf_len: u32,
+    out: u32,
+) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
     let target = c.process.kernel.vfs.read_link(&dir, &path)?;
     let n = target.len().min(buf_len as usize);
@@ -157,13 +165,28 @@ pub fn unlink_file(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
     Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
 }
 
-pub fn rename(c: &mut Call<'_>, fd: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32) -> Sys {
+pub fn rename(
+    c: &mut Call<'_>,
+    fd: u32,
+    path: u32,
+    len: u32,
+    to_fd: u32,
+    to: u32,
+    to_len: u32,
+) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
     let (to_dir, to) = at(c, to_fd, to, to_len)?;
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
-pub fn symlink(c: &mut Call<'_>, target: u32, target_len: u32, fd: u32, path: u32, len: u32) -> Sys {
+pub fn symlink(
+    c: &mut Call<'_>,
+    target: u32,
+    target_len: u32,
+    fd: u32,
+    path: u32,
+    len: u32,
+) -> Sys {
     let target = c.mem.path(target, target_len)?;
     let (dir, path) = at(c, fd, path, len)?;
     Ok(c.process.kernel.vfs.symlink(&target, &dir, &path)?)

@@ -4,10 +4,10 @@
 //! their own clock, and of several the earliest decides.
 
 use super::call_misc::now;
+use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use super::descriptors::OpenFile;
 use wasibox_vfs::{Errno, Readiness};
 
 const SUBSCRIPTION: u32 = 48;

@@ -121,7 +121,8 @@ pub fn tty_get(c: &mut Call<'_>, out: u32) -> Sys {
         b[at..at + 4].copy_from_slice(&v.to_le_bytes());
     }
     for fd in 0..3u32 {
-        let tty = open_file(c, fd).is_ok_and(|o| matches!(&o.file, File::Stream(s) if s.is_terminal()));
+        let tty =
+            open_file(c, fd).is_ok_and(|o| matches!(&o.file, File::Stream(s) if s.is_terminal()));
         b[16 + fd as usize] = u8::from(tty);
     }
     (b[19], b[20]) = (1, 1);
@@ -189,7 +190,13 @@ fn resolve(c: &Call<'_>, cwd: &Loc, name: &[u8], argv: Vec<Vec<u8>>) -> Result<S
 }
 
 /// Resolves a name without slash along a colon-separated path.
-fn search(c: &Call<'_>, cwd: &Loc, name: &[u8], path: &[u8], argv: Vec<Vec<u8>>) -> Result<Start, Errno> {
+fn search(
+    c: &Call<'_>,
+    cwd: &Loc,
+    name: &[u8],
+    path: &[u8],
+    argv: Vec<Vec<u8>>,
+) -> Result<Start, Errno> {
     if name.contains(&b'/') {
         return resolve(c, cwd, name, argv);
     }
@@ -304,7 +311,11 @@ pub fn proc_spawn3(
     drop(child.fds.remove_cloexec());
     let ignored = dispositions(c, signals, signals_len)?;
     let mut start = if search_path != 0 && !name.contains(&b'/') {
-        let path = if path == 0 { DEFAULT_PATH.to_vec() } else { c.mem.bytes(path, path_len as usize)?.to_vec() };
+        let path = if path == 0 {
+            DEFAULT_PATH.to_vec()
+        } else {
+            c.mem.bytes(path, path_len as usize)?.to_vec()
+        };
         search(c, &child.cwd.loc, &name, &path, argv)?
     } else {
         resolve(c, &child.cwd.loc, &name, argv)?
@@ -349,7 +360,11 @@ pub fn proc_exec3(
     };
     let cwd = lock(&c.process.cwd).loc.clone();
     let mut start = if search_path != 0 && !name.contains(&b'/') {
-        let path = if path == 0 { DEFAULT_PATH.to_vec() } else { c.mem.bytes(path, path_len as usize)?.to_vec() };
+        let path = if path == 0 {
+            DEFAULT_PATH.to_vec()
+        } else {
+            c.mem.bytes(path, path_len as usize)?.to_vec()
+        };
         search(c, &cwd, &name, &path, argv)?
     } else {
         resolve(c, &cwd, &name, argv)?

@@ -78,11 +78,9 @@ impl Mem<'_> {
         self.bytes(at, N)?.try_into().map_err(|_| Errno::FAULT)
     }
 
-
     pub fn u32(&self, at: u32) -> Result<u32, Errno> {
         self.array(at).map(u32::from_le_bytes)
     }
-
 
     pub fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), Errno> {
         self.bytes_mut(at, bytes.len())?.copy_from_slice(bytes);

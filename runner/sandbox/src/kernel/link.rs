@@ -3,7 +3,9 @@
 use super::guest::{Env, Halt, enter};
 use super::{call_fd, call_misc, call_path, call_poll, call_proc};
 use wasibox_vfs::Errno;
-use wasmer::{ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value};
+use wasmer::{
+    ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value,
+};
 
 /// Every import of `module`. An unknown function answers ENOSYS, as its stub does on a
 /// runtime that has less.

@@ -51,7 +51,15 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn new(pid: u32, parent: u32, kernel: Arc<Kernel>, start: Start, fds: Descriptors, cwd: Cwd, ignored: u64) -> Process {
+    pub fn new(
+        pid: u32,
+        parent: u32,
+        kernel: Arc<Kernel>,
+        start: Start,
+        fds: Descriptors,
+        cwd: Cwd,
+        ignored: u64,
+    ) -> Process {
         Process {
             pid,
             parent,

@@ -4,12 +4,12 @@ use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::process::{Cwd, Process, Start};
 use super::thread;
+use crate::lock;
 use crate::memory::Budget;
 use crate::outcome::{LimitHit, Status};
 use crate::policy::Limits;
 use crate::programs::{ProgramError, Programs};
 use crate::streams::Meter;
-use crate::lock;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -61,7 +61,13 @@ pub enum SpawnError {
 }
 
 impl Kernel {
-    pub fn new(vfs: Vfs, programs: Arc<Programs>, limits: Limits, budget: Arc<Budget>, meter: Arc<Meter>) -> Arc<Kernel> {
+    pub fn new(
+        vfs: Vfs,
+        programs: Arc<Programs>,
+        limits: Limits,
+        budget: Arc<Budget>,
+        meter: Arc<Meter>,
+    ) -> Arc<Kernel> {
         Arc::new(Kernel {
             vfs,
             programs,
@@ -85,6 +91,9 @@ impl Kernel {
         ignored: u64,
     ) -> Result<u32, SpawnError> {
         let module = self.programs.get(start.program)?;
+        // Taken now, so that the caller learns of a refusal.
+        let needed: usize = module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
+        let memory = self.budget.reserve(needed as u64).ok_or(Errno::NOMEM)?;
         let process = {
             let mut t = lock(&self.table);
             let full = t.live.len() >= self.limits.processes
@@ -107,7 +116,7 @@ impl Kernel {
         let pid = process.pid;
         // Host functions run on this stack; guest code has its own.
         let builder = std::thread::Builder::new().stack_size(512 << 10);
-        if builder.spawn(move || thread::run(process, module)).is_err() {
+        if builder.spawn(move || thread::run(process, module, memory)).is_err() {
             let mut t = lock(&self.table);
             t.live.remove(&pid);
             t.process_limit = true;
@@ -135,12 +144,19 @@ impl Kernel {
     }
 
     /// `waitpid(2)` for one child or any. `Ok(None)`: it still runs and `block` is off.
-    pub fn wait(&self, me: &Process, which: Option<u32>, block: bool) -> Result<Option<(u32, Status)>, Halt> {
+    pub fn wait(
+        &self,
+        me: &Process,
+        which: Option<u32>,
+        block: bool,
+    ) -> Result<Option<(u32, Status)>, Halt> {
         loop {
             {
                 let mut t = lock(&self.table);
-                let mine = |pid: &u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == *pid);
-                let found = t.zombies.iter().find(|(pid, (parent, _))| mine(pid, *parent)).map(|(p, _)| *p);
+                let mine =
+                    |pid: &u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == *pid);
+                let found =
+                    t.zombies.iter().find(|(pid, (parent, _))| mine(pid, *parent)).map(|(p, _)| *p);
                 if let Some(pid) = found
                     && let Some((_, status)) = t.zombies.remove(&pid)
                 {

@@ -3,12 +3,11 @@
 use super::guest::{Env, Halt};
 use super::link;
 use super::process::Process;
+use crate::memory::Reservation;
 use crate::outcome::Status;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use wasmer::{
-    FunctionEnv, Instance, InstantiationError, Module, RuntimeError, Store,
-};
+use wasmer::{FunctionEnv, Instance, InstantiationError, Module, RuntimeError, Store};
 
 use wasmer_types::TrapCode;
 
@@ -17,10 +16,13 @@ enum End {
     Exec,
 }
 
-/// Runs `module` as `process` to its end, then reports the end.
-pub fn run(process: Arc<Process>, mut module: Module) {
+/// Runs `module` as `process` to its end, then reports the end. `memory` is reserved
+/// for the module's first memory.
+pub fn run(process: Arc<Process>, mut module: Module, memory: Reservation) {
+    let mut memory = Some(memory);
     let status = loop {
-        let end = catch_unwind(AssertUnwindSafe(|| one(&process, &module)));
+        let memory = memory.take();
+        let end = catch_unwind(AssertUnwindSafe(|| one(&process, &module, memory)));
         // The store is gone: nothing is left to interrupt.
         process.bind(None);
         match end {
@@ -52,19 +54,27 @@ pub fn run(process: Arc<Process>, mut module: Module) {
     process.kernel.ended(&process, status);
 }
 
-fn one(process: &Arc<Process>, module: &Module) -> End {
+fn one(process: &Arc<Process>, module: &Module, memory: Option<Reservation>) -> End {
     let mut store = Store::new(process.kernel.programs.engine().clone());
     process.bind(Some(store.interrupter()));
     let env = Env { process: process.clone(), memory: None, handler: None };
     let env = FunctionEnv::new(&mut store, env);
     let imports = link::imports(&mut store, &env, module);
-    let instance = match Instance::new(&mut store, module, &imports) {
+    let mut make = || Instance::new(&mut store, module, &imports);
+    let made = match memory {
+        Some(m) => m.use_here(make),
+        None => make(),
+    };
+    let instance = match made {
         Ok(i) => i,
         Err(InstantiationError::Start(e)) => return ended_by(process, e),
         Err(e) => {
             let why = e.to_string();
             let memory = why.contains("memory limit");
-            complain(process, if memory { "cannot start: the memory limit is reached" } else { &why });
+            complain(
+                process,
+                if memory { "cannot start: the memory limit is reached" } else { &why },
+            );
             return End::Status(Status::Exited(if memory { 137 } else { 126 }));
         }
     };
@@ -103,13 +113,20 @@ fn ended_by(process: &Process, e: RuntimeError) -> End {
     let (sig, text) = match e.clone().to_trap() {
         Some(TrapCode::HostInterrupt) => return killed(),
         Some(TrapCode::StackOverflow) => (11, "stack overflow"),
-        Some(TrapCode::HeapAccessOutOfBounds | TrapCode::HeapMisaligned | TrapCode::UnalignedAtomic) => {
-            (11, "memory access out of bounds")
+        Some(
+            TrapCode::HeapAccessOutOfBounds | TrapCode::HeapMisaligned | TrapCode::UnalignedAtomic,
+        ) => {
+            // A guest's own stack grows down to address 0 and then out of its memory.
+            (11, "memory access out of bounds (stack overflow or bad pointer)")
         }
         Some(TrapCode::IntegerDivisionByZero) => (8, "division by zero"),
-        Some(TrapCode::IntegerOverflow | TrapCode::BadConversionToInteger) => (8, "integer overflow"),
+        Some(TrapCode::IntegerOverflow | TrapCode::BadConversionToInteger) => {
+            (8, "integer overflow")
+        }
         Some(
-            TrapCode::IndirectCallToNull | TrapCode::BadSignature | TrapCode::TableAccessOutOfBounds,
+            TrapCode::IndirectCallToNull
+            | TrapCode::BadSignature
+            | TrapCode::TableAccessOutOfBounds,
         ) => (4, "bad indirect call"),
         // What `abort` and a Rust panic compile to; they have said why themselves.
         Some(TrapCode::UnreachableCodeReached) => (6, "aborted"),

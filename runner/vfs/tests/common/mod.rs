@@ -1,0 +1,61 @@
+//! Shorthands for the tests.
+#![allow(dead_code)] // each test file uses some
+
+use wasibox_vfs::tree::ROOT;
+use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountSpec, OpenFlags, Opened, Vfs};
+
+pub const ROOT_LOC: Loc = Loc::Tree(ROOT);
+pub const READ: OpenFlags = OpenFlags {
+    read: true,
+    write: false,
+    append: false,
+    create: false,
+    excl: false,
+    truncate: false,
+    directory: false,
+    follow: true,
+};
+pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: true, ..READ };
+
+pub fn vfs(mounts: &[MountSpec]) -> Vfs {
+    Vfs::new([], mounts, DiskLimits::default()).unwrap()
+}
+
+pub fn mount(host: &std::path::Path, guest: &str, writable: bool) -> MountSpec {
+    MountSpec { host: host.into(), guest: guest.into(), writable }
+}
+
+pub fn open(v: &Vfs, path: &str, how: OpenFlags) -> Result<File, Errno> {
+    match v.open(&ROOT_LOC, path.as_bytes(), how, 0o644)? {
+        Opened::File(f) => Ok(f),
+        Opened::Descriptor(n) => panic!("{path} is descriptor {n}"),
+    }
+}
+
+pub fn write(v: &Vfs, path: &str, text: &str) -> Result<(), Errno> {
+    open(v, path, WRITE)?.write(0, false, text.as_bytes()).map(drop)
+}
+
+pub fn read(v: &Vfs, path: &str) -> Result<String, Errno> {
+    let f = open(v, path, READ)?;
+    let mut out = Vec::new();
+    let mut b = [0; 8192];
+    loop {
+        match f.read(out.len() as u64, &mut b)? {
+            0 => return Ok(String::from_utf8_lossy(&out).into_owned()),
+            n => out.extend_from_slice(&b[..n]),
+        }
+    }
+}
+
+pub fn names(v: &Vfs, path: &str) -> Result<Vec<String>, Errno> {
+    let f = open(v, path, OpenFlags { directory: true, ..READ })?;
+    let mut out: Vec<String> = v
+        .list(f.loc().ok_or(Errno::NOTDIR)?)?
+        .into_iter()
+        .map(|e| String::from_utf8_lossy(&e.name).into_owned())
+        .filter(|n| n != "." && n != "..")
+        .collect();
+    out.sort();
+    Ok(out)
+}
