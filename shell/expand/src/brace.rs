@@ -198,6 +198,8 @@ impl Expansion<'_> {
             self.steps -= 1;
             match units[at] {
                 Unit::Byte(b'{') => level += 1,
+                // bash looks at the text: here a quoted comma counts, too.
+                Unit::Part(part) => any_comma |= holds_comma(part),
                 Unit::Byte(b',') => {
                     any_comma = true;
                     if level == 0 {
@@ -297,6 +299,16 @@ impl Expansion<'_> {
         let Some(range) = Range::parse(&text) else { return Ok(None) };
         self.check(range.count(), 0)?;
         Ok(Some(range.words()))
+    }
+}
+
+fn holds_comma(part: &WordPart) -> bool {
+    match part {
+        WordPart::Quoted(text) => text.contains(&b','),
+        WordPart::DoubleQuoted(parts) => {
+            parts.iter().any(|p| matches!(p, WordPart::Quoted(text) if text.contains(&b',')))
+        }
+        _ => false,
     }
 }
 

@@ -45,7 +45,7 @@ pub use compound::{CompoundElement, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
 pub use error::{ErrorKind, ExpandError};
 pub use param::chars::char_count;
-pub use pattern::{expand_pattern, expand_pattern_text, expand_regex};
+pub use pattern::{expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex};
 pub use split::{Ifs, split_fields};
 pub use subscript::{OwnedKey, subscript_key, subscript_text_key};
 pub use value::{Attributes, Str, Value};

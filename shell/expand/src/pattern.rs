@@ -14,6 +14,26 @@ pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandE
     compile(env, word, Tilde::Start, options)
 }
 
+/// As [`expand_pattern`], with the text that `set -x` shows: a backslash before every quoted character.
+pub fn expand_pattern_traced(
+    env: &mut dyn Env,
+    word: &Word,
+) -> Result<(Pattern, Vec<u8>), ExpandError> {
+    let options = match_options(env, true, env.options().nocasematch);
+    let field = word::joined(env, word, Tilde::Start, false)?;
+    let mut shown = Vec::new();
+    field.stretches(|text, quoted| {
+        for &byte in text {
+            // Not between the bytes of a character.
+            if quoted && byte & 0xC0 != 0x80 {
+                shown.push(b'\\');
+            }
+            shown.push(byte);
+        }
+    });
+    Ok((Pattern::new(&field.escaped(), options), shown))
+}
+
 /// The pattern of an operator of `${...}`.
 pub(crate) fn operator_pattern(
     env: &mut dyn Env,
@@ -71,23 +91,11 @@ pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandErr
     Ok(out)
 }
 
+/// What bash escapes; closing brackets and braces mean nothing without their openings.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,
-        b'\\'
-            | b'.'
-            | b'['
-            | b']'
-            | b'*'
-            | b'^'
-            | b'$'
-            | b'+'
-            | b'?'
-            | b'('
-            | b')'
-            | b'{'
-            | b'}'
-            | b'|'
+        b'\\' | b'.' | b'[' | b'*' | b'^' | b'$' | b'+' | b'?' | b'(' | b')' | b'{' | b'|'
     )
 }
 

@@ -4,11 +4,12 @@
 //! `p` prints its arguments in angle brackets, with their number. Lines run in a directory
 //! with a few files, with `HOME=/h`. Comments begin with `#`.
 
+mod oracle;
 mod support;
 
 use std::path::Path;
 
-use support::oracle::{fixture, here, in_bash};
+use oracle::{fixture, here, in_bash};
 
 fn compare(file: &str) {
     let dir = fixture();

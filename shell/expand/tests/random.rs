@@ -1,9 +1,10 @@
 //! Random snippets compared with bash 5.2. The seed is fixed, so a failure repeats;
 //! `EXPAND_RANDOM_COUNT` and `EXPAND_RANDOM_SEED` widen the search.
 
+mod oracle;
 mod support;
 
-use support::oracle::{fixture, here, in_bash};
+use oracle::{fixture, here, in_bash};
 
 /// A small generator of numbers (SplitMix64, Steele and others 2014).
 struct Random(u64);
@@ -144,7 +145,8 @@ fn editing(r: &mut Random) -> String {
     let q = quoted(&r.text(&["*", "?", "a", "[b]", "\\", "&"], 2));
     let pattern = r.text(PATTERN, 3);
     let replacement = r.text(&["x", "&", "\\&", "\"&\"", "$q", "\"$q\"", "\\\\", "'&'", "-"], 3);
-    let pattern = pattern.replace('/', "\\/");
+    // An empty pattern before a slash is another pattern: `${x///y}` replaces slashes.
+    let pattern = if pattern.is_empty() { "b".into() } else { pattern.replace('/', "\\/") };
     let op = match r.below(10) {
         0 => format!("#{pattern}"),
         1 => format!("##{pattern}"),

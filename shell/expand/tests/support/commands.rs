@@ -317,7 +317,8 @@ impl Shell {
                     }
                     Some(key) => self.set_element(&name, key.as_key(), value),
                     None if assignment.append => {
-                        let mut text = match self.get(&name) {
+                        let old = self.variables.get_mut(&name).and_then(|v| v.value.take());
+                        let mut text = match old {
                             Some(Value::Scalar(text)) => text,
                             _ => Rc::default(),
                         };

@@ -78,7 +78,9 @@ impl Env for Shell {
     fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
         let value = self.attributed(name, value)?;
         let bad = || ExpandError::command(&[name, b": bad array subscript"]);
-        match (self.get(name), key) {
+        // Taken out, so that it is not shared and need not be copied.
+        let old = self.variables.get_mut(name).and_then(|v| v.value.take());
+        match (old, key) {
             (Some(Value::Assoc(mut array)), Key::Name(key)) => {
                 Rc::make_mut(&mut array).set(key, value);
                 self.put(name, Value::Assoc(array));
@@ -94,9 +96,12 @@ impl Env for Shell {
                     Some(Value::Scalar(text)) => Rc::new([text].into_iter().collect()),
                     _ => Rc::new(IndexedArray::new()),
                 };
-                let index = array.resolve(index).ok_or_else(bad)?;
-                Rc::make_mut(&mut array).set(index, value);
+                let resolved = array.resolve(index);
+                if let Some(index) = resolved {
+                    Rc::make_mut(&mut array).set(index, value);
+                }
                 self.put(name, Value::Indexed(array));
+                resolved.ok_or_else(bad)?;
             }
             _ => return Err(bad()),
         }

@@ -3,7 +3,6 @@
 
 mod commands;
 mod environment;
-pub mod oracle;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

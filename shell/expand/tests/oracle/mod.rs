@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Shell;
+use crate::support::Shell;
 
 const PRELUDE: &str = "shopt -s extglob\nHOME=/h; PWD=/w; unset OLDPWD; p(){ local IFS=' '; printf '%d:' $#; printf '<%s>' \"$@\"; echo; }\n";
 
