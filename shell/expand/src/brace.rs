@@ -80,7 +80,11 @@ pub(crate) fn expand<'w>(
             part => units.push(Unit::Part(part)),
         }
     }
-    let mut expansion = Expansion { env, steps: 100_000 + units.len() * 64, found: false };
+    let mut expansion = Expansion {
+        env,
+        steps: units.len().saturating_mul(64).saturating_add(100_000),
+        found: false,
+    };
     let words = expansion.words(&units, 0)?;
     if !expansion.found {
         return Ok(None);
