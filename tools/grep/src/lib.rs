@@ -44,6 +44,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     // As GNU: nothing can be selected, so nothing is read.
     let hopeless = config.max_count == Some(0)
+        || patterns.is_empty() && !config.invert
         || config.invert
             && !config.words
             && !config.whole_lines

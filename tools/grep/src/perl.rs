@@ -13,6 +13,9 @@ const LIMIT: usize = 10_000_000;
 
 pub struct Perl {
     regex: Regex,
+    /// Bytes before a match that the engine must see: a leading look-behind was turned
+    /// into a prefix that `\K` drops, which the engine finds much faster.
+    behind: usize,
     gave_up: Cell<bool>,
 }
 
@@ -26,6 +29,11 @@ impl Perl {
         let text = std::str::from_utf8(pattern)
             .map_err(|_| "-P supports only unibyte and UTF-8 locales".to_string())?;
         let text = ascii_classes(text);
+        let plain = !config.whole_lines && !config.words;
+        let (text, behind) = match leading_look_behind(&text).filter(|_| plain) {
+            Some((literal, rest)) => (format!(r"{literal}\K(?:{rest})"), unescaped_len(literal)),
+            None => (text, 0),
+        };
         let text = if config.whole_lines {
             format!("^(?:{text})$")
         } else if config.words {
@@ -39,13 +47,14 @@ impl Perl {
             .case_insensitive(config.ignore_case)
             .multi_line(true)
             .backtrack_limit(LIMIT)
+            .seek(true)
             .build()
             .map_err(|e| describe(&e))?;
-        Ok(Perl { regex, gave_up: Cell::new(false) })
+        Ok(Perl { regex, behind, gave_up: Cell::new(false) })
     }
 
     pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
-        match self.regex.find_from_pos(line, at) {
+        match self.regex.find_from_pos(line, at.saturating_sub(self.behind)) {
             Ok(found) => found.map(|m| (m.start(), m.end())),
             Err(_) => {
                 self.gave_up.set(true);
@@ -86,6 +95,55 @@ fn describe(e: &fancy_regex::Error) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// `(?<=LITERAL)REST` taken apart, if the look-behind governs all of the rest. Searching for
+/// `LITERAL\KREST` from as many bytes earlier finds the same matches.
+fn leading_look_behind(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix("(?<=")?;
+    let mut end = None;
+    let mut escaped = false;
+    for (i, c) in inner.char_indices() {
+        match c {
+            _ if escaped && c.is_ascii_punctuation() => escaped = false,
+            '\\' if !escaped => escaped = true,
+            ')' if !escaped => {
+                end = Some(i);
+                break;
+            }
+            _ if !escaped && c.is_ascii() && !"^$.|?*+()[]{}".contains(c) => {}
+            _ => return None,
+        }
+    }
+    let (literal, rest) = (&inner[..end?], &inner[end? + 1..]);
+    let mut depth = 0u32;
+    let mut bracket = false;
+    let mut chars = rest.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '[' => bracket = true,
+            ']' => bracket = false,
+            '(' if !bracket => depth += 1,
+            ')' if !bracket => depth = depth.saturating_sub(1),
+            '|' if !bracket && depth == 0 => return None,
+            _ => {}
+        }
+    }
+    // A repetition would apply to the look-behind itself.
+    (!rest.starts_with(['*', '+', '?', '{'])).then_some((literal, rest))
+}
+
+/// Bytes that an escaped literal stands for.
+fn unescaped_len(literal: &str) -> usize {
+    let mut chars = literal.chars();
+    let mut n = 0;
+    while let Some(c) = chars.next() {
+        n += if c == '\\' { chars.next().map_or(0, char::len_utf8) } else { c.len_utf8() };
+    }
+    n
 }
 
 /// `\d`, `\w` and their complements spelled out for ASCII.
@@ -178,7 +236,16 @@ fn push_quoted(out: &mut String, c: char) {
 
 #[cfg(test)]
 mod tests {
-    use super::ascii_classes;
+    use super::{ascii_classes, leading_look_behind};
+
+    #[test]
+    fn look_behinds_become_prefixes() {
+        assert_eq!(leading_look_behind(r"(?<=id=)\d+"), Some(("id=", r"\d+")));
+        assert_eq!(leading_look_behind(r"(?<=\()[|]x(a|b)"), Some((r"\(", "[|]x(a|b)")));
+        assert_eq!(leading_look_behind("(?<=a)b|c"), None);
+        assert_eq!(leading_look_behind("(?<=a|b)c"), None);
+        assert_eq!(leading_look_behind(r"(?<=\s)c"), None);
+    }
 
     #[test]
     fn classes_are_spelled_out() {

@@ -87,9 +87,7 @@ pub fn search_all(
 impl Walk<'_, '_> {
     fn operand(&mut self, operand: &[u8]) {
         if operand == b"-" {
-            if !self.excluded_file(operand, true) {
-                self.stdin();
-            }
+            self.stdin();
             return;
         }
         let path = self.ctx.path(operand);

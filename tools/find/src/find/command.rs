@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use box_applet::Ctx;
 use box_applet::command::{Command, Stream};
 
-use super::entry::{Entry, parent, quoted};
+use super::entry::{Entry, quoted};
 use super::parse::{Message, Words};
 
 /// Bytes of arguments of one batch, as findutils limits itself.
@@ -56,7 +56,7 @@ impl Exec {
             }
         }
         if list.is_empty() {
-            return Err(missing());
+            return Err([b"invalid argument `;' to `".as_slice(), word, b"'"].concat());
         }
         if batch && list.iter().any(|w| has_braces(w)) {
             return Err([
@@ -87,7 +87,10 @@ impl Exec {
         } else {
             entry.shown.clone()
         };
-        let dir = self.in_dir.then(|| parent(&entry.path).to_path_buf());
+        let dir = self.in_dir.then(|| match entry.dir() {
+            b"" => PathBuf::from("/"),
+            dir => ctx.path(dir),
+        });
         if self.batch {
             let full =
                 self.pending_bytes + name.len() + 1 > BATCH - self.fixed_bytes().min(BATCH / 2);

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use box_sys::{Kind, Stat, meta, path};
 
@@ -51,6 +51,16 @@ impl Entry {
             Some(i) if trimmed.len() > 1 => &trimmed[i + 1..],
             _ => trimmed,
         }
+    }
+
+    /// As [`Entry::base`] with the trailing slashes of a starting point.
+    pub fn base_with_slashes(&self) -> &[u8] {
+        let trimmed = trim_slashes(&self.shown).len();
+        let start = trimmed - self.base().len();
+        if trimmed == 1 && self.shown.starts_with(b"/") {
+            return b"/";
+        }
+        self.shown.get(start..).unwrap_or_default()
     }
 
     /// What stands before the base, without the slash; `.` if nothing does.
@@ -126,9 +136,4 @@ pub fn kind_of(file_type: std::fs::FileType) -> Option<Kind> {
 /// A name in the quotes of messages.
 pub fn quoted(name: &[u8]) -> Vec<u8> {
     ["\u{2018}".as_bytes(), name, "\u{2019}".as_bytes()].concat()
-}
-
-/// The directory that holds the file, for `-execdir`.
-pub fn parent(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("/"))
 }

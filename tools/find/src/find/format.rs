@@ -255,7 +255,7 @@ fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> 
     let text = |t: Vec<u8>| (t, false);
     match letter {
         b'p' => text(entry.shown.clone()),
-        b'f' => text(entry.base().to_vec()),
+        b'f' => text(entry.base_with_slashes().to_vec()),
         b'h' => text(entry.dir().to_vec()),
         b'P' => text(entry.below().to_vec()),
         b'H' => text(entry.shown.get(..entry.point_len).unwrap_or_default().to_vec()),

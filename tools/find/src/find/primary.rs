@@ -15,6 +15,10 @@ use super::parse::{Message, Words};
 use super::sinks::SinkId;
 use super::{date, number, perm};
 
+/// Tests whose argument a shell may have expanded.
+const PATTERNS: &[&[u8]] =
+    &[b"-name", b"-iname", b"-path", b"-ipath", b"-wholename", b"-lname", b"-ilname"];
+
 const DAY: i128 = 86400 * 1_000_000_000;
 const MINUTE: i128 = 60 * 1_000_000_000;
 
@@ -63,7 +67,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
     pub fn parse(&mut self, word: &[u8], words: &mut Words<'_>) -> Result<Expr, Message> {
         let Some(name) = word.strip_prefix(b"-").filter(|n| !n.is_empty()) else {
             let mut message = [b"paths must precede expression: `".as_slice(), word, b"'"].concat();
-            if !self.last.is_empty() {
+            if PATTERNS.contains(&self.last.as_slice()) && self.ctx.path(word).exists() {
                 message.extend_from_slice(b"\nfind: possible unquoted pattern after predicate `");
                 message.extend_from_slice(&self.last);
                 message.extend_from_slice(b"'?");

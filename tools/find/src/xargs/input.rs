@@ -122,7 +122,18 @@ impl Items {
             }
             let mut used = 0;
             let mut done = false;
-            for &c in buffer {
+            while let Some(&c) = buffer.get(used) {
+                // What needs no thought is taken in one go.
+                if matches!(state, State::Within) {
+                    let rest = &buffer[used..];
+                    let run = rest.iter().position(|&b| special(b)).unwrap_or(rest.len());
+                    if run > 0 {
+                        item.extend_from_slice(&rest[..run]);
+                        self.previous = rest[run - 1];
+                        used += run;
+                        continue;
+                    }
+                }
                 used += 1;
                 let previous = std::mem::replace(&mut self.previous, c);
                 match (state, c) {
@@ -146,7 +157,7 @@ impl Items {
                             break;
                         }
                     }
-                    (State::Before, b' ' | b'\t') => {}
+                    (State::Before, b' ' | b'\t' | b'\r' | 11 | 12) => {}
                     (State::Within, b' ' | b'\t') if !whole_lines => {
                         done = true;
                         break;
@@ -180,6 +191,11 @@ enum State {
     Within,
     Quote(u8),
     Escape,
+}
+
+/// Bytes that may mean something outside quotes.
+fn special(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\\' | b'"' | b'\'')
 }
 
 fn name(quote: u8) -> &'static str {
