@@ -1,1 +1,214 @@
-//! box-sed
+//! sed: POSIX sed with GNU's extensions (GNU sed 4.9), a small compiler and a machine.
+//!
+//! | stage | file |
+//! |---|---|
+//! | command line, script pieces | `lib` |
+//! | script text to commands, jumps resolved | `parse`, `script` |
+//! | the machine: pattern space, hold space, cycle | `machine` |
+//!
+//! # Invariants
+//! - A script is compiled completely before the first line is read.
+//! - Text is bytes; characters are UTF-8 unless the locale is `C`.
+//! - Standard input is read through the applet's own buffer, so that after `q` the next reader
+//!   of a seekable input continues behind the last line read.
+//!
+//! Deliberately absent: `--debug`'s annotated run (the option is accepted).
+#![forbid(unsafe_code)]
+
+mod error;
+mod machine;
+mod parse;
+mod script;
+
+use std::io::{Read, Write};
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Applet, Ctx, Exit};
+use box_sys::strerror;
+
+use error::ScriptError;
+use machine::Settings;
+use parse::Dialect;
+
+/// The applets of this crate, sorted by name.
+pub const APPLETS: &[Applet] =
+    &[Applet::new("sed", run, "edit streams by a script of line commands")];
+
+/// The options, once.
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... {script-only-if-no-other-script} [input-file]...",
+    about: "Edit the lines of each file (or standard input) by a script, and print them.",
+    options: &[
+        Opt::flag('n', "quiet", "suppress automatic printing of pattern space"),
+        Opt::flag('q', "silent", "the same").long_only(),
+        Opt::flag('D', "debug", "accepted").long_only(),
+        Opt::value('e', "expression", "SCRIPT", "add the script to the commands to be executed"),
+        Opt::value('f', "file", "FILE", "add the contents of FILE to the commands"),
+        Opt::flag('Y', "follow-symlinks", "follow symlinks when processing in place").long_only(),
+        Opt::optional('i', "in-place", "SUFFIX", "edit files in place (backup if SUFFIX given)"),
+        Opt::value('l', "line-length", "N", "desired line-wrap length for the `l' command"),
+        Opt::flag('p', "posix", "disable GNU extensions").long_only(),
+        Opt::flag('E', "regexp-extended", "use extended regular expressions"),
+        Opt::flag('r', "", "the same"),
+        Opt::flag('s', "separate", "consider files as separate, not as one stream"),
+        Opt::flag('X', "sandbox", "reject the e/r/w commands").long_only(),
+        Opt::flag('u', "unbuffered", "flush the output after each line"),
+        Opt::flag('z', "null-data", "separate lines by NUL characters"),
+        Opt::flag('Z', "zero-terminated", "the same").long_only(),
+    ],
+    after: "Without -e or -f the first operand is the script.",
+    posix_order: false,
+};
+
+/// A piece of the script with what messages call it.
+struct Piece {
+    /// Where it begins in the joined script.
+    offset: usize,
+    /// The file's name; `None` for the n-th expression.
+    file: Option<Vec<u8>>,
+    expression: usize,
+}
+
+/// Compiles the script and runs it over the files.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(exit) => return exit,
+    };
+    let mut operands = parsed.operands.clone();
+    let (text, pieces) = match script(ctx, &parsed, &mut operands) {
+        Ok(s) => s,
+        Err(exit) => return exit,
+    };
+    let utf8 = is_utf8(ctx);
+    let posix = parsed.has('p') || ctx.env.get(b"POSIXLY_CORRECT").is_some();
+    let dialect = Dialect {
+        extended: parsed.has('E') || parsed.has('r'),
+        posix: parsed.has('p'),
+        sandbox: parsed.has('X'),
+        utf8,
+    };
+    let script = match parse::parse(&text, dialect) {
+        Ok(s) => s,
+        Err(e) => {
+            complain(ctx, &text, &pieces, &e);
+            return Exit::FAILURE;
+        }
+    };
+    let line_length = match parsed.last('l').map(|v| (v, std::str::from_utf8(v).ok())) {
+        None => 70,
+        Some((v, text)) => match text.and_then(|t| t.parse().ok()) {
+            Some(n) => n,
+            None => {
+                let shown = String::from_utf8_lossy(v).into_owned();
+                ctx.error(format_args!("invalid line length: {shown}"));
+                return Exit::FAILURE;
+            }
+        },
+    };
+    let in_place =
+        parsed.options.iter().rev().find(|(id, _)| *id == 'i').map(|(_, v)| v.clone().unwrap_or_default());
+    if in_place.is_some() && operands.is_empty() {
+        ctx.error("no input files");
+        return Exit(1);
+    }
+    let settings = Settings {
+        quiet: parsed.has('n') || parsed.has('q') || script.quiet,
+        separate: parsed.has('s'),
+        in_place,
+        unbuffered: parsed.has('u'),
+        null_data: parsed.has('z') || parsed.has('Z'),
+        posix,
+        utf8,
+        line_length,
+        files: operands,
+    };
+    Exit(machine::Machine::new(ctx, script, settings).run())
+}
+
+/// The character set of the locale: UTF-8 unless the environment says `C` or `POSIX`.
+fn is_utf8(ctx: &Ctx<'_>) -> bool {
+    let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
+    let set = names.iter().filter_map(|n| ctx.env.get(n)).find(|v| !v.is_empty());
+    !matches!(set, Some(b"C" | b"POSIX"))
+}
+
+/// Joins the script's pieces, in order, by newlines.
+fn script(
+    ctx: &mut Ctx<'_>,
+    parsed: &Parsed,
+    operands: &mut Vec<Vec<u8>>,
+) -> Result<(Vec<u8>, Vec<Piece>), Exit> {
+    let mut text = Vec::new();
+    let mut pieces = Vec::new();
+    let mut expressions = 0;
+    let mut add = |piece: &[u8], file: Option<Vec<u8>>| {
+        if !pieces.is_empty() {
+            text.push(b'\n');
+        }
+        expressions += usize::from(file.is_none());
+        pieces.push(Piece { offset: text.len(), file, expression: expressions });
+        text.extend_from_slice(piece);
+    };
+    let mut given = false;
+    for (id, value) in &parsed.options {
+        let Some(value) = value else { continue };
+        match id {
+            'e' => {
+                given = true;
+                add(value, None);
+            }
+            'f' => {
+                given = true;
+                let mut body = Vec::new();
+                let read = if value == b"-" || value == b"/dev/stdin" {
+                    ctx.stdin.read_to_end(&mut body).map(|_| ())
+                } else {
+                    std::fs::read(ctx.path(value)).map(|b| body = b)
+                };
+                if let Err(e) = read {
+                    let shown = String::from_utf8_lossy(value).into_owned();
+                    let why = strerror(&e);
+                    ctx.error(format_args!("couldn't open file {shown}: {why}"));
+                    return Err(Exit::FAILURE);
+                }
+                if body.last() == Some(&b'\n') {
+                    body.pop();
+                }
+                add(&body, Some(value.clone()));
+            }
+            _ => {}
+        }
+    }
+    if !given {
+        if operands.is_empty() {
+            let usage = SPEC.help(&ctx.name);
+            let _ = ctx.stderr.write_all(usage.as_bytes());
+            return Err(Exit::FAILURE);
+        }
+        let first = operands.remove(0);
+        add(&first, None);
+    }
+    Ok((text, pieces))
+}
+
+/// Prints where and why the script does not compile, as GNU sed does.
+fn complain(ctx: &mut Ctx<'_>, text: &[u8], pieces: &[Piece], e: &ScriptError) {
+    let Some(offset) = e.offset else { return ctx.error(&e.message) };
+    let offset = offset.min(text.len());
+    // An error at the start is in the first piece, one at the end in the last.
+    let piece = pieces.iter().rev().find(|p| p.offset <= offset).or(pieces.first());
+    let Some(piece) = piece else { return ctx.error(&e.message) };
+    match &piece.file {
+        Some(name) => {
+            let shown = String::from_utf8_lossy(name).into_owned();
+            let before = &text[piece.offset..offset.max(piece.offset)];
+            let line = before.iter().filter(|c| **c == b'\n').count() + 1;
+            ctx.error(format_args!("file {shown} line {line}: {}", e.message));
+        }
+        None => {
+            let (n, at) = (piece.expression, offset - piece.offset);
+            ctx.error(format_args!("-e expression #{n}, char {at}: {}", e.message));
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The machine: pattern space, hold space, the cycle.
+//!
+//! | file | what |
+//! |---|---|
+//! | `machine/select` | whether a command is for the current line |
+//! | `machine/substitute` | `s` |
+//! | `machine/input` | lines from the files, the last one, in-place editing |
+//! | `machine/output` | standard output and `w` files, newline at the end of file |
+//! | `machine/command` | running commands for `e` |
+
+mod command;
+mod input;
+mod output;
+mod select;
+mod substitute;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::rc::Rc;
+
+use box_applet::Ctx;
+use box_text::regex::{Captures, Regex};
+
+use crate::error::RunError;
+use crate::script::{Action, Script, Translate};
+use input::Input;
+use output::Outputs;
+
+type Result<T> = std::result::Result<T, RunError>;
+
+/// Settings from the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub quiet: bool,
+    pub separate: bool,
+    /// `-i`, with the backup suffix.
+    pub in_place: Option<Vec<u8>>,
+    pub unbuffered: bool,
+    pub null_data: bool,
+    pub posix: bool,
+    pub utf8: bool,
+    /// `-l`.
+    pub line_length: usize,
+    pub files: Vec<Vec<u8>>,
+}
+
+/// Output to be written at the end of the cycle.
+enum Queued {
+    Text(usize),
+    File(Vec<u8>),
+    /// A line of `R`, and whether it had a newline.
+    Line(Vec<u8>, bool),
+}
+
+/// How a cycle ended.
+enum Flow {
+    /// With or without printing.
+    Next(bool),
+    /// `D`: again without reading.
+    Again,
+    Quit(u8, bool),
+}
+
+/// The machine.
+pub struct Machine<'c, 'a> {
+    ctx: &'c mut Ctx<'a>,
+    script: Rc<Script>,
+    settings: Settings,
+    input: Input,
+    outputs: Outputs,
+    /// The pattern space, and whether its last line ended in a newline.
+    space: Vec<u8>,
+    newline: bool,
+    hold: Vec<u8>,
+    /// Reused by `s`.
+    scratch: Vec<u8>,
+    captures: Captures,
+    /// State of each range: where it ends, while it is open.
+    ranges: Vec<Option<u64>>,
+    last_regex: Option<Rc<Regex>>,
+    substituted: bool,
+    queue: Vec<Queued>,
+    /// Files of `R`.
+    line_files: Vec<(Vec<u8>, Option<BufReader<File>>)>,
+    status: u8,
+}
+
+impl<'c, 'a> Machine<'c, 'a> {
+    pub fn new(ctx: &'c mut Ctx<'a>, script: Script, settings: Settings) -> Machine<'c, 'a> {
+        let mut ranges = vec![None; script.ranges];
+        for n in &script.active {
+            ranges[*n] = Some(u64::MAX);
+        }
+        let input = Input::new(settings.files.clone());
+        Machine {
+            ctx,
+            settings,
+            input,
+            outputs: Outputs::default(),
+            space: Vec::new(),
+            newline: true,
+            hold: Vec::new(),
+            scratch: Vec::new(),
+            captures: Captures::default(),
+            ranges,
+            last_regex: None,
+            substituted: false,
+            queue: Vec::new(),
+            line_files: Vec::new(),
+            status: 0,
+            script: Rc::new(script),
+        }
+    }
+
+    /// Runs over all input; the exit status.
+    pub fn run(mut self) -> u8 {
+        let ended = self.run_all();
+        let finished = self.finish();
+        match ended.and(finished) {
+            Ok(()) => self.status,
+            Err(RunError::BrokenPipe) => 141,
+            Err(RunError::Fatal(status, message)) => {
+                self.ctx.error(&message);
+                status
+            }
+        }
+    }
+
+    fn run_all(&mut self) -> Result<()> {
+        self.open_outputs()?;
+        let script = self.script.clone();
+        let mut again = false;
+        loop {
+            if !again && !self.read_line()? {
+                return Ok(());
+            }
+            again = false;
+            match self.cycle(&script)? {
+                Flow::Next(print) => self.end_cycle(print)?,
+                Flow::Again => {
+                    self.flush_queue()?;
+                    again = true;
+                }
+                Flow::Quit(status, print) => {
+                    self.end_cycle(print)?;
+                    self.status = status;
+                    return self.keep_rest();
+                }
+            }
+        }
+    }
+
+    fn end_cycle(&mut self, print: bool) -> Result<()> {
+        if print && !self.settings.quiet {
+            self.print_space()?;
+        }
+        self.flush_queue()
+    }
+
+    fn delimiter(&self) -> u8 {
+        if self.settings.null_data { 0 } else { b'\n' }
+    }
+
+    fn cycle(&mut self, script: &Script) -> Result<Flow> {
+        let mut pc = 0;
+        while let Some(command) = script.commands.get(pc) {
+            pc += 1;
+            if self.selected(&command.select)? == command.negate {
+                if let Action::Block(end) = command.action {
+                    pc = end;
+                }
+                continue;
+            }
+            match &command.action {
+                Action::Block(_) => {}
+                Action::Substitute(s) => self.substitute(s)?,
+                Action::Print => self.print_space()?,
+                Action::Delete => return Ok(Flow::Next(false)),
+                Action::DeleteFirst => {
+                    match memchr::memchr(self.delimiter(), &self.space) {
+                        None => return Ok(Flow::Next(false)),
+                        Some(n) => {
+                            self.space.drain(..=n);
+                            return Ok(Flow::Again);
+                        }
+                    }
+                }
+                Action::Branch(to) => pc = *to,
+                Action::BranchIf(to) => {
+                    if std::mem::take(&mut self.substituted) {
+                        pc = *to;
+                    }
+                }
+                Action::BranchUnless(to) => {
+                    if !std::mem::take(&mut self.substituted) {
+                        pc = *to;
+                    }
+                }
+                Action::Next => {
+                    if !self.has_next()? {
+                        // POSIX: without a next line quit without printing; GNU prints.
+                        return Ok(Flow::Quit(self.status, !self.settings.posix));
+                    }
+                    if !self.settings.quiet {
+                        self.print_space()?;
+                    }
+                    self.flush_queue()?;
+                    if !self.read_line()? {
+                        return Ok(Flow::Quit(self.status, false));
+                    }
+                }
+                Action::NextAppend => {
+                    if !self.has_next()? {
+                        return Ok(Flow::Quit(self.status, !self.settings.posix));
+                    }
+                    self.flush_queue()?;
+                    let mut before = std::mem::take(&mut self.space);
+                    before.push(self.delimiter());
+                    if !self.read_line()? {
+                        return Ok(Flow::Quit(self.status, false));
+                    }
+                    before.extend_from_slice(&self.space);
+                    self.space = before;
+                }
+                Action::Get => {
+                    self.space.clear();
+                    self.space.extend_from_slice(&self.hold);
+                }
+                Action::GetAppend => {
+                    self.space.push(self.delimiter());
+                    self.space.extend_from_slice(&self.hold);
+                }
+                Action::Hold => {
+                    self.hold.clear();
+                    self.hold.extend_from_slice(&self.space);
+                }
+                Action::HoldAppend => {
+                    self.hold.push(self.delimiter());
+                    self.hold.extend_from_slice(&self.space);
+                }
+                Action::Exchange => std::mem::swap(&mut self.hold, &mut self.space),
+                Action::Append(_) => self.queue.push(Queued::Text(pc - 1)),
+                Action::Insert(text) => self.write_out(text)?,
+                Action::Change(text) => {
+                    if self.range_ended(command) {
+                        self.write_out(text)?;
+                    }
+                    return Ok(Flow::Next(false));
+                }
+                Action::PrintFirst => {
+                    let end = memchr::memchr(self.delimiter(), &self.space);
+                    let end = end.unwrap_or(self.space.len());
+                    self.print_line(end)?;
+                }
+                Action::Quit(status) => return Ok(Flow::Quit(*status, true)),
+                Action::QuitSilent(status) => return Ok(Flow::Quit(*status, false)),
+                Action::ReadFile(name) => self.queue.push(Queued::File(name.clone())),
+                Action::ReadLine(name) => self.queue_line(name)?,
+                Action::Write(n) => self.write_file(*n, self.space.len())?,
+                Action::WriteFirst(n) => {
+                    let end = memchr::memchr(self.delimiter(), &self.space);
+                    self.write_file(*n, end.unwrap_or(self.space.len()))?;
+                }
+                Action::LineNumber => {
+                    let text = format!("{}\n", self.input.line);
+                    self.write_out(text.as_bytes())?;
+                }
+                Action::FileName => {
+                    let mut name = self.input.name.clone();
+                    name.push(b'\n');
+                    self.write_out(&name)?;
+                }
+                Action::List(width) => {
+                    let text = list(&self.space, width.unwrap_or(self.settings.line_length));
+                    self.write_out(&text)?;
+                }
+                Action::Translate(table) => self.translate(table),
+                Action::Zap => self.space.clear(),
+                Action::Execute(command) => self.execute(command.as_deref())?,
+            }
+        }
+        Ok(Flow::Next(true))
+    }
+
+    fn translate(&mut self, table: &Translate) {
+        match table {
+            Translate::Bytes(t) => self.space.iter_mut().for_each(|c| *c = t[usize::from(*c)]),
+            Translate::Characters(map) => {
+                let mut out = Vec::with_capacity(self.space.len());
+                let mut at = 0;
+                while at < self.space.len() {
+                    let len = if self.settings.utf8 {
+                        box_text::number::utf8_len(&self.space[at..])
+                    } else {
+                        1
+                    };
+                    let c = &self.space[at..at + len];
+                    out.extend_from_slice(map.get(c).map_or(c, Vec::as_slice));
+                    at += len;
+                }
+                self.space = out;
+            }
+        }
+    }
+
+    /// Writes what `a`, `r` and `R` left for the end of the cycle.
+    fn flush_queue(&mut self) -> Result<()> {
+        if self.queue.is_empty() {
+            return Ok(());
+        }
+        let script = self.script.clone();
+        for item in std::mem::take(&mut self.queue) {
+            match item {
+                Queued::Text(n) => {
+                    if let Some(Action::Append(text)) = script.commands.get(n).map(|c| &c.action) {
+                        self.write_out(text)?;
+                    }
+                }
+                Queued::File(name) => {
+                    let mut text = Vec::new();
+                    if name == b"/dev/stdin" {
+                        let _ = self.ctx.stdin.read_to_end(&mut text);
+                    } else {
+                        self.flush_files();
+                        // A file that cannot be read counts as empty (POSIX).
+                        if let Ok(mut f) = File::open(self.ctx.path(&name)) {
+                            let _ = f.read_to_end(&mut text);
+                        }
+                    }
+                    self.write_out(&text)?;
+                }
+                Queued::Line(mut line, newline) => {
+                    if newline {
+                        line.push(self.delimiter());
+                    }
+                    self.write_out(&line)?;
+                    if !newline {
+                        self.outputs_mut().missing_newline();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `R`: the next line of a file, if there is one.
+    fn queue_line(&mut self, name: &[u8]) -> Result<()> {
+        let delimiter = self.delimiter();
+        if !self.line_files.iter().any(|(n, _)| n == name) {
+            self.flush_files();
+            let file = if name == b"/dev/stdin" {
+                None
+            } else {
+                File::open(self.ctx.path(name)).ok().map(BufReader::new)
+            };
+            self.line_files.push((name.to_vec(), file));
+        }
+        let mut line = Vec::new();
+        if name == b"/dev/stdin" {
+            let _ = self.ctx.stdin.read_until(delimiter, &mut line);
+        } else if let Some((_, Some(f))) = self.line_files.iter_mut().find(|(n, _)| n == name) {
+            let _ = f.read_until(delimiter, &mut line);
+        }
+        if !line.is_empty() {
+            let newline = line.last() == Some(&delimiter);
+            if newline {
+                line.pop();
+            }
+            self.queue.push(Queued::Line(line, newline));
+        }
+        Ok(())
+    }
+}
+
+/// The unambiguous form of `l`: escapes, `$` at the end, folded at `width` (0 and 1: not).
+fn list(space: &[u8], width: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(space.len() + 2);
+    let mut column = 0;
+    let mut item = Vec::with_capacity(4);
+    for &c in space {
+        item.clear();
+        match c {
+            b'\\' => item.extend(b"\\\\"),
+            0x07 => item.extend(b"\\a"),
+            0x08 => item.extend(b"\\b"),
+            0x0c => item.extend(b"\\f"),
+            b'\n' => item.extend(b"\\n"),
+            b'\r' => item.extend(b"\\r"),
+            b'\t' => item.extend(b"\\t"),
+            0x0b => item.extend(b"\\v"),
+            b' '..=b'~' => item.push(c),
+            _ => item.extend([b'\\', b'0' + (c >> 6), b'0' + (c >> 3 & 7), b'0' + (c & 7)]),
+        }
+        if width > 1 && column + item.len() > width - 1 {
+            out.extend(b"\\\n");
+            column = 0;
+        }
+        column += item.len();
+        out.extend_from_slice(&item);
+    }
+    out.extend(b"$\n");
+    out
+}

@@ -1,0 +1,39 @@
+//! `e`: running a command and taking its output.
+
+use std::io::{Read, Write};
+use std::rc::Rc;
+
+use box_applet::command::{Command, Stream};
+use box_sys::strerror;
+
+use super::{Machine, Result};
+use crate::error::RunError;
+
+impl Machine<'_, '_> {
+    /// `e command` writes the command's output before the line; `e` alone runs the pattern
+    /// space and replaces it by the output.
+    pub(super) fn execute(&mut self, command: Option<&[u8]>) -> Result<()> {
+        self.flush_files();
+        let _ = self.ctx.stdout.flush();
+        let fail = |text: String| RunError::Fatal(4, format!("error running command: {text}"));
+        let (mut r, w) = self.ctx.procs.pipe().map_err(|e| fail(strerror(&e)))?;
+        let text = command.unwrap_or(&self.space).to_vec();
+        let mut c = Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), text]);
+        c.stdout = Stream::File(Rc::new(w));
+        let child = c.start(self.ctx).map_err(|e| fail(e.message))?;
+        drop(c);
+        let mut out = Vec::new();
+        let read = r.read_to_end(&mut out);
+        let _ = child.wait(self.ctx);
+        read.map_err(|e| fail(strerror(&e)))?;
+        if command.is_some() {
+            return self.write_out(&out);
+        }
+        // The output's last newline is the line's own.
+        if out.last() == Some(&self.delimiter()) {
+            out.pop();
+        }
+        self.space = out;
+        Ok(())
+    }
+}

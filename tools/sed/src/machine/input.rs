@@ -1,0 +1,286 @@
+//! Lines from the input files one after the other; which one is the last; `-i`.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::PathBuf;
+
+use box_applet::Ctx;
+use box_sys::strerror;
+
+use super::output::Out;
+use super::{Machine, Result};
+use crate::error::RunError;
+
+const BUFFER: usize = 64 * 1024;
+
+/// The open file.
+enum Open {
+    None,
+    Stdin,
+    File(BufReader<File>),
+}
+
+/// Where reading stands.
+pub(super) struct Input {
+    files: VecDeque<Vec<u8>>,
+    open: Open,
+    /// Name of the open file, `-` for standard input.
+    pub name: Vec<u8>,
+    /// Number of the current line; counts on over files unless they are separate.
+    pub line: u64,
+    /// File edited in place: its path and the temporary file's.
+    editing: Option<(PathBuf, PathBuf, Vec<u8>)>,
+}
+
+impl Input {
+    pub fn new(files: Vec<Vec<u8>>) -> Input {
+        let files: VecDeque<Vec<u8>> =
+            if files.is_empty() { [b"-".to_vec()].into() } else { files.into() };
+        Input { files, open: Open::None, name: b"-".to_vec(), line: 0, editing: None }
+    }
+}
+
+/// The buffered stream of an open file.
+fn stream<'s>(open: &'s mut Open, ctx: &'s mut Ctx<'_>) -> Option<&'s mut dyn BufRead> {
+    match open {
+        Open::None => None,
+        Open::Stdin => Some(&mut ctx.stdin),
+        Open::File(f) => Some(f),
+    }
+}
+
+/// Whether there is more to read; `false` also for errors, which reading then reports.
+fn has_data(open: &mut Open, ctx: &mut Ctx<'_>) -> bool {
+    match stream(open, ctx) {
+        None => false,
+        Some(s) => loop {
+            match s.fill_buf() {
+                Ok(b) => return !b.is_empty(),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        },
+    }
+}
+
+impl Machine<'_, '_> {
+    fn separate(&self) -> bool {
+        self.settings.separate || self.settings.in_place.is_some()
+    }
+
+    /// Reads the next line into the pattern space. `false` at the end of all input.
+    #[inline]
+    pub(super) fn read_line(&mut self) -> Result<bool> {
+        let delimiter = self.delimiter();
+        loop {
+            if let Some(s) = stream(&mut self.input.open, self.ctx) {
+                self.space.clear();
+                match s.read_until(delimiter, &mut self.space) {
+                    Ok(0) => {}
+                    Ok(_) => {
+                        self.newline = self.space.last() == Some(&delimiter);
+                        if self.newline {
+                            self.space.pop();
+                        }
+                        self.input.line += 1;
+                        return Ok(true);
+                    }
+                    Err(e) => {
+                        let shown = String::from_utf8_lossy(&self.input.name).into_owned();
+                        if e.kind() == io::ErrorKind::IsADirectory {
+                            self.ctx.error(format_args!("couldn't edit {shown}: not a regular file"));
+                            self.status = self.status.max(2);
+                        } else {
+                            let text = strerror(&e);
+                            self.ctx.error(format_args!("read error on {shown}: {text}"));
+                            self.status = self.status.max(2);
+                        }
+                    }
+                }
+                self.close_input()?;
+                continue;
+            }
+            if !self.open_next()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Opens the next file that can be opened.
+    fn open_next(&mut self) -> Result<bool> {
+        while let Some(name) = self.input.files.pop_front() {
+            if self.separate() {
+                self.input.line = 0;
+            }
+            if name == b"-" && self.settings.in_place.is_none() {
+                self.input.name = name;
+                self.input.open = Open::Stdin;
+                return Ok(true);
+            }
+            if self.open_file(&name)? {
+                self.input.name = name;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn open_file(&mut self, name: &[u8]) -> Result<bool> {
+        let path = self.ctx.path(name);
+        let shown = String::from_utf8_lossy(name).into_owned();
+        let complain = |m: &mut Self, text: String, status: u8| {
+            m.ctx.error(text);
+            m.status = m.status.max(status);
+        };
+        if path.is_dir() {
+            if self.settings.in_place.is_some() {
+                complain(self, format!("couldn't edit {shown}: not a regular file"), 4);
+            } else {
+                complain(self, format!("read error on {shown}: Is a directory"), 2);
+            }
+            return Ok(false);
+        }
+        let file = match File::open(&path) {
+            Ok(f) => f,
+            Err(e) => {
+                complain(self, format!("can't read {shown}: {}", strerror(&e)), 2);
+                return Ok(false);
+            }
+        };
+        if self.settings.in_place.is_some() {
+            if !path.is_file() {
+                complain(self, format!("couldn't edit {shown}: not a regular file"), 4);
+                return Ok(false);
+            }
+            self.begin_edit(path, name)?;
+        }
+        self.input.open = Open::File(BufReader::with_capacity(BUFFER, file));
+        Ok(true)
+    }
+
+    /// Output goes to a temporary file beside the one edited.
+    fn begin_edit(&mut self, path: PathBuf, name: &[u8]) -> Result<()> {
+        let dir = path.parent().map(PathBuf::from).unwrap_or_default();
+        let shown = String::from_utf8_lossy(name).into_owned();
+        for n in 0..1000u32 {
+            let unique = format!("sed{:04}{n:03}", self.ctx.procs.pid() % 10_000);
+            let temporary = dir.join(unique);
+            match File::options().write(true).create_new(true).open(&temporary) {
+                Ok(f) => {
+                    if let Ok(meta) = fs::metadata(&path) {
+                        // Not all systems have modes.
+                        let _ = fs::set_permissions(&temporary, meta.permissions());
+                    }
+                    self.outputs_mut().main = Out::file(BufWriter::with_capacity(BUFFER, f));
+                    self.input.editing = Some((path, temporary, name.to_vec()));
+                    return Ok(());
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => {
+                    let text = strerror(&e);
+                    return Err(RunError::Fatal(4, format!("couldn't open temporary file for {shown}: {text}")));
+                }
+            }
+        }
+        Err(RunError::Fatal(4, format!("couldn't open temporary file for {shown}")))
+    }
+
+    /// The current file is done: puts an edited one in place.
+    fn close_input(&mut self) -> Result<()> {
+        self.input.open = Open::None;
+        let Some((path, temporary, name)) = self.input.editing.take() else { return Ok(()) };
+        let fail = |e: io::Error| {
+            let shown = String::from_utf8_lossy(&name);
+            RunError::Fatal(4, format!("cannot rename {shown}: {}", strerror(&e)))
+        };
+        let out = std::mem::take(&mut self.outputs_mut().main);
+        if let Some(mut w) = out.into_file() {
+            w.flush().map_err(fail)?;
+        }
+        let suffix = self.settings.in_place.clone().unwrap_or_default();
+        if !suffix.is_empty() {
+            let backup = self.ctx.path(&backup_name(&name, &suffix));
+            fs::rename(&path, backup).map_err(fail)?;
+        }
+        fs::rename(&temporary, &path).map_err(fail)
+    }
+
+    /// After `q`: the rest of a file edited in place is kept as it is.
+    pub(super) fn keep_rest(&mut self) -> Result<()> {
+        if self.input.editing.is_none() {
+            return Ok(());
+        }
+        loop {
+            let Some(s) = stream(&mut self.input.open, self.ctx) else { break };
+            let mut chunk = Vec::with_capacity(BUFFER);
+            match s.fill_buf() {
+                Ok(b) => chunk.extend_from_slice(b),
+                Err(_) => break,
+            }
+            if chunk.is_empty() {
+                break;
+            }
+            s.consume(chunk.len());
+            self.write_out(&chunk)?;
+        }
+        self.close_input()
+    }
+
+    /// Whether the current line is the last one (of its file if files are separate).
+    pub(super) fn is_last(&mut self) -> Result<bool> {
+        if has_data(&mut self.input.open, self.ctx) {
+            return Ok(false);
+        }
+        Ok(self.separate() || !self.more_files())
+    }
+
+    /// Whether `n` and `N` find another line.
+    pub(super) fn has_next(&mut self) -> Result<bool> {
+        if has_data(&mut self.input.open, self.ctx) {
+            return Ok(true);
+        }
+        if self.separate() {
+            // They go on into the next file, but not out of one edited in place.
+            return Ok(self.input.editing.is_none() && self.more_files());
+        }
+        Ok(self.more_files())
+    }
+
+    /// Whether a later file has data. Files are looked at, not consumed.
+    fn more_files(&mut self) -> bool {
+        for name in self.input.files.clone() {
+            if name == b"-" && self.settings.in_place.is_none() {
+                return has_data(&mut Open::Stdin, self.ctx);
+            }
+            if let Ok(f) = File::open(self.ctx.path(&name)) {
+                // Opened again when its turn comes; what is read here is thrown away.
+                let mut open = Open::File(BufReader::with_capacity(1, f));
+                if has_data(&mut open, self.ctx) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The name of a backup: `*` in the suffix stands for the base name; without one the suffix
+/// is appended. A `/` in it names another directory.
+fn backup_name(name: &[u8], suffix: &[u8]) -> Vec<u8> {
+    let slash = name.iter().rposition(|c| *c == b'/').map_or(0, |n| n + 1);
+    let (dir, base) = name.split_at(slash);
+    let backup = if suffix.contains(&b'*') {
+        let mut out = Vec::new();
+        for c in suffix {
+            match c {
+                b'*' => out.extend_from_slice(base),
+                c => out.push(*c),
+            }
+        }
+        out
+    } else {
+        [base, suffix].concat()
+    };
+    if backup.contains(&b'/') { backup } else { [dir, &backup].concat() }
+}

@@ -1,0 +1,204 @@
+//! Where lines go. A last line without newline stays so; if more follows, the newline is
+//! made up for first (as GNU sed does).
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use box_sys::strerror;
+
+use super::{Machine, Result};
+use crate::error::RunError;
+
+/// What a stream is written to.
+#[derive(Default)]
+enum Kind {
+    #[default]
+    Stdout,
+    Stderr,
+    File(BufWriter<File>),
+}
+
+/// One output.
+#[derive(Default)]
+pub(super) struct Out {
+    kind: Kind,
+    /// The last line lacked its newline.
+    missing: bool,
+}
+
+impl Out {
+    pub fn file(w: BufWriter<File>) -> Out {
+        Out { kind: Kind::File(w), missing: false }
+    }
+
+    pub fn into_file(self) -> Option<BufWriter<File>> {
+        if let Kind::File(w) = self.kind { Some(w) } else { None }
+    }
+
+    /// What was written last had no newline.
+    pub fn missing_newline(&mut self) {
+        self.missing = true;
+    }
+}
+
+/// All outputs.
+#[derive(Default)]
+pub(super) struct Outputs {
+    /// Standard output, or the file edited in place.
+    pub main: Out,
+    /// `w` files by number. `/dev/stdout` among them is `None`: the real one.
+    files: Vec<Out>,
+}
+
+impl Outputs {
+    pub fn missing_newline(&mut self) {
+        self.main.missing_newline();
+    }
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn outputs_mut(&mut self) -> &mut Outputs {
+        &mut self.outputs
+    }
+
+    /// Creates the files of `w` commands.
+    pub(super) fn open_outputs(&mut self) -> Result<()> {
+        let script = self.script.clone();
+        for name in &script.outputs {
+            let kind = match name.as_slice() {
+                b"/dev/stdout" => Kind::Stdout,
+                b"/dev/stderr" => Kind::Stderr,
+                _ => match File::create(self.ctx.path(name)) {
+                    Ok(f) => Kind::File(BufWriter::new(f)),
+                    Err(e) => {
+                        let shown = String::from_utf8_lossy(name);
+                        let text = strerror(&e);
+                        return Err(RunError::Fatal(4, format!("couldn't open file {shown}: {text}")));
+                    }
+                },
+            };
+            self.outputs.files.push(Out { kind, missing: false });
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, r: io::Result<()>) -> Result<()> {
+        match r {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(RunError::BrokenPipe),
+            Err(e) => {
+                self.ctx.stdout.take_error();
+                Err(RunError::Fatal(4, format!("couldn't write to output: {}", strerror(&e))))
+            }
+        }
+    }
+
+    /// Prints the pattern space as a line.
+    #[inline]
+    pub(super) fn print_space(&mut self) -> Result<()> {
+        self.print_line(self.space.len())
+    }
+
+    /// Prints the pattern space up to `end` as a line.
+    #[inline]
+    pub(super) fn print_line(&mut self, end: usize) -> Result<()> {
+        let delimiter = self.delimiter();
+        let newline = self.newline || end < self.space.len();
+        let text = &self.space[..end];
+        let written = match &mut self.outputs.main.kind {
+            Kind::Stdout => {
+                write_line(&mut self.ctx.stdout, &mut self.outputs.main.missing, text, newline, delimiter)
+            }
+            Kind::Stderr => Ok(()),
+            Kind::File(w) => write_line(w, &mut self.outputs.main.missing, text, newline, delimiter),
+        };
+        self.result(written)?;
+        if self.settings.unbuffered {
+            let flushed = self.ctx.stdout.flush();
+            self.result(flushed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes text as it is.
+    pub(super) fn write_out(&mut self, text: &[u8]) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let delimiter = self.delimiter();
+        let missing = std::mem::take(&mut self.outputs.main.missing);
+        let w: &mut dyn Write = match &mut self.outputs.main.kind {
+            Kind::File(w) => w,
+            _ => &mut self.ctx.stdout,
+        };
+        let mut written = if missing { w.write_all(&[delimiter]) } else { Ok(()) };
+        if written.is_ok() {
+            written = w.write_all(text);
+        }
+        self.result(written)?;
+        if self.settings.unbuffered {
+            let flushed = self.ctx.stdout.flush();
+            self.result(flushed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the pattern space up to `end` as a line of a `w` file.
+    pub(super) fn write_file(&mut self, n: usize, end: usize) -> Result<()> {
+        let delimiter = self.delimiter();
+        let newline = self.newline || end < self.space.len();
+        let text = &self.space[..end];
+        let Some(out) = self.outputs.files.get_mut(n) else { return Ok(()) };
+        let written = match &mut out.kind {
+            Kind::Stdout => {
+                // Together with what is printed, unless that goes to an edited file.
+                let shared = matches!(self.outputs.main.kind, Kind::Stdout);
+                let missing = if shared { &mut self.outputs.main.missing } else { &mut out.missing };
+                write_line(&mut self.ctx.stdout, missing, text, newline, delimiter)
+            }
+            Kind::Stderr => write_line(&mut self.ctx.stderr, &mut out.missing, text, newline, delimiter),
+            Kind::File(w) => write_line(w, &mut out.missing, text, newline, delimiter),
+        };
+        self.result(written)
+    }
+
+    /// Makes `w` files readable by `r` and commands.
+    pub(super) fn flush_files(&mut self) {
+        for out in &mut self.outputs.files {
+            if let Kind::File(w) = &mut out.kind {
+                let _ = w.flush();
+            }
+        }
+    }
+
+    /// Flushes everything at the end.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        let mut result = Ok(());
+        for out in std::mem::take(&mut self.outputs.files) {
+            if let Kind::File(mut w) = out.kind {
+                result = result.and(w.flush());
+            }
+        }
+        let flushed = self.ctx.stdout.flush();
+        self.result(result.and(flushed))
+    }
+}
+
+#[inline]
+fn write_line(
+    w: &mut dyn Write,
+    missing: &mut bool,
+    text: &[u8],
+    newline: bool,
+    delimiter: u8,
+) -> io::Result<()> {
+    if std::mem::take(missing) {
+        w.write_all(&[delimiter])?;
+    }
+    w.write_all(text)?;
+    if newline {
+        return w.write_all(&[delimiter]);
+    }
+    *missing = true;
+    Ok(())
+}

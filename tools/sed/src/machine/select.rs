@@ -1,0 +1,119 @@
+//! Addresses against the current line (GNU sed manual 4; the states of ranges).
+
+use std::rc::Rc;
+
+use box_text::regex::Regex;
+
+use super::{Machine, Result};
+use crate::error::RunError;
+use crate::script::{Address, Command, End, Pattern, Select};
+
+/// The end of a range that only its pattern or `$` knows.
+const OPEN: u64 = u64::MAX;
+
+impl Machine<'_, '_> {
+    #[inline]
+    pub(super) fn selected(&mut self, select: &Select) -> Result<bool> {
+        match select {
+            Select::All => Ok(true),
+            Select::One(a) => self.matches(a),
+            Select::Range(first, end, state) => self.in_range(first, end, *state),
+        }
+    }
+
+    fn matches(&mut self, a: &Address) -> Result<bool> {
+        let line = self.input.line;
+        Ok(match a {
+            Address::Line(n) => line == *n,
+            Address::Step(first, step) => on_step(line, *first, *step),
+            Address::Last => self.is_last()?,
+            Address::Regex(p) => self.pattern_matches(p)?,
+            Address::Zero => false,
+        })
+    }
+
+    /// The pattern, the last one used if it is empty.
+    pub(super) fn regex(&mut self, p: &Pattern) -> Result<Rc<Regex>> {
+        match p {
+            Pattern::Regex(re) => {
+                self.last_regex = Some(re.clone());
+                Ok(re.clone())
+            }
+            Pattern::Last => self
+                .last_regex
+                .clone()
+                .ok_or_else(|| RunError::Fatal(1, "no previous regular expression".into())),
+        }
+    }
+
+    fn pattern_matches(&mut self, p: &Pattern) -> Result<bool> {
+        let re = self.regex(p)?;
+        Ok(re.is_match(&self.space))
+    }
+
+    fn in_range(&mut self, first: &Address, end: &End, state: usize) -> Result<bool> {
+        let line = self.input.line;
+        let Some(until) = self.ranges.get(state).copied().flatten() else {
+            if !self.matches(first)? {
+                return Ok(false);
+            }
+            // Where it ends; a line not behind this one makes it one line long.
+            let until = match end {
+                End::Line(n) => *n,
+                End::Count(n) => line.saturating_add(*n),
+                End::Multiple(0) => line,
+                End::Multiple(n) => line.div_ceil(*n).saturating_mul(*n),
+                End::Step(..) | End::Regex(_) => OPEN,
+                End::Last => {
+                    if self.is_last()? {
+                        return Ok(true);
+                    }
+                    OPEN
+                }
+            };
+            if until > line {
+                self.ranges[state] = Some(until);
+            }
+            return Ok(true);
+        };
+        let ended = match end {
+            End::Regex(p) => self.pattern_matches(p)?,
+            End::Last => self.is_last()?,
+            End::Step(first, step) => on_step(line, *first, *step),
+            _ => {
+                // Commands that read on may have passed the end.
+                if line > until {
+                    self.ranges[state] = None;
+                    return self.again(first, end, state);
+                }
+                line == until
+            }
+        };
+        if ended {
+            self.ranges[state] = None;
+        }
+        Ok(true)
+    }
+
+    /// A line behind a range may begin the next one.
+    fn again(&mut self, first: &Address, end: &End, state: usize) -> Result<bool> {
+        match first {
+            Address::Line(_) => Ok(false),
+            _ => self.in_range(first, end, state),
+        }
+    }
+
+    /// For `c`: whether its text is due now, at the end of a range.
+    pub(super) fn range_ended(&self, command: &Command) -> bool {
+        match &command.select {
+            Select::Range(_, _, state) if !command.negate => {
+                self.ranges.get(*state).copied().flatten().is_none()
+            }
+            _ => true,
+        }
+    }
+}
+
+fn on_step(line: u64, first: u64, step: u64) -> bool {
+    if step == 0 { line == first } else { line >= first && (line - first) % step == 0 }
+}

@@ -1,0 +1,158 @@
+//! `s`.
+
+use box_text::number::utf8_len;
+
+use super::{Machine, Result};
+use crate::script::{Case, Part, Substitute};
+
+impl Machine<'_, '_> {
+    pub(super) fn substitute(&mut self, s: &Substitute) -> Result<()> {
+        let re = self.regex(&s.pattern)?;
+        let mut out = std::mem::take(&mut self.scratch);
+        let mut captures = std::mem::take(&mut self.captures);
+        out.clear();
+        let text = self.space.as_slice();
+        let (mut pos, mut copied, mut seen) = (0, 0, 0);
+        let mut done = false;
+        // End of the last match: no empty one follows right behind it.
+        let mut last_end = None;
+        while pos <= text.len() {
+            let found = if s.groups {
+                re.captures_at(text, pos, &mut captures).then(|| captures.get(0)).flatten()
+            } else {
+                re.find_at(text, pos)
+            };
+            let Some((start, end)) = found else { break };
+            if start == end && last_end == Some(start) {
+                if start >= text.len() {
+                    break;
+                }
+                pos = start + utf8_len(&text[start..]).max(1);
+                last_end = None;
+                continue;
+            }
+            seen += 1;
+            last_end = Some(end);
+            if seen >= s.number {
+                out.extend_from_slice(&text[copied..start]);
+                let group = |n: usize| match n {
+                    0 => Some((start, end)),
+                    n => captures.get(n),
+                };
+                if s.cases {
+                    with_cases(&s.parts, text, group, self.settings.utf8, &mut out);
+                } else {
+                    for part in &s.parts {
+                        match part {
+                            Part::Text(t) => out.extend_from_slice(t),
+                            Part::Group(n) => {
+                                if let Some((a, b)) = group(*n) {
+                                    out.extend_from_slice(&text[a..b]);
+                                }
+                            }
+                            Part::Case(_) => {}
+                        }
+                    }
+                }
+                copied = end;
+                done = true;
+                if !s.global {
+                    break;
+                }
+            }
+            if start == end {
+                if end >= text.len() {
+                    break;
+                }
+                pos = end + utf8_len(&text[end..]).max(1);
+                last_end = None;
+            } else {
+                pos = end;
+            }
+        }
+        if done {
+            out.extend_from_slice(&text[copied..]);
+            std::mem::swap(&mut self.space, &mut out);
+        }
+        self.scratch = out;
+        self.captures = captures;
+        if !done {
+            return Ok(());
+        }
+        self.substituted = true;
+        if s.print && s.print_before_execute && s.execute {
+            self.print_space()?;
+        }
+        if s.execute {
+            self.execute(None)?;
+        }
+        if s.print && !(s.print_before_execute && s.execute) {
+            self.print_space()?;
+        }
+        if let Some(n) = s.write {
+            self.write_file(n, self.space.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// Appends a replacement with changes of case.
+fn with_cases(
+    parts: &[Part],
+    text: &[u8],
+    group: impl Fn(usize) -> Option<(usize, usize)>,
+    utf8: bool,
+    out: &mut Vec<u8>,
+) {
+    let mut lasting = Case::Off;
+    let mut once = Case::Off;
+    let mut append = |piece: &[u8], lasting: Case, once: &mut Case| {
+        if piece.is_empty() {
+            return;
+        }
+        let first = if utf8 { utf8_len(piece) } else { 1 };
+        let first_case = if *once == Case::Off { lasting } else { *once };
+        change(&piece[..first], first_case, utf8, out);
+        change(&piece[first..], lasting, utf8, out);
+        *once = Case::Off;
+    };
+    for part in parts {
+        match part {
+            Part::Text(t) => append(t, lasting, &mut once),
+            Part::Group(n) => {
+                if let Some((a, b)) = group(*n) {
+                    append(&text[a..b], lasting, &mut once);
+                }
+            }
+            Part::Case(c @ (Case::UpperOne | Case::LowerOne)) => once = *c,
+            Part::Case(c) => {
+                lasting = *c;
+                if *c == Case::Off {
+                    once = Case::Off;
+                }
+            }
+        }
+    }
+}
+
+fn change(piece: &[u8], case: Case, utf8: bool, out: &mut Vec<u8>) {
+    let upper = match case {
+        Case::Off => return out.extend_from_slice(piece),
+        Case::Upper | Case::UpperOne => true,
+        Case::Lower | Case::LowerOne => false,
+    };
+    if !utf8 || piece.is_ascii() {
+        let changed = piece.iter().map(|c| if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });
+        return out.extend(changed);
+    }
+    for chunk in piece.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            // One character for one, as towupper(3) gives.
+            let (mut up, mut low) = (c.to_uppercase(), c.to_lowercase());
+            let changed = if upper { (up.next(), up.next()) } else { (low.next(), low.next()) };
+            let c = if let (Some(changed), None) = changed { changed } else { c };
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        out.extend_from_slice(chunk.invalid());
+    }
+}

@@ -1,0 +1,332 @@
+//! Script text to commands (POSIX sed; GNU sed manual 3 to 6).
+//!
+//! | file | what |
+//! |---|---|
+//! | `parse/address` | addresses |
+//! | `parse/regex` | delimited patterns, sed's escapes in them |
+//! | `parse/replace` | `s` and `y` |
+//! | `parse/text` | `a`, `i`, `c`, file names, labels |
+
+mod address;
+mod regex;
+mod replace;
+mod text;
+
+use crate::error::ScriptError;
+use crate::script::{Action, Command, OutputId, Script, Select};
+
+type Result<T> = std::result::Result<T, ScriptError>;
+
+/// What the command line says about the dialect.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dialect {
+    /// `-E`.
+    pub extended: bool,
+    pub posix: bool,
+    pub sandbox: bool,
+    pub utf8: bool,
+}
+
+/// Deepest nesting of braces.
+const MAX_DEPTH: usize = 10_000;
+
+/// Compiles a script: all pieces of the command line joined by newlines.
+pub fn parse(text: &[u8], dialect: Dialect) -> Result<Script> {
+    let mut p = Parser {
+        text,
+        at: 0,
+        dialect,
+        script: Script { quiet: text == b"#n" || text.starts_with(b"#n\n"), ..Script::default() },
+        blocks: Vec::new(),
+        labels: Vec::new(),
+        jumps: Vec::new(),
+    };
+    p.commands()?;
+    p.finish()?;
+    Ok(p.script)
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+    dialect: Dialect,
+    script: Script,
+    /// Open `{`: their commands.
+    blocks: Vec<usize>,
+    labels: Vec<(Vec<u8>, usize)>,
+    /// Branches by command number and label.
+    jumps: Vec<(usize, Vec<u8>)>,
+}
+
+impl Parser<'_> {
+    fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(ScriptError { offset: Some(self.at), message: message.into() })
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn take(&mut self) -> Option<u8> {
+        let c = self.peek();
+        self.at += 1;
+        if c.is_none() {
+            self.at = self.text.len();
+        }
+        c
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.peek().is_some_and(|c| c != b'\n' && c.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn skip_separators(&mut self) {
+        while self.peek().is_some_and(|c| c == b';' || c.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    /// A decimal number, if one is here.
+    fn number(&mut self) -> Option<u64> {
+        let from = self.at;
+        let mut n = 0u64;
+        while let Some(d) = self.peek().filter(u8::is_ascii_digit) {
+            n = n.saturating_mul(10).saturating_add(u64::from(d - b'0'));
+            self.at += 1;
+        }
+        (self.at > from).then_some(n)
+    }
+
+    fn commands(&mut self) -> Result<()> {
+        loop {
+            self.skip_separators();
+            if self.peek().is_none() {
+                return Ok(());
+            }
+            self.command()?;
+        }
+    }
+
+    fn command(&mut self) -> Result<()> {
+        if self.peek() == Some(b'#') {
+            self.comment();
+            return Ok(());
+        }
+        let select = self.select()?;
+        self.skip_blanks();
+        let mut negate = false;
+        while self.peek() == Some(b'!') {
+            self.at += 1;
+            if negate {
+                return self.error("multiple `!'s");
+            }
+            negate = true;
+            self.skip_blanks();
+        }
+        let Some(c) = self.take() else { return self.error("missing command") };
+        let number = self.script.commands.len();
+        let action = self.action(c, &select, number)?;
+        if let Some(action) = action {
+            self.script.commands.push(Command { select, negate, action });
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self) {
+        while self.peek().is_some_and(|c| c != b'\n') {
+            self.at += 1;
+        }
+    }
+
+    fn one_address(&self, select: &Select) -> Result<()> {
+        if matches!(select, Select::Range(..)) && self.dialect.posix {
+            return self.error("command only uses one address");
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<Action>> {
+        let action = match c {
+            b'#' => return self.error("comments don't accept any addresses"),
+            b':' => {
+                if !matches!(select, Select::All) {
+                    return self.error(": doesn't want any addresses");
+                }
+                let label = self.label_definition()?;
+                self.labels.push((label, number));
+                return Ok(None);
+            }
+            b'{' => {
+                if self.blocks.len() >= MAX_DEPTH {
+                    return self.error("too many nested blocks");
+                }
+                self.blocks.push(number);
+                return Ok(Some(Action::Block(0)));
+            }
+            b'}' => {
+                let Some(open) = self.blocks.pop() else { return self.error("unexpected `}'") };
+                if !matches!(select, Select::All) {
+                    return self.error("} doesn't want any addresses");
+                }
+                if let Some(Command { action: Action::Block(end), .. }) =
+                    self.script.commands.get_mut(open)
+                {
+                    *end = number;
+                }
+                self.end_of_command()?;
+                return Ok(None);
+            }
+            b'a' | b'i' | b'c' => {
+                if c != b'c' {
+                    self.one_address(select)?;
+                }
+                let text = self.text_argument()?;
+                return Ok(Some(match c {
+                    b'a' => Action::Append(text),
+                    b'i' => Action::Insert(text),
+                    _ => Action::Change(text),
+                }));
+            }
+            b'b' | b't' | b'T' => {
+                let label = self.label_use();
+                if !label.is_empty() {
+                    self.jumps.push((number, label));
+                }
+                // Past the end, until the label is known.
+                let end = usize::MAX;
+                return Ok(Some(match c {
+                    b'b' => Action::Branch(end),
+                    b't' => Action::BranchIf(end),
+                    _ => Action::BranchUnless(end),
+                }));
+            }
+            b'r' | b'R' | b'w' | b'W' => return self.file_command(c).map(Some),
+            b'e' => {
+                self.no_sandbox()?;
+                self.skip_blanks();
+                let command = self.rest_of_line();
+                return Ok(Some(Action::Execute((!command.is_empty()).then_some(command))));
+            }
+            b's' => return self.substitute().map(Some),
+            b'y' => self.translate()?,
+            b'v' => {
+                self.version()?;
+                return Ok(None);
+            }
+            b'q' | b'Q' => {
+                if matches!(select, Select::Range(..)) {
+                    return self.error("command only uses one address");
+                }
+                self.skip_blanks();
+                let status = (self.number().unwrap_or(0) & 0xff) as u8;
+                if c == b'q' { Action::Quit(status) } else { Action::QuitSilent(status) }
+            }
+            b'l' => {
+                self.skip_blanks();
+                Action::List(self.number().map(|n| n.min(1 << 30) as usize))
+            }
+            b'L' => {
+                self.skip_blanks();
+                let _ = self.number();
+                return self.error("unknown command: `L'");
+            }
+            b'=' => Action::LineNumber,
+            b'd' => Action::Delete,
+            b'D' => Action::DeleteFirst,
+            b'F' => Action::FileName,
+            b'g' => Action::Get,
+            b'G' => Action::GetAppend,
+            b'h' => Action::Hold,
+            b'H' => Action::HoldAppend,
+            b'n' => Action::Next,
+            b'N' => Action::NextAppend,
+            b'p' => Action::Print,
+            b'P' => Action::PrintFirst,
+            b'x' => Action::Exchange,
+            b'z' => Action::Zap,
+            b'\n' | b';' => return self.error("missing command"),
+            other => {
+                let shown = String::from_utf8_lossy(&[other]).into_owned();
+                return self.error(format!("unknown command: `{shown}'"));
+            }
+        };
+        self.end_of_command()?;
+        Ok(Some(action))
+    }
+
+    /// After a command: `;`, newline, `}` or a comment.
+    fn end_of_command(&mut self) -> Result<()> {
+        self.skip_blanks();
+        match self.peek() {
+            None | Some(b'}' | b'#') => Ok(()),
+            Some(b'\n' | b';') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(_) => {
+                self.at += 1;
+                self.error("extra characters after command")
+            }
+        }
+    }
+
+    fn no_sandbox(&self) -> Result<()> {
+        if self.dialect.sandbox {
+            return self.error("e/r/w commands disabled in sandbox mode");
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, name: &[u8]) -> OutputId {
+        if let Some(n) = self.script.outputs.iter().position(|o| o == name) {
+            return n;
+        }
+        self.script.outputs.push(name.to_vec());
+        self.script.outputs.len() - 1
+    }
+
+    /// `v [version]`.
+    fn version(&mut self) -> Result<()> {
+        self.skip_blanks();
+        let word = self.word();
+        let mut parts = word.split(|c| *c == b'.').map(|p| {
+            p.iter().filter(|c| c.is_ascii_digit()).take(6).fold(0u32, |n, c| n * 10 + u32::from(c - b'0'))
+        });
+        let wanted = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+        if wanted > (4, 9) {
+            return self.error("expected newer version of sed");
+        }
+        self.end_of_command()
+    }
+
+    fn word(&mut self) -> Vec<u8> {
+        let from = self.at;
+        while self.peek().is_some_and(|c| !c.is_ascii_whitespace() && c != b';') {
+            self.at += 1;
+        }
+        self.text[from..self.at].to_vec()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        if !self.blocks.is_empty() {
+            return Err(ScriptError { offset: Some(0), message: "unmatched `{'".into() });
+        }
+        for (command, label) in std::mem::take(&mut self.jumps) {
+            let Some((_, to)) = self.labels.iter().find(|(l, _)| *l == label) else {
+                let shown = String::from_utf8_lossy(&label);
+                let message = format!("can't find label for jump to `{shown}'");
+                return Err(ScriptError { offset: None, message });
+            };
+            if let Some(Command {
+                action: Action::Branch(n) | Action::BranchIf(n) | Action::BranchUnless(n),
+                ..
+            }) = self.script.commands.get_mut(command)
+            {
+                *n = *to;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Addresses: line numbers, `$`, patterns, steps, ranges.
+
+use super::{Parser, Result};
+use crate::script::{Address, End, Pattern, Select};
+
+impl Parser<'_> {
+    pub(super) fn select(&mut self) -> Result<Select> {
+        let Some(first) = self.address()? else { return Ok(Select::All) };
+        self.skip_blanks();
+        if self.peek() != Some(b',') {
+            if matches!(first, Address::Zero) {
+                // Reported with the command read, as GNU does.
+                self.skip_blanks();
+                self.at += 1;
+                return self.error("invalid usage of line address 0");
+            }
+            return Ok(Select::One(first));
+        }
+        self.at += 1;
+        self.skip_blanks();
+        let end = self.range_end()?;
+        if matches!(first, Address::Zero) && !matches!(end, End::Regex(_)) {
+            self.at += 1;
+            return self.error("invalid usage of line address 0");
+        }
+        let state = self.script.ranges;
+        self.script.ranges += 1;
+        if matches!(first, Address::Zero) {
+            self.script.active.push(state);
+        }
+        Ok(Select::Range(first, end, state))
+    }
+
+    fn address(&mut self) -> Result<Option<Address>> {
+        Ok(Some(match self.peek() {
+            Some(b'$') => {
+                self.at += 1;
+                Address::Last
+            }
+            Some(b'/' | b'\\') => Address::Regex(self.address_pattern()?),
+            Some(c) if c.is_ascii_digit() => {
+                let n = self.number().unwrap_or(0);
+                self.skip_blanks();
+                if self.peek() == Some(b'~') && !self.dialect.posix {
+                    self.at += 1;
+                    self.skip_blanks();
+                    let step = self.number().unwrap_or(0);
+                    return Ok(Some(if step == 0 && n > 0 {
+                        Address::Line(n)
+                    } else if step == 0 {
+                        Address::Step(0, 0)
+                    } else {
+                        Address::Step(n, step)
+                    }));
+                }
+                if n == 0 { Address::Zero } else { Address::Line(n) }
+            }
+            Some(b'+' | b'~') => {
+                self.at += 2;
+                return self.error("invalid usage of +N or ~N as first address");
+            }
+            Some(b',') => {
+                self.at += 1;
+                return self.error("unexpected `,'");
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn range_end(&mut self) -> Result<End> {
+        if let Some(c @ (b'+' | b'~')) = self.peek() {
+            self.at += 1;
+            let Some(n) = self.number() else {
+                self.at += 1;
+                return self.error("expected number after +/~");
+            };
+            return Ok(if c == b'+' { End::Count(n) } else { End::Multiple(n) });
+        }
+        match self.address() {
+            Ok(Some(Address::Line(n))) => Ok(End::Line(n)),
+            Ok(Some(Address::Zero)) => Ok(End::Line(0)),
+            Ok(Some(Address::Last)) => Ok(End::Last),
+            Ok(Some(Address::Regex(p))) => Ok(End::Regex(p)),
+            Ok(Some(Address::Step(a, b))) => Ok(End::Step(a, b)),
+            Ok(None) => {
+                self.at += 1;
+                self.error("unexpected `,'")
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// `/re/flags` or `\cREc` and flags.
+    fn address_pattern(&mut self) -> Result<Pattern> {
+        if self.take() == Some(b'\\') {
+            self.at += 1;
+        }
+        let delimiter = self.text.get(self.at - 1).copied().unwrap_or(b'/');
+        if self.at > self.text.len() || matches!(delimiter, b'\n' | b'\\') {
+            self.at = self.at.min(self.text.len());
+            return self.error("unterminated address regex");
+        }
+        let Some(body) = self.delimited(delimiter, true) else {
+            return self.error("unterminated address regex");
+        };
+        let (mut icase, mut multiline) = (false, false);
+        loop {
+            match self.peek() {
+                Some(b'I') => icase = true,
+                Some(b'M') => multiline = true,
+                _ => break,
+            }
+            self.at += 1;
+        }
+        self.pattern(&body, icase, multiline)
+    }
+}

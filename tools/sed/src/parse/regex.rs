@@ -1,0 +1,190 @@
+//! Delimited patterns, and the escapes that are sed's and not the expression's.
+
+use std::rc::Rc;
+
+use box_text::regex::{Options, Regex, Syntax};
+
+use super::{Parser, Result};
+use crate::script::Pattern;
+
+impl Parser<'_> {
+    /// Reads up to an unescaped delimiter, which is taken too. `\n` stays, an escaped
+    /// delimiter loses its backslash. In a pattern a bracket expression may hold the delimiter.
+    /// `None` if the text ends (or, in a pattern, the line).
+    pub(super) fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        loop {
+            let c = self.take()?;
+            if c == delimiter {
+                return Some(out);
+            }
+            match c {
+                b'\n' => {
+                    // Left for the error's position.
+                    self.at -= 1;
+                    return None;
+                }
+                b'\\' => {
+                    let next = self.take()?;
+                    if next == delimiter && (pattern || next != b'&') {
+                        // `s,x\,y,z,`. A delimiter `n` could no longer mean a newline.
+                        out.push(next);
+                    } else if next == b'\n' && pattern {
+                        out.push(b'\n');
+                    } else {
+                        out.extend([b'\\', next]);
+                    }
+                }
+                b'[' if pattern => self.bracket(delimiter, &mut out),
+                _ => out.push(c),
+            }
+        }
+    }
+
+    /// After a `[`: copies a bracket expression if it is closed on this line.
+    fn bracket(&mut self, delimiter: u8, out: &mut Vec<u8>) {
+        out.push(b'[');
+        let rest = &self.text[self.at..];
+        let mut n = 0;
+        if rest.first() == Some(&b'^') {
+            n += 1;
+        }
+        if rest.get(n) == Some(&b']') {
+            n += 1;
+        }
+        loop {
+            match rest.get(n) {
+                None | Some(b'\n') => return,
+                Some(b']') => break,
+                Some(b'[') if matches!(rest.get(n + 1), Some(b':' | b'.' | b'=')) => {
+                    let kind = rest[n + 1];
+                    let Some(end) = rest[n + 2..].windows(2).position(|w| w == [kind, b']']) else {
+                        return;
+                    };
+                    n += end + 4;
+                }
+                Some(b'\\') if rest.get(n + 1) == Some(&delimiter) => n += 2,
+                Some(_) => n += 1,
+            }
+        }
+        let mut i = 0;
+        while i <= n {
+            // An escaped delimiter loses its backslash here too.
+            if rest[i] == b'\\' && i < n && rest[i + 1] == delimiter {
+                i += 1;
+            }
+            out.push(rest[i]);
+            i += 1;
+        }
+        self.at += n + 1;
+    }
+
+    /// Compiles a pattern's text.
+    pub(super) fn pattern(&mut self, body: &[u8], icase: bool, multiline: bool) -> Result<Pattern> {
+        if body.is_empty() {
+            if icase || multiline {
+                return self.error("cannot specify modifiers on empty regexp");
+            }
+            return Ok(Pattern::Last);
+        }
+        let body = resolve(body);
+        let syntax = if self.dialect.extended { Syntax::Ere } else { Syntax::Bre };
+        let options = Options::new(syntax)
+            .icase(icase)
+            .multiline(multiline)
+            .utf8(self.dialect.utf8);
+        match Regex::new(&body, &options) {
+            Ok(re) => Ok(Pattern::Regex(Rc::new(re))),
+            Err(e) => self.error(e.to_string()),
+        }
+    }
+}
+
+/// A character by one of sed's escapes (without the backslash): the byte, and the bytes of
+/// the escape. `\n` is not among them.
+pub(super) fn escape(text: &[u8]) -> Option<(u8, usize)> {
+    let number = |base: u32, most: usize| -> Option<(u8, usize)> {
+        let digits = text[1..].iter().take(most).map_while(|c| char::from(*c).to_digit(base));
+        let (n, len) = digits.fold((0u32, 0), |(n, len), d| (n * base + d, len + 1));
+        (len > 0).then_some((n as u8, len + 1))
+    };
+    match *text.first()? {
+        b'a' => Some((0x07, 1)),
+        b'f' => Some((0x0c, 1)),
+        b'r' => Some((b'\r', 1)),
+        b't' => Some((b'\t', 1)),
+        b'v' => Some((0x0b, 1)),
+        b'c' => text.get(1).map(|c| (c.to_ascii_uppercase() ^ 0x40, 2)),
+        b'd' => number(10, 3),
+        b'o' => number(8, 3),
+        b'x' => number(16, 2),
+        _ => None,
+    }
+}
+
+/// Replaces sed's escapes in a pattern by the characters meant. One that would be an operator
+/// is escaped (`\x5e` is a caret, not an anchor).
+fn resolve(body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(body.len());
+    let mut at = 0;
+    let mut bracket = false;
+    while at < body.len() {
+        let c = body[at];
+        if c == b'\\' && at + 1 < body.len() {
+            let rest = &body[at + 1..];
+            if rest[0] == b'n' {
+                out.push(b'\n');
+                at += 2;
+                continue;
+            }
+            if let Some((byte, len)) = escape(rest) {
+                if !bracket && b"$*.[\\]^+?(){}|/".contains(&byte) && matches!(rest[0], b'd' | b'o' | b'x') {
+                    // Written as a class: plain in both dialects.
+                    match byte {
+                        b'^' => out.extend(b"\\^"),
+                        b'\\' => out.extend(b"\\\\"),
+                        other => out.extend([b'[', other, b']']),
+                    }
+                } else {
+                    out.push(byte);
+                }
+                at += 1 + len;
+                continue;
+            }
+            out.push(c);
+            if !bracket {
+                out.push(rest[0]);
+                at += 1;
+            }
+            at += 1;
+            continue;
+        }
+        if bracket {
+            if c == b'[' && matches!(body.get(at + 1), Some(b':' | b'.' | b'=')) {
+                let kind = body[at + 1];
+                if let Some(end) = body[at + 2..].windows(2).position(|w| w == [kind, b']']) {
+                    out.extend_from_slice(&body[at..at + end + 4]);
+                    at += end + 4;
+                    continue;
+                }
+            }
+            bracket = c != b']';
+        } else if c == b'[' {
+            bracket = true;
+            out.push(c);
+            at += 1;
+            if body.get(at) == Some(&b'^') {
+                out.push(b'^');
+                at += 1;
+            }
+            if body.get(at) == Some(&b']') {
+                out.push(b']');
+                at += 1;
+            }
+            continue;
+        }
+        out.push(c);
+        at += 1;
+    }
+    out
+}

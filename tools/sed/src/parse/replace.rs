@@ -1,0 +1,233 @@
+//! `s/pattern/replacement/flags` and `y/from/to/`.
+
+use std::collections::HashMap;
+
+use box_text::number::utf8_len;
+
+use super::regex::escape;
+use super::{Parser, Result};
+use crate::script::{Action, Case, Part, Pattern, Substitute, Translate};
+
+impl Parser<'_> {
+    fn delimiter(&mut self, unterminated: &str) -> Result<u8> {
+        match self.take() {
+            Some(c) if c != b'\n' && c != b'\\' => {
+                if c >= 0x80 && self.dialect.utf8 {
+                    return self.error("delimiter character is not a single-byte character");
+                }
+                Ok(c)
+            }
+            _ => self.error(unterminated),
+        }
+    }
+
+    pub(super) fn substitute(&mut self) -> Result<Action> {
+        const UNTERMINATED: &str = "unterminated `s' command";
+        let delimiter = self.delimiter(UNTERMINATED)?;
+        let Some(body) = self.delimited(delimiter, true) else { return self.error(UNTERMINATED) };
+        let Some(replacement) = self.delimited(delimiter, false) else {
+            return self.error(UNTERMINATED);
+        };
+        let parts = replacement_parts(&replacement, self.dialect.posix);
+        let mut s = Substitute {
+            pattern: Pattern::Last,
+            groups: parts.iter().any(|p| matches!(p, Part::Group(n) if *n > 0)),
+            cases: parts.iter().any(|p| matches!(p, Part::Case(_))),
+            parts,
+            global: false,
+            number: 1,
+            print: false,
+            print_before_execute: false,
+            execute: false,
+            write: None,
+        };
+        let (icase, multiline) = self.flags(&mut s)?;
+        s.pattern = self.pattern(&body, icase, multiline)?;
+        if let Pattern::Regex(re) = &s.pattern {
+            let most = s.parts.iter().map(|p| if let Part::Group(n) = p { *n } else { 0 }).max();
+            if let Some(n) = most.filter(|n| *n > re.group_count()) {
+                return self.error(format!("invalid reference \\{n} on `s' command's RHS"));
+            }
+        }
+        Ok(Action::Substitute(Box::new(s)))
+    }
+
+    /// Flags up to the end of the command; whether case is ignored and lines matter.
+    fn flags(&mut self, s: &mut Substitute) -> Result<(bool, bool)> {
+        let (mut icase, mut multiline, mut numbered) = (false, false, false);
+        loop {
+            let Some(c) = self.take() else { return Ok((icase, multiline)) };
+            match c {
+                b'i' | b'I' => icase = true,
+                b'm' | b'M' => multiline = true,
+                b'e' => {
+                    self.no_sandbox()?;
+                    s.execute = true;
+                }
+                b'p' => {
+                    if s.print {
+                        return self.error("multiple `p' options to `s' command");
+                    }
+                    s.print = true;
+                    s.print_before_execute = !s.execute;
+                }
+                b'g' => {
+                    if s.global {
+                        return self.error("multiple `g' options to `s' command");
+                    }
+                    s.global = true;
+                }
+                b'w' => {
+                    self.no_sandbox()?;
+                    let name = self.file_name()?;
+                    s.write = Some(self.output(&name));
+                    return Ok((icase, multiline));
+                }
+                b'0'..=b'9' => {
+                    if numbered {
+                        return self.error("multiple number options to `s' command");
+                    }
+                    self.at -= 1;
+                    let n = self.number().unwrap_or(0);
+                    if n == 0 {
+                        return self.error("number option to `s' command may not be zero");
+                    }
+                    s.number = usize::try_from(n).unwrap_or(usize::MAX);
+                    numbered = true;
+                }
+                b'}' | b'#' => {
+                    self.at -= 1;
+                    return Ok((icase, multiline));
+                }
+                b'\n' | b';' => return Ok((icase, multiline)),
+                b'\r' if matches!(self.peek(), None | Some(b'\n')) => {}
+                c if c.is_ascii_whitespace() => {}
+                _ => return self.error("unknown option to `s'"),
+            }
+        }
+    }
+
+    pub(super) fn translate(&mut self) -> Result<Action> {
+        const UNTERMINATED: &str = "unterminated `y' command";
+        let delimiter = self.delimiter(UNTERMINATED)?;
+        let Some(from) = self.translate_side(delimiter) else { return self.error(UNTERMINATED) };
+        let Some(to) = self.translate_side(delimiter) else { return self.error(UNTERMINATED) };
+        let from = self.characters(&from);
+        let to = self.characters(&to);
+        if from.len() != to.len() {
+            return self.error("strings for `y' command are different lengths");
+        }
+        let pairs = || from.iter().zip(&to);
+        let table = if pairs().all(|(a, b)| a.len() == 1 && b.len() == 1) {
+            let mut table = Box::new([0u8; 256]);
+            (0..=255u8).for_each(|c| table[usize::from(c)] = c);
+            // The first of several wins.
+            pairs().rev().for_each(|(a, b)| table[usize::from(a[0])] = b[0]);
+            Translate::Bytes(table)
+        } else {
+            let mut map = HashMap::new();
+            pairs().rev().for_each(|(a, b)| {
+                map.insert(a.clone(), b.clone());
+            });
+            Translate::Characters(map)
+        };
+        Ok(Action::Translate(Box::new(table)))
+    }
+
+    /// One side of `y`, escapes resolved.
+    fn translate_side(&mut self, delimiter: u8) -> Option<Vec<u8>> {
+        let raw = self.delimited(delimiter, false)?;
+        let mut out = Vec::with_capacity(raw.len());
+        let mut at = 0;
+        while at < raw.len() {
+            if raw[at] == b'\\' && at + 1 < raw.len() {
+                let rest = &raw[at + 1..];
+                match rest[0] {
+                    b'n' => out.push(b'\n'),
+                    b'\\' | b'\n' => out.push(rest[0]),
+                    c if c == delimiter => out.push(c),
+                    _ => match escape(rest) {
+                        Some((byte, len)) => {
+                            out.push(byte);
+                            at += 1 + len;
+                            continue;
+                        }
+                        None => out.extend([b'\\', rest[0]]),
+                    },
+                }
+                at += 2;
+                continue;
+            }
+            out.push(raw[at]);
+            at += 1;
+        }
+        Some(out)
+    }
+
+    fn characters(&self, text: &[u8]) -> Vec<Vec<u8>> {
+        let mut list = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let len = if self.dialect.utf8 { utf8_len(&text[at..]) } else { 1 };
+            list.push(text[at..at + len].to_vec());
+            at += len;
+        }
+        list
+    }
+}
+
+/// Takes a replacement apart.
+fn replacement_parts(text: &[u8], posix: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut plain = Vec::new();
+    let mut at = 0;
+    let push = |parts: &mut Vec<Part>, plain: &mut Vec<u8>, part: Part| {
+        if !plain.is_empty() {
+            parts.push(Part::Text(std::mem::take(plain)));
+        }
+        parts.push(part);
+    };
+    while at < text.len() {
+        let c = text[at];
+        if c == b'&' {
+            push(&mut parts, &mut plain, Part::Group(0));
+            at += 1;
+            continue;
+        }
+        if c != b'\\' || at + 1 >= text.len() {
+            plain.push(c);
+            at += 1;
+            continue;
+        }
+        let rest = &text[at + 1..];
+        at += 2;
+        let case = match rest[0] {
+            b'U' => Some(Case::Upper),
+            b'L' => Some(Case::Lower),
+            b'E' => Some(Case::Off),
+            b'u' => Some(Case::UpperOne),
+            b'l' => Some(Case::LowerOne),
+            _ => None,
+        };
+        match rest[0] {
+            d @ b'0'..=b'9' => push(&mut parts, &mut plain, Part::Group(usize::from(d - b'0'))),
+            b'n' => plain.push(b'\n'),
+            _ if case.is_some() && !posix => {
+                if let Some(case) = case {
+                    push(&mut parts, &mut plain, Part::Case(case));
+                }
+            }
+            other => match escape(rest) {
+                Some((byte, len)) => {
+                    plain.push(byte);
+                    at += len - 1;
+                }
+                None => plain.push(other),
+            },
+        }
+    }
+    if !plain.is_empty() {
+        parts.push(Part::Text(plain));
+    }
+    parts
+}

@@ -1,0 +1,119 @@
+//! Arguments that are text: of `a`, `i`, `c`; file names; labels.
+
+use super::regex::escape;
+use super::{Parser, Result};
+use crate::script::Action;
+
+impl Parser<'_> {
+    /// The text of `a`, `i`, `c`: after `\` and a newline (POSIX) or on the line itself (GNU).
+    /// Ends at a newline that has no backslash before it; the newline is part of it.
+    pub(super) fn text_argument(&mut self) -> Result<Vec<u8>> {
+        self.skip_blanks();
+        if self.peek().is_none() {
+            return self.error("expected \\ after `a', `c' or `i'");
+        }
+        let mut skip_lead = false;
+        if self.peek() == Some(b'\\') {
+            self.at += 1;
+            let after = self.at;
+            self.skip_blanks();
+            if self.peek() == Some(b'\n') {
+                self.at += 1;
+            } else {
+                // `a\text`: the backslash keeps leading blanks.
+                self.at = after;
+                skip_lead = true;
+            }
+        }
+        let _ = skip_lead;
+        let mut out = Vec::new();
+        while let Some(c) = self.take() {
+            match c {
+                b'\n' => {
+                    out.push(b'\n');
+                    return Ok(out);
+                }
+                b'\\' => {
+                    let rest = &self.text[self.at..];
+                    match (rest.first(), escape(rest)) {
+                        (None, _) => break,
+                        (Some(b'n'), _) if !out.is_empty() => {
+                            out.push(b'\n');
+                            self.at += 1;
+                        }
+                        (_, Some((byte, len))) => {
+                            out.push(byte);
+                            self.at += len;
+                        }
+                        (Some(&next), None) => {
+                            out.push(next);
+                            self.at += 1;
+                        }
+                    }
+                }
+                _ => out.push(c),
+            }
+        }
+        if !out.is_empty() || self.text.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+        Ok(out)
+    }
+
+    /// The rest of the line, taken with its newline.
+    pub(super) fn rest_of_line(&mut self) -> Vec<u8> {
+        let from = self.at;
+        while self.peek().is_some_and(|c| c != b'\n') {
+            self.at += 1;
+        }
+        let line = self.text[from..self.at].to_vec();
+        self.at = (self.at + 1).min(self.text.len());
+        line
+    }
+
+    pub(super) fn file_name(&mut self) -> Result<Vec<u8>> {
+        self.skip_blanks();
+        let name = self.rest_of_line();
+        if name.is_empty() {
+            return self.error("missing filename in r/R/w/W commands");
+        }
+        Ok(name)
+    }
+
+    pub(super) fn file_command(&mut self, c: u8) -> Result<Action> {
+        self.no_sandbox()?;
+        let name = self.file_name()?;
+        Ok(match c {
+            b'r' => Action::ReadFile(name),
+            b'R' => Action::ReadLine(name),
+            b'w' => Action::Write(self.output(&name)),
+            _ => Action::WriteFirst(self.output(&name)),
+        })
+    }
+
+    /// `:label`: up to a blank or `;`.
+    pub(super) fn label_definition(&mut self) -> Result<Vec<u8>> {
+        self.skip_blanks();
+        let label = self.word();
+        if label.is_empty() {
+            return self.error("\":\" lacks a label");
+        }
+        Ok(label)
+    }
+
+    /// The label of a branch, empty for none.
+    pub(super) fn label_use(&mut self) -> Vec<u8> {
+        self.skip_blanks();
+        let from = self.at;
+        while self.peek().is_some_and(|c| !c.is_ascii_whitespace() && c != b';') {
+            self.at += 1;
+        }
+        let label = self.text[from..self.at].to_vec();
+        // `b}` closes the block.
+        if label == b"}" {
+            self.at = from;
+            return Vec::new();
+        }
+        label
+    }
+}

@@ -1,0 +1,158 @@
+//! The compiled script: commands in a row, blocks and branches as jumps.
+
+use std::rc::Rc;
+
+use box_text::regex::Regex;
+
+/// A pattern; an empty one means the last one used.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    Last,
+    Regex(Rc<Regex>),
+}
+
+/// One address.
+#[derive(Clone, Debug)]
+pub enum Address {
+    Line(u64),
+    /// `first~step`.
+    Step(u64, u64),
+    /// `$`.
+    Last,
+    Regex(Pattern),
+    /// `0`, only as the first of two with a pattern as the second.
+    Zero,
+}
+
+/// Where a range ends.
+#[derive(Clone, Debug)]
+pub enum End {
+    Line(u64),
+    Last,
+    Regex(Pattern),
+    /// `+N`.
+    Count(u64),
+    /// `~N`.
+    Multiple(u64),
+    /// `first~step` as second address.
+    Step(u64, u64),
+}
+
+/// Which lines a command is for.
+#[derive(Clone, Debug)]
+pub enum Select {
+    All,
+    One(Address),
+    /// A range and the number of its state.
+    Range(Address, End, usize),
+}
+
+/// A command with its addresses.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub select: Select,
+    pub negate: bool,
+    pub action: Action,
+}
+
+/// Place of an output file in the machine's list.
+pub type OutputId = usize;
+
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `{`: jump here if not selected.
+    Block(usize),
+    Append(Vec<u8>),
+    Insert(Vec<u8>),
+    Change(Vec<u8>),
+    /// To this command; past the end ends the cycle.
+    Branch(usize),
+    /// `t`, `T`.
+    BranchIf(usize),
+    BranchUnless(usize),
+    Delete,
+    DeleteFirst,
+    /// `e`, `e command`.
+    Execute(Option<Vec<u8>>),
+    FileName,
+    Get,
+    GetAppend,
+    Hold,
+    HoldAppend,
+    List(Option<usize>),
+    Next,
+    NextAppend,
+    Print,
+    PrintFirst,
+    Quit(u8),
+    QuitSilent(u8),
+    ReadFile(Vec<u8>),
+    ReadLine(Vec<u8>),
+    Substitute(Box<Substitute>),
+    Write(OutputId),
+    WriteFirst(OutputId),
+    Exchange,
+    Translate(Box<Translate>),
+    Zap,
+    LineNumber,
+}
+
+/// Case changes in a replacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// `\E`.
+    Off,
+    /// `\U`, `\L`.
+    Upper,
+    Lower,
+    /// `\u`, `\l`: the next character only.
+    UpperOne,
+    LowerOne,
+}
+
+/// A piece of a replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Text(Vec<u8>),
+    /// `&` is group 0.
+    Group(usize),
+    Case(Case),
+}
+
+#[derive(Clone, Debug)]
+pub struct Substitute {
+    pub pattern: Pattern,
+    pub parts: Vec<Part>,
+    pub global: bool,
+    /// The match to begin with, from 1.
+    pub number: usize,
+    /// How often to print: `p`; before and after executing with `e`.
+    pub print: bool,
+    pub print_before_execute: bool,
+    pub execute: bool,
+    pub write: Option<OutputId>,
+    /// Groups above 0 are needed, or cases change.
+    pub groups: bool,
+    pub cases: bool,
+}
+
+/// `y`.
+#[derive(Clone, Debug)]
+pub enum Translate {
+    Bytes(Box<[u8; 256]>),
+    Characters(std::collections::HashMap<Vec<u8>, Vec<u8>>),
+}
+
+/// A whole script.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub commands: Vec<Command>,
+    /// Number of range states.
+    pub ranges: usize,
+    /// Range states that are active from the start (`0,/re/`).
+    pub active: Vec<usize>,
+    /// Files named by `w`.
+    pub outputs: Vec<Vec<u8>>,
+    /// First line `#n`.
+    pub quiet: bool,
+}
