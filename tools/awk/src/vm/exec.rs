@@ -529,6 +529,7 @@ impl Machine<'_, '_> {
         let array = self.array(place)?;
         let known = match array.borrow_mut().slot(key) {
             Slot::Array(_) => Err("array"),
+            Slot::Value(Value::Uninit) => Err("untyped"),
             Slot::Value(v) => Ok(v.clone()),
         };
         self.push_type(known, name);

@@ -110,11 +110,8 @@ impl Machine<'_, '_> {
     fn numeric(&self, out: &mut Vec<u8>, spec: &Spec, conversion: u8, v: &Value) {
         let n = self.number(v);
         if !n.is_finite() {
-            let mut text = Vec::new();
-            append_special(&mut text, n);
-            let plain = Spec { precision: None, ..*spec };
-
-            return printf::string(out, &plain, &text);
+            // Without regard to the width, as gawk does.
+            return append_special(out, n);
         }
         match conversion {
             b'd' | b'i' => {

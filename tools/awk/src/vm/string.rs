@@ -62,28 +62,25 @@ impl Machine<'_, '_> {
         at
     }
 
-    /// `substr(text, start, length)`: from round(start) for round(length), clipped.
+    /// `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
     pub(super) fn substr(&self, text: &[u8], start: f64, length: Option<f64>) -> Text {
-        let start = round(start);
-        let length = length.map_or(f64::INFINITY, round);
-        if start.is_nan() || length.is_nan() {
+        let length = length.map_or(f64::INFINITY, f64::trunc);
+        if start.is_nan() || length.is_nan() || length < 1.0 {
             return Text::EMPTY;
         }
-        let end = start + length;
-        let start = start.max(1.0);
-        if end <= start {
-            return Text::EMPTY;
-        }
-        let from = self.offset(text, (start - 1.0).min(1e15) as usize);
+        // Beyond any text, but exact as an integer.
+        const FAR: f64 = 1e15;
+        let from = self.offset(text, (start.trunc().max(1.0) - 1.0).min(FAR) as usize);
         let rest = &text[from..];
-        let take = self.offset(rest, (end - start).min(1e15) as usize);
+        let take = self.offset(rest, length.min(FAR) as usize);
         Text::new(&rest[..take])
     }
 
     /// `index(text, part)`: the character position from 1, 0 if it is not there.
     pub(super) fn index(&self, text: &[u8], part: &[u8]) -> f64 {
         if part.is_empty() {
-            return 0.0;
+            // gawk's answer, though its manual says 0.
+            return 1.0;
         }
         if self.regexes.icase() {
             let (a, b) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
@@ -232,11 +229,6 @@ fn fill(array: &ArrayRef, text: &[u8], parts: &[Span], first: i64) {
         let v = Value::Input(Text::new(&text[s as usize..e as usize]));
         a.set(Key::Int(n as i64 + first), v);
     }
-}
-
-/// To the nearest whole number, halves to even (as gawk's `double_to_int(rint)`).
-fn round(n: f64) -> f64 {
-    n.round_ties_even()
 }
 
 fn single(mut changed: impl Iterator<Item = char>, original: char) -> char {
