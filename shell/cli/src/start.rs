@@ -223,6 +223,10 @@ fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
         o.put_shopt(*opt, *on);
     }
     if shell.state.options.interactive {
+        if shell.var(b"HISTFILE").is_none() {
+            let home = shell.var(b"HOME").unwrap_or_default();
+            shell.set_quietly(b"HISTFILE", &[home.as_slice(), b"/.bash_history"].concat());
+        }
         for (name, value) in [(&b"PS1"[..], &b"\\s-\\v\\$ "[..]), (b"PS2", b"> ")] {
             if shell.var(name).is_none() {
                 shell.set_quietly(name, value);

@@ -10,13 +10,24 @@ use sh_expand::{
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use crate::Shell;
+use crate::io::Desc;
 use crate::state::assign::owned;
 use crate::state::vars::{Slot, Var, decimal};
 
 impl Env for Shell<'_> {
     fn resolve<'n>(&self, name: &'n [u8]) -> Result<(Cow<'n, [u8]>, Option<Str>), ExpandError> {
-        let t = self.follow(name)?;
-        Ok((t.name, t.subscript))
+        match self.follow(name) {
+            Ok(t) => Ok((t.name, t.subscript)),
+            Err(_) => {
+                // bash warns and takes the variable as unset.
+                if let Some(Desc::File(f)) = self.state.fds.get(2) {
+                    let mut line = self.prefix();
+                    line.extend_from_slice(&[b"warning: ", name, b": circular name reference\n"].concat());
+                    let _ = f.write(&line).and_then(|()| f.flush());
+                }
+                Ok((Cow::Borrowed(b"\0"), None))
+            }
+        }
     }
 
     fn nameref(&self, name: &[u8]) -> Option<Str> {

@@ -112,6 +112,8 @@ impl<'a> Shell<'a> {
             in_debug_trap: false,
             in_err_trap: false,
             in_return_trap: false,
+            in_exit_trap: false,
+            trap_status: None,
             command_text: Str::default(),
             completions: Rc::default(),
         };

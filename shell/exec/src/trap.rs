@@ -18,7 +18,9 @@ impl Shell<'_> {
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
         let ignored = std::mem::take(&mut self.state.errexit_ignored);
+        let outer = self.state.trap_status.replace(status);
         let r = self.run_text(Text { text: action, line, name: None });
+        self.state.trap_status = outer;
         self.state.errexit_ignored = ignored;
         self.state.line = line;
         let last = self.state.status;
@@ -35,7 +37,10 @@ impl Shell<'_> {
         }
         self.state.traps.set(traps::EXIT, None);
         self.state.status = status;
-        match self.run_action(&action) {
+        self.state.in_exit_trap = true;
+        let r = self.run_action(&action);
+        self.state.in_exit_trap = false;
+        match r {
             Err(Unwind::Exit(s)) => s,
             _ => status,
         }

@@ -19,13 +19,17 @@ fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
     };
     if args.len() > 1 {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
-        return Err(Unwind::Discard(1));
+        return Err(Unwind::Exit(1));
     }
     Ok((n & 0xff) as i32)
 }
 
 pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let s = status(shell, call)?;
+    let s = match (shell.state.trap_status, call.args()) {
+        // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
+        (Some(s), []) if shell.state.in_exit_trap => s,
+        _ => status(shell, call)?,
+    };
     Err(Unwind::Exit(s))
 }
 
@@ -39,9 +43,10 @@ pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 
 pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let callable = shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
-    let s = match status(shell, call) {
-        Ok(s) => s,
-        Err(_) => return Err(Unwind::Discard(1)),
+    let s = match (shell.state.trap_status, call.args()) {
+        // Without operand, `return` in a trap action means the status before the trap.
+        (Some(s), []) => s,
+        _ => status(shell, call)?,
     };
     if !callable {
         shell.builtin_error(

@@ -92,6 +92,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         if found && (p.has(b't') || delim == 0) {
             line.pop();
         }
+        // bash's lines are C strings: they end at a NUL.
+        if let Some(nul) = memchr::memchr(0, &line) {
+            line.truncate(nul);
+        }
         read += 1;
         if let Some(callback) = p.value(b'C').filter(|_| read % quantum == 0) {
             let quoted = box_text::escape::at_q(&line);

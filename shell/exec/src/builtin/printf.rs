@@ -312,7 +312,12 @@ impl Printer<'_, '_> {
                     },
                 };
                 let format = if d.time.is_empty() { b"%X".as_slice() } else { &d.time };
-                string(&mut self.out, &spec, &strftime(format, time));
+                let mut text = strftime(format, time);
+                // bash formats into 128 bytes; what does not fit is nothing.
+                if text.len() >= 128 {
+                    text.clear();
+                }
+                string(&mut self.out, &spec, &text);
             }
             b'n' => {
                 if let Some(name) = self.arg() {

@@ -35,7 +35,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         let Some((sign @ (b'-' | b'+'), letters)) = a.split_first() else { break };
         if letters.is_empty() {
-            break;
+            // A lone plus is passed over.
+            i += 1;
+            continue;
         }
         i += 1;
         let on = *sign == b'-';

@@ -19,13 +19,13 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             Some(n) => n,
             None => {
                 shell.numeric_error(call.name(), a);
-                return if shell.state.options.interactive { Ok(1) } else { Err(Unwind::Discard(1)) };
+                return Ok(1);
             }
         },
     };
     if args.len() > 1 {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
-        return Err(Unwind::Discard(1));
+        return Err(Unwind::Exit(1));
     }
     let len = shell.state.positional.len();
     match usize::try_from(n) {

@@ -164,12 +164,6 @@ impl Parser<'_, '_> {
             self.at += 1;
             return self.term().map(|t| !t);
         }
-        if let (Some(op), Some(right)) = (args.get(self.at + 1), args.get(self.at + 2)) {
-            if is_binary(op) {
-                self.at += 3;
-                return self.binary(first, op, right);
-            }
-        }
         if first.as_slice() == b"(" {
             self.at += 1;
             let t = self.or()?;
@@ -181,6 +175,12 @@ impl Parser<'_, '_> {
             }
             self.at += 1;
             return Ok(t);
+        }
+        if let (Some(op), Some(right)) = (args.get(self.at + 1), args.get(self.at + 2)) {
+            if is_binary(op) {
+                self.at += 3;
+                return self.binary(first, op, right);
+            }
         }
         if is_unary(first) {
             if let Some(operand) = args.get(self.at + 1) {

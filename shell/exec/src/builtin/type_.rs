@@ -147,11 +147,25 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
         list.push(path::to_bytes(f).to_vec());
     } else {
         let search = shell.var(b"PATH").unwrap_or_default();
-        for f in program::candidates(name, &search, &shell.state.cwd, shell.table) {
-            list.push(path::to_bytes(&f).to_vec());
-            if !all {
-                break;
+        let mut last_resort = None;
+        for dir in search.split(|c| *c == b':') {
+            let shown = match dir {
+                b"" => [b"./", name].concat(),
+                _ if dir.ends_with(b"/") => [dir, name].concat(),
+                _ => [dir, b"/", name].concat(),
+            };
+            let f = shell.path(&shown);
+            if program::is_executable(&f) || is_applet(shell, &f) {
+                list.push(shown);
+                if !all {
+                    break;
+                }
+            } else if last_resort.is_none() && how == How::Kind && f.is_file() {
+                last_resort = Some(shown);
             }
+        }
+        if list.is_empty() {
+            list.extend(last_resort);
         }
     }
     for f in &list {

@@ -320,8 +320,49 @@ impl Shell<'_> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         let assoc = attrs.assoc
             || matches!(self.state.vars.get(name), Some(Var { slot: Slot::Assoc(_), .. }));
+        if !assoc && elements.iter().any(|e| e.key.is_some()) {
+            return self.set_keyed(name, elements, append);
+        }
         let values = sh_expand::compound_elements(self, name, assoc, elements)?;
         self.store_compound(name, assoc, append, values)
+    }
+
+    /// An indexed array with subscripts: all values are expanded first, then each subscript is
+    /// evaluated with the elements before it already in place.
+    fn set_keyed(&mut self, name: &[u8], elements: &[ArrayElement], append: bool) -> Result<()> {
+        let mut values = Vec::with_capacity(elements.len());
+        for e in elements {
+            match &e.key {
+                Some(_) => {
+                    let value = sh_expand::expand_assignment_value(self, &e.value)?;
+                    values.push((Some(e), value));
+                }
+                None => {
+                    let list = std::slice::from_ref(e);
+                    for v in sh_expand::compound_elements(self, name, false, list)? {
+                        values.push((None, v.value));
+                    }
+                }
+            }
+        }
+        self.store_compound(name, false, append, Vec::new())?;
+        let mut next = match self.state.vars.get(name).map(|v| &v.slot) {
+            Some(Slot::Indexed(a)) => a.max_index().map_or(0, |m| m + 1),
+            _ => 0,
+        };
+        for (e, value) in values {
+            let (key, plus) = match e.and_then(|e| e.key.as_ref().map(|k| (k, e.append))) {
+                Some((k, plus)) => (sh_expand::subscript_key(self, name, k)?, plus),
+                None => (OwnedKey::Index(next), false),
+            };
+            let index = match (&key, self.state.vars.get(name).map(|v| &v.slot)) {
+                (OwnedKey::Index(i), Some(Slot::Indexed(a))) => a.resolve(*i).unwrap_or(*i),
+                _ => next,
+            };
+            self.set_array_element(name, &key, plus, value)?;
+            next = index.saturating_add(1);
+        }
+        Ok(())
     }
 
     pub(crate) fn store_compound(
@@ -442,6 +483,12 @@ impl Shell<'_> {
                 }
                 let target = self.follow(&a.name)?;
                 let name = target.name.into_owned();
+                if let Some(v) = self.state.vars.get_mut(&name).filter(|v| v.attrs.nameref) {
+                    // bash warns and takes the attribute away.
+                    v.attrs.nameref = false;
+                    v.slot = Slot::Unset;
+                    self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
+                }
                 self.set_compound(&name, elements, a.append)
             }
         }

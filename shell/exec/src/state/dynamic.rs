@@ -241,11 +241,11 @@ impl Shell<'_> {
         put(b"PS4", b"+ ");
         put(b"OPTIND", b"1");
         put(b"OPTERR", b"1");
-        put(b"MACHTYPE", MACHTYPE.as_bytes());
-        put(b"HOSTTYPE", b"x86_64");
-        put(b"OSTYPE", b"linux-gnu");
         for (name, value) in [
             (&b"PATH"[..], b"/usr/local/bin:/usr/bin:/bin".as_slice()),
+            (b"MACHTYPE", MACHTYPE.as_bytes()),
+            (b"HOSTTYPE", b"x86_64"),
+            (b"OSTYPE", b"linux-gnu"),
             (b"TERM", b"dumb"),
             (b"SHELL", b"/bin/bash"),
         ] {
@@ -253,10 +253,12 @@ impl Shell<'_> {
                 self.state.vars.insert(name, Var::scalar(value));
             }
         }
-        let hostname = std::fs::read("/etc/hostname").unwrap_or_default();
-        let hostname = hostname.trim_ascii();
-        let hostname = if hostname.is_empty() { b"localhost" } else { hostname };
-        self.state.vars.insert(b"HOSTNAME", Var::scalar(hostname));
+        if self.state.vars.get(b"HOSTNAME").is_none() {
+            let hostname = std::fs::read("/etc/hostname").unwrap_or_default();
+            let hostname = hostname.trim_ascii();
+            let hostname = if hostname.is_empty() { b"localhost" } else { hostname };
+            self.state.vars.insert(b"HOSTNAME", Var::scalar(hostname));
+        }
         self.state.vars.insert(b"BASH", Var::scalar(b"/bin/bash"));
         let export = |v: &[u8]| {
             let mut v = Var::scalar(v);

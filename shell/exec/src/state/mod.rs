@@ -123,6 +123,9 @@ pub struct State {
     pub in_debug_trap: bool,
     pub in_err_trap: bool,
     pub in_return_trap: bool,
+    pub in_exit_trap: bool,
+    /// `$?` when the running trap action began.
+    pub trap_status: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).
     pub command_text: Str,
     pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,

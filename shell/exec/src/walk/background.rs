@@ -54,6 +54,16 @@ impl<'c> Detached<'c> {
         Some((s, &stage.command))
     }
 
+    /// Line of its first command.
+    fn line(&self) -> Option<u32> {
+        let and_or = match self {
+            Detached::Command(c) => return Some(c.line),
+            Detached::AndOr(a) => *a,
+            Detached::List(l) => &l.items.first()?.and_or,
+        };
+        and_or.first.stages.first().map(|s| s.command.line)
+    }
+
     /// As source text.
     pub(crate) fn text(&self) -> Vec<u8> {
         match self {
@@ -93,6 +103,9 @@ impl Shell<'_> {
     }
 
     fn start(&mut self, code: &Detached<'_>, pumps: &mut Pumps) -> Result<Started, Unwind> {
+        if let Some(line) = code.line() {
+            self.state.line = line;
+        }
         let Some((s, c)) = code.simple() else {
             return Ok(self.ship_code(&code.text(), pumps));
         };

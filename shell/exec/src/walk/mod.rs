@@ -102,7 +102,11 @@ impl Shell<'_> {
                     Some(u) => Err(u),
                     None => {
                         self.set_status(1);
-                        Ok(1)
+                        // Nothing inside of the command can have failed instead.
+                        match self.failed_unless_checked(c) {
+                            Ok(()) => Ok(1),
+                            Err(u) => Err(u),
+                        }
                     }
                 },
             }
@@ -164,6 +168,10 @@ impl Shell<'_> {
 
     fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {
         self.state.line = c.line;
+        if f.name.iter().any(|b| matches!(b, b'$' | b'`')) {
+            self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+            return Ok(1);
+        }
         if self.state.functions.get(&*f.name).is_some_and(|d| d.readonly) {
             self.error(&[&f.name, b": readonly function"]);
             return Ok(1);

@@ -86,6 +86,11 @@ impl Shell<'_> {
         Ok(status)
     }
 
+    /// A compound command failed before it began (a redirection).
+    pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
+        if fails_by_itself(c) { Ok(()) } else { self.failed(1, c.line) }
+    }
+
     /// A command failed where failure counts: the ERR trap, then `set -e`.
     fn failed(&mut self, status: i32, line: u32) -> Result<(), Unwind> {
         if self.state.errexit_ignored > 0 {

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use sh_expand::Str;
-use sh_syntax::ast::{AssignValue, Assignment, Command, CommandWord, SimpleCommand};
+use sh_syntax::ast::{AssignValue, Assignment, Command, CommandWord, RedirectFd, SimpleCommand};
 
 use crate::Shell;
 use crate::builtin::Call;
@@ -88,7 +88,7 @@ impl Shell<'_> {
                 Some(value)
             }
             AssignValue::Array(_) => {
-                out.argv.push(Rc::new(a.raw.to_vec()));
+                out.argv.push(Rc::new(a.name.to_vec()));
                 None
             }
         };
@@ -102,6 +102,16 @@ impl Shell<'_> {
             if let Err(e) = self.assign(a) {
                 return Err(self.assignment_failed(e));
             }
+        }
+        self.state.last_arg = Str::default();
+        if c.redirects.iter().any(|r| matches!(r.fd, RedirectFd::Var { .. })) {
+            // bash forks for these, so neither the variable nor the descriptor stays.
+            let status = self.in_subshell(|s| match s.redirect(&c.redirects) {
+                Ok(_) => Ok(0),
+                Err(Some(u)) => Err(u),
+                Err(None) => Ok(1),
+            });
+            return Ok(if status != 0 { status } else { self.last_subst.unwrap_or(0) });
         }
         if !c.redirects.is_empty() {
             match self.redirect(&c.redirects) {
@@ -184,11 +194,15 @@ impl Shell<'_> {
                     continue;
                 }
                 // The value may refer to the variable itself, so it is expanded before it is hidden.
-                let AssignValue::Scalar(word) = &a.value else {
-                    // bash passes the text of an array on; nobody relies on it.
-                    continue;
+                let value = match &a.value {
+                    AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
+                    // An array cannot be passed on; bash passes its text.
+                    AssignValue::Array(_) => {
+                        let at = memchr::memchr(b'(', &a.raw).unwrap_or(a.raw.len());
+                        Ok(Rc::new(a.raw[at..].to_vec()))
+                    }
                 };
-                let value = match sh_expand::expand_assignment_value(self, word) {
+                let value = match value {
                     Ok(v) => v,
                     Err(e) => return Err(self.expansion_failed(e)),
                 };

@@ -40,6 +40,9 @@ impl Shell<'_> {
         let s = &mut self.state;
         s.traps.enter_subshell(errtrace, functrace);
         s.subshell += 1;
+        s.loop_depth = 0;
+        s.trap_status = None;
+        s.in_exit_trap = false;
         s.options.put(SetOpt::Monitor, false);
         self.next_pseudo_pid += 1;
         // A number no process of this session has: pids of the guest are small.
