@@ -1,4 +1,4 @@
-//! `tac` (GNU): records in reverse order. `-r` takes the separator as a basic regular expression.
+//! `tac` (GNU): records in reverse order. `-r` takes the separator as a regular expression of Emacs' kind.
 
 use std::io::{Read, Write};
 
@@ -36,7 +36,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         None => b"\n".to_vec(),
     };
     let regex = if p.has('r') {
-        match Regex::new(&separator, &Options::new(Syntax::Bre).multiline(true)) {
+        match Regex::new(&separator, &Options::new(Syntax::Emacs).multiline(true)) {
             Ok(r) => Some(r),
             Err(e) => {
                 ctx.error(e);

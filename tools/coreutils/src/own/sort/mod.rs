@@ -41,7 +41,8 @@ impl Fatal {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match options::SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+    let changed = options::obsolete(args, &ctx.env);
+    let p = match options::SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::USAGE) {
         Ok(p) => p,
         Err(e) => return e,
     };

@@ -211,6 +211,52 @@ fn seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
+/// `+F.C -F.C`, positions from 0, as `-k`: only where `_POSIX2_VERSION` asks for the standard
+/// of 1992 (GNU manual, "Standards conformance").
+pub(super) fn obsolete(args: &[Vec<u8>], env: &box_applet::Env) -> Option<Vec<Vec<u8>>> {
+    let version = numbers::decimal(env.get(b"_POSIX2_VERSION")?)?;
+    if version >= 200_112 {
+        return None;
+    }
+    // Field, character and options of a position.
+    let split = |text: &[u8]| -> Option<(u64, u64, Vec<u8>)> {
+        let n = text.iter().take_while(|c| c.is_ascii_digit()).count();
+        let field = numbers::decimal(&text[..n])?;
+        let rest = &text[n..];
+        let (c, rest) = match rest.strip_prefix(b".") {
+            Some(r) => {
+                let n = r.iter().take_while(|c| c.is_ascii_digit()).count();
+                (numbers::decimal(&r[..n])?, &r[n..])
+            }
+            None => (0, rest),
+        };
+        Some((field, c, rest.to_vec()))
+    };
+    let mut out: Vec<Vec<u8>> = Vec::new();
+    let mut open = false;
+    for a in args {
+        if let Some((f, c, opts)) = a.strip_prefix(b"+").and_then(split) {
+            let start = format!("-k{}.{}", f.saturating_add(1), c.saturating_add(1));
+            out.push([start.as_bytes(), &opts].concat());
+            open = true;
+            continue;
+        }
+        if let (true, Some((f, c, opts))) = (open, a.strip_prefix(b"-").and_then(split)) {
+            if let Some(key) = out.last_mut() {
+                // `-B` ends before field B, that is at the end of the one before.
+                let end = if c == 0 { format!(",{f}") } else { format!(",{}.{c}", f.saturating_add(1)) };
+                key.extend_from_slice(end.as_bytes());
+                key.extend_from_slice(&opts);
+            }
+            open = false;
+            continue;
+        }
+        open = false;
+        out.push(a.clone());
+    }
+    Some(out)
+}
+
 /// `F[.C][OPTS][,F[.C][OPTS]]`
 fn parse_key(text: &[u8]) -> Result<Key, Vec<u8>> {
     let bad = |why: &str| -> Vec<u8> {
