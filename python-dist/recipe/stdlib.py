@@ -108,7 +108,7 @@ def main(source, sysconfigdata, site, zones, out, *masks):
     for mask in sorted(masks, key=len, reverse=True):
         text = text.replace(mask, "/build")
     # Folders of build steps are named by hashes, which must not get in either.
-    text = re.sub(r"/build/steps/([a-z0-9-]+)-[0-9a-f]{16}", r"/build/\1", text)
+    text = re.sub(r"(/build/steps|\.\.)/([a-z0-9-]+)-[0-9a-f]{16}", r"/build/\2", text)
     for mask in masks:
         if mask in text:
             fail(f"{mask} is still named by the build description")

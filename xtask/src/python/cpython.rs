@@ -1,7 +1,4 @@
-//! CPython itself: sources, a native interpreter, the wasm objects, the link.
-//!
-//! The native build exists to freeze modules, generate files and compile the
-//! library, so it is made cheaply: hardly any extension modules, -O1.
+//! CPython itself: the sources, the wasm objects, the link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +24,7 @@ const MODULE_ARCHIVES: &[&str] = &[
 const LINK_RULE: &str = "link-inputs: ; @echo $(LIBRARY_OBJS) $(MODLIBS) $(LIBS) $(SYSLIBS)";
 
 /// Written when configure went through; make goes on from there.
-const CONFIGURED: &str = ".configured";
+pub const CONFIGURED: &str = ".configured";
 
 /// Unpacks and patches the sources.
 pub fn source(shop: &mut Workshop, pins: &Pins) -> Result<Done> {
@@ -50,33 +47,12 @@ pub fn source(shop: &mut Workshop, pins: &Pins) -> Result<Done> {
     })
 }
 
+/// The source tree's name in the step's folder.
+const SOURCE: &str = "Python";
+
 /// The source tree in the step's folder.
 pub fn tree(dir: &Path) -> PathBuf {
-    dir.join("Python")
-}
-
-/// The interpreter that runs on this machine; at `python` in the folder.
-pub fn native(shop: &mut Workshop, source: &Done) -> Result<Done> {
-    let setup = shop.recipe.join("recipe/native-modules.setup");
-    let mut key = Key::new("native");
-    key.text(&source.key);
-    key.tree(&shop.recipe, &["recipe/native-modules.setup"])?;
-    key.text(&host::cc());
-    key.text(CODE);
-    let tree = tree(&source.dir);
-    shop.step("cpython-native", key, Leftover::Continue, |bench| {
-        if !bench.dir.join(CONFIGURED).is_file() {
-            let modules = bench.dir.join("Modules");
-            fs::create_dir_all(&modules).with_context(|| modules.display().to_string())?;
-            fs::copy(&setup, modules.join("Setup.local")).context("Setup.local")?;
-            let mut configure = host::tool(tree.join("configure"), &bench.dir);
-            configure.env("OPT", "-O1 -g0 -DNDEBUG").env("PKG_CONFIG", "/bin/false");
-            configure.args(["--quiet", "--disable-test-modules", "--with-ensurepip=no"]);
-            bench.run(configure.arg("--without-doc-strings"))?;
-            fs::write(bench.dir.join(CONFIGURED), "").context(CONFIGURED)?;
-        }
-        bench.run(host::tool("make", &bench.dir).args([&host::jobs(), "python"]))
-    })
+    dir.join(SOURCE)
 }
 
 /// Configures and compiles for wasm32-wasip1.
@@ -119,7 +95,11 @@ fn configure(
     let build = bench.output(guess.arg(tree.join("config.guess")))?;
     let include = libs.include();
     let clang = tools.path("clang");
-    let mut configure = host::tool(tree.join("configure"), &bench.dir);
+    // Named from here, not from the root: the name gets into getpath.o, and
+    // equal inputs must give equal bytes wherever the cache folder is.
+    let step = tree.parent().and_then(Path::file_name).context("the source step's folder")?;
+    let relative = Path::new("..").join(step).join(SOURCE).join("configure");
+    let mut configure = host::tool(relative, &bench.dir);
     configure
         .env("CONFIG_SITE", tree.join("Tools/wasm/config.site-wasm32-wasi"))
         .env("CC", &clang)

@@ -187,10 +187,8 @@ fn quiet(command: &mut Command) -> Result<()> {
 
 fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let done = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot start {name}"))?;
+    let done =
+        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {name}"))?;
     if !done.status.success() {
         let text = String::from_utf8_lossy(&done.stderr);
         let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();

@@ -68,14 +68,29 @@ const LIBRARIES: &[Library] = &[
         ],
         // Generators of the tables, the small variants, and the threaded coders.
         not: &[
-            "crc32_small", "crc32_tablegen", "crc64_small", "crc64_tablegen",
-            "crc_clmul_consts_gen", "fastpos_tablegen", "outqueue", "price_tablegen",
-            "stream_decoder_mt", "stream_encoder_mt", "hardware_cputhreads",
+            "crc32_small",
+            "crc32_tablegen",
+            "crc64_small",
+            "crc64_tablegen",
+            "crc_clmul_consts_gen",
+            "fastpos_tablegen",
+            "outqueue",
+            "price_tablegen",
+            "stream_decoder_mt",
+            "stream_encoder_mt",
+            "hardware_cputhreads",
         ],
         include: &[
-            ".", "xz/src/common", "xz/src/liblzma/api", "xz/src/liblzma/check",
-            "xz/src/liblzma/common", "xz/src/liblzma/delta", "xz/src/liblzma/lz",
-            "xz/src/liblzma/lzma", "xz/src/liblzma/rangecoder", "xz/src/liblzma/simple",
+            ".",
+            "xz/src/common",
+            "xz/src/liblzma/api",
+            "xz/src/liblzma/check",
+            "xz/src/liblzma/common",
+            "xz/src/liblzma/delta",
+            "xz/src/liblzma/lz",
+            "xz/src/liblzma/lzma",
+            "xz/src/liblzma/rangecoder",
+            "xz/src/liblzma/simple",
         ],
         headers: &["xz/src/liblzma/api"],
     },
@@ -100,8 +115,11 @@ pub struct Libs {
 impl Libs {
     /// `-I` of every library.
     pub fn include(&self) -> String {
-        let flags: Vec<String> =
-            self.parts.iter().map(|(_, d)| format!("-I{}", d.dir.join("include").display())).collect();
+        let flags: Vec<String> = self
+            .parts
+            .iter()
+            .map(|(_, d)| format!("-I{}", d.dir.join("include").display()))
+            .collect();
         flags.join(" ")
     }
 
@@ -138,7 +156,8 @@ fn compile(bench: &Bench, tools: &Tools, library: &Library, flags: &[String]) ->
     let root = find(&bench.dir, library.folder)?;
     let files = c_files(&root, library)?;
     for name in ["obj", "lib", "include"] {
-        fs::create_dir_all(bench.dir.join(name)).with_context(|| bench.dir.display().to_string())?;
+        fs::create_dir_all(bench.dir.join(name))
+            .with_context(|| bench.dir.display().to_string())?;
     }
     let objects = bench.dir.join("obj");
     // All files in one call would be one core's work: one call for each half.

@@ -10,7 +10,8 @@
 //! host       what the machine must offer, and how programs are started
 //! toolchain  the compiler wheel becomes clang + wasm-ld + a wasip1 sysroot
 //! libs       zlib, bzip2, xz, SQLite as static archives
-//! cpython    native interpreter (to freeze and compile), configure, make, link
+//! native     an interpreter for this machine, to freeze and compile with
+//! cpython    sources and patches; configure, make and link for wasm
 //! library    /usr/lib/python3.x, /usr/share/zoneinfo, licences
 //! finish     the finished folder, its SHA256SUMS, and their check
 //! ```
@@ -29,8 +30,9 @@ mod cpython;
 mod fetch;
 mod finish;
 mod host;
-mod libs;
 mod library;
+mod libs;
+mod native;
 mod pins;
 #[cfg(test)]
 mod tests;
@@ -67,6 +69,7 @@ const CODE: &[&str] = &[
     include_str!("host.rs"),
     include_str!("libs.rs"),
     include_str!("library.rs"),
+    include_str!("native.rs"),
     include_str!("toolchain.rs"),
 ];
 
@@ -125,7 +128,7 @@ fn make(
 
     let zig = toolchain::unpack(&mut shop, pins)?;
     let source = cpython::source(&mut shop, pins)?;
-    let native = cpython::native(&mut shop, &source)?;
+    let native = native::build(&mut shop, &source)?;
     let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
     let libs = libs::build(&mut shop, pins, &tools)?;
     let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;

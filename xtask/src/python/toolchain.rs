@@ -17,8 +17,15 @@ const CODE: &str = include_str!("toolchain.rs");
 
 /// Libraries that programs name but whose functions are in libc.a.
 const EMPTY: &[&str] = &[
-    "m", "dl", "pthread", "rt", "util", "wasi-emulated-signal", "wasi-emulated-getpid",
-    "wasi-emulated-process-clocks", "wasi-emulated-mman",
+    "m",
+    "dl",
+    "pthread",
+    "rt",
+    "util",
+    "wasi-emulated-signal",
+    "wasi-emulated-getpid",
+    "wasi-emulated-process-clocks",
+    "wasi-emulated-mman",
 ];
 
 /// The compiler, ready to use.
