@@ -48,7 +48,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use memchr::memmem;
 
 use ast::{Look, Node};
-use automaton::Automaton;
+use automaton::{Automata, Automaton};
 use backtrack::{BUDGET, Hay, NONE, Scratch};
 use program::Program;
 
@@ -75,7 +75,7 @@ pub struct Regex {
 enum Engine {
     /// Plain text, perhaps between word conditions.
     Literal(Box<memmem::Finder<'static>>),
-    Automaton(Box<Automaton>),
+    Automaton(Box<Automata>),
 }
 
 /// Positions of a match and its groups. Reusable between searches.
@@ -153,11 +153,15 @@ impl Regex {
                 let direct = match options.bound {
                     // Both ends are given.
                     Bound::Line => true,
-                    _ => literals_sorted || shape::first_is_longest(&node, options.utf8),
+                    _ => {
+                        literals_sorted || {
+                            let ends_given = !options.multiline || options.lines.is_some();
+                            shape::first_is_longest(&node, options.utf8, ends_given)
+                        }
+                    }
                 };
                 node = bounded(node, options.bound);
-                let hir = hir::translate(&node, options);
-                Engine::Automaton(Box::new(Automaton::new(hir, options, direct)?))
+                Engine::Automaton(Box::new(Automata::new(&node, options, direct)?))
             }
         };
         Ok(Regex {
@@ -213,7 +217,7 @@ impl Regex {
                 let mut slots = vec![NONE; 2 * (self.groups as usize + 1)];
                 self.find_by_program(auto, hay, start, &mut slots)
             }
-            Engine::Automaton(auto) => auto.find(hay, start),
+            Engine::Automaton(auto) => self.pick(auto, hay, start)?.find(hay, start),
         }
     }
 
@@ -222,7 +226,7 @@ impl Regex {
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
             Engine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
-                auto.earliest_end(hay, start)
+                self.pick(auto, hay, start)?.earliest_end(hay, start)
             }
             _ => self.find_at(hay, start).map(|(_, end)| end),
         }
@@ -246,15 +250,26 @@ impl Regex {
             && let Some(program) = self.program()
         {
             let hay = Hay { text: hay, options: &self.options };
-            program.groups(hay, found, &mut self.scratch.borrow_mut(), &mut captures.slots);
+            let mut scratch = self.scratch.borrow_mut();
+            if !program.groups(hay, found, &mut scratch, &mut captures.slots) {
+                self.gave_up.set(true);
+            }
         }
         true
     }
 
-    /// Whether a search since the last call ended without answer because back-references took
-    /// too many steps.
+    /// Whether a search since the last call ended without answer (or without groups): because
+    /// back-references took too many steps, or the text is too long for the pattern.
     pub fn gave_up(&self) -> bool {
         self.gave_up.replace(false)
+    }
+
+    fn pick<'a>(&self, auto: &'a Automata, hay: &[u8], start: usize) -> Option<&'a Automaton> {
+        let picked = auto.pick(hay, start);
+        if picked.is_none() {
+            self.gave_up.set(true);
+        }
+        picked
     }
 
     fn program(&self) -> Option<&Program> {
@@ -283,7 +298,7 @@ impl Regex {
 
     fn find_by_program(
         &self,
-        auto: &Automaton,
+        auto: &Automata,
         text: &[u8],
         mut start: usize,
         slots: &mut [usize],
@@ -293,7 +308,7 @@ impl Regex {
         let mut scratch = self.scratch.borrow_mut();
         let mut budget = BUDGET;
         loop {
-            let (at, _) = auto.leftmost(text, start)?;
+            let (at, _) = self.pick(auto, text, start)?.leftmost(text, start)?;
             match program.longest(hay, at, &mut scratch, slots, &mut budget) {
                 Ok(true) => return Some((slots[0], slots[1])),
                 Ok(false) => {}

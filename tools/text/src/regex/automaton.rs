@@ -11,11 +11,69 @@ use regex_automata::util::look::LookMatcher;
 use regex_automata::{Anchored, Input, MatchKind, meta};
 use regex_syntax::hir::Hir;
 
+use super::ast::Node;
 use super::error::RegexError;
 use super::options::Options;
+use super::{hir, shape};
 
 /// Bytes an automaton's states may take; beyond it the pattern is "too big".
 const SIZE_LIMIT: usize = 32 << 20;
+
+/// Texts up to this long are looked at beforehand: if they are ASCII, a smaller automaton
+/// serves. Longer ones are not, since the same text may be searched many times from
+/// different starts.
+const LOOK_MAX: usize = 2048;
+
+/// The automata of a pattern.
+#[derive(Clone, Debug)]
+pub(super) struct Automata {
+    /// For ASCII texts, where that makes a difference.
+    ascii: Option<Automaton>,
+    /// For all texts; with an ASCII one beside it built on first use.
+    full: OnceCell<Option<Automaton>>,
+    node: Node,
+    options: Options,
+    first_is_longest: bool,
+}
+
+impl Automata {
+    pub(super) fn new(
+        node: &Node,
+        options: &Options,
+        first_is_longest: bool,
+    ) -> Result<Automata, RegexError> {
+        let mut automata = Automata {
+            ascii: None,
+            full: OnceCell::new(),
+            node: node.clone(),
+            options: *options,
+            first_is_longest,
+        };
+        if options.utf8 && shape::heavy(node) {
+            automata.ascii = Some(automata.build(true)?);
+        } else {
+            automata.full = OnceCell::from(Some(automata.build(false)?));
+        }
+        Ok(automata)
+    }
+
+    fn build(&self, ascii: bool) -> Result<Automaton, RegexError> {
+        let hir = hir::translate(&self.node, &self.options, ascii);
+        Automaton::new(hir, &self.options, self.first_is_longest)
+    }
+
+    /// The automaton for a text. `None` if it would be too big.
+    pub(super) fn pick(&self, hay: &[u8], start: usize) -> Option<&Automaton> {
+        if let Some(ascii) = &self.ascii {
+            // What stands before the start matters to conditions only, up to a character.
+            let from = start.saturating_sub(4);
+            if hay.len() - from <= LOOK_MAX && hay.get(from..)?.is_ascii() {
+                return Some(ascii);
+            }
+        }
+        self.full.get_or_init(|| self.build(false).ok()).as_ref()
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Automaton {
@@ -42,11 +100,7 @@ struct Engines {
 }
 
 impl Automaton {
-    pub(super) fn new(
-        hir: Hir,
-        options: &Options,
-        first_is_longest: bool,
-    ) -> Result<Automaton, RegexError> {
+    fn new(hir: Hir, options: &Options, first_is_longest: bool) -> Result<Automaton, RegexError> {
         let terminator = options.lines.unwrap_or(b'\n');
         let config = meta::Config::new()
             .utf8_empty(options.utf8)

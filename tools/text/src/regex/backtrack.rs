@@ -16,6 +16,9 @@ use super::program::{Inst, Pc, Program};
 /// Steps of one search with back-references: well under a second.
 pub(super) const BUDGET: u64 = 8_000_000;
 
+/// Most states of one search for groups: 64 MiB of marks.
+const MAX_BITS: usize = 1 << 29;
+
 /// "No position" in a slot.
 pub(super) const NONE: usize = usize::MAX;
 
@@ -25,13 +28,16 @@ pub(super) struct Scratch {
     slots: Vec<usize>,
     stack: Vec<Job>,
     visited: Vec<u64>,
-    seen: HashSet<(u32, usize, Vec<usize>)>,
+    /// States of [`Program::longest`], hashed: number, position, texts referred to.
+    seen: HashSet<u128>,
 }
 
 #[derive(Clone, Debug)]
 enum Job {
     Run(Pc, usize),
     Restore(u32, usize),
+    /// A star's instruction, where it began and where it ended last: it may end earlier.
+    Shorter(Pc, usize, usize),
 }
 
 /// A search that took too many steps.
@@ -57,8 +63,14 @@ impl Program {
     ) -> bool {
         let width = end - start + 1;
         let bits = (self.splits as usize).saturating_mul(width);
+        if bits > MAX_BITS {
+            return false;
+        }
         scratch.visited.clear();
         scratch.visited.resize(bits / 64 + 1, 0);
+        let utf8 = hay.options.utf8;
+        // Nothing beyond the match is consumed, though conditions see it.
+        let part = &hay.text[..end];
         scratch.slots.clear();
         scratch.slots.resize(slots.len(), NONE);
         scratch.stack.clear();
@@ -69,6 +81,15 @@ impl Program {
                 Job::Restore(slot, old) => {
                     scratch.slots[slot as usize] = old;
                     continue;
+                }
+                Job::Shorter(pc, from, to) => {
+                    let Inst::Star { leave, next, .. } = self.insts[pc as usize] else { continue };
+                    let Some(at) = shorter(part, from, to, next, utf8) else { continue };
+                    scratch.stack.push(Job::Shorter(pc, from, at));
+                    if !scratch.visit(leave as usize * width + (at - start)) {
+                        continue;
+                    }
+                    (pc + 1, at)
                 }
             };
             loop {
@@ -81,15 +102,25 @@ impl Program {
                     }
                     Inst::Match | Inst::Backref(_) => break,
                     Inst::Split(first, second, number) => {
-                        let bit = number as usize * width + (at - start);
-                        let (word, mask) = (bit / 64, 1u64 << (bit % 64));
-                        if scratch.visited[word] & mask != 0 {
+                        if !scratch.visit(number as usize * width + (at - start)) {
                             break;
                         }
-                        scratch.visited[word] |= mask;
                         scratch.stack.push(Job::Run(second, at));
                         pc = first;
                         continue;
+                    }
+                    Inst::Star { set, enter, leave, .. } => {
+                        if !scratch.visit(enter as usize * width + (at - start)) {
+                            break;
+                        }
+                        let stop = self.sets[set as usize].run(part, at, utf8);
+                        if stop > at {
+                            scratch.stack.push(Job::Shorter(pc, at, stop));
+                        }
+                        if !scratch.visit(leave as usize * width + (stop - start)) {
+                            break;
+                        }
+                        at = stop;
                     }
                     Inst::Jump(to) => {
                         pc = to;
@@ -130,6 +161,8 @@ impl Program {
                     scratch.slots[slot as usize] = old;
                     continue;
                 }
+                // Programs with back-references have no stars.
+                Job::Shorter(..) => continue,
             };
             loop {
                 *budget = budget.checked_sub(1).ok_or(GaveUp)?;
@@ -151,7 +184,7 @@ impl Program {
                             let n = 2 * n as usize;
                             [scratch.slots[n], scratch.slots[n + 1]]
                         });
-                        let state = (number, at, texts.collect());
+                        let state = digest([number as usize, at].into_iter().chain(texts));
                         *budget = budget.saturating_sub(16);
                         if !scratch.seen.insert(state) {
                             break;
@@ -177,6 +210,7 @@ impl Program {
                             None => break,
                         }
                     }
+                    Inst::Star { .. } => break,
                     ref inst => match self.step(inst, hay, at) {
                         Some(next) => at = next,
                         None => break,
@@ -205,6 +239,44 @@ impl Program {
             _ => None,
         }
     }
+}
+
+/// 128 bits that stand for a state; two states are mixed up with a chance of 2^-80 or so.
+fn digest(values: impl Iterator<Item = usize>) -> u128 {
+    const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+    values.fold(0xB504_F333_F9DE_6484, |h: u128, v| {
+        let mixed = (h ^ v as u128).wrapping_mul(FACTOR);
+        mixed ^ mixed >> 67
+    })
+}
+
+impl Scratch {
+    /// Marks a state; `false` if it was marked before.
+    fn visit(&mut self, bit: usize) -> bool {
+        let mask = 1u64 << (bit % 64);
+        match self.visited.get_mut(bit / 64) {
+            Some(word) if *word & mask == 0 => {
+                *word |= mask;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The next shorter end of a star's run `from..to` at which `next` follows.
+fn shorter(text: &[u8], from: usize, to: usize, next: Option<u8>, utf8: bool) -> Option<usize> {
+    if to <= from {
+        return None;
+    }
+    if let Some(byte) = next.filter(|b| b.is_ascii() || !utf8) {
+        return memchr::memrchr(byte, &text[from..to]).map(|i| from + i);
+    }
+    let mut at = to - 1;
+    while utf8 && at > from && (0x80..0xC0).contains(&text[at]) {
+        at -= 1;
+    }
+    Some(at)
 }
 
 fn save(scratch: &mut Scratch, slot: u32, at: usize) {

@@ -123,6 +123,22 @@ impl Set {
         }
     }
 
+    /// The set's ASCII members, for texts that are ASCII.
+    pub(super) fn to_ascii_hir(&self) -> Hir {
+        let class = match self {
+            Set::Unicode(c) => {
+                ClassBytes::new(c.iter().filter(|r| r.start().is_ascii()).map(|r| {
+                    ClassBytesRange::new(
+                        r.start() as u8,
+                        if r.end().is_ascii() { r.end() as u8 } else { 127 },
+                    )
+                }))
+            }
+            Set::Bytes(c) => c.clone(),
+        };
+        Hir::class(Class::Bytes(class))
+    }
+
     pub(super) fn to_hir(&self) -> Hir {
         Hir::class(match self {
             Set::Unicode(c) => Class::Unicode(c.clone()),

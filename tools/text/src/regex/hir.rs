@@ -7,23 +7,26 @@ use super::class::Set;
 use super::options::Options;
 
 /// Translates. A back-reference becomes "any text", so that the result matches wherever the
-/// pattern does and possibly elsewhere.
-pub(super) fn translate(node: &Node, options: &Options) -> Hir {
+/// pattern does and possibly elsewhere. With `ascii` the result is for ASCII texts only.
+pub(super) fn translate(node: &Node, options: &Options, ascii: bool) -> Hir {
     match node {
         Node::Empty => Hir::empty(),
         Node::Char(bytes) => Hir::literal(bytes.clone()),
+        Node::Class(set) if ascii => set.to_ascii_hir(),
         Node::Class(set) => set.to_hir(),
-        Node::Look(look) => Hir::look(translate_look(*look, options)),
-        Node::Group(_, inner) => translate(inner, options),
+        Node::Look(look) => Hir::look(translate_look(*look, options, ascii)),
+        Node::Group(_, inner) => translate(inner, options, ascii),
         Node::Repeat { min, max, node } => Hir::repetition(Repetition {
             min: *min,
             max: *max,
             greedy: true,
-            sub: Box::new(translate(node, options)),
+            sub: Box::new(translate(node, options, ascii)),
         }),
-        Node::Concat(all) => Hir::concat(all.iter().map(|n| translate(n, options)).collect()),
+        Node::Concat(all) => {
+            Hir::concat(all.iter().map(|n| translate(n, options, ascii)).collect())
+        }
         Node::Alternate(all) => {
-            Hir::alternation(all.iter().map(|n| translate(n, options)).collect())
+            Hir::alternation(all.iter().map(|n| translate(n, options, ascii)).collect())
         }
         Node::Backref(_) => {
             let mut any = Set::any(false);
@@ -40,9 +43,9 @@ pub(super) fn translate(node: &Node, options: &Options) -> Hir {
     }
 }
 
-fn translate_look(look: Look, options: &Options) -> HirLook {
+fn translate_look(look: Look, options: &Options, ascii: bool) -> HirLook {
     let lines = options.lines.is_some();
-    match (look, options.utf8) {
+    match (look, options.utf8 && !ascii) {
         (Look::LineStart, _) if lines || options.multiline => HirLook::StartLF,
         (Look::LineEnd, _) if lines || options.multiline => HirLook::EndLF,
         (Look::TextStart, _) if lines => HirLook::StartLF,

@@ -1,7 +1,7 @@
 //! Nodes to instructions for the matcher that knows groups and back-references.
 
 use super::ast::{Look, Node};
-use super::class::Set;
+use super::class::{Set, decode};
 use super::error::RegexError;
 
 /// Most instructions of a program.
@@ -21,6 +21,14 @@ pub(super) enum Inst {
     /// Continues at the first, and if that fails at the second. The third number counts
     /// the splits, for the table of visited states.
     Split(Pc, Pc, u32),
+    /// As many characters of a set as there are, then fewer: `x*` for one character. The
+    /// numbers are for entering and for going on; the byte, if known, is what must follow.
+    Star {
+        set: u32,
+        enter: u32,
+        leave: u32,
+        next: Option<u8>,
+    },
     Jump(Pc),
     Backref(u32),
     Match,
@@ -42,6 +50,29 @@ impl Lookup {
         Lookup { ascii, ranges }
     }
 
+    /// The end of the run of members from `at` on.
+    pub(super) fn run(&self, text: &[u8], mut at: usize, utf8: bool) -> usize {
+        while let Some(&byte) = text.get(at) {
+            if byte < 128 {
+                if self.ascii >> byte & 1 == 0 {
+                    break;
+                }
+                at += 1;
+                continue;
+            }
+            let (code, width) = match decode(&text[at..]) {
+                Some(found) if utf8 => found,
+                None if utf8 => break,
+                _ => (u32::from(byte), 1),
+            };
+            if !self.contains(code) {
+                break;
+            }
+            at += width;
+        }
+        at
+    }
+
     /// Whether the set has this code point (or byte).
     pub(super) fn contains(&self, code: u32) -> bool {
         if code < 128 {
@@ -59,14 +90,23 @@ pub(super) struct Program {
     pub splits: u32,
     /// Groups that back-references name, sorted.
     pub referenced: Vec<u32>,
+    stars: bool,
 }
 
 impl Program {
+    /// With back-references the state of a search is more than a position, and loops are
+    /// kept elementary.
     pub(super) fn new(node: &Node) -> Result<Program, RegexError> {
-        let mut p =
-            Program { insts: Vec::new(), sets: Vec::new(), splits: 0, referenced: Vec::new() };
+        let mut p = Program {
+            insts: Vec::new(),
+            sets: Vec::new(),
+            splits: 0,
+            referenced: Vec::new(),
+            stars: !node.has_backref(),
+        };
         p.node(node)?;
         p.push(Inst::Match)?;
+        p.look_ahead();
         p.referenced.sort_unstable();
         p.referenced.dedup();
         Ok(p)
@@ -89,6 +129,44 @@ impl Program {
         self.push(Inst::Split(0, 0, self.splits - 1))
     }
 
+    /// Fills in the bytes that must follow stars.
+    fn look_ahead(&mut self) {
+        for at in 0..self.insts.len() {
+            let mut follower = at + 1;
+            while let Some(Inst::Save(_)) = self.insts.get(follower) {
+                follower += 1;
+            }
+            let byte = match self.insts.get(follower) {
+                Some(Inst::Byte(b)) => Some(*b),
+                _ => None,
+            };
+            if let Inst::Star { next, .. } = &mut self.insts[at] {
+                *next = byte;
+            }
+        }
+    }
+
+    fn set(&mut self, set: &Set) -> u32 {
+        self.sets.push(Lookup::new(set));
+        self.sets.len() as u32 - 1
+    }
+
+    /// The set that a node of exactly one character is.
+    fn single(&mut self, node: &Node) -> Option<u32> {
+        match node {
+            Node::Class(set) => Some(self.set(set)),
+            Node::Char(bytes) => match bytes.as_slice() {
+                [b] if b.is_ascii() => {
+                    let mut set = Set::empty(true);
+                    set.push(u32::from(*b), u32::from(*b));
+                    Some(self.set(&set))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn aim(&mut self, at: usize, first: Pc, second: Pc) {
         if let Some(Inst::Split(a, b, _)) = self.insts.get_mut(at) {
             (*a, *b) = (first, second);
@@ -104,8 +182,7 @@ impl Program {
                 }
             }
             Node::Class(set) => {
-                let index = self.sets.len() as u32;
-                self.sets.push(Lookup::new(set));
+                let index = self.set(set);
                 self.push(Inst::Set(index))?;
             }
             Node::Look(look) => {
@@ -154,6 +231,18 @@ impl Program {
 
     fn repeat(&mut self, min: u32, max: Option<u32>, node: &Node) -> Result<(), RegexError> {
         let Some(max) = max else {
+            if self.stars
+                && min <= 1
+                && let Some(set) = self.single(node)
+            {
+                if min == 1 {
+                    self.push(Inst::Set(set))?;
+                }
+                let enter = self.splits;
+                self.splits += 2;
+                self.push(Inst::Star { set, enter, leave: enter + 1, next: None })?;
+                return Ok(());
+            }
             if min == 0 && !node.nullable() {
                 // L: split(body, out); body; jump L
                 let split = self.split()?;

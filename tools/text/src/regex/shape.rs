@@ -40,9 +40,13 @@ pub(super) fn sort_literals(node: &mut Node) -> bool {
 ///
 /// The length is decided by at most one greedy repetition of pieces of one length, when
 /// everything else has a fixed number of characters or stops where it must.
-pub(super) fn first_is_longest(node: &Node, utf8: bool) -> bool {
+/// With `ends_given` a `$` at the end leaves one possible end only.
+pub(super) fn first_is_longest(node: &Node, utf8: bool, ends_given: bool) -> bool {
     let mut flat = Vec::new();
     flatten(node, &mut flat);
+    if ends_given && matches!(flat.last(), Some(Node::Look(Look::LineEnd | Look::TextEnd))) {
+        return true;
+    }
     let mut free = 0;
     for (i, piece) in flat.iter().enumerate() {
         if chars(piece).is_some() {
@@ -114,6 +118,20 @@ fn first_set(node: &Node, utf8: bool) -> Option<Set> {
             if first.nullable() { None } else { first_set(first, utf8) }
         }
         _ => None,
+    }
+}
+
+/// Whether an automaton over ASCII alone is much smaller: big Unicode sets, or word
+/// conditions, which lazy automata decide only beside ASCII.
+pub(super) fn heavy(node: &Node) -> bool {
+    match node {
+        Node::Class(set) => set.weight() > 40,
+        Node::Look(look) => {
+            !matches!(look, Look::LineStart | Look::LineEnd | Look::TextStart | Look::TextEnd)
+        }
+        Node::Group(_, n) | Node::Repeat { node: n, .. } => heavy(n),
+        Node::Concat(all) | Node::Alternate(all) => all.iter().any(heavy),
+        Node::Empty | Node::Char(_) | Node::Backref(_) => false,
     }
 }
 
