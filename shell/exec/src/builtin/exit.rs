@@ -19,7 +19,7 @@ fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
     };
     if args.len() > 1 {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
-        return Err(Unwind::Exit(1));
+        return Err(shell.too_many_arguments());
     }
     Ok((n & 0xff) as i32)
 }

@@ -22,7 +22,7 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
     };
     if args.len() > 1 {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
-        return Err(Err(Unwind::Exit(1)));
+        return Err(Err(shell.too_many_arguments()));
     }
     if n <= 0 {
         shell.builtin_error(call.name(), &[a, b": loop count out of range"]);

@@ -6,7 +6,7 @@ use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 
 /// Parsed options and the operands after them.
 pub struct Parsed<'c> {
@@ -84,6 +84,12 @@ impl Shell<'_> {
             }
         }
         Ok(Parsed { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
+    }
+
+    /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script
+    /// abandons the command, `-c` ends.
+    pub(crate) fn too_many_arguments(&self) -> Unwind {
+        if self.state.options.command_string { Unwind::Exit(1) } else { Unwind::Discard(1) }
     }
 
     /// Complains about an operand that should be a number.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
-use crate::shell::{Flow, Unwind};
+use crate::shell::Flow;
 use crate::state::options::ShOpt;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -25,7 +25,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     if args.len() > 1 {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
-        return Err(Unwind::Exit(1));
+        return Err(shell.too_many_arguments());
     }
     let len = shell.state.positional.len();
     match usize::try_from(n) {

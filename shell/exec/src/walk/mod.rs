@@ -91,7 +91,7 @@ impl Shell<'_> {
         let r = if c.redirects.is_empty() {
             self.compound(c)
         } else {
-            self.state.line = c.line;
+            let line = std::mem::replace(&mut self.state.line, c.line);
             match self.redirect(&c.redirects) {
                 Ok(saved) => {
                     let r = self.compound(c);
@@ -103,7 +103,7 @@ impl Shell<'_> {
                     None => {
                         self.set_status(1);
                         // Nothing inside of the command can have failed instead.
-                        match self.failed_unless_checked(c) {
+                        match self.failed_unless_checked(c, line) {
                             Ok(()) => Ok(1),
                             Err(u) => Err(u),
                         }

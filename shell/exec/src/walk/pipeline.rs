@@ -87,8 +87,9 @@ impl Shell<'_> {
     }
 
     /// A compound command failed before it began (a redirection).
-    pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
-        if fails_by_itself(c) { Ok(()) } else { self.failed(1, c.line) }
+    pub(crate) fn failed_unless_checked(&mut self, c: &Command, line: u32) -> Result<(), Unwind> {
+        // Bash reports the line of the command before.
+        if fails_by_itself(c) { Ok(()) } else { self.failed(1, line) }
     }
 
     /// A command failed where failure counts: the ERR trap, then `set -e`.

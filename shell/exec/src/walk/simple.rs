@@ -145,13 +145,9 @@ impl Shell<'_> {
         // POSIX 2.9.1: assignments before a special builtin stay.
         let persist = special && posix;
         if scoped {
-            if !persist {
-                self.state.vars.push_scope(ScopeKind::Temporary);
-            }
-            if let Err(u) = self.temporary_assignments(&s.assignments, !persist) {
-                if !persist {
-                    self.pop_scope();
-                }
+            self.state.vars.push_scope(ScopeKind::Temporary);
+            if let Err(u) = self.temporary_assignments(&s.assignments) {
+                self.pop_scope();
                 return Err(u);
             }
         }
@@ -159,7 +155,13 @@ impl Shell<'_> {
             self.trace_command(argv);
         }
         let r = self.with_redirects(&found, words, c);
-        if scoped && !persist {
+        if scoped {
+            if persist {
+                // What the builtin did not unset stays, with its value as it is now.
+                for a in &s.assignments {
+                    self.state.vars.promote(&a.name);
+                }
+            }
             self.pop_scope();
         }
         if let Some(last) = argv.last() {
@@ -178,13 +180,13 @@ impl Shell<'_> {
     }
 
     /// Assignments before a command, into the scope just pushed.
-    fn temporary_assignments(&mut self, list: &[Assignment], scoped: bool) -> Result<(), Unwind> {
+    fn temporary_assignments(&mut self, list: &[Assignment]) -> Result<(), Unwind> {
         for a in list {
             let name = match self.follow(&a.name) {
                 Ok(t) => t.name.into_owned(),
                 Err(e) => return Err(self.expansion_failed(e)),
             };
-            if scoped && a.subscript.is_none() {
+            if a.subscript.is_none() {
                 if let Err(e) = self.check_writable(&name) {
                     // Only POSIX mode gives the command up for it.
                     if self.state.options.has(SetOpt::Posix) {
@@ -309,7 +311,7 @@ impl Shell<'_> {
 impl Shell<'_> {
     /// Assignments and trace of a command that is about to be spawned; its scope is the caller's.
     pub(crate) fn begin_program(&mut self, words: &Words<'_>, s: &SimpleCommand) -> Result<(), Unwind> {
-        self.temporary_assignments(&s.assignments, true)?;
+        self.temporary_assignments(&s.assignments)?;
         if self.tracing() {
             self.trace_command(&words.argv);
         }
