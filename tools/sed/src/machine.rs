@@ -72,6 +72,8 @@ pub struct Machine<'c, 'a> {
     space: Vec<u8>,
     newline: bool,
     hold: Vec<u8>,
+    /// The same of the hold space.
+    hold_newline: bool,
     /// Reused by `s`.
     scratch: Vec<u8>,
     captures: Captures,
@@ -100,6 +102,7 @@ impl<'c, 'a> Machine<'c, 'a> {
             space: Vec::new(),
             newline: true,
             hold: Vec::new(),
+            hold_newline: true,
             scratch: Vec::new(),
             captures: Captures::default(),
             ranges,
@@ -144,7 +147,7 @@ impl<'c, 'a> Machine<'c, 'a> {
                 Flow::Quit(status, print) => {
                     self.end_cycle(print)?;
                     self.status = status;
-                    return self.keep_rest();
+                    return self.close_input();
                 }
             }
         }
@@ -199,7 +202,7 @@ impl<'c, 'a> Machine<'c, 'a> {
                 Action::Next => {
                     if !self.has_next()? {
                         // POSIX: without a next line quit without printing; GNU prints.
-                        return Ok(Flow::Quit(self.status, !self.settings.posix));
+                        return Ok(Flow::Next(!self.settings.posix));
                     }
                     if !self.settings.quiet {
                         self.print_space()?;
@@ -211,7 +214,7 @@ impl<'c, 'a> Machine<'c, 'a> {
                 }
                 Action::NextAppend => {
                     if !self.has_next()? {
-                        return Ok(Flow::Quit(self.status, !self.settings.posix));
+                        return Ok(Flow::Next(!self.settings.posix));
                     }
                     self.flush_queue()?;
                     let mut before = std::mem::take(&mut self.space);
@@ -225,20 +228,27 @@ impl<'c, 'a> Machine<'c, 'a> {
                 Action::Get => {
                     self.space.clear();
                     self.space.extend_from_slice(&self.hold);
+                    self.newline = self.hold_newline;
                 }
                 Action::GetAppend => {
                     self.space.push(self.delimiter());
                     self.space.extend_from_slice(&self.hold);
+                    self.newline = self.hold_newline;
                 }
                 Action::Hold => {
                     self.hold.clear();
                     self.hold.extend_from_slice(&self.space);
+                    self.hold_newline = self.newline;
                 }
                 Action::HoldAppend => {
                     self.hold.push(self.delimiter());
                     self.hold.extend_from_slice(&self.space);
+                    self.hold_newline = self.newline;
                 }
-                Action::Exchange => std::mem::swap(&mut self.hold, &mut self.space),
+                Action::Exchange => {
+                    std::mem::swap(&mut self.hold, &mut self.space);
+                    std::mem::swap(&mut self.hold_newline, &mut self.newline);
+                }
                 Action::Append(_) => self.queue.push(Queued::Text(pc - 1)),
                 Action::Insert(text) => self.write_out(text)?,
                 Action::Change(text) => {
@@ -271,7 +281,10 @@ impl<'c, 'a> Machine<'c, 'a> {
                     self.write_out(&name)?;
                 }
                 Action::List(width) => {
-                    let text = list(&self.space, width.unwrap_or(self.settings.line_length));
+                    // `l 1` folds everywhere, `-l 1` nowhere.
+                    let each = *width == Some(1);
+                    let width = width.unwrap_or(self.settings.line_length);
+                    let text = list(&self.space, width, each);
                     self.write_out(&text)?;
                 }
                 Action::Translate(table) => self.translate(table),
@@ -321,12 +334,11 @@ impl<'c, 'a> Machine<'c, 'a> {
                     if name == b"/dev/stdin" {
                         let _ = self.ctx.stdin.read_to_end(&mut text);
                     } else {
-                        self.flush_files();
                         // A file that cannot be read counts as empty (POSIX).
-                        if let Ok(mut f) = File::open(self.ctx.path(&name)) {
-                            let _ = f.read_to_end(&mut text);
-                        }
+                        let Ok(mut f) = File::open(self.ctx.path(&name)) else { continue };
+                        let _ = f.read_to_end(&mut text);
                     }
+                    self.write_newline()?;
                     self.write_out(&text)?;
                 }
                 Queued::Line(mut line, newline) => {
@@ -347,7 +359,6 @@ impl<'c, 'a> Machine<'c, 'a> {
     fn queue_line(&mut self, name: &[u8]) -> Result<()> {
         let delimiter = self.delimiter();
         if !self.line_files.iter().any(|(n, _)| n == name) {
-            self.flush_files();
             let file = if name == b"/dev/stdin" {
                 None
             } else {
@@ -372,8 +383,9 @@ impl<'c, 'a> Machine<'c, 'a> {
     }
 }
 
-/// The unambiguous form of `l`: escapes, `$` at the end, folded at `width` (0 and 1: not).
-fn list(space: &[u8], width: usize) -> Vec<u8> {
+/// The unambiguous form of `l`: escapes, `$` at the end, folded at `width` (0 and 1: not) or
+/// before each character.
+fn list(space: &[u8], width: usize, each: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(space.len() + 2);
     let mut column = 0;
     let mut item = Vec::with_capacity(4);
@@ -391,7 +403,7 @@ fn list(space: &[u8], width: usize) -> Vec<u8> {
             b' '..=b'~' => item.push(c),
             _ => item.extend([b'\\', b'0' + (c >> 6), b'0' + (c >> 3 & 7), b'0' + (c & 7)]),
         }
-        if width > 1 && column + item.len() > width - 1 {
+        if width > 1 && column + item.len() > width - 1 || each {
             out.extend(b"\\\n");
             column = 0;
         }

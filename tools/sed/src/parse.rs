@@ -36,7 +36,7 @@ pub fn parse(text: &[u8], dialect: Dialect) -> Result<Script> {
         text,
         at: 0,
         dialect,
-        script: Script { quiet: text == b"#n" || text.starts_with(b"#n\n"), ..Script::default() },
+        script: Script { quiet: text.starts_with(b"#n"), ..Script::default() },
         blocks: Vec::new(),
         labels: Vec::new(),
         jumps: Vec::new(),

@@ -153,6 +153,6 @@ pub struct Script {
     pub active: Vec<usize>,
     /// Files named by `w`.
     pub outputs: Vec<Vec<u8>>,
-    /// First line `#n`.
+    /// The first line begins with `#n` (GNU sed 4.9 does not look at what follows).
     pub quiet: bool,
 }

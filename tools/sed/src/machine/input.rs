@@ -88,14 +88,8 @@ impl Machine<'_, '_> {
                     }
                     Err(e) => {
                         let shown = String::from_utf8_lossy(&self.input.name).into_owned();
-                        if e.kind() == io::ErrorKind::IsADirectory {
-                            self.ctx.error(format_args!("couldn't edit {shown}: not a regular file"));
-                            self.status = self.status.max(2);
-                        } else {
-                            let text = strerror(&e);
-                            self.ctx.error(format_args!("read error on {shown}: {text}"));
-                            self.status = self.status.max(2);
-                        }
+                        let text = strerror(&e);
+                        return Err(RunError::Fatal(4, format!("read error on {shown}: {text}")));
                     }
                 }
                 self.close_input()?;
@@ -112,6 +106,9 @@ impl Machine<'_, '_> {
         while let Some(name) = self.input.files.pop_front() {
             if self.separate() {
                 self.input.line = 0;
+                self.hold.clear();
+                self.reset_ranges();
+                self.line_files.clear();
             }
             if name == b"-" && self.settings.in_place.is_none() {
                 self.input.name = name;
@@ -136,10 +133,9 @@ impl Machine<'_, '_> {
         if path.is_dir() {
             if self.settings.in_place.is_some() {
                 complain(self, format!("couldn't edit {shown}: not a regular file"), 4);
-            } else {
-                complain(self, format!("read error on {shown}: Is a directory"), 2);
+                return Ok(false);
             }
-            return Ok(false);
+            return Err(RunError::Fatal(4, format!("read error on {shown}: Is a directory")));
         }
         let file = match File::open(&path) {
             Ok(f) => f,
@@ -187,7 +183,7 @@ impl Machine<'_, '_> {
     }
 
     /// The current file is done: puts an edited one in place.
-    fn close_input(&mut self) -> Result<()> {
+    pub(super) fn close_input(&mut self) -> Result<()> {
         self.input.open = Open::None;
         let Some((path, temporary, name)) = self.input.editing.take() else { return Ok(()) };
         let fail = |e: io::Error| {
@@ -206,27 +202,6 @@ impl Machine<'_, '_> {
         fs::rename(&temporary, &path).map_err(fail)
     }
 
-    /// After `q`: the rest of a file edited in place is kept as it is.
-    pub(super) fn keep_rest(&mut self) -> Result<()> {
-        if self.input.editing.is_none() {
-            return Ok(());
-        }
-        loop {
-            let Some(s) = stream(&mut self.input.open, self.ctx) else { break };
-            let mut chunk = Vec::with_capacity(BUFFER);
-            match s.fill_buf() {
-                Ok(b) => chunk.extend_from_slice(b),
-                Err(_) => break,
-            }
-            if chunk.is_empty() {
-                break;
-            }
-            s.consume(chunk.len());
-            self.write_out(&chunk)?;
-        }
-        self.close_input()
-    }
-
     /// Whether the current line is the last one (of its file if files are separate).
     pub(super) fn is_last(&mut self) -> Result<bool> {
         if has_data(&mut self.input.open, self.ctx) {
@@ -240,11 +215,7 @@ impl Machine<'_, '_> {
         if has_data(&mut self.input.open, self.ctx) {
             return Ok(true);
         }
-        if self.separate() {
-            // They go on into the next file, but not out of one edited in place.
-            return Ok(self.input.editing.is_none() && self.more_files());
-        }
-        Ok(self.more_files())
+        Ok(!self.separate() && self.more_files())
     }
 
     /// Whether a later file has data. Files are looked at, not consumed.

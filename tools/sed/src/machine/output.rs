@@ -120,6 +120,15 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
+    /// Makes up for a missing newline.
+    pub(super) fn write_newline(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.outputs.main.missing) {
+            return Ok(());
+        }
+        let delimiter = self.delimiter();
+        self.write_out(&[delimiter])
+    }
+
     /// Writes text as it is.
     pub(super) fn write_out(&mut self, text: &[u8]) -> Result<()> {
         if text.is_empty() {

@@ -62,7 +62,8 @@ impl Machine<'_, '_> {
                 End::Line(n) => *n,
                 End::Count(n) => line.saturating_add(*n),
                 End::Multiple(0) => line,
-                End::Multiple(n) => line.div_ceil(*n).saturating_mul(*n),
+                // The next one, even if this line is a multiple itself.
+                End::Multiple(n) => (line / n).saturating_add(1).saturating_mul(*n),
                 End::Step(..) | End::Regex(_) => OPEN,
                 End::Last => {
                     if self.is_last()? {
@@ -100,6 +101,14 @@ impl Machine<'_, '_> {
         match first {
             Address::Line(_) => Ok(false),
             _ => self.in_range(first, end, state),
+        }
+    }
+
+    /// A new file, separate from the one before: all ranges begin anew.
+    pub(super) fn reset_ranges(&mut self) {
+        self.ranges.iter_mut().for_each(|r| *r = None);
+        for n in &self.script.active {
+            self.ranges[*n] = Some(OPEN);
         }
     }
 

@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
     }
 
-    /// After a `[`: copies a bracket expression if it is closed on this line.
+    /// After a `[`: copies a bracket expression. One that is not closed takes the rest.
     fn bracket(&mut self, delimiter: u8, out: &mut Vec<u8>) {
         out.push(b'[');
         let rest = &self.text[self.at..];
@@ -54,14 +54,15 @@ impl Parser<'_> {
         }
         loop {
             match rest.get(n) {
-                None | Some(b'\n') => return,
+                None => {
+                    self.at = self.text.len();
+                    return;
+                }
                 Some(b']') => break,
                 Some(b'[') if matches!(rest.get(n + 1), Some(b':' | b'.' | b'=')) => {
                     let kind = rest[n + 1];
-                    let Some(end) = rest[n + 2..].windows(2).position(|w| w == [kind, b']']) else {
-                        return;
-                    };
-                    n += end + 4;
+                    let end = rest[n + 2..].windows(2).position(|w| w == [kind, b']']);
+                    n += end.map_or(2, |end| end + 4);
                 }
                 Some(b'\\') if rest.get(n + 1) == Some(&delimiter) => n += 2,
                 Some(_) => n += 1,
@@ -122,8 +123,7 @@ pub(super) fn escape(text: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// Replaces sed's escapes in a pattern by the characters meant. One that would be an operator
-/// is escaped (`\x5e` is a caret, not an anchor).
+/// Replaces sed's escapes in a pattern by the characters meant.
 fn resolve(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len());
     let mut at = 0;
@@ -138,16 +138,8 @@ fn resolve(body: &[u8]) -> Vec<u8> {
                 continue;
             }
             if let Some((byte, len)) = escape(rest) {
-                if !bracket && b"$*.[\\]^+?(){}|/".contains(&byte) && matches!(rest[0], b'd' | b'o' | b'x') {
-                    // Written as a class: plain in both dialects.
-                    match byte {
-                        b'^' => out.extend(b"\\^"),
-                        b'\\' => out.extend(b"\\\\"),
-                        other => out.extend([b'[', other, b']']),
-                    }
-                } else {
-                    out.push(byte);
-                }
+                // One that is an operator acts as one, as in GNU sed 4.9.
+                out.push(byte);
                 at += 1 + len;
                 continue;
             }

@@ -11,13 +11,17 @@ use crate::script::{Action, Case, Part, Pattern, Substitute, Translate};
 impl Parser<'_> {
     fn delimiter(&mut self, unterminated: &str) -> Result<u8> {
         match self.take() {
-            Some(c) if c != b'\n' && c != b'\\' => {
+            Some(c) if c != b'\n' => {
                 if c >= 0x80 && self.dialect.utf8 {
                     return self.error("delimiter character is not a single-byte character");
                 }
                 Ok(c)
             }
-            _ => self.error(unterminated),
+            Some(_) => {
+                self.at += 1;
+                self.error(unterminated)
+            }
+            None => self.error(unterminated),
         }
     }
 
@@ -152,7 +156,7 @@ impl Parser<'_> {
                             at += 1 + len;
                             continue;
                         }
-                        None => out.extend([b'\\', rest[0]]),
+                        None => out.push(rest[0]),
                     },
                 }
                 at += 2;

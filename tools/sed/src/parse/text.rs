@@ -91,10 +91,10 @@ impl Parser<'_> {
         })
     }
 
-    /// `:label`: up to a blank or `;`.
+    /// `:label`: up to a blank, `;` or `}`.
     pub(super) fn label_definition(&mut self) -> Result<Vec<u8>> {
         self.skip_blanks();
-        let label = self.word();
+        let label = self.label_use();
         if label.is_empty() {
             return self.error("\":\" lacks a label");
         }
@@ -105,15 +105,9 @@ impl Parser<'_> {
     pub(super) fn label_use(&mut self) -> Vec<u8> {
         self.skip_blanks();
         let from = self.at;
-        while self.peek().is_some_and(|c| !c.is_ascii_whitespace() && c != b';') {
+        while self.peek().is_some_and(|c| !c.is_ascii_whitespace() && c != b';' && c != b'}') {
             self.at += 1;
         }
-        let label = self.text[from..self.at].to_vec();
-        // `b}` closes the block.
-        if label == b"}" {
-            self.at = from;
-            return Vec::new();
-        }
-        label
+        self.text[from..self.at].to_vec()
     }
 }
