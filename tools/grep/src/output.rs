@@ -14,8 +14,19 @@ pub struct Printer<'a> {
     pub out: &'a mut Output,
     /// Shown before each line, if any.
     pub name: Option<&'a [u8]>,
+    /// Columns of numbers under `-T`, 0 without.
+    pub width: usize,
     /// The line being built.
     pub buffer: Vec<u8>,
+}
+
+/// Columns that numbers of an input of this size need; unknown sizes count as the largest.
+pub fn number_width(config: &Config, size: Option<u64>) -> usize {
+    match (config.initial_tab, size) {
+        (false, _) => 0,
+        (true, Some(size)) => (size + 1).to_string().len(),
+        (true, None) => i64::MAX.to_string().len(),
+    }
 }
 
 /// A line with its place in the input.
@@ -168,7 +179,7 @@ impl Printer<'_> {
         let mut any = self.name.is_some();
         for (value, is_line) in numbers.into_iter().flatten() {
             any = true;
-            let text = value.to_string();
+            let text = format!("{value:width$}", width = self.width);
             match &self.config.colors {
                 Some(c) => {
                     let color = if is_line { &c.line_number } else { &c.byte_offset };

@@ -8,7 +8,7 @@ use box_applet::{Ctx, Exit, Input, Source};
 use box_sys::path;
 
 use crate::config::{Config, Directories, FileRule, Mode};
-use crate::output::Printer;
+use crate::output::{Printer, number_width};
 use crate::pattern::Matcher;
 use crate::search::{Outcome, SearchError, Searcher};
 
@@ -231,16 +231,18 @@ impl Walk<'_, '_> {
                 return;
             }
         };
-        let limit = match file.metadata() {
-            Ok(m) if m.is_file() && m.len() > 0 => m.len(),
-            Ok(m) if m.is_file() => UNSIZED_LIMIT,
-            _ => u64::MAX,
+        let size = file.metadata().ok().filter(fs::Metadata::is_file).map(|m| m.len());
+        let limit = match size {
+            Some(0) => UNSIZED_LIMIT,
+            Some(size) => size,
+            None => u64::MAX,
         };
         let mut printer = Printer {
             config: self.config,
             matcher: &self.matcher,
             out: &mut self.ctx.stdout,
             name: self.names.then_some(name),
+            width: number_width(self.config, size),
             buffer: std::mem::take(&mut self.line),
         };
         let result = self.searcher.search(&mut file, limit, &mut printer);
@@ -250,11 +252,16 @@ impl Walk<'_, '_> {
 
     fn stdin(&mut self) {
         let mut input = std::mem::replace(&mut self.ctx.stdin, Input::new(Source::Closed));
+        let size = match input.source() {
+            Source::File(f) => f.metadata().ok().filter(fs::Metadata::is_file).map(|m| m.len()),
+            _ => None,
+        };
         let mut printer = Printer {
             config: self.config,
             matcher: &self.matcher,
             out: &mut self.ctx.stdout,
             name: self.names.then_some(&self.config.label),
+            width: number_width(self.config, size),
             buffer: std::mem::take(&mut self.line),
         };
         let result = self.searcher.search(&mut input, u64::MAX, &mut printer);
@@ -296,6 +303,7 @@ impl Walk<'_, '_> {
             matcher: &self.matcher,
             out: &mut self.ctx.stdout,
             name: self.names.then_some(name),
+            width: 0,
             buffer: std::mem::take(&mut self.line),
         };
         let written = match self.config.mode {

@@ -250,7 +250,8 @@ fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> 
     let stat = || entry.stat().ok();
     let number = |f: fn(&Stat) -> u64| {
         let text = stat().map(|s| f(s).to_string()).unwrap_or_default();
-        (text.into_bytes(), true)
+        // GNU formats these as strings: no zero padding.
+        (text.into_bytes(), false)
     };
     let text = |t: Vec<u8>| (t, false);
     match letter {
