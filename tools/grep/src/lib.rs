@@ -3,7 +3,7 @@
 //! | step | file |
 //! |---|---|
 //! | command line to [`config::Config`] | `cli`, `config` |
-//! | patterns to one matcher | `pattern`, `perl` (-P), `brackets` |
+//! | patterns to one matcher | `pattern`, `perl` (-P) |
 //! | operands and directories to inputs | `walk` |
 //! | one input: buffer, lines, context, limits | `search`, `buffer` |
 //! | what is written, colours | `output`, `colors` |
