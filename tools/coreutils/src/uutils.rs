@@ -65,7 +65,6 @@ adapters! {
     BASENC uu_basenc "basenc" "basenc" "encode or decode data in several bases";
     CKSUM uu_cksum "cksum" "cksum" "print or check checksums and byte counts";
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
-    CP uu_cp "cp" "cp" "copy files and directories";
     CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
     DD uu_dd "dd" "dd" "convert and copy a file";
     DIR uu_dir "ls" "dir" "list directory contents in columns";
@@ -79,8 +78,6 @@ adapters! {
     JOIN uu_join "join" "join" "join lines of two files on a common field";
     LS uu_ls "ls" "ls" "list directory contents";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
-    MKTEMP uu_mktemp "mktemp" "mktemp" "make a temporary file or directory";
-    MV uu_mv "mv" "mv" "move or rename files";
     NL uu_nl "nl" "nl" "number lines";
     NUMFMT uu_numfmt "numfmt" "numfmt" "convert numbers from and to human-readable text";
     OD uu_od "od" "od" "dump files in octal and other formats";

@@ -11,6 +11,7 @@
 //! | `paths` | symbolic links resolved, backups, prompts |
 //! | `names` | user and group names |
 //! | `civil` | calendar arithmetic |
+//! | `tree` | directory trees walked without recursion |
 //! | `zone` | time zones from `TZ` |
 //! | `strftime` | GNU `date` formats |
 
@@ -24,4 +25,5 @@ pub(crate) mod number;
 pub(crate) mod paths;
 pub(crate) mod quote;
 pub(crate) mod strftime;
+pub(crate) mod tree;
 pub(crate) mod zone;

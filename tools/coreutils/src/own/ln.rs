@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::path::from_bytes;
 use box_sys::{Kind, meta};
 
 use crate::common::{input, paths, quote};
@@ -132,12 +131,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match one(ctx, target, &link, &o) {
             Ok(true) => made.push(link),
             Ok(false) => {}
-            Err(e) => {
+            Err(None) => ok = false,
+            Err(Some(e)) => {
                 let what = if o.symbolic { "symbolic" } else { "hard" };
                 let shown = quote::always(&link);
                 let mut parts =
                     [b"failed to create ", what.as_bytes(), b" link ", &shown].concat();
-                if !o.symbolic {
+                // Which of the two is to blame is clear when the link's name is taken.
+                if !o.symbolic && e.kind() != io::ErrorKind::AlreadyExists {
                     parts.extend_from_slice(&[b" => ", quote::always(target).as_slice()].concat());
                 }
                 ctx.error_bytes(&[&parts, b": ", box_sys::strerror(&e).as_bytes()]);
@@ -148,26 +149,26 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if ok { Exit::SUCCESS } else { Exit::FAILURE }
 }
 
-/// Makes one link; `Ok(false)` if the user declined or a message was given.
-fn one(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> io::Result<bool> {
+/// Makes one link; `Ok(false)` if the user declined, `Err(None)` if a message was given.
+fn one(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> Result<bool, Option<io::Error>> {
     let link_path = ctx.path(link);
     if !o.symbolic {
         let s = match meta::stat(&ctx.path(target), o.follow) {
             Ok(s) => s,
             Err(e) => {
                 input::cannot(ctx, "failed to access", target, &e);
-                return Err(e);
+                return Err(None);
             }
         };
         if s.kind == Kind::Dir {
             ctx.error_bytes(&[&quote::colon(target), b": hard link not allowed for directory"]);
-            return Err(io::Error::from_raw_os_error(box_sys::errno::code::EPERM));
+            return Err(None);
         }
     }
     if let Ok(old) = meta::stat(&link_path, false) {
         if old.kind == Kind::Dir && (o.force || o.interactive) {
             ctx.error_bytes(&[&quote::colon(link), b": cannot overwrite directory"]);
-            return Err(io::Error::from_raw_os_error(box_sys::errno::code::EISDIR));
+            return Err(None);
         }
         if o.interactive {
             let q = [b"replace ", quote::always(link).as_slice(), b"?"].concat();
@@ -175,31 +176,31 @@ fn one(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> io::Result
                 return Ok(false);
             }
         }
-        let backed = o.backup.make(ctx, link)?;
+        let backed = o.backup.make(ctx, link).map_err(Some)?;
         if backed.is_none() && (o.force || o.interactive) {
             let same = meta::stat(&ctx.path(target), false).is_ok_and(|t| paths::same(&t, &old));
             if !o.symbolic && same {
                 if ctx.path(target) == link_path {
                     let (t, l) = (quote::always(target), quote::always(link));
                     ctx.error_bytes(&[&t, b" and ", &l, b" are the same file"]);
-                    return Err(io::Error::from_raw_os_error(box_sys::errno::code::EEXIST));
+                    return Err(None);
                 }
                 return Ok(true);
             }
-            std::fs::remove_file(&link_path)?;
+            std::fs::remove_file(&link_path).map_err(Some)?;
         }
     }
     if o.symbolic {
-        let text = if o.relative { relative_target(ctx, target, link)? } else { target.to_vec() };
+        let text = if o.relative { relative_target(ctx, target, link).map_err(Some)? } else { target.to_vec() };
         if text.is_empty() {
-            return Err(io::ErrorKind::NotFound.into());
+            return Err(Some(io::ErrorKind::NotFound.into()));
         }
-        meta::symlink(&text, &link_path)?;
+        meta::symlink(&text, &link_path).map_err(Some)?;
     } else if o.follow {
-        let real = paths::canonical(&ctx.path(target), paths::Missing::None)?;
-        std::fs::hard_link(real, &link_path)?;
+        let real = paths::canonical(&ctx.path(target), paths::Missing::None).map_err(Some)?;
+        std::fs::hard_link(real, &link_path).map_err(Some)?;
     } else {
-        std::fs::hard_link(ctx.path(target), &link_path)?;
+        std::fs::hard_link(ctx.path(target), &link_path).map_err(Some)?;
     }
     if o.verbose {
         let arrow: &[u8] = if o.symbolic { b" -> " } else { b" => " };
@@ -213,6 +214,5 @@ fn one(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> io::Result
 fn relative_target(ctx: &Ctx<'_>, target: &[u8], link: &[u8]) -> io::Result<Vec<u8>> {
     let dir = paths::canonical(&ctx.path(paths::dir_name(link)), paths::Missing::All)?;
     let to = paths::canonical(&ctx.path(target), paths::Missing::All)?;
-    let _ = from_bytes(target);
     Ok(paths::relative(&to, &dir))
 }

@@ -1,0 +1,85 @@
+//! Walking directory trees without recursion, for `chmod -R`, `chown -R` and the like.
+
+use std::io;
+
+use box_applet::Ctx;
+use box_sys::{Kind, Stat, meta};
+
+use super::paths;
+
+/// Names in a directory, in byte order.
+pub(crate) fn entries(ctx: &Ctx<'_>, dir: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    for e in std::fs::read_dir(ctx.path(dir))? {
+        let name = box_sys::path::os_into_bytes(e?.file_name());
+        if name != b"." && name != b".." {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Which symbolic links to directories are entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// `-P`
+    Never,
+    /// `-H`: those given as operands.
+    Operands,
+    /// `-L`
+    Always,
+}
+
+/// What a visitor is shown.
+pub(crate) enum Visit<'a> {
+    /// A file or directory, before what it holds.
+    Entry(&'a Stat),
+    /// It cannot be looked at.
+    Unreadable(&'a io::Error),
+    /// A directory whose contents cannot be listed.
+    Unlistable(&'a io::Error),
+}
+
+/// Calls `f` for an operand and, if `recursive`, everything below it, parents first.
+pub(crate) fn walk(
+    ctx: &mut Ctx<'_>,
+    operand: &[u8],
+    recursive: bool,
+    links: Links,
+    f: &mut dyn FnMut(&mut Ctx<'_>, &[u8], Visit<'_>),
+) {
+    // Names still to visit, the next one last; whether each is the operand itself.
+    let mut todo = vec![(operand.to_vec(), true)];
+    // Directories on the way down, to notice loops through links.
+    let mut seen: Vec<(u64, u64)> = Vec::new();
+    while let Some((name, first)) = todo.pop() {
+        let follow = match links {
+            Links::Always => true,
+            Links::Operands => first,
+            Links::Never => first && !recursive,
+        };
+        let path = ctx.path(&name);
+        let stat = match meta::stat(&path, follow).or_else(|e| if follow && !first { meta::stat(&path, false) } else { Err(e) }) {
+            Ok(s) => s,
+            Err(e) => {
+                f(ctx, &name, Visit::Unreadable(&e));
+                continue;
+            }
+        };
+        f(ctx, &name, Visit::Entry(&stat));
+        if !recursive || stat.kind != Kind::Dir {
+            continue;
+        }
+        if links == Links::Always && stat.ino != 0 {
+            if seen.contains(&(stat.dev, stat.ino)) {
+                continue;
+            }
+            seen.push((stat.dev, stat.ino));
+        }
+        match entries(ctx, &name) {
+            Ok(list) => todo.extend(list.iter().rev().map(|n| (paths::join(&name, n), false))),
+            Err(e) => f(ctx, &name, Visit::Unlistable(&e)),
+        }
+    }
+}

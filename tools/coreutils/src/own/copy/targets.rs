@@ -1,0 +1,86 @@
+//! Operands to pairs of source and destination.
+
+use box_applet::{Ctx, Exit};
+use box_sys::{Kind, errno::code, meta};
+
+use crate::common::{input, paths, quote};
+
+/// Where things go.
+pub(super) enum Destination {
+    /// Into this directory, under their own names.
+    Directory(Vec<u8>),
+    /// To this very name.
+    File(Vec<u8>),
+}
+
+fn is_dir(ctx: &Ctx<'_>, name: &[u8]) -> bool {
+    meta::stat(&ctx.path(name), true).is_ok_and(|s| s.kind == Kind::Dir)
+}
+
+/// Splits operands into sources and destination, by `-t` and `-T`; errors are reported.
+pub(super) fn split(
+    ctx: &mut Ctx<'_>,
+    operands: &[Vec<u8>],
+    directory: Option<&[u8]>,
+    no_directory: bool,
+) -> Result<(Vec<Vec<u8>>, Destination), Exit> {
+    if directory.is_some() && no_directory {
+        ctx.error("cannot combine --target-directory (-t) and --no-target-directory (-T)");
+        return Err(Exit::FAILURE);
+    }
+    if operands.is_empty() {
+        input::usage_error(ctx, &[b"missing file operand"]);
+        return Err(Exit::FAILURE);
+    }
+    if let Some(dir) = directory {
+        let problem = match meta::stat(&ctx.path(dir), true) {
+            Ok(s) if s.kind == Kind::Dir => None,
+            Ok(_) => Some(std::io::Error::from_raw_os_error(code::ENOTDIR)),
+            Err(e) => Some(e),
+        };
+        if let Some(e) = problem {
+            input::cannot(ctx, "target directory", dir, &e);
+            return Err(Exit::FAILURE);
+        }
+        return Ok((operands.to_vec(), Destination::Directory(dir.to_vec())));
+    }
+    let (Some(last), true) = (operands.last(), operands.len() > 1) else {
+        let shown = quote::always(&operands[0]);
+        input::usage_error(ctx, &[b"missing destination file operand after ", &shown]);
+        return Err(Exit::FAILURE);
+    };
+    let sources = &operands[..operands.len() - 1];
+    if no_directory {
+        if sources.len() > 1 {
+            input::extra_operand(ctx, &operands[2]);
+            return Err(Exit::FAILURE);
+        }
+        return Ok((sources.to_vec(), Destination::File(last.clone())));
+    }
+    if is_dir(ctx, last) {
+        return Ok((sources.to_vec(), Destination::Directory(last.clone())));
+    }
+    if sources.len() > 1 {
+        let e = match meta::stat(&ctx.path(last), true) {
+            Ok(_) => std::io::Error::from_raw_os_error(code::ENOTDIR),
+            Err(e) => e,
+        };
+        input::cannot(ctx, "target", last, &e);
+        return Err(Exit::FAILURE);
+    }
+    Ok((sources.to_vec(), Destination::File(last.clone())))
+}
+
+impl Destination {
+    /// The destination of one source.
+    pub(super) fn of(&self, source: &[u8]) -> Vec<u8> {
+        match self {
+            Destination::File(f) => f.clone(),
+            Destination::Directory(d) => {
+                let base = paths::base_name(source);
+                // `cp -r dir/.. into` copies contents, not a file named `..`.
+                if matches!(base, b"." | b"..") { d.clone() } else { paths::join(d, base) }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `mkfifo` and `mknod` (POSIX XCU mkfifo; GNU): named pipes. Device nodes cannot be made here.
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::meta;
+
+use crate::common::mode::{self, UMASK};
+use crate::common::{input, quote};
+
+const OPTIONS: &[Opt] = &[
+    Opt::value('m', "mode", "MODE", "set file permission bits to MODE, not a=rw - umask"),
+    Opt::flag('Z', "", "(ignored)"),
+    Opt::optional('\u{1}', "context", "CTX", "(ignored)").long_only(),
+];
+const MKFIFO: Spec = Spec {
+    usage: "[OPTION]... NAME...",
+    about: "Create named pipes (FIFOs) with the given NAMEs.",
+    options: OPTIONS,
+    after: "",
+    posix_order: false,
+};
+const MKNOD: Spec = Spec {
+    usage: "[OPTION]... NAME TYPE [MAJOR MINOR]",
+    about: "Create the special file NAME of the given TYPE: p for a FIFO; b, c and u for devices.",
+    options: OPTIONS,
+    after: "",
+    posix_order: false,
+};
+
+fn permissions(ctx: &mut Ctx<'_>, text: Option<&[u8]>) -> Result<u16, Exit> {
+    let Some(text) = text else { return Ok(0o666 & !UMASK) };
+    match mode::parse(text) {
+        Some(m) => Ok(m.apply(0o666, false, UMASK) & 0o777),
+        None => {
+            ctx.error("invalid mode");
+            Err(Exit::FAILURE)
+        }
+    }
+}
+
+fn make(ctx: &mut Ctx<'_>, name: &[u8], bits: u16, exact: bool) -> bool {
+    let path = ctx.path(name);
+    let made = meta::mkfifo(&path, bits);
+    let made = if exact { made.and_then(|()| meta::chmod(&path, bits)) } else { made };
+    match made {
+        Ok(()) => true,
+        Err(e) => {
+            input::cannot(ctx, "cannot create fifo", name, &e);
+            false
+        }
+    }
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match MKFIFO.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    let bits = match permissions(ctx, p.last('m')) {
+        Ok(b) => b,
+        Err(e) => return e,
+    };
+    let mut ok = true;
+    for name in &p.operands {
+        ok &= make(ctx, name, bits, p.has('m'));
+    }
+    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+}
+
+pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match MKNOD.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    match p.operands.as_slice() {
+        [] => {
+            input::missing_operand(ctx, None);
+            Exit::FAILURE
+        }
+        [a] => {
+            input::missing_operand(ctx, Some(a));
+            Exit::FAILURE
+        }
+        [name, kind] if kind == b"p" => {
+            let name = name.clone();
+            match permissions(ctx, p.last('m')) {
+                Ok(bits) if make(ctx, &name, bits, p.has('m')) => Exit::SUCCESS,
+                _ => Exit::FAILURE,
+            }
+        }
+        [_, kind, extra, ..] if kind == b"p" => {
+            input::extra_operand(ctx, extra);
+            Exit::FAILURE
+        }
+        [name, kind, ..] if matches!(kind.as_slice(), b"b" | b"c" | b"u") => {
+            let shown = quote::colon(name);
+            ctx.error_bytes(&[&shown, b": Operation not permitted"]);
+            Exit::FAILURE
+        }
+        [_, kind, ..] => {
+            let shown = quote::always(kind);
+            input::usage_error(ctx, &[b"invalid device type ", &shown]);
+            Exit::FAILURE
+        }
+    }
+}

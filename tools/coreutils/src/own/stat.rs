@@ -1,0 +1,310 @@
+//! `stat` (GNU): `-c`, `--printf`, `-L`, `-t`, `-f`.
+
+use std::io::Write;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::{Kind, Stat, meta};
+use box_text::escape::{Dialect, decode};
+use box_text::printf;
+
+use crate::common::names::Names;
+use crate::common::zone::Zone;
+use crate::common::{civil, input, mode, quote, strftime};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... FILE...",
+    about: "Display file or file system status.",
+    options: &[
+        Opt::flag('L', "dereference", "follow links"),
+        Opt::flag('f', "file-system", "display file system status instead of file status"),
+        Opt::value('\u{1}', "cached", "MODE", "(ignored)").long_only(),
+        Opt::value('c', "format", "FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
+        Opt::value('\u{2}', "printf", "FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline").long_only(),
+        Opt::flag('t', "terse", "print the information in terse form"),
+    ],
+    after: "Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.",
+    posix_order: false,
+};
+
+const DEFAULT: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %h\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
+const DEFAULT_DEVICE: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %-5h Device type: %Hr,%Lr\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
+const TERSE: &[u8] = b"%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o\n";
+const FS_DEFAULT: &[u8] = b"  File: \"%n\"\n    ID: %-8i Namelen: %-7l Type: %T\nBlock size: %-10s Fundamental block size: %S\nBlocks: Total: %-10b Free: %-10f Available: %a\nInodes: Total: %-10c Free: %d\n";
+const FS_TERSE: &[u8] = b"%n %i %l %t %s %S %b %f %a %c %d\n";
+
+/// Bytes per block and per transfer that we report.
+const IO_BLOCK: u64 = 4096;
+
+/// The words of `%F`.
+pub(crate) fn file_type(s: &Stat) -> &'static str {
+    match s.kind {
+        Kind::File if s.size == 0 => "regular empty file",
+        Kind::File => "regular file",
+        Kind::Dir => "directory",
+        Kind::Symlink => "symbolic link",
+        Kind::Fifo => "fifo",
+        Kind::Socket => "socket",
+        Kind::CharDevice => "character special file",
+        Kind::BlockDevice => "block special file",
+    }
+}
+
+/// Blocks of 512 bytes a file takes: its size in whole transfers, since WASI does not tell.
+pub(crate) fn blocks(s: &Stat) -> u64 {
+    match s.kind {
+        Kind::File | Kind::Dir => s.size.div_ceil(IO_BLOCK) * (IO_BLOCK / 512),
+        _ => 0,
+    }
+}
+
+/// `drwxr-xr-x`
+pub(crate) fn mode_string(s: &Stat) -> String {
+    format!("{}{}", char::from(mode::kind_letter(s.kind)), mode::letters(s.mode))
+}
+
+struct File<'a> {
+    name: &'a [u8],
+    /// `'link' -> 'target'`
+    quoted: Vec<u8>,
+    stat: Stat,
+    mount: Vec<u8>,
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit::FAILURE;
+    }
+    let given = p.last_of(&['c', '\u{2}']).map(|id| (id, p.last(id).unwrap_or_default().to_vec()));
+    let zone = Zone::from_env(ctx.env.get(b"TZ"));
+    let mut names = Names::load();
+    let mut exit = Exit::SUCCESS;
+    for file in &p.operands {
+        let path = ctx.path(file);
+        let result = if file == b"-" {
+            meta::stat(std::path::Path::new("/dev/stdin"), true)
+        } else {
+            meta::stat(&path, p.has('L') || p.has('f'))
+        };
+        let stat = match result {
+            Ok(s) => s,
+            Err(e) => {
+                let what = if p.has('f') { "cannot read file system information for" } else { "cannot statx" };
+                input::cannot(ctx, what, file, &e);
+                exit = Exit::FAILURE;
+                continue;
+            }
+        };
+        let mut quoted = quote::quoted(file, quote_style(ctx));
+        if stat.kind == Kind::Symlink {
+            if let Ok(t) = std::fs::read_link(&path) {
+                quoted.extend_from_slice(b" -> ");
+                quoted.extend_from_slice(&quote::quoted(box_sys::path::to_bytes(&t), quote_style(ctx)));
+            }
+        }
+        let f = File { name: file, quoted, stat, mount: b"/".to_vec() };
+        let mut out = Vec::new();
+        let ok = match &given {
+            Some((id, format)) => {
+                let format = if *id == 'c' { [format.as_slice(), b"\n"].concat() } else { decode(format, Dialect::Format).bytes };
+                expand(ctx, &mut out, &format, &f, p.has('f'), &zone, &mut names)
+            }
+            None => {
+                let format = match (p.has('f'), p.has('t')) {
+                    (true, true) => FS_TERSE,
+                    (true, false) => FS_DEFAULT,
+                    (false, true) => TERSE,
+                    _ if matches!(stat.kind, Kind::CharDevice | Kind::BlockDevice) => DEFAULT_DEVICE,
+                    _ => DEFAULT,
+                };
+                expand(ctx, &mut out, format, &f, p.has('f'), &zone, &mut names)
+            }
+        };
+        if ctx.stdout.write_all(&out).is_err() {
+            return Exit::FAILURE;
+        }
+        if !ok {
+            return Exit::FAILURE;
+        }
+    }
+    exit
+}
+
+fn quote_style(ctx: &Ctx<'_>) -> quote::Style {
+    // %N quotes like `ls` does, by QUOTING_STYLE, but always.
+    match ctx.env.get(b"QUOTING_STYLE").and_then(quote::Style::parse) {
+        Some(s) => s,
+        None => quote::Style::ShellEscapeAlways,
+    }
+}
+
+/// A value of a directive.
+enum Value {
+    Text(Vec<u8>),
+    Number(u64),
+    Octal(u64),
+    Hex(u64),
+    /// Seconds and nanoseconds: a precision shows a fraction.
+    Time(i64, u32),
+}
+
+fn expand(
+    ctx: &mut Ctx<'_>,
+    out: &mut Vec<u8>,
+    format: &[u8],
+    f: &File<'_>,
+    file_system: bool,
+    zone: &Zone,
+    names: &mut Names,
+) -> bool {
+    let mut rest = format;
+    while let Some(at) = memchr::memchr(b'%', rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        if rest.first() == Some(&b'%') {
+            out.push(b'%');
+            rest = &rest[1..];
+            continue;
+        }
+        // Flags, width, precision; then perhaps H or L; then the letter.
+        let n = rest.iter().take_while(|c| b"'-+ #0123456789.I".contains(c)).count();
+        let mut end = n;
+        let part = match rest.get(end) {
+            Some(c @ (b'H' | b'L')) if rest.get(end + 1).is_some_and(|d| b"dr".contains(d)) => {
+                end += 1;
+                Some(*c)
+            }
+            _ => None,
+        };
+        let Some(&letter) = rest.get(end) else {
+            out.push(b'%');
+            out.extend_from_slice(rest);
+            return true;
+        };
+        let flags = [&rest[..n], b"s"].concat();
+        let Some(d) = printf::parse(&flags) else { break };
+        let text = &rest[..=end];
+        let value = if file_system { fs_value(letter, f) } else { value(letter, part, f, zone, names) };
+        match value {
+            Some(v) => {
+                // `%.3s` needs its precision only where asked for.
+                let mut spec = d.spec;
+                spec.width = spec.width.min(4096);
+                spec.precision = spec.precision.map(|p| p.min(4096));
+                put(out, &spec, v);
+            }
+            None if letter == b'\n' => out.extend_from_slice(b"%\n"),
+            None => {
+                let shown = [b"%", text].concat();
+                ctx.error_bytes(&[b"'", &shown, b"': invalid directive"]);
+                return false;
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    out.extend_from_slice(rest);
+    true
+}
+
+fn put(out: &mut Vec<u8>, spec: &printf::Spec, value: Value) {
+    match value {
+        Value::Text(t) => printf::string(out, spec, &t),
+        Value::Number(n) => printf::unsigned(out, spec, b'u', n),
+        Value::Octal(n) => printf::unsigned(out, spec, b'o', n),
+        Value::Hex(n) => printf::unsigned(out, spec, b'x', n),
+        Value::Time(s, nanos) => match spec.precision {
+            None => printf::signed(out, spec, s),
+            Some(p) => {
+                let p = if p == 0 { 9 } else { p };
+                let digits: String = format!("{nanos:09}").chars().chain(std::iter::repeat('0')).take(p).collect();
+                let text = format!("{s}.{digits}");
+                printf::string(out, &printf::Spec { precision: None, ..*spec }, text.as_bytes());
+            }
+        },
+    }
+}
+
+fn major(dev: u64) -> u64 {
+    (dev >> 8) & 0xfff | (dev >> 32) & !0xfff
+}
+
+fn minor(dev: u64) -> u64 {
+    dev & 0xff | (dev >> 12) & !0xff
+}
+
+fn time_text(t: u64, zone: &Zone) -> Vec<u8> {
+    let (s, n) = civil::split_nanos(t);
+    let mut out = Vec::new();
+    strftime::format(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &zone.broken(s, n));
+    out
+}
+
+fn value(letter: u8, part: Option<u8>, f: &File<'_>, zone: &Zone, names: &mut Names) -> Option<Value> {
+    let s = &f.stat;
+    let seconds = |t: u64| {
+        let (s, n) = civil::split_nanos(t);
+        Value::Time(s, n)
+    };
+    Some(match letter {
+        b'a' => Value::Octal(u64::from(s.mode)),
+        b'A' => Value::Text(mode_string(s).into_bytes()),
+        b'b' => Value::Number(blocks(s)),
+        b'B' => Value::Number(512),
+        b'C' => Value::Text(b"?".to_vec()),
+        b'd' => match part {
+            Some(b'H') => Value::Number(major(s.dev)),
+            Some(_) => Value::Number(minor(s.dev)),
+            None => Value::Number(s.dev),
+        },
+        b'D' => Value::Hex(s.dev),
+        b'f' => Value::Hex(u64::from(s.kind as u8) << 12 | u64::from(s.mode)),
+        b'F' => Value::Text(file_type(s).as_bytes().to_vec()),
+        b'g' => Value::Number(u64::from(s.gid)),
+        b'G' => Value::Text(names.group(s.gid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
+        b'h' => Value::Number(u64::from(s.nlink)),
+        b'i' => Value::Number(s.ino),
+        b'm' => Value::Text(f.mount.clone()),
+        b'n' => Value::Text(f.name.to_vec()),
+        b'N' => Value::Text(f.quoted.clone()),
+        b'o' => Value::Number(IO_BLOCK),
+        b'r' => Value::Number(0),
+        b'R' | b't' | b'T' => Value::Hex(0),
+        b's' => Value::Number(s.size),
+        b'u' => Value::Number(u64::from(s.uid)),
+        b'U' => Value::Text(names.user(s.uid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
+        // No birth time is recorded: the oldest time known, as it is for a file never changed.
+        b'w' => Value::Text(b"-".to_vec()),
+        b'W' => Value::Number(0),
+        b'x' => Value::Text(time_text(s.atime, zone)),
+        b'X' => seconds(s.atime),
+        b'y' => Value::Text(time_text(s.mtime, zone)),
+        b'Y' => seconds(s.mtime),
+        b'z' => Value::Text(time_text(s.ctime, zone)),
+        b'Z' => seconds(s.ctime),
+        _ => return None,
+    })
+}
+
+/// File system figures: the session tree has no fixed size, so its quota is what `df` shows.
+fn fs_value(letter: u8, f: &File<'_>) -> Option<Value> {
+    let space = super::df::space();
+    let blocks = |bytes: u64| Value::Number(bytes / IO_BLOCK);
+    Some(match letter {
+        b'a' | b'f' => blocks(space.available),
+        b'b' => blocks(space.total),
+        b'c' => Value::Number(space.inodes),
+        b'd' => Value::Number(space.inodes_free),
+        b'i' => Value::Hex(f.stat.dev),
+        b'l' => Value::Number(255),
+        b'n' => Value::Text(f.name.to_vec()),
+        b's' | b'S' => Value::Number(IO_BLOCK),
+        b't' => Value::Hex(0x0102_1994),
+        b'T' => Value::Text(b"tmpfs".to_vec()),
+        _ => return None,
+    })
+}
