@@ -77,7 +77,7 @@ impl Store<'_> {
         };
         let key = key(digest);
         let (code, sum) = (dir.join(format!("{key}.aot")), dir.join(format!("{key}.sum")));
-        if let Some(m) = self.open(engine, name, &code, &sum) {
+        if let Some(m) = self.open(engine, &code, &sum, &|_| {}) {
             return Ok(m);
         }
         // One process compiles, the others wait for it and find the result.
@@ -88,7 +88,8 @@ impl Store<'_> {
         };
         let held = open_private(&lock).map_err(io(&lock))?;
         let _ = flock(&held, FlockOperation::LockExclusive);
-        if let Some(m) = self.open(engine, name, &code, &sum) {
+        let tell = |what: &str| (self.progress)(&format!("the compiled code of {name} {what}"));
+        if let Some(m) = self.open(engine, &code, &sum, &tell) {
             return Ok(m);
         }
         let module = self.compile(engine, name, &wasm()?)?;
@@ -98,7 +99,7 @@ impl Store<'_> {
         }
         let _ = std::fs::remove_file(&lock);
         // The mapped form is what every later start uses; use it now as well.
-        Ok(self.open(engine, name, &code, &sum).unwrap_or(module))
+        Ok(self.open(engine, &code, &sum, &tell).unwrap_or(module))
     }
 
     fn compile(&self, engine: &Engine, name: &str, wasm: &[u8]) -> Result<Module, ArtifactError> {
@@ -108,19 +109,25 @@ impl Store<'_> {
         ));
         let start = std::time::Instant::now();
         let module = Module::new(engine, wasm)
-            .map_err(|e| ArtifactError::Compile { name: name.into(), why: e.to_string() })?;
+            .map_err(|e| ArtifactError::Compile { name: name.into(), why: one_line(&e) })?;
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
         Ok(module)
     }
 
     /// The stored module if it is there, whole and usable.
-    fn open(&self, engine: &Engine, name: &str, code: &Path, sum: &Path) -> Option<Module> {
+    fn open(
+        &self,
+        engine: &Engine,
+        code: &Path,
+        sum: &Path,
+        tell: &dyn Fn(&str),
+    ) -> Option<Module> {
         let recorded = std::fs::read_to_string(sum).ok()?;
         let (digest, stamp) = recorded.trim_end().split_once('\n')?;
         let now = stamp_of(code)?;
         if stamp != now {
             if file_digest(code).ok()? != digest {
-                (self.progress)(&format!("the compiled code of {name} was damaged"));
+                tell("was damaged");
                 return None;
             }
             let _ = write_atomically(sum, format!("{digest}\n{now}\n").as_bytes());
@@ -132,7 +139,7 @@ impl Store<'_> {
         match unsafe { Module::deserialize_from_file(engine, code) } {
             Ok(m) => Some(m),
             Err(e) => {
-                (self.progress)(&format!("the compiled code of {name} is unusable: {e}"));
+                tell(&format!("is unusable: {}", one_line(&e)));
                 None
             }
         }
@@ -210,6 +217,10 @@ fn file_digest(path: &Path) -> std::io::Result<String> {
             n => h.update(&buf[..n]),
         }
     }
+}
+
+fn one_line(e: &dyn std::fmt::Display) -> String {
+    e.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -10,7 +10,7 @@ use wasibox_sandbox::LimitHit;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What a shell would report: the exit code, 128 plus a signal, 124 after the
-    /// time limit, 130 after an interruption.
+    /// time limit, 137 after the output limit, 130 after an interruption.
     pub exit_code: u8,
     /// Empty unless captured.
     pub stdout: Vec<u8>,

@@ -103,6 +103,8 @@ impl Session {
         let files = mark.map(|m| files::describe(&self.sandbox, self.sandbox.changes(&m)));
         let exit_code = match (result.limit, result.interrupted) {
             (Some(LimitHit::Timeout), _) => 124,
+            // Whatever the first process managed to do before it was killed.
+            (Some(LimitHit::Output), _) => 137,
             (_, true) => 130,
             _ => result.status.code(),
         };

@@ -89,6 +89,7 @@ fn write(
                 Err(e) => {
                     if matches!(&open.file, File::Stream(s) if s.full()) {
                         c.process.kernel.hit(LimitHit::Output);
+                        return Err(Halt::Killed);
                     }
                     if total > 0 {
                         return Ok((total, at));

@@ -42,7 +42,16 @@ fn main() {
         "sleep" => std::thread::sleep(Duration::from_secs_f64(a[0].parse().unwrap())),
         "recurse" => println!("{}", recurse(0)),
         "oob" => unsafe { println!("{}", black_box(0xf000_0000 as *const u8).read_volatile()) },
+        "deep" => println!("{}", deep(a.len() as u32)),
         "abort" => std::process::abort(),
+        "divide" => divide(),
+        "badcall" => badcall(),
+        "leave" => {
+            spawn("/bin/spin", &["spin"], &[], &[]).unwrap();
+            spawn("/bin/sleep", &["sleep", "60"], &[], &[]).unwrap();
+            println!("left");
+            std::process::exit(7);
+        }
         "alloc" => alloc(a[0].parse().unwrap(), a.get(1).is_some()),
         "fill" => fill(a[0], a[1].parse().unwrap()),
         "kill" => report_kill(a[0].parse().unwrap(), &a[1..]),
@@ -163,6 +172,24 @@ fn early_end(bridge: bool) {
 fn recurse(n: u64) -> u64 {
     let b = black_box([n; 8]);
     if n == u64::MAX { 0 } else { recurse(n + 1) + b[3] }
+}
+
+/// The machine's division, without Rust's check.
+fn divide() {
+    let zero = unsafe { std::num::NonZeroU32::new_unchecked(black_box(0)) };
+    println!("{}", black_box(7) / zero);
+}
+
+/// Recursion that uses the machine's stack, not the one in memory.
+#[inline(never)]
+fn deep(n: u32) -> u32 {
+    if n == u32::MAX { n } else { (deep(n + 1) ^ n).wrapping_mul(n | 1) }
+}
+
+fn badcall() {
+    let f: extern "C" fn() = unsafe { std::mem::transmute(black_box(divide as *const () as usize)) };
+    let f: extern "C" fn(f64, f64) -> f64 = unsafe { std::mem::transmute(f) };
+    println!("{}", black_box(f)(1.0, 2.0));
 }
 
 fn alloc(mib: usize, keep: bool) {

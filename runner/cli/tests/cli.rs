@@ -1,0 +1,321 @@
+//! The `runner` program as a user meets it.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+use wasibox_image::{ImageSpec, pack_to};
+
+fn scratch() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// An image of the sandbox's test guest.
+static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox/tests/guest");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--release", "--target", "wasm32-wasip1", "--manifest-path"])
+        .arg(guest.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(scratch().join("guest"))
+        .env_remove("RUSTFLAGS")
+        .status()
+        .unwrap();
+    assert!(built.success(), "the guest does not compile");
+    let commands = [
+        "echo", "cat", "wc", "gen", "yes", "exit", "spin", "sleep", "run", "fill", "args", "cwd",
+        "alloc", "recurse", "abort",
+    ];
+    let spec = ImageSpec {
+        name: "test/cli".into(),
+        version: "1.2.3".into(),
+        atoms: vec![(
+            "guest".into(),
+            std::fs::read(scratch().join("guest/wasm32-wasip1/release/guest.wasm")).unwrap(),
+        )],
+        commands: commands.iter().map(|c| ((*c).into(), "guest".into())).collect(),
+        entrypoint: Some("echo".into()),
+        ..ImageSpec::default()
+    };
+    let path = scratch().join(format!("cli-{}.webc", std::process::id()));
+    pack_to(&spec, &path).unwrap();
+    // Compiled once, so that no test is told about it.
+    assert!(runner().arg("compile").arg(&path).output().unwrap().status.success());
+    path
+});
+
+fn cache() -> PathBuf {
+    scratch().join("cache")
+}
+
+fn runner() -> Command {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_runner"));
+    c.env("XDG_CACHE_HOME", cache()).stdin(Stdio::null());
+    c
+}
+
+/// `runner exec OPTIONS IMAGE -- COMMAND`.
+fn exec(options: &[&str], command: &[&str]) -> Output {
+    runner().arg("exec").args(options).arg(&*IMAGE).arg("--").args(command).output().unwrap()
+}
+
+fn out(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stdout).into_owned()
+}
+
+fn err(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stderr).into_owned()
+}
+
+#[test]
+fn output_and_status_pass_through() {
+    let o = exec(&[], &["echo", "hi", "--json"]);
+    assert_eq!((o.status.code(), &*out(&o), &*err(&o)), (Some(0), "hi --json\n", ""));
+    for code in [1, 45, 126, 137, 255] {
+        assert_eq!(exec(&[], &["exit", &code.to_string()]).status.code(), Some(code));
+    }
+    let o = exec(&["--env", "A=b=c", "--env", "HOME=/x", "--cwd", "/tmp"], &["args"]);
+    assert!(out(&o).contains("(\"A\", \"b=c\"), (\"HOME\", \"/x\")"), "{}", out(&o));
+    assert!(out(&o).contains("(\"PWD\", \"/tmp\")") && out(&o).contains("(\"TZ\", \"UTC\")"));
+    assert_eq!(out(&exec(&["--cwd", "/tmp/../etc"], &["cwd"])), "/etc\n");
+}
+
+#[test]
+fn signals_of_the_guest_become_statuses() {
+    let o = exec(&[], &["abort"]);
+    assert_eq!((o.status.code(), &*err(&o)), (Some(134), "abort: aborted\n"));
+    assert_eq!(exec(&[], &["recurse"]).status.code(), Some(139));
+}
+
+#[test]
+fn mistakes_are_one_clear_line_and_a_status() {
+    let bad = scratch().join("bad.webc");
+    std::fs::write(&bad, "not an image").unwrap();
+    let torn = scratch().join("torn.webc");
+    let whole = std::fs::read(&*IMAGE).unwrap();
+    std::fs::write(&torn, &whole[..whole.len() / 2]).unwrap();
+    let image = IMAGE.to_str().unwrap();
+    let (bad, torn) = (bad.to_str().unwrap(), torn.to_str().unwrap());
+    for (args, status, word) in [
+        (&["exec", "/no/such.webc", "--", "x"][..], 125, "No such file"),
+        (&["exec", bad, "x"], 125, "not a Wasibox image"),
+        (&["exec", torn, "x"], 125, "damaged image"),
+        (&["inspect", torn], 125, "damaged image"),
+        (&["exec", image, "nope"], 127, "nope: command not found"),
+        (&["exec", image, "/etc"], 126, "/etc: Permission denied"),
+        (&["exec", "--cwd", "/nowhere", image, "echo"], 125, "/nowhere: No such file"),
+        (&["exec", "--mount", "/no/such:/m", image, "echo"], 125, "cannot mount /no/such"),
+        (&["exec", "--mount", "/tmp:/", image, "echo"], 125, "cannot mount at /"),
+        (&["exec", "--mount", "/tmp", image, "echo"], 2, "is not HOST:GUEST[:ro|rw]"),
+        (&["exec", "--memory", "much", image, "echo"], 2, "is not SIZE"),
+        (&["exec", image], 2, "a command to run is missing"),
+        (&["frob"], 2, "unknown command 'frob'"),
+        (&[], 2, "a command is missing"),
+    ] {
+        let o = runner().args(args).output().unwrap();
+        assert_eq!(o.status.code(), Some(status), "{args:?}: {}", err(&o));
+        assert!(err(&o).starts_with("runner: ") && err(&o).contains(word), "{args:?}: {}", err(&o));
+        let lines = if status == 2 { 2 } else { 1 };
+        assert_eq!((err(&o).lines().count(), &*out(&o)), (lines, ""), "{args:?}: {}", err(&o));
+    }
+}
+
+#[test]
+fn help_and_version_are_printed() {
+    for args in [&["--help"][..], &["-h"], &["exec", "--help"], &["inspect", "-h"]] {
+        let o = runner().args(args).output().unwrap();
+        assert!(o.status.success() && out(&o).contains("Examples:"), "{args:?}");
+    }
+    let o = runner().arg("--version").output().unwrap();
+    assert_eq!(out(&o), concat!("runner ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn inspect_tells_what_is_inside() {
+    let o = runner().arg("inspect").arg(&*IMAGE).output().unwrap();
+    assert!(out(&o).starts_with("test/cli 1.2.3\n") && out(&o).contains("commands  15: echo cat"));
+    let o = runner().args(["inspect", "--json"]).arg(&*IMAGE).output().unwrap();
+    let j: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    assert_eq!((&j["version"], &j["commands"]["wc"]), (&"1.2.3".into(), &"guest".into()));
+}
+
+#[test]
+fn the_time_limit_is_kept_and_told() {
+    for command in [&["spin"][..], &["sleep", "100"], &["run", "/bin/spin"]] {
+        let t = Instant::now();
+        let o = exec(&["--timeout", "0.3"], command);
+        let t = t.elapsed();
+        assert_eq!(o.status.code(), Some(124));
+        assert_eq!(err(&o), "runner: the command was ended after 0.3 s (--timeout)\n");
+        assert!(t < Duration::from_millis(800), "{command:?} took {t:?}");
+    }
+}
+
+#[test]
+fn interrupting_ends_runner_and_guest() {
+    for (signal, status) in
+        [(rustix::process::Signal::INT, 130), (rustix::process::Signal::TERM, 143)]
+    {
+        for command in [&["spin"][..], &["cat"], &["run", "/bin/sleep", "100"]] {
+            let mut child = runner()
+                .arg("exec")
+                .arg(&*IMAGE)
+                .args(command)
+                .stdin(Stdio::piped())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(150));
+            let t = Instant::now();
+            rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal)
+                .unwrap();
+            let code = child.wait().unwrap().code();
+            assert!(t.elapsed() < Duration::from_millis(500), "{command:?} {:?}", t.elapsed());
+            assert!(code == Some(status) || code == Some(130), "{command:?} {code:?}");
+        }
+    }
+}
+
+#[test]
+fn output_streams_and_stops_with_its_reader() {
+    let mut child = runner()
+        .arg("exec")
+        .arg(&*IMAGE)
+        .arg("yes")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 1000];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(first, [b'x'; 1000]);
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(3), "the guest saw EPIPE");
+    let o = exec(&[], &["gen", "50000000"]);
+    assert_eq!(o.stdout.len(), 50_000_000);
+}
+
+#[test]
+fn input_is_passed_as_it_comes() {
+    let mut child = runner()
+        .arg("exec")
+        .arg(&*IMAGE)
+        .arg("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    for word in [b"one\n", b"two\n"] {
+        to.write_all(word).unwrap();
+        let mut b = [0; 4];
+        from.read_exact(&mut b).unwrap();
+        assert_eq!(&b, word);
+    }
+    drop(to);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(out(&exec(&["--no-stdin"], &["wc"])), "0\n");
+}
+
+#[test]
+fn mounts_are_read_only_unless_rw() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("f"), "hello").unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", dir.path().join("ln")).unwrap();
+    let m = |end: &str| format!("{}:/m{end}", dir.path().display());
+    assert_eq!(out(&exec(&["--mount", &m("")], &["cat", "/m/f"])), "hello");
+    assert_eq!(
+        out(&exec(&["--mount", &m("")], &["cat", "/m/ln", "/m/../../etc/hostname"]))
+            .lines()
+            .count(),
+        2
+    );
+    assert_ne!(exec(&["--mount", &m(":ro")], &["fill", "/m/g", "5"]).status.code(), Some(0));
+    assert!(!dir.path().join("g").exists());
+    assert_eq!(exec(&["--mount", &m(":rw")], &["fill", "/m/g", "5"]).status.code(), Some(0));
+    assert_eq!(std::fs::read(dir.path().join("g")).unwrap().len(), 5);
+}
+
+#[test]
+fn json_tells_everything() {
+    let o = exec(&["--json"], &["fill", "/output/a.csv", "3"]);
+    let j: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    assert_eq!(j["exit_code"], 0);
+    assert_eq!(j["stdout"], "wrote 3\n");
+    assert_eq!((&j["truncated"], &j["limit_hit"]), (&false.into(), &serde_json::Value::Null));
+    assert!(j["peak_memory"].as_u64().unwrap() > 65536 && j["duration_ms"].as_f64().unwrap() > 0.0);
+    // printf '\7\7\7' | sha256sum
+    let sha = "6a7dc6f4267242f01f6636a45c31da51c036da1e9879abce7e1d0aaa76aad876";
+    let f = &j["files"][0];
+    assert_eq!(
+        (&f["path"], &f["change"], &f["size"]),
+        (&"/output/a.csv".into(), &"created".into(), &3.into())
+    );
+    assert_eq!(f["mime_type"], "text/csv");
+    assert_eq!(f["sha256"], sha);
+    let o = exec(&["--json", "--output-limit", "1000"], &["yes"]);
+    let j: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    assert_eq!((&j["truncated"], &j["limit_hit"]), (&true.into(), &"output".into()));
+    assert_eq!(j["stdout"].as_str().unwrap().len(), 1000);
+    let o = exec(&["--json", "--timeout", "0.2"], &["spin"]);
+    let j: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    assert_eq!(
+        (o.status.code(), &j["exit_code"], &j["limit_hit"]),
+        (Some(124), &124.into(), &"timeout".into())
+    );
+}
+
+#[test]
+fn limits_are_told_of() {
+    let o = exec(&["--memory", "32M"], &["alloc", "100"]);
+    assert!(out(&o).contains("refused after") && err(&o).contains("--memory"), "{}", err(&o));
+    let o = exec(&["--output-limit", "10K"], &["yes"]);
+    assert_eq!((o.stdout.len(), o.status.code()), (10240, Some(137)));
+    assert!(err(&o).contains("--output-limit"), "{}", err(&o));
+    let o = exec(&["--disk", "1M"], &["fill", "/tmp/f", "2000000"]);
+    assert!(out(&o).starts_with("errno 51"), "{}", out(&o));
+}
+
+#[test]
+fn damaged_machine_code_is_made_anew() {
+    let own = tempfile::tempdir().unwrap();
+    let go = || {
+        let mut c = runner();
+        c.env("XDG_CACHE_HOME", own.path())
+            .arg("exec")
+            .arg(&*IMAGE)
+            .args(["echo", "hi"])
+            .output()
+            .unwrap()
+    };
+    assert!(err(&go()).contains("compiling guest"));
+    assert_eq!(err(&go()), "");
+    let code = std::fs::read_dir(own.path().join("wasibox/aot"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.extension().is_some_and(|e| e == "aot"))
+        .unwrap();
+    let mut bytes = std::fs::read(&code).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&code, bytes).unwrap();
+    let o = go();
+    assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"));
+    assert!(err(&o).contains("was damaged") && err(&o).contains("compiling guest"), "{}", err(&o));
+    assert_eq!(err(&go()), "");
+}
+
+/// The goal of the design: at most 40 ms, whole process, warm.
+#[test]
+fn starting_is_quick() {
+    exec(&[], &["echo", "warm"]);
+    let mut times: Vec<Duration> = (0..21)
+        .map(|_| {
+            let t = Instant::now();
+            assert!(exec(&[], &["echo", "hi"]).status.success());
+            t.elapsed()
+        })
+        .collect();
+    times.sort();
+    assert!(times[10] <= Duration::from_millis(40), "{times:?}");
+}

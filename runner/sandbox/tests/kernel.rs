@@ -1,0 +1,293 @@
+//! The kernel as a guest sees it: `tests/guest` run in the sandbox.
+
+mod common;
+
+use common::*;
+use std::time::{Duration, Instant};
+use wasibox_sandbox::streams::{Capture, Meter};
+use wasibox_sandbox::{LimitHit, Limits, MountSpec, Policy, SandboxError, Status};
+
+#[test]
+fn arguments_environment_and_directory_arrive() {
+    let o = run(&["args", "a b", "", "x\ny", "ü"]);
+    assert_eq!(
+        o.out,
+        "[\"args\", \"a b\", \"\", \"x\\ny\", \"ü\"]\n[(\"HOME\", \"/home/user\"), (\"PATH\", \"/bin\")]\n"
+    );
+    assert_eq!(run(&["cwd"]).out, "/home/user\n");
+    assert_eq!(run(&["/usr/bin/echo", "by", "path"]).out, "by path\n");
+}
+
+#[test]
+fn every_exit_code_is_exact() {
+    for code in [0u8, 1, 2, 45, 125, 126, 127, 128, 137, 200, 255] {
+        assert_eq!(run(&["exit", &code.to_string()]).status, Status::Exited(code));
+    }
+    assert_eq!(run(&["run", "/bin/exit", "254"]).out, "join 0 tag 1 code 254 signal 0\n");
+}
+
+#[test]
+fn commands_that_cannot_be_run_are_told_apart() {
+    let missing = start(&["nope"], Policy::default(), b"").err();
+    assert!(matches!(missing, Some(SandboxError::NotFound(n)) if n == "nope"));
+    for (path, why) in [("/bin", "Permission denied"), ("/tmp/f", "cannot execute binary file")] {
+        let b = sandbox(Policy::default());
+        let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);
+        let how = wasibox_vfs::OpenFlags { write: true, create: true, ..Default::default() };
+        let Ok(wasibox_vfs::Opened::File(f)) = b.vfs().open(&root, b"/tmp/f", how, 0o755) else {
+            panic!()
+        };
+        f.write(0, false, &guest()).unwrap();
+        let e = b.run(spec(&[path], b"").0).err();
+        assert!(
+            matches!(&e, Some(SandboxError::NotExecutable { why: w, .. }) if w == why),
+            "{path} {e:?}"
+        );
+    }
+    assert_eq!(run(&["run", "/bin/nope"]).out, "spawn errno 44\n");
+    assert_eq!(run(&["run", "/etc"]).out, "spawn errno 2\n");
+    assert_eq!(run(&["run", "/dev/null"]).out, "spawn errno 2\n");
+}
+
+#[test]
+fn scripts_run_their_interpreter() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = |name: &str, text: &str| {
+        let p = dir.path().join(name);
+        std::fs::write(&p, text).unwrap();
+        std::fs::set_permissions(&p, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    script("s", "#! /bin/echo one two  \nnot read\n");
+    script("t", "#!/m/s\n");
+    script("loop", "#!/m/loop\n");
+    script("none", "plain text\n");
+    let policy = || Policy { mounts: vec![ro(dir.path(), "/m")], ..Policy::default() };
+    let out = |p: &str| start(&[p, "arg"], policy(), b"").map(|o| o.out);
+    assert_eq!(out("/m/s").unwrap(), "one two /m/s arg\n");
+    assert_eq!(out("/m/t").unwrap(), "one two /m/s /m/t arg\n");
+    assert!(out("/m/loop").is_err());
+    assert!(out("/m/none").is_err());
+    let o = start(&["run", "/m/none"], policy(), b"").unwrap();
+    assert_eq!(o.out, "spawn errno 45\n");
+}
+
+#[test]
+fn pipelines_run_at_once_and_end() {
+    for kind in ["bridge", "fd"] {
+        assert_eq!(run(&["pipeline", "5000000", kind]).out, "5000000\n");
+        let o = run(&["early-end", kind]);
+        let ends = "join 0 tag 1 code 0 signal 0\njoin 0 tag 1 code 3 signal 0\n";
+        assert_eq!(o.out, format!("100\n{ends}"));
+        assert_eq!(o.err, "gen: errno 64\n");
+    }
+}
+
+#[test]
+fn input_passes_through() {
+    let o = start(&["cat"], Policy::default(), b"\0\xff bytes").unwrap();
+    assert_eq!(o.raw, b"\0\xff bytes");
+    assert_eq!(start(&["wc"], Policy::default(), &vec![1; 3_000_000]).unwrap().out, "3000000\n");
+}
+
+#[test]
+fn a_trap_ends_one_process_as_a_signal() {
+    for (command, signal, word) in [
+        ("recurse", 11, "memory access out of bounds"),
+        ("oob", 11, "memory access out of bounds"),
+        ("deep", 11, "stack overflow"),
+        ("abort", 6, "aborted"),
+        ("divide", 8, "division by zero"),
+        ("badcall", 4, "bad indirect call"),
+    ] {
+        let o = run(&[command]);
+        assert_eq!(o.status, Status::Signaled(signal), "{command}");
+        assert!(o.err.starts_with(&format!("{command}: {word}")), "{command}: {}", o.err);
+        assert_eq!(o.err.lines().count(), 1, "{}", o.err);
+        let o = run(&["run", &format!("/bin/{command}")]);
+        let code = 128 + u16::from(signal);
+        assert_eq!(o.out, format!("join 0 tag 2 code {code} signal {signal}\n"));
+        assert_eq!(o.status, Status::Exited(0));
+    }
+}
+
+#[test]
+fn signals_end_processes_at_once() {
+    for (signal, victim) in [("9", "/bin/spin"), ("15", "/bin/spin"), ("2", "/bin/sleep")] {
+        let o = run(&["kill", signal, victim, "30"]);
+        let code = 128 + signal.parse::<u16>().unwrap();
+        assert_eq!(
+            o.out,
+            format!(
+                "exists 0\nkill 0\njoin 0 tag 2 code {code} signal {signal}\nsoon true\ngone 71\nagain 12\n"
+            )
+        );
+    }
+    // SIGCHLD and SIGCONT are ignored by default.
+    let t = Instant::now();
+    let o = run(&["kill", "17", "/bin/sleep", "0.3"]);
+    assert!(o.out.contains("code 0") && t.elapsed() > Duration::from_millis(250), "{}", o.out);
+}
+
+#[test]
+fn the_time_limit_ends_everything() {
+    for command in [
+        &["spin"][..],
+        &["sleep", "60"],
+        &["run", "/bin/spin"],
+        &["run", "/bin/sleep", "60"],
+        &["alloc", "1", "keep"],
+    ] {
+        let limits = Limits { timeout: Some(Duration::from_millis(200)), ..Limits::default() };
+        let t = Instant::now();
+        let o = start(command, Policy { limits, ..Policy::default() }, b"").unwrap();
+        assert_eq!(o.limit, Some(LimitHit::Timeout), "{command:?}");
+        let t = t.elapsed();
+        assert!(t < Duration::from_millis(700), "{command:?} {t:?}");
+    }
+}
+
+#[test]
+fn interrupting_ends_everything() {
+    let b = sandbox(Policy::default());
+    let i = b.interrupter();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        i.interrupt();
+    });
+    let t = Instant::now();
+    let r = b.run(spec(&["run", "/bin/spin"], b"").0).unwrap();
+    assert!(r.interrupted && t.elapsed() < Duration::from_millis(600));
+    // The sandbox is usable again.
+    assert_eq!(b.run(spec(&["true"], b"").0).unwrap().status, Status::Exited(0));
+}
+
+#[test]
+fn background_processes_end_with_the_first() {
+    let o = run(&["leave"]);
+    assert_eq!((o.status, &*o.out), (Status::Exited(7), "left\n"));
+    assert!(o.took < Duration::from_secs(2));
+}
+
+#[test]
+fn memory_is_limited_for_all_processes_together() {
+    let limits = Limits { memory: 64 << 20, ..Limits::default() };
+    let policy = Policy { limits, ..Policy::default() };
+    let o = start(&["alloc", "1000"], policy.clone(), b"").unwrap();
+    let have: u64 = o.out.lines().last().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((40..64).contains(&have), "{}", o.out);
+    assert_eq!(o.limit, Some(LimitHit::Memory));
+    assert!(o.peak > 60 << 20 && o.peak <= 64 << 20);
+    // Each process needs 9 MiB to begin with.
+    let o = start(&["bomb", "100"], policy, b"").unwrap();
+    let n: usize = o.out.split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((3..8).contains(&n) && o.out.contains("then errno 48"), "{}", o.out);
+    assert!(o.out.ends_with("all ended\n"));
+}
+
+#[test]
+fn processes_are_limited() {
+    let limits = Limits { processes: 20, ..Limits::default() };
+    let o = start(&["bomb", "1000"], Policy { limits, ..Policy::default() }, b"").unwrap();
+    assert_eq!(o.out, "started 19 then errno 6\nall ended\n");
+    assert_eq!(o.limit, Some(LimitHit::Processes));
+    let limits = Limits { spawns: 5, ..Limits::default() };
+    let o = start(&["bomb", "1000"], Policy { limits, ..Policy::default() }, b"").unwrap();
+    assert_eq!(o.out, "started 4 then errno 6\nall ended\n");
+}
+
+#[test]
+fn output_is_limited() {
+    let b = sandbox(Policy::default());
+    let meter = Meter::new(Some(100_000));
+    let (mut s, ..) = spec(&["yes"], b"");
+    let out = Capture::new(meter.clone());
+    (s.stdout, s.stderr, s.meter) = (out.clone(), out.clone(), meter);
+    let r = b.run(s).unwrap();
+    assert_eq!((r.limit, out.take().len()), (Some(LimitHit::Output), 100_000));
+}
+
+#[test]
+fn descriptors_are_limited() {
+    assert_eq!(run(&["fds"]).out, "1020 then errno 33\n");
+}
+
+#[test]
+fn disk_is_limited() {
+    let mut limits = Limits::default();
+    limits.disk.bytes = 10 << 20;
+    let o = start(&["fill", "/tmp/f", "1000000000"], Policy { limits, ..Policy::default() }, b"")
+        .unwrap();
+    assert!(o.out.starts_with("errno 51 after 10"), "{}", o.out);
+}
+
+#[test]
+fn hostile_calls_get_errors() {
+    let o = run(&["badcalls"]);
+    assert_eq!(o.status, Status::Exited(0), "{}", o.err);
+    assert!(o.out.starts_with("92 calls"), "{}", o.out);
+}
+
+#[test]
+fn waiting_is_exact() {
+    let want = "zero 0 [100] true\nrel 0 [100] true\nabs 0 [100] true\nempty 0 [100] true\nfull 0 [200] true\n";
+    assert_eq!(run(&["poll"]).out, want);
+}
+
+#[test]
+fn devices_and_bridge_nodes_work_through_libc() {
+    let o = run(&["devices"]);
+    assert_eq!(
+        o.out,
+        "null 0 true\nzero 8 true\nfull 8 true\ntty errno 60\nnothing errno 44\nurandom true\n\
+         full write 51\nby name\nby number\nfd 77 errno 44\n\
+         [\"bin\", \"dev\", \"etc\", \"home\", \"output\", \"tmp\", \"usr\", \"var\"]\n"
+    );
+    let o = run(&["meta"]);
+    assert_eq!(
+        o.out,
+        "b [44, 0]\na 66 errno 0 kind 10 mode 755\nchmod [0, 0]\nmode 700 uid 1000\n\
+         nonsense [28, 0]\nrelative [28, 0]\n"
+    );
+}
+
+#[test]
+fn files_behave_through_libc() {
+    assert_eq!(
+        run(&["files"]).out,
+        "odd\nhello world\nhello world / new / 11\n[\"g\"]\nnew\nSome(55)\nSome(20)\nSome(44)\ntrue\n"
+    );
+}
+
+#[test]
+fn exec_replaces_the_program() {
+    assert_eq!(run(&["exec", "/bin/echo", "a", "b"]).out, "a b\n");
+    assert_eq!(run(&["exec", "/bin/nope"]).out, "errno 44\n");
+}
+
+#[test]
+fn files_stay_for_the_next_command_and_changes_are_listed() {
+    let b = sandbox(Policy::default());
+    let mark = b.mark();
+    b.run(spec(&["fill", "/output/x", "3"], b"").0).unwrap();
+    let (s, out, _) = spec(&["wc"], b"");
+    b.run(s).unwrap();
+    assert_eq!(out.take(), b"0\n");
+    let changes = b.changes(&mark);
+    assert_eq!((changes.len(), &*changes[0].path, changes[0].size), (1, &b"/output/x"[..], 3));
+    assert_eq!(b.read_file(b"/output/x", 100).unwrap(), [7, 7, 7]);
+}
+
+#[test]
+fn mounts_are_read_only_unless_said_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("f"), "hello").unwrap();
+    let policy = |writable| Policy {
+        mounts: vec![MountSpec { writable, ..ro(dir.path(), "/m") }],
+        ..Policy::default()
+    };
+    assert_eq!(start(&["cat", "/m/f"], policy(false), b"").unwrap().out, "hello");
+    let o = start(&["fill", "/m/g", "1"], policy(false), b"").unwrap();
+    assert!(o.err.contains("Read-only file system") && !dir.path().join("g").exists());
+    assert_eq!(start(&["fill", "/m/g", "1"], policy(true), b"").unwrap().out, "wrote 1\n");
+    assert_eq!(std::fs::read(dir.path().join("g")).unwrap(), [7]);
+}
