@@ -198,7 +198,8 @@ impl<'a> Shell<'a> {
         }
         match e.kind {
             ErrorKind::Exit => {
-                let status = if self.state.options.command_string { 127 } else { 1 };
+                let main = self.state.options.command_string && self.state.subshell == 0;
+                let status = if main { 127 } else { 1 };
                 if self.state.options.interactive { Unwind::Discard(1) } else { Unwind::Exit(status) }
             }
             ErrorKind::Limit => Unwind::Exit(1),

@@ -104,8 +104,13 @@ impl Shell<'_> {
         for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
             let text = sh_syntax::print::function(&f.function);
             // The value is what follows the name.
-            let body = text.strip_prefix(name.as_ref()).unwrap_or(&text).trim_ascii_start();
-            env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), body.to_vec()));
+            let head = memchr::memmem::find(&text, b"()").map_or(0, |at| at + 2);
+            let body = text[head..].trim_ascii_start();
+            let value = match body.starts_with(b"{") {
+                true => [b"() ", body].concat(),
+                false => [b"() {  ", body, b"\n}"].concat(),
+            };
+            env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), value));
         }
         env.sort_unstable();
         let env = Rc::new(env);

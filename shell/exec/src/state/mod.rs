@@ -9,12 +9,13 @@
 //! | `options` | `set -o`, `shopt` |
 //! | `traps` | trap table |
 //! | `jobs` | background jobs and their statuses |
-//! | `ship` | the state as bytes, for a spawned shell |
+//! | `ship`, `lines` | the state as bytes, for a spawned shell |
 
 pub mod assign;
 pub mod dynamic;
 pub mod hash;
 pub mod jobs;
+mod lines;
 pub mod options;
 pub mod ship;
 pub mod traps;

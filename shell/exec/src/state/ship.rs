@@ -12,9 +12,11 @@ use std::rc::Rc;
 use box_sys::path;
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{Attributes, Str};
-use sh_syntax::ast::CommandKind;
+use sh_syntax::ast::{Command, CommandKind, List};
+use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
+use super::lines;
 use super::traps::Traps;
 use super::vars::{Slot, Var};
 use super::{Frame, FunctionDef, GetOpts, PipeStatus};
@@ -35,6 +37,10 @@ impl Writer {
     fn bytes(&mut self, b: &[u8]) {
         self.num(b.len() as u64);
         self.0.extend_from_slice(b);
+    }
+    fn lines(&mut self, lines: &[u32]) {
+        self.num(lines.len() as u64);
+        lines.iter().for_each(|l| self.0.extend_from_slice(&l.to_le_bytes()));
     }
 }
 
@@ -57,6 +63,13 @@ impl<'b> Reader<'b> {
     }
     fn text(&mut self) -> Option<Str> {
         self.bytes().map(|b| Rc::new(b.to_vec()))
+    }
+    fn lines(&mut self) -> Option<Vec<u32>> {
+        let n = usize::try_from(self.num()?).ok()?.checked_mul(4)?;
+        let (head, tail) = self.0.split_at_checked(n)?;
+        self.0 = tail;
+        let (words, _) = head.as_chunks::<4>();
+        Some(words.iter().map(|w| u32::from_le_bytes(*w)).collect())
     }
     /// A count of items that each take at least one word.
     fn count(&mut self) -> Option<usize> {
@@ -99,12 +112,42 @@ fn attrs(bits: u64) -> Attributes {
     }
 }
 
+/// Code as it travels.
+#[derive(Debug, Default)]
+pub struct Code {
+    pub text: Vec<u8>,
+    /// The lines of its commands.
+    pub lines: Vec<u32>,
+}
+
+impl Code {
+    pub fn of_command(c: &Command) -> Code {
+        let mut lines = Vec::new();
+        lines::of_command(c, &mut lines);
+        Code { text: sh_syntax::print::command(c), lines }
+    }
+
+    pub fn of_list(l: &List) -> Code {
+        let mut lines = Vec::new();
+        lines::of_list(l, &mut lines);
+        Code { text: sh_syntax::print::list(l), lines }
+    }
+
+    /// The tree again, with its lines.
+    fn parse(&self) -> Result<List, SyntaxError> {
+        let mut list = parse_all(&self.text, &ParseOptions { extglob: true, ..ParseOptions::default() })?;
+        lines::restore(&mut list, &self.lines);
+        Ok(list)
+    }
+}
+
 /// The state and the code to run on it.
-pub fn encode(shell: &mut Shell<'_>, code: &[u8]) -> Vec<u8> {
+pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     let s = &*shell.state;
     let mut w = Writer::default();
     w.num(MAGIC);
-    w.bytes(code);
+    w.bytes(&code.text);
+    w.lines(&code.lines);
     let vars: Vec<_> = s.vars.iter().collect();
     w.num(vars.len() as u64);
     for (name, v) in vars {
@@ -147,6 +190,9 @@ pub fn encode(shell: &mut Shell<'_>, code: &[u8]) -> Vec<u8> {
         w.num(u64::from(f.line));
         w.num(u64::from(f.export) | u64::from(f.readonly) << 1 | u64::from(f.trace) << 2);
         w.bytes(&sh_syntax::print::function(&f.function));
+        let mut all = vec![f.line];
+        lines::of_command(&f.function.body, &mut all);
+        w.lines(&all);
     }
     w.num(s.aliases.len() as u64);
     for (name, text) in s.aliases.iter() {
@@ -212,12 +258,12 @@ pub fn encode(shell: &mut Shell<'_>, code: &[u8]) -> Vec<u8> {
 }
 
 /// Takes over a state; the code to run, or `None` if the bytes are no state.
-pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Vec<u8>> {
+pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     let mut r = Reader(data);
     if r.num()? != MAGIC {
         return None;
     }
-    let code = r.bytes()?.to_vec();
+    let code = Code { text: r.bytes()?.to_vec(), lines: r.lines()? };
     let fresh = std::mem::take(&mut shell.state.vars);
     for _ in 0..r.count()? {
         let name = r.bytes()?;
@@ -252,14 +298,13 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Vec<u8>> {
     if r.num()? != 0 {
         shell.state.vars.push_function_scopes(1);
     }
-    let parse = ParseOptions { extglob: true, ..ParseOptions::default() };
     for _ in 0..r.count()? {
         let name = r.bytes()?;
         let source = r.text()?;
         let line = r.num()? as u32;
         let flags = r.num()?;
-        let text = r.bytes()?;
-        let Ok(list) = parse_all(text, &ParseOptions { first_line: line.max(1), ..parse.clone() }) else { continue };
+        let body = Code { text: r.bytes()?.to_vec(), lines: r.lines()? };
+        let Ok(list) = body.parse() else { continue };
         let function = list.items.iter().find_map(|i| match i.and_or.first.stages.as_slice() {
             [stage] => match &stage.command.kind {
                 CommandKind::Function(f) => Some(f.clone()),
@@ -360,8 +405,7 @@ impl Shell<'_> {
             return 2;
         };
         // Aliases were expanded when the code was first read.
-        let options = ParseOptions { extglob: true, first_line: self.state.line.max(1), ..ParseOptions::default() };
-        let list = match parse_all(&code, &options) {
+        let list = match code.parse() {
             Ok(list) => list,
             Err(e) => {
                 self.syntax_error(&e, None);

@@ -15,6 +15,7 @@ use crate::command::{Found, Pumps};
 use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
+use crate::state::ship::Code;
 use crate::state::vars::{ScopeKind, decimal};
 
 /// Code for a process of its own.
@@ -64,15 +65,15 @@ impl<'c> Detached<'c> {
         and_or.first.stages.first().map(|s| s.command.line)
     }
 
-    /// As source text.
-    pub(crate) fn text(&self) -> Vec<u8> {
+    /// As text with the lines of its commands.
+    pub(crate) fn code(&self) -> Code {
         match self {
-            Detached::Command(c) => sh_syntax::print::command(c),
+            Detached::Command(c) => Code::of_command(c),
             Detached::AndOr(a) => {
                 let item = Item { and_or: (*a).clone(), background: false };
-                sh_syntax::print::list(&List { items: vec![item] })
+                Code::of_list(&List { items: vec![item] })
             }
-            Detached::List(l) => sh_syntax::print::list(l),
+            Detached::List(l) => Code::of_list(l),
         }
     }
 }
@@ -107,14 +108,14 @@ impl Shell<'_> {
             self.state.line = line;
         }
         let Some((s, c)) = code.simple() else {
-            return Ok(self.ship_code(&code.text(), pumps));
+            return Ok(self.ship_code(&code.code(), pumps));
         };
         let literal = match s.words.first() {
             Some(CommandWord::Word(w)) => super::stages::literal(w),
             _ => None,
         };
         if literal.is_some() && !self.is_external(c) {
-            return Ok(self.ship_code(&code.text(), pumps));
+            return Ok(self.ship_code(&code.code(), pumps));
         }
         // Expanded here: this copy of the state is the new process's.
         self.state.line = c.line;
@@ -164,14 +165,14 @@ impl Shell<'_> {
                     redirects: c.redirects.clone(),
                     line: c.line,
                 };
-                Ok(self.ship_code(&sh_syntax::print::command(&command), pumps))
+                Ok(self.ship_code(&Code::of_command(&command), pumps))
             }
         }
     }
 
     /// Runs source text in a spawned shell that gets a copy of this state.
-    pub(crate) fn ship_code(&mut self, text: &[u8], pumps: &mut Pumps) -> Started {
-        match self.try_ship(text, pumps) {
+    pub(crate) fn ship_code(&mut self, code: &Code, pumps: &mut Pumps) -> Started {
+        match self.try_ship(code, pumps) {
             Ok(pid) => Started::Pid(pid),
             Err(e) => {
                 let message = strerror(&e);
@@ -181,8 +182,8 @@ impl Shell<'_> {
         }
     }
 
-    fn try_ship(&mut self, text: &[u8], pumps: &mut Pumps) -> std::io::Result<Pid> {
-        let data = crate::state::ship::encode(self, text);
+    fn try_ship(&mut self, code: &Code, pumps: &mut Pumps) -> std::io::Result<Pid> {
+        let data = crate::state::ship::encode(self, code);
         let (read, mut write) = if data.len() <= box_abi::PIPE_CAPACITY {
             self.sys.pipe()?
         } else {
@@ -209,7 +210,7 @@ impl Shell<'_> {
                 return Err(Unwind::Exit(1));
             }
         }
-        let text = Detached::AndOr(a).text();
+        let text = Detached::AndOr(a).code().text;
         let mut pumps = Pumps::default();
         let no_stdin = !self.state.options.has(SetOpt::Monitor);
         let null = match std::fs::File::open("/dev/null") {

@@ -1,0 +1,131 @@
+//! Line numbers of code that travels as text. Printing a tree loses where its commands stood, so
+//! the lines go along as a list, in the order in which a walk over the tree meets the commands.
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{Command, CommandKind, List};
+
+/// Calls `f` on every command's line, outer commands first. `Rc`s that somebody else holds, too, are
+/// passed over: freshly parsed trees have none.
+fn each_mut(list: &mut List, f: &mut dyn FnMut(&mut u32)) {
+    for item in &mut list.items {
+        let rest = item.and_or.rest.iter_mut().map(|(_, p)| p);
+        for pipeline in std::iter::once(&mut item.and_or.first).chain(rest) {
+            for stage in &mut pipeline.stages {
+                command_mut(&mut stage.command, f);
+            }
+        }
+    }
+}
+
+fn command_mut(c: &mut Command, f: &mut dyn FnMut(&mut u32)) {
+    f(&mut c.line);
+    match &mut c.kind {
+        CommandKind::Brace(l) => each_mut(l, f),
+        CommandKind::Subshell(l) => {
+            if let Some(l) = Rc::get_mut(l) {
+                each_mut(l, f);
+            }
+        }
+        CommandKind::If(i) => {
+            for (condition, body) in &mut i.branches {
+                each_mut(condition, f);
+                each_mut(body, f);
+            }
+            if let Some(l) = &mut i.otherwise {
+                each_mut(l, f);
+            }
+        }
+        CommandKind::While(w) => {
+            each_mut(&mut w.condition, f);
+            each_mut(&mut w.body, f);
+        }
+        CommandKind::For(l) | CommandKind::Select(l) => each_mut(&mut l.body, f),
+        CommandKind::ArithFor(l) => each_mut(&mut l.body, f),
+        CommandKind::Case(k) => k.arms.iter_mut().for_each(|a| each_mut(&mut a.body, f)),
+        CommandKind::Function(d) => {
+            if let Some(d) = Rc::get_mut(d) {
+                command_mut(&mut d.body, f);
+            }
+        }
+        CommandKind::Coproc(k) => {
+            if let Some(b) = Rc::get_mut(&mut k.body) {
+                command_mut(b, f);
+            }
+        }
+        CommandKind::Simple(_) | CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+    }
+}
+
+/// The lines of all commands in a list.
+pub fn of_list(list: &List, out: &mut Vec<u32>) {
+    for item in &list.items {
+        for pipeline in std::iter::once(&item.and_or.first).chain(item.and_or.rest.iter().map(|(_, p)| p)) {
+            pipeline.stages.iter().for_each(|s| of_command(&s.command, out));
+        }
+    }
+}
+
+/// The lines of a command and all commands in it.
+pub fn of_command(c: &Command, out: &mut Vec<u32>) {
+    out.push(c.line);
+    match &c.kind {
+        CommandKind::Brace(l) => of_list(l, out),
+        CommandKind::Subshell(l) => of_list(l, out),
+        CommandKind::If(i) => {
+            for (condition, body) in &i.branches {
+                of_list(condition, out);
+                of_list(body, out);
+            }
+            if let Some(l) = &i.otherwise {
+                of_list(l, out);
+            }
+        }
+        CommandKind::While(w) => {
+            of_list(&w.condition, out);
+            of_list(&w.body, out);
+        }
+        CommandKind::For(l) | CommandKind::Select(l) => of_list(&l.body, out),
+        CommandKind::ArithFor(l) => of_list(&l.body, out),
+        CommandKind::Case(k) => k.arms.iter().for_each(|a| of_list(&a.body, out)),
+        CommandKind::Function(d) => of_command(&d.body, out),
+        CommandKind::Coproc(k) => of_command(&k.body, out),
+        CommandKind::Simple(_) | CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+    }
+}
+
+/// Puts lines back into a freshly parsed list. A list of another length changes nothing.
+pub fn restore(list: &mut List, lines: &[u32]) {
+    let mut now = Vec::new();
+    of_list(list, &mut now);
+    if now.len() != lines.len() {
+        return;
+    }
+    let mut next = lines.iter();
+    each_mut(list, &mut |line| {
+        if let Some(l) = next.next() {
+            *line = *l;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_list, restore};
+    use sh_syntax::parse::{ParseOptions, parse_all};
+
+    #[test]
+    fn lines_survive_printing() {
+        let source = b"\n\nif a; then\n b | c\nfi; f() {\n (x; for i in 1; do\n y\n done) ;}; { case a in b) c\n;; esac; }\n";
+        let tree = parse_all(source, &ParseOptions::default()).unwrap();
+        let mut lines = Vec::new();
+        of_list(&tree, &mut lines);
+        let printed = sh_syntax::print::list(&tree);
+        let mut again = parse_all(&printed, &ParseOptions::default()).unwrap();
+        restore(&mut again, &lines);
+        let mut restored = Vec::new();
+        of_list(&again, &mut restored);
+        assert_eq!(restored, lines);
+        assert_eq!(lines.first(), Some(&3));
+    }
+}
