@@ -43,7 +43,7 @@ pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, Policy};
 pub use programs::{ProgramError, compile_all};
 pub use sandbox::{Interrupt, RunSpec, Sandbox, SandboxError};
-pub use wasibox_vfs::{Change, ChangeKind, DiskLimits, MountError, MountSpec};
+pub use wasibox_vfs::{Change, ChangeKind, DiskLimits, MountError, MountSpec, Stream};
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -51,7 +51,7 @@ impl Budget {
     }
 
     /// Takes `n` bytes for memories that the thread which gets the reservation will
-    /// create ([`Reservation::use_here`]).
+    /// create ([`Reservation::put_here`]).
     pub fn reserve(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
         self.take(n).then(|| Reservation(Held { bytes: n, budget: self.clone() }))
     }
@@ -80,13 +80,20 @@ thread_local! {
     static PREPAID: RefCell<Option<Reservation>> = const { RefCell::new(None) };
 }
 
+/// While it lives, memories created on this thread use the reserved bytes.
+pub struct Put(());
+
 impl Reservation {
-    /// Lets memories that are created on this thread during `f` use the bytes.
-    pub fn use_here<T>(self, f: impl FnOnce() -> T) -> T {
+    /// Lets memories that are created on this thread use the bytes.
+    pub fn put_here(self) -> Put {
         PREPAID.set(Some(self));
-        let result = f();
+        Put(())
+    }
+}
+
+impl Drop for Put {
+    fn drop(&mut self) {
         PREPAID.take();
-        result
     }
 }
 

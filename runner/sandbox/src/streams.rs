@@ -51,17 +51,17 @@ impl Meter {
 impl HostStream {
     /// Reads from a duplicate of `fd`.
     pub fn input(fd: impl AsFd) -> std::io::Result<Arc<dyn Stream>> {
-        HostStream::new(fd.as_fd(), None)
+        Ok(Arc::new(HostStream::dup(fd.as_fd(), None)?))
     }
 
     /// Writes to a duplicate of `fd`, metered.
     pub fn output(fd: impl AsFd, meter: Arc<Meter>) -> std::io::Result<Arc<dyn Stream>> {
-        HostStream::new(fd.as_fd(), Some(meter))
+        Ok(Arc::new(HostStream::dup(fd.as_fd(), Some(meter))?))
     }
 
-    fn new(fd: BorrowedFd<'_>, meter: Option<Arc<Meter>>) -> std::io::Result<Arc<dyn Stream>> {
+    fn dup(fd: BorrowedFd<'_>, meter: Option<Arc<Meter>>) -> std::io::Result<HostStream> {
         let fd = fd.try_clone_to_owned()?;
-        Ok(Arc::new(HostStream { terminal: fd.is_terminal(), fd, meter }))
+        Ok(HostStream { terminal: fd.is_terminal(), fd, meter })
     }
 
     fn poll(&self, write: bool, timeout: Duration) -> PollFlags {
@@ -131,7 +131,7 @@ pub struct BytesInput(Mutex<(Vec<u8>, usize)>);
 
 impl BytesInput {
     /// A stream of these bytes, then end of file.
-    pub fn new(bytes: Vec<u8>) -> Arc<dyn Stream> {
+    pub fn new(bytes: Vec<u8>) -> Arc<BytesInput> {
         Arc::new(BytesInput(Mutex::new((bytes, 0))))
     }
 }

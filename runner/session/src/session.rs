@@ -74,7 +74,7 @@ impl Session {
 
     fn exec(&self, exec: Exec) -> Result<Outcome, Error> {
         let env = exec.environment();
-        let stdin = match exec.input {
+        let stdin: Arc<dyn wasibox_sandbox::Stream> = match exec.input {
             Input::Bytes(b) => BytesInput::new(b),
             Input::Inherit => HostStream::input(std::io::stdin())?,
         };

@@ -269,7 +269,7 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let off = (seed >> 33) % 300_000;
             let n = (seed >> 20) % 9000;
-            if seed % 11 == 0 {
+            if seed.is_multiple_of(11) {
                 c.set_len(off).unwrap();
                 v.resize(off as usize, 0);
             } else {

@@ -6,7 +6,7 @@
 //! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of
 //!    the tree, a place below a host mount, or a bridge node. Symbolic links are
 //!    always followed in the *guest's* name space, by this crate, never by the host.
-//! 3. The operation acts on the [`Loc`] ([`ops`]); opening gives a [`File`], whose
+//! 3. The operation acts on the [`Loc`] ([`ops`], `entries`); opening gives a [`File`], whose
 //!    reads and writes never block: a pipe that is not ready answers
 //!    [`Errno::AGAIN`] and the caller waits by [`File::watch`].
 //!
@@ -30,6 +30,7 @@ pub mod bridge;
 pub mod changes;
 pub mod content;
 pub mod device;
+mod entries;
 pub mod errno;
 pub mod file;
 pub mod host;

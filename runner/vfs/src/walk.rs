@@ -166,7 +166,7 @@ impl Vfs {
             FileKind::Dir => true,
             _ => !slash || how == Last::Entry,
         };
-        plain.then(|| Walk {
+        plain.then_some(Walk {
             parent: Some((Loc::Host(*m, path), last)),
             found: Some(Loc::Host(*m, full)),
             slash,

@@ -60,11 +60,10 @@ fn one(process: &Arc<Process>, module: &Module, memory: Option<Reservation>) -> 
     let env = Env { process: process.clone(), memory: None, handler: None };
     let env = FunctionEnv::new(&mut store, env);
     let imports = link::imports(&mut store, &env, module);
-    let mut make = || Instance::new(&mut store, module, &imports);
-    let made = match memory {
-        Some(m) => m.use_here(make),
-        None => make(),
-    };
+    // Dropped after instantiation: what the module did not need is given back.
+    let reserved = memory.map(Reservation::put_here);
+    let made = Instance::new(&mut store, module, &imports);
+    drop(reserved);
     let instance = match made {
         Ok(i) => i,
         Err(InstantiationError::Start(e)) => return ended_by(process, e),
