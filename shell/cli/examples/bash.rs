@@ -23,8 +23,9 @@ fn run() -> u8 {
     let applet = TABLE.find(&name).or_else(|| TABLE.find(b"bash"));
     let Some(Run::Ctx(run)) = applet.map(|a| a.run) else { return 127 };
     let fds = inherited();
-    let mut env: Env =
-        std::env::vars_os().map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v))).collect();
+    let mut env: Env = std::env::vars_os()
+        .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
+        .collect();
     env.unset(INHERITED_FDS.as_bytes());
     let os = Os::with_applets(|name| TABLE.find(name).is_some());
     let sink = |f: Option<Rc<std::fs::File>>| f.map_or(Sink::Closed, Sink::File);

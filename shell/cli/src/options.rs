@@ -122,14 +122,15 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
     let mut rest = args.get(i..).unwrap_or_default().iter().cloned();
     if command {
         let Some(text) = rest.next() else {
-            return Err(Wrong { message: b"-c: option requires an argument".to_vec(), usage: false });
+            return Err(Wrong {
+                message: b"-c: option requires an argument".to_vec(),
+                usage: false,
+            });
         };
         inv.source = Source::Command(text);
         inv.name = rest.next();
-    } else if !stdin {
-        if let Some(file) = rest.next() {
-            inv.source = Source::File(file);
-        }
+    } else if !stdin && let Some(file) = rest.next() {
+        inv.source = Source::File(file);
     }
     inv.positional = rest.collect();
     Ok(inv)

@@ -32,7 +32,13 @@ fn run(shell: &Path, script: &Path) -> String {
         .arg(script.file_name().unwrap())
         .current_dir(script.parent().unwrap())
         .env_clear()
-        .envs([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("HOME", "/"), ("TMPDIR", "/tmp")])
+        .envs([
+            ("PATH", "/usr/bin:/bin"),
+            ("LC_ALL", "C.UTF-8"),
+            ("TZ", "UTC"),
+            ("HOME", "/"),
+            ("TMPDIR", "/tmp"),
+        ])
         .env("BASH", shell)
         .stdin(Stdio::null())
         .output()

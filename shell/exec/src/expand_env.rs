@@ -22,7 +22,9 @@ impl Env for Shell<'_> {
                 // bash warns and takes the variable as unset.
                 if let Some(Desc::File(f)) = self.state.fds.get(2) {
                     let mut line = self.prefix();
-                    line.extend_from_slice(&[b"warning: ", name, b": circular name reference\n"].concat());
+                    line.extend_from_slice(
+                        &[b"warning: ", name, b": circular name reference\n"].concat(),
+                    );
                     let _ = f.write(&line).and_then(|()| f.flush());
                 }
                 Ok((Cow::Borrowed(b"\0"), None))

@@ -36,7 +36,10 @@ pub struct Running {
 }
 
 impl Shell<'_> {
-    pub(crate) fn start_process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError> {
+    pub(crate) fn start_process_sub(
+        &mut self,
+        sub: &Rc<ProcessSub>,
+    ) -> Result<Vec<u8>, ExpandError> {
         self.sync_output();
         let r = if cfg!(target_os = "wasi") {
             match self.bridged(sub) {
@@ -79,7 +82,13 @@ impl Shell<'_> {
         let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
         self.state.fds.set(n, Some(Desc::File(Rc::new(OpenFile::new(Rc::new(ours), true)))));
-        self.process_subs.push(Running { pid, fd: Some(n), bridge: None, file: None, read: sub.read });
+        self.process_subs.push(Running {
+            pid,
+            fd: Some(n),
+            bridge: None,
+            file: None,
+            read: sub.read,
+        });
         Ok(format!("/dev/fd/{n}").into_bytes())
     }
 
@@ -108,7 +117,8 @@ impl Shell<'_> {
 
     fn filed(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         self.next_pseudo_pid += 1;
-        let path = PathBuf::from(format!("/tmp/.box-sub-{}-{}", self.sys.pid(), self.next_pseudo_pid));
+        let path =
+            PathBuf::from(format!("/tmp/.box-sub-{}-{}", self.sys.pid(), self.next_pseudo_pid));
         let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
         let mut later = None;
         if sub.read {
@@ -141,12 +151,11 @@ impl Shell<'_> {
                 _ => false,
             };
             if let Some((path, later)) = sub.file {
-                if let Some(later) = later {
-                    if let Ok(f) = File::open(&path) {
-                        if let Some(pid) = self.launch(&later, f) {
-                            self.wait_for(pid);
-                        }
-                    }
+                if let Some(later) = later
+                    && let Ok(f) = File::open(&path)
+                    && let Some(pid) = self.launch(&later, f)
+                {
+                    self.wait_for(pid);
                 }
                 let _ = std::fs::remove_file(&path);
                 continue;

@@ -80,10 +80,13 @@ impl Shell<'_> {
                 b'V' => out.extend_from_slice(b"5.2.15"),
                 b'w' | b'W' => {
                     let dir = self.var(b"PWD").unwrap_or_default().to_vec();
-                    let home = self.var(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
+                    let home =
+                        self.var(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
                     let shown = tilde(&dir, home.as_deref());
                     if e == b'W' && shown != b"~" && shown != b"/" {
-                        out.extend_from_slice(shown.rsplit(|c| *c == b'/').next().unwrap_or_default());
+                        out.extend_from_slice(
+                            shown.rsplit(|c| *c == b'/').next().unwrap_or_default(),
+                        );
                     } else {
                         out.extend_from_slice(&shown);
                     }
@@ -93,7 +96,8 @@ impl Shell<'_> {
                 b'[' | b']' => {}
                 b'\\' => out.extend_from_slice(b"\\\\"),
                 b'0'..=b'7' => {
-                    let digits = text[at - 1..].iter().take(3).take_while(|c| matches!(c, b'0'..=b'7'));
+                    let digits =
+                        text[at - 1..].iter().take(3).take_while(|c| matches!(c, b'0'..=b'7'));
                     let n = digits.clone().count();
                     let value = digits.fold(0u32, |v, d| v * 8 + u32::from(d - b'0'));
                     out.push(value as u8);

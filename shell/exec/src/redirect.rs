@@ -96,7 +96,9 @@ impl Shell<'_> {
         }
         let text = match sh_expand::expand_redirect_target(self, word) {
             Ok(t) => t,
-            Err(e) if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") => {
+            Err(e)
+                if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") =>
+            {
                 self.error(&[&e.message]);
                 return Err(None);
             }
@@ -115,7 +117,13 @@ impl Shell<'_> {
         }
     }
 
-    fn both(&mut self, r: &Redirect, append: bool, text: &[u8], saved: &mut Saved) -> Result<(), Failure> {
+    fn both(
+        &mut self,
+        r: &Redirect,
+        append: bool,
+        text: &[u8],
+        saved: &mut Saved,
+    ) -> Result<(), Failure> {
         let op = if append { RedirectOp::Append } else { RedirectOp::Write };
         let desc = self.open(text, op)?;
         self.put(r, 1, Some(desc.clone()), saved);
@@ -182,7 +190,9 @@ impl Shell<'_> {
         match &r.fd {
             RedirectFd::Default => Ok(default),
             RedirectFd::Number(n) if *n < MAX_FD => Ok(*n),
-            RedirectFd::Number(n) => Err(self.complain(&decimal(i64::from(*n)), "Bad file descriptor")),
+            RedirectFd::Number(n) => {
+                Err(self.complain(&decimal(i64::from(*n)), "Bad file descriptor"))
+            }
             RedirectFd::Var { name, subscript } => {
                 let Some(n) = self.state.fds.free_from(FIRST_FREE) else {
                     return Err(self.complain(name, "Too many open files"));

@@ -200,7 +200,11 @@ impl<'a> Shell<'a> {
             ErrorKind::Exit => {
                 let main = self.state.options.command_string && self.state.subshell == 0;
                 let status = if main { 127 } else { 1 };
-                if self.state.options.interactive { Unwind::Discard(1) } else { Unwind::Exit(status) }
+                if self.state.options.interactive {
+                    Unwind::Discard(1)
+                } else {
+                    Unwind::Exit(status)
+                }
             }
             ErrorKind::Limit => Unwind::Exit(1),
             _ => Unwind::Discard(1),

@@ -17,8 +17,18 @@ fn civil(days: i64) -> (i64, u32, u32) {
 const DAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 fn is_leap(y: i64) -> bool {
@@ -138,7 +148,8 @@ fn iso_week(year: i64, yday: i64, weekday: i64) -> (i64, i64) {
     let monday_based = (weekday + 6) % 7;
     let week = (yday - monday_based + 10) / 7;
     let weeks_in = |y: i64| {
-        let p = |y: i64| (y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400)).rem_euclid(7);
+        let p =
+            |y: i64| (y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400)).rem_euclid(7);
         if p(y) == 4 || p(y - 1) == 3 { 53 } else { 52 }
     };
     if week < 1 {

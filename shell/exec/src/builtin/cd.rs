@@ -51,28 +51,31 @@ pub fn cd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if dir.is_empty() {
         return Ok(0);
     }
-    let dotted = matches!(dir.as_slice(), b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
-    if !dir.starts_with(b"/") && !dotted {
-        if let Some(cdpath) = shell.var(b"CDPATH") {
-            for base in cdpath.split(|c| *c == b':') {
-                let base = if base.is_empty() { b".".as_slice() } else { base };
-                let candidate = [base, b"/", dir.as_slice()].concat();
-                if shell.change_dir(&candidate, physical).is_ok() {
-                    if base != b"." || show {
-                        let pwd = path::to_bytes(&shell.state.cwd).to_vec();
-                        shell.out(&[pwd.as_slice(), b"\n"].concat());
-                    }
-                    return Ok(0);
+    let dotted =
+        matches!(dir.as_slice(), b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
+    if !dir.starts_with(b"/")
+        && !dotted
+        && let Some(cdpath) = shell.var(b"CDPATH")
+    {
+        for base in cdpath.split(|c| *c == b':') {
+            let base = if base.is_empty() { b".".as_slice() } else { base };
+            let candidate = [base, b"/", dir.as_slice()].concat();
+            if shell.change_dir(&candidate, physical).is_ok() {
+                if base != b"." || show {
+                    let pwd = path::to_bytes(&shell.state.cwd).to_vec();
+                    shell.out(&[pwd.as_slice(), b"\n"].concat());
                 }
+                return Ok(0);
             }
         }
     }
     let mut r = shell.change_dir(&dir, physical);
-    if r.is_err() && shell.state.options.shopt(ShOpt::CdableVars) {
-        if let Some(value) = shell.var(&dir) {
-            r = shell.change_dir(&value, physical);
-            show = r.is_ok();
-        }
+    if r.is_err()
+        && shell.state.options.shopt(ShOpt::CdableVars)
+        && let Some(value) = shell.var(&dir)
+    {
+        r = shell.change_dir(&value, physical);
+        show = r.is_ok();
     }
     match r {
         Ok(()) => {
@@ -140,7 +143,8 @@ impl Shell<'_> {
         if !meta::may(&s, 1) {
             return Err(std::io::Error::from_raw_os_error(box_sys::errno::code::EACCES));
         }
-        let old = self.var(b"PWD").unwrap_or_else(|| Rc::new(path::to_bytes(&self.state.cwd).to_vec()));
+        let old =
+            self.var(b"PWD").unwrap_or_else(|| Rc::new(path::to_bytes(&self.state.cwd).to_vec()));
         self.state.cwd = Rc::new(target);
         let new = path::to_bytes(&self.state.cwd).to_vec();
         self.set_quietly(b"OLDPWD", &old);

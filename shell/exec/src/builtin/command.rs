@@ -46,18 +46,12 @@ pub fn command(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.state.vars.touch_env();
     }
     let r = if p.has(b'v') || p.has(b'V') {
-        let mut all = true;
+        let how = if p.has(b'V') { super::type_::How::Long } else { super::type_::How::Short };
         let mut any = false;
         for name in p.operands {
-            let found = if p.has(b'V') {
-                super::type_::describe(shell, name, call.name(), super::type_::How::Long, false)
-            } else {
-                super::type_::describe(shell, name, call.name(), super::type_::How::Short, false)
-            };
-            any |= found;
-            all &= found;
+            any |= super::type_::describe(shell, name, call.name(), how, false);
         }
-        Ok(i32::from(!(any && (all || p.operands.len() > 1) || any)))
+        Ok(i32::from(!any))
     } else {
         run(shell, p.operands)
     };
@@ -76,7 +70,15 @@ fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
         let r = shell.run_builtin(b, &inner);
         return match r {
-            Err(crate::Unwind::Exit(s)) if posix && b.name != "exit" && b.name != "exec" && b.name != "eval" && b.name != "." => Ok(s),
+            Err(crate::Unwind::Exit(s))
+                if posix
+                    && b.name != "exit"
+                    && b.name != "exec"
+                    && b.name != "eval"
+                    && b.name != "." =>
+            {
+                Ok(s)
+            }
             other => other,
         };
     }

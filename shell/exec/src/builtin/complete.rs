@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use box_text::glob;
 use box_text::escape::single_quote;
+use box_text::glob;
 use sh_expand::Env as _;
 
 use super::{Call, TABLE};
@@ -31,9 +31,30 @@ fn action_of(letter: u8) -> Option<&'static str> {
 }
 
 const ACTIONS: &[&str] = &[
-    "alias", "arrayvar", "binding", "builtin", "command", "directory", "disabled", "enabled",
-    "export", "file", "function", "group", "helptopic", "hostname", "job", "keyword", "running",
-    "service", "setopt", "shopt", "signal", "stopped", "user", "variable",
+    "alias",
+    "arrayvar",
+    "binding",
+    "builtin",
+    "command",
+    "directory",
+    "disabled",
+    "enabled",
+    "export",
+    "file",
+    "function",
+    "group",
+    "helptopic",
+    "hostname",
+    "job",
+    "keyword",
+    "running",
+    "service",
+    "setopt",
+    "shopt",
+    "signal",
+    "stopped",
+    "user",
+    "variable",
 ];
 
 pub fn compgen(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -56,10 +77,10 @@ pub fn compgen(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             b'W' => words(shell, &value, &word, &mut found),
             b'G' => {
                 let text = [value.as_slice()].concat();
-                if let Ok(w) = sh_syntax::parse::parse_word(&text, &shell.parse_options()) {
-                    if let Ok(list) = sh_expand::expand_words(shell, &[w]) {
-                        found.extend(list.iter().map(|f| f.to_vec()).filter(|f| f.starts_with(&word)));
-                    }
+                if let Ok(w) = sh_syntax::parse::parse_word(&text, &shell.parse_options())
+                    && let Ok(list) = sh_expand::expand_words(shell, &[w])
+                {
+                    found.extend(list.iter().map(|f| f.to_vec()).filter(|f| f.starts_with(&word)));
                 }
             }
             b'F' => {
@@ -125,9 +146,16 @@ fn generate(shell: &mut Shell<'_>, action: &str, word: &[u8], found: &mut Vec<Ve
         "function" => shell.function_names().iter().map(|n| n.to_vec()).collect(),
         "variable" => shell.names_with_prefix(word),
         "arrayvar" | "export" => {
-            let wanted = |a: &sh_expand::Attributes| if action == "export" { a.export } else { a.indexed || a.assoc };
-            let mut names: Vec<Vec<u8>> =
-                shell.state.vars.iter().filter(|(_, v)| wanted(&v.attrs)).map(|(n, _)| n.to_vec()).collect();
+            let wanted = |a: &sh_expand::Attributes| {
+                if action == "export" { a.export } else { a.indexed || a.assoc }
+            };
+            let mut names: Vec<Vec<u8>> = shell
+                .state
+                .vars
+                .iter()
+                .filter(|(_, v)| wanted(&v.attrs))
+                .map(|(n, _)| n.to_vec())
+                .collect();
             names.sort();
             names
         }
@@ -158,7 +186,8 @@ fn generate(shell: &mut Shell<'_>, action: &str, word: &[u8], found: &mut Vec<Ve
             names
         }
         "command" => {
-            let mut names: Vec<Vec<u8>> = TABLE.iter().map(|b| b.name.as_bytes().to_vec()).collect();
+            let mut names: Vec<Vec<u8>> =
+                TABLE.iter().map(|b| b.name.as_bytes().to_vec()).collect();
             names.extend(super::type_::reserved().iter().map(|k| k.to_vec()));
             names.extend(shell.function_names().iter().map(|n| n.to_vec()));
             names.extend(shell.state.aliases.keys().cloned());
@@ -201,7 +230,9 @@ pub fn complete(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         for name in p.operands {
             match specs.get(name.as_slice()) {
-                Some(spec) => out.extend_from_slice(&[b"complete ", spec.as_slice(), b" ", name, b"\n"].concat()),
+                Some(spec) => out.extend_from_slice(
+                    &[b"complete ", spec.as_slice(), b" ", name, b"\n"].concat(),
+                ),
                 None => {
                     shell.builtin_error(call.name(), &[name, b": no completion specification"]);
                     status = 1;

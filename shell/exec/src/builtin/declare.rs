@@ -110,7 +110,7 @@ fn run(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
     }
     let place = if q.global && call.name() != b"local" { Place::Global } else { place };
     if q.functions {
-        return functions(shell, call, &p.operands.to_vec(), q);
+        return functions(shell, call, p.operands, q);
     }
     if p.operands.is_empty() {
         list(shell, call, q, place);
@@ -121,7 +121,11 @@ fn run(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
         for name in p.operands {
             let local_only = call.name() == b"local";
             let found = !local_only
-                || shell.state.vars.get(name).is_some_and(|v| Some(v.level) == shell.state.vars.function_level());
+                || shell
+                    .state
+                    .vars
+                    .get(name)
+                    .is_some_and(|v| Some(v.level) == shell.state.vars.function_level());
             match shell.declare_line(name, b"declare").filter(|_| found) {
                 Some(line) => shell.out(&line),
                 None => {
@@ -144,12 +148,7 @@ pub fn readonly(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     marker(shell, call, "aAfp", |a| a.readonly = true)
 }
 
-fn marker(
-    shell: &mut Shell<'_>,
-    call: &Call<'_>,
-    spec: &str,
-    mark: fn(&mut Attributes),
-) -> Flow {
+fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attributes)) -> Flow {
     let p = match shell.options(call, spec) {
         Ok(p) => p,
         Err(r) => return r,
@@ -163,12 +162,15 @@ fn marker(
     q.on.assoc = p.has(b'A');
     if p.has(b'f') {
         q.functions = true;
-        return functions(shell, call, &p.operands.to_vec(), q);
+        return functions(shell, call, p.operands, q);
     }
     if p.operands.is_empty() || p.has(b'p') && p.operands.is_empty() {
         let mut want = Attributes::default();
         mark(&mut want);
-        let q = Request { on: Attributes { indexed: q.on.indexed, assoc: q.on.assoc, ..want }, ..Request::default() };
+        let q = Request {
+            on: Attributes { indexed: q.on.indexed, assoc: q.on.assoc, ..want },
+            ..Request::default()
+        };
         list(shell, call, q, Place::Visible);
         return Ok(0);
     }
@@ -181,7 +183,8 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     if call.name() == b"local" {
         let level = shell.state.vars.function_level().unwrap_or(0);
         for name in shell.state.vars.locals(level) {
-            let line = if q.print { shell.declare_line(&name, b"declare") } else { shell.set_line(&name) };
+            let line =
+                if q.print { shell.declare_line(&name, b"declare") } else { shell.set_line(&name) };
             if let Some(l) = line {
                 shell.out(&l);
             }
@@ -255,7 +258,13 @@ fn functions(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str], q: Request) 
 }
 
 /// The operands from index `first` of `argv` on, one after another.
-fn operands(shell: &mut Shell<'_>, call: &Call<'_>, first: usize, q: Request, place: Place) -> Flow {
+fn operands(
+    shell: &mut Shell<'_>,
+    call: &Call<'_>,
+    first: usize,
+    q: Request,
+    place: Place,
+) -> Flow {
     let mut status = 0;
     for (i, text) in call.argv.iter().enumerate().skip(first) {
         let tree = call.operands.iter().find(|o| o.index == i);
@@ -321,18 +330,19 @@ fn from_text<'c>(shell: &Shell<'_>, text: &[u8]) -> Option<Target<'c>> {
         });
     };
     // A subscript may itself hold `=`: the parser knows where it ends.
-    if let Some(a) = sh_syntax::parse::parse_assignment(text, &shell.parse_options()) {
-        if a.subscript.is_some() {
-            let close = memchr::memmem::find(text, b"]=").or_else(|| memchr::memmem::find(text, b"]+="))?;
-            let open = memchr::memchr(b'[', text)?;
-            let at = memchr::memchr(b'=', text.get(close..)?)? + close;
-            return Some(Target {
-                name: a.name.to_vec(),
-                subscript: Some(SubscriptText::Text(text.get(open + 1..close)?.to_vec())),
-                append: a.append,
-                value: Value::Scalar(Rc::new(text[at + 1..].to_vec())),
-            });
-        }
+    if let Some(a) = sh_syntax::parse::parse_assignment(text, &shell.parse_options())
+        && a.subscript.is_some()
+    {
+        let close =
+            memchr::memmem::find(text, b"]=").or_else(|| memchr::memmem::find(text, b"]+="))?;
+        let open = memchr::memchr(b'[', text)?;
+        let at = memchr::memchr(b'=', text.get(close..)?)? + close;
+        return Some(Target {
+            name: a.name.to_vec(),
+            subscript: Some(SubscriptText::Text(text.get(open + 1..close)?.to_vec())),
+            append: a.append,
+            value: Value::Scalar(Rc::new(text[at + 1..].to_vec())),
+        });
     }
     let (head, value) = (&text[..eq], &text[eq + 1..]);
     let (name, append) = match head.strip_suffix(b"+") {
@@ -370,7 +380,8 @@ fn apply(
         t.name = target.name.into_owned();
     }
     let name = t.name.clone();
-    let global_hidden = place == Place::Global && shell.state.vars.get(&name).is_some_and(|v| v.level > 0);
+    let global_hidden =
+        place == Place::Global && shell.state.vars.get(&name).is_some_and(|v| v.level > 0);
     if global_hidden {
         return on_hidden_global(shell, &name, t, q);
     }
@@ -386,13 +397,14 @@ fn apply(
     if q.on.nameref {
         return make_nameref(shell, call, &name, t.value, q);
     }
-    if let Some(v) = shell.state.vars.get(&name) {
-        if v.attrs.readonly {
-            let changes = !matches!(t.value, Value::None) || q.off.readonly || q.on.integer && !v.attrs.integer;
-            if changes {
-                let message = [name.as_slice(), b": readonly variable"].concat();
-                return Err(ExpandError { kind: ErrorKind::Readonly, message });
-            }
+    if let Some(v) = shell.state.vars.get(&name)
+        && v.attrs.readonly
+    {
+        let changes =
+            !matches!(t.value, Value::None) || q.off.readonly || q.on.integer && !v.attrs.integer;
+        if changes {
+            let message = [name.as_slice(), b": readonly variable"].concat();
+            return Err(ExpandError { kind: ErrorKind::Readonly, message });
         }
     }
     attributes_before(shell, &name, q, &t)?;
@@ -402,7 +414,12 @@ fn apply(
 }
 
 /// A variable of the function, hiding what was visible.
-fn make_local(shell: &mut Shell<'_>, name: &[u8], level: u32, q: Request) -> Result<(), ExpandError> {
+fn make_local(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    level: u32,
+    q: Request,
+) -> Result<(), ExpandError> {
     if level == 0 {
         return Ok(());
     }
@@ -418,9 +435,9 @@ fn make_local(shell: &mut Shell<'_>, name: &[u8], level: u32, q: Request) -> Res
         }
     }
     let inherit = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
-    let temporary = visible
-        .as_ref()
-        .is_some_and(|v| v.level + 1 == level && shell.state.vars.scope_kind(v.level) == Some(ScopeKind::Temporary));
+    let temporary = visible.as_ref().is_some_and(|v| {
+        v.level + 1 == level && shell.state.vars.scope_kind(v.level) == Some(ScopeKind::Temporary)
+    });
     let allexport = shell.state.options.has(SetOpt::AllExport);
     let v = shell.state.vars.declare(name, level);
     v.attrs.export |= allexport;
@@ -462,7 +479,8 @@ fn make_nameref(
     if let Some(t) = &target {
         let (base, sub) = split_reference(t);
         if !is_name(base) || sub == Some(b"") {
-            let message = [b"`", t.as_slice(), b"': invalid variable name for name reference"].concat();
+            let message =
+                [b"`", t.as_slice(), b"': invalid variable name for name reference"].concat();
             return Err(command_error(message));
         }
         let in_function = shell.state.vars.function_level().is_some();
@@ -530,7 +548,11 @@ fn attributes_before(
         a.assoc = true;
     }
     let compound = matches!(t.value, Value::Array(_));
-    if !q.on.assoc && (q.on.indexed || (compound && !is_assoc) || (t.subscript.is_some() && !is_assoc && !has_value)) {
+    if !q.on.assoc
+        && (q.on.indexed
+            || (compound && !is_assoc)
+            || (t.subscript.is_some() && !is_assoc && !has_value))
+    {
         v.attrs.indexed = true;
     }
     if (v.attrs.indexed || v.attrs.assoc) && v.is_set() {
@@ -564,16 +586,20 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), Expan
             let key = match t.subscript {
                 None => None,
                 Some(SubscriptText::Tree(s)) => Some(sh_expand::subscript_key(shell, name, s)?),
-                Some(SubscriptText::Text(s)) => Some(sh_expand::subscript_text_key(shell, name, &s)?),
+                Some(SubscriptText::Text(s)) => {
+                    Some(sh_expand::subscript_text_key(shell, name, &s)?)
+                }
             };
             if let Some(key) = key {
                 return shell.set_array_element(name, &key, t.append, value);
             }
             // `declare -a "x=(1 2)"`: the text is a compound value.
-            if array && value.starts_with(b"(") && value.ends_with(b")") {
-                if let Ok(elements) = sh_syntax::parse::parse_array(&value, &shell.parse_options()) {
-                    return shell.set_compound(name, &elements, t.append);
-                }
+            if array
+                && value.starts_with(b"(")
+                && value.ends_with(b")")
+                && let Ok(elements) = sh_syntax::parse::parse_array(&value, &shell.parse_options())
+            {
+                return shell.set_compound(name, &elements, t.append);
             }
             if t.append { shell.append_scalar(name, value) } else { shell.set_scalar(name, value) }
         }

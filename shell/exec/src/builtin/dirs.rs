@@ -35,7 +35,8 @@ fn index(arg: &[u8], len: usize) -> Option<Result<usize, ()>> {
         return None;
     }
     let n: usize = std::str::from_utf8(digits).ok()?.parse().unwrap_or(usize::MAX);
-    let at = if *sign == b'+' { Some(n) } else { len.checked_sub(1).and_then(|l| l.checked_sub(n)) };
+    let at =
+        if *sign == b'+' { Some(n) } else { len.checked_sub(1).and_then(|l| l.checked_sub(n)) };
     Some(at.filter(|i| *i < len).ok_or(()))
 }
 
@@ -47,7 +48,10 @@ pub fn dirs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         match index(a, all.len()) {
             Some(Ok(i)) => which = Some(i),
             Some(Err(())) => {
-                shell.builtin_error(call.name(), &[&a[1..], b": directory stack index out of range"]);
+                shell.builtin_error(
+                    call.name(),
+                    &[&a[1..], b": directory stack index out of range"],
+                );
                 return Ok(1);
             }
             None if a.starts_with(b"-") && a.len() > 1 => {
@@ -76,7 +80,8 @@ pub fn dirs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return Ok(0);
     }
     let home = shell.var(b"HOME");
-    let show = |d: &[u8]| if long { d.to_vec() } else { tilde(d, home.as_ref().map(|h| h.as_slice())) };
+    let show =
+        |d: &[u8]| if long { d.to_vec() } else { tilde(d, home.as_ref().map(|h| h.as_slice())) };
     let mut out = Vec::new();
     for (i, d) in all.iter().enumerate() {
         if which.is_some_and(|w| w != i) {

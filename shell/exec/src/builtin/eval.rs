@@ -26,7 +26,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let r = shell.run_text(Text { text, line, name: Some("eval") });
     shell.state.xtrace_depth = shell.state.xtrace_depth.saturating_sub(1);
     shell.state.line = line;
-    if shell.syntax_failed.take().is_some() && shell.state.options.has(SetOpt::Posix) && !shell.state.options.interactive {
+    if shell.syntax_failed.take().is_some()
+        && shell.state.options.has(SetOpt::Posix)
+        && !shell.state.options.interactive
+    {
         return Err(Unwind::Exit(2));
     }
     r

@@ -28,7 +28,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Found::Nothing(m) => {
             let message = match m.message.as_str() {
                 "command not found" => "not found".to_string(),
-                other if name.contains(&b'/') && m.status == 126 => format!("cannot execute: {other}"),
+                other if name.contains(&b'/') && m.status == 126 => {
+                    format!("cannot execute: {other}")
+                }
                 other => other.to_string(),
             };
             shell.builtin_error(call.name(), &[name, b": ", message.as_bytes()]);

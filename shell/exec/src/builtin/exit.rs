@@ -42,17 +42,15 @@ pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let callable = shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
+    let callable =
+        shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
     let s = match (shell.state.trap_status, call.args()) {
         // Without operand, `return` in a trap action means the status before the trap.
         (Some(s), []) => s,
         _ => status(shell, call)?,
     };
     if !callable {
-        shell.builtin_error(
-            call.name(),
-            &[b"can only `return' from a function or sourced script"],
-        );
+        shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
         return Ok(2);
     }
     Err(Unwind::Return(s))

@@ -19,7 +19,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let [spec, name, rest @ ..] = args else { return shell.usage(call.name()) };
     let (spec, name) = (spec.clone(), name.clone());
-    let words = if rest.is_empty() { shell.state.positional.clone() } else { Rc::new(rest.to_vec()) };
+    let words =
+        if rest.is_empty() { shell.state.positional.clone() } else { Rc::new(rest.to_vec()) };
     let (silent, letters) = match spec.strip_prefix(b":") {
         Some(s) => (true, s),
         None => (false, spec.as_slice()),
@@ -57,7 +58,13 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 if silent {
                     optarg = Some(vec![letter]);
                 } else if loud {
-                    let text = [&shell.message_name(), b": illegal option -- ".as_slice(), &[letter], b"\n"].concat();
+                    let text = [
+                        &shell.message_name(),
+                        b": illegal option -- ".as_slice(),
+                        &[letter],
+                        b"\n",
+                    ]
+                    .concat();
                     shell.err(&text);
                 }
             }

@@ -57,7 +57,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 Some((file, _)) => {
                     let file = path::to_bytes(&file).to_vec();
                     if p.has(b'l') {
-                        shell.out(&[b"builtin hash -p ", file.as_slice(), b" ", name, b"\n"].concat());
+                        shell.out(
+                            &[b"builtin hash -p ", file.as_slice(), b" ", name, b"\n"].concat(),
+                        );
                     } else if p.operands.len() > 1 {
                         shell.out(&[name.as_slice(), b"\t", &file, b"\n"].concat());
                     } else {
@@ -76,7 +78,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             if shell.locate(name).is_err() {
                 shell.builtin_error(call.name(), &[name, b": not found"]);
                 status = 1;
-            } else if let Some((_, hits)) = Rc::make_mut(&mut shell.state.hashed).get_mut(name.as_slice()) {
+            } else if let Some((_, hits)) =
+                Rc::make_mut(&mut shell.state.hashed).get_mut(name.as_slice())
+            {
                 *hits = 0;
             }
         }

@@ -28,13 +28,23 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             .iter()
             .filter(|b| match exact {
                 true => b.name.as_bytes() == pattern.as_slice(),
-                false => compiled.is_match(b.name.as_bytes()) || b.name.as_bytes().starts_with(pattern),
+                false => {
+                    compiled.is_match(b.name.as_bytes()) || b.name.as_bytes().starts_with(pattern)
+                }
             })
             .collect();
         if matches.is_empty() {
             shell.builtin_error(
                 call.name(),
-                &[b"no help topics match `", pattern, b"'.  Try `help help' or `man -k ", pattern, b"' or `info ", pattern, b"'."],
+                &[
+                    b"no help topics match `",
+                    pattern,
+                    b"'.  Try `help help' or `man -k ",
+                    pattern,
+                    b"' or `info ",
+                    pattern,
+                    b"'.",
+                ],
             );
             status = 1;
             continue;
@@ -45,7 +55,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             } else if p.has(b's') {
                 out.extend_from_slice(format!("{}: {}\n", b.name, b.synopsis).as_bytes());
             } else {
-                out.extend_from_slice(format!("{}: {}\n    {}\n", b.name, b.synopsis, b.summary).as_bytes());
+                out.extend_from_slice(
+                    format!("{}: {}\n    {}\n", b.name, b.synopsis, b.summary).as_bytes(),
+                );
             }
         }
     }

@@ -62,7 +62,8 @@ impl Shell<'_> {
             return;
         }
         let jobs = Rc::make_mut(&mut self.state.jobs);
-        let pumps: Vec<_> = jobs.list.iter_mut().flat_map(|j| std::mem::take(&mut j.pumps)).collect();
+        let pumps: Vec<_> =
+            jobs.list.iter_mut().flat_map(|j| std::mem::take(&mut j.pumps)).collect();
         for p in pumps {
             crate::command::drain(&p.read, &p.into);
         }
@@ -119,7 +120,10 @@ pub fn jobs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let mut done = Vec::new();
     for job in &jobs.list {
-        if !p.operands.is_empty() && !wanted.contains(&job.id) || p.has(b'r') && job.is_done() || p.has(b's') {
+        if !p.operands.is_empty() && !wanted.contains(&job.id)
+            || p.has(b'r') && job.is_done()
+            || p.has(b's')
+        {
             continue;
         }
         if p.has(b'p') {
@@ -177,7 +181,10 @@ pub fn bg(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     match find(shell, call) {
         Some(id) => {
-            shell.builtin_error(call.name(), &[b"job ", id.to_string().as_bytes(), b" already in background"]);
+            shell.builtin_error(
+                call.name(),
+                &[b"job ", id.to_string().as_bytes(), b" already in background"],
+            );
             Ok(0)
         }
         None => Ok(1),
@@ -205,7 +212,9 @@ pub fn disown(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         let by_pid = super::opts::integer(spec)
             .and_then(|n| u32::try_from(n).ok())
             .and_then(|pid| shell.state.jobs.by_pid(pid).map(|j| j.id));
-        match by_pid.or_else(|| shell.state.jobs.by_spec(spec).ok().filter(|_| spec.starts_with(b"%"))) {
+        match by_pid
+            .or_else(|| shell.state.jobs.by_spec(spec).ok().filter(|_| spec.starts_with(b"%")))
+        {
             Some(id) => ids.push(id),
             None => {
                 shell.builtin_error(call.name(), &[spec, b": no such job"]);

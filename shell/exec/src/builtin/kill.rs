@@ -118,7 +118,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     Err(_) => continue,
                 },
                 None => {
-                    shell.builtin_error(call.name(), &[a, b": arguments must be process or job IDs"]);
+                    shell.builtin_error(
+                        call.name(),
+                        &[a, b": arguments must be process or job IDs"],
+                    );
                     status = 1;
                     continue;
                 }
@@ -134,7 +137,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                         return Err(crate::Unwind::Exit(137));
                     }
                     let outer = pid != shell.state.own_pid && shell.state.subshell > 0;
-                    if outer && pid != shell.sys.pid() || outer && pid == shell.state.shell_pid {
+                    if outer {
                         // For the shell around this subshell: delivered when it goes on.
                         shell.outer_signals |= 1 << (number & 63);
                     } else {
@@ -145,7 +148,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             if let Err(e) = shell.sys.kill(pid, number) {
                 let text = strerror(&e);
-                shell.builtin_error(call.name(), &[b"(", pid.to_string().as_bytes(), b") - ", text.as_bytes()]);
+                shell.builtin_error(
+                    call.name(),
+                    &[b"(", pid.to_string().as_bytes(), b") - ", text.as_bytes()],
+                );
                 status = 1;
             }
         }

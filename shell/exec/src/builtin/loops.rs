@@ -12,7 +12,8 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
         args = &args[1..];
     }
     if shell.state.loop_depth == 0 {
-        shell.builtin_error(call.name(), &[b"only meaningful in a `for', `while', or `until' loop"]);
+        shell
+            .builtin_error(call.name(), &[b"only meaningful in a `for', `while', or `until' loop"]);
         return Err(Ok(0));
     }
     let Some(a) = args.first() else { return Ok(1) };

@@ -43,7 +43,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return Ok(1);
     }
     if shell.state.fds.get(fd).is_none() {
-        shell.builtin_error(call.name(), &[decimal(i64::from(fd)).as_slice(), b": invalid file descriptor: Bad file descriptor"]);
+        shell.builtin_error(
+            call.name(),
+            &[decimal(i64::from(fd)).as_slice(), b": invalid file descriptor: Bad file descriptor"],
+        );
         return Ok(1);
     }
     let name = match shell.follow(&name) {

@@ -96,67 +96,222 @@ const fn special(
 
 /// All builtins, sorted by name.
 pub const TABLE: &[Builtin] = &[
-    special(".", source::run, ". filename [arguments]", "Execute commands from a file in the current shell."),
+    special(
+        ".",
+        source::run,
+        ". filename [arguments]",
+        "Execute commands from a file in the current shell.",
+    ),
     special(":", simple::colon, ":", "Null command."),
     b("[", test::run, "[ arg... ]", "Evaluate conditional expression."),
     b("alias", alias::alias, "alias [-p] [name[=value] ... ]", "Define or display aliases."),
     b("bg", jobs::bg, "bg [job_spec ...]", "Move jobs to the background."),
-    b("bind", simple::colon, "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]", "Set Readline key bindings and variables (no effect here)."),
+    b(
+        "bind",
+        simple::colon,
+        "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]",
+        "Set Readline key bindings and variables (no effect here).",
+    ),
     special("break", loops::break_, "break [n]", "Exit for, while, or until loops."),
     b("builtin", command::builtin, "builtin [shell-builtin [arg ...]]", "Execute shell builtins."),
     b("caller", caller::run, "caller [expr]", "Return the context of the current subroutine call."),
     b("cd", cd::cd, "cd [-L|[-P [-e]] [-@]] [dir]", "Change the shell working directory."),
-    b("command", command::command, "command [-pVv] command [arg ...]", "Execute a simple command or display information about commands."),
-    b("compgen", complete::compgen, "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]", "Display possible completions depending on the options."),
-    b("complete", complete::complete, "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]", "Specify how arguments are to be completed."),
-    b("compopt", complete::compopt, "compopt [-o|+o option] [-DEI] [name ...]", "Modify or display completion options."),
+    b(
+        "command",
+        command::command,
+        "command [-pVv] command [arg ...]",
+        "Execute a simple command or display information about commands.",
+    ),
+    b(
+        "compgen",
+        complete::compgen,
+        "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]",
+        "Display possible completions depending on the options.",
+    ),
+    b(
+        "complete",
+        complete::complete,
+        "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]",
+        "Specify how arguments are to be completed.",
+    ),
+    b(
+        "compopt",
+        complete::compopt,
+        "compopt [-o|+o option] [-DEI] [name ...]",
+        "Modify or display completion options.",
+    ),
     special("continue", loops::continue_, "continue [n]", "Resume for, while, or until loops."),
-    b("declare", declare::declare, "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]", "Set variable values and attributes."),
+    b(
+        "declare",
+        declare::declare,
+        "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]",
+        "Set variable values and attributes.",
+    ),
     b("dirs", dirs::dirs, "dirs [-clpv] [+N] [-N]", "Display directory stack."),
-    b("disown", jobs::disown, "disown [-h] [-ar] [jobspec ... | pid ...]", "Remove jobs from current shell."),
+    b(
+        "disown",
+        jobs::disown,
+        "disown [-h] [-ar] [jobspec ... | pid ...]",
+        "Remove jobs from current shell.",
+    ),
     b("echo", echo::run, "echo [-neE] [arg ...]", "Write arguments to the standard output."),
-    b("enable", enable::run, "enable [-a] [-dnps] [-f filename] [name ...]", "Enable and disable shell builtins."),
+    b(
+        "enable",
+        enable::run,
+        "enable [-a] [-dnps] [-f filename] [name ...]",
+        "Enable and disable shell builtins.",
+    ),
     special("eval", eval::run, "eval [arg ...]", "Execute arguments as a shell command."),
-    special("exec", exec::run, "exec [-cl] [-a name] [command [argument ...]] [redirection ...]", "Replace the shell with the given command."),
+    special(
+        "exec",
+        exec::run,
+        "exec [-cl] [-a name] [command [argument ...]] [redirection ...]",
+        "Replace the shell with the given command.",
+    ),
     special("exit", exit::exit, "exit [n]", "Exit the shell."),
-    special("export", declare::export, "export [-fn] [name[=value] ...] or export -p", "Set export attribute for shell variables."),
+    special(
+        "export",
+        declare::export,
+        "export [-fn] [name[=value] ...] or export -p",
+        "Set export attribute for shell variables.",
+    ),
     b("false", simple::false_, "false", "Return an unsuccessful result."),
-    b("fc", history::fc, "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]", "Display or execute commands from the history list."),
+    b(
+        "fc",
+        history::fc,
+        "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]",
+        "Display or execute commands from the history list.",
+    ),
     b("fg", jobs::fg, "fg [job_spec]", "Move job to the foreground."),
     b("getopts", getopts::run, "getopts optstring name [arg ...]", "Parse option arguments."),
-    b("hash", hash::run, "hash [-lr] [-p pathname] [-dt] [name ...]", "Remember or display program locations."),
-    b("help", help::run, "help [-dms] [pattern ...]", "Display information about builtin commands."),
-    b("history", history::history, "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]", "Display or manipulate the history list."),
-    b("jobs", jobs::jobs, "jobs [-lnprs] [jobspec ...] or jobs -x command [args]", "Display status of jobs."),
-    b("kill", kill::run, "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]", "Send a signal to a job."),
+    b(
+        "hash",
+        hash::run,
+        "hash [-lr] [-p pathname] [-dt] [name ...]",
+        "Remember or display program locations.",
+    ),
+    b(
+        "help",
+        help::run,
+        "help [-dms] [pattern ...]",
+        "Display information about builtin commands.",
+    ),
+    b(
+        "history",
+        history::history,
+        "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]",
+        "Display or manipulate the history list.",
+    ),
+    b(
+        "jobs",
+        jobs::jobs,
+        "jobs [-lnprs] [jobspec ...] or jobs -x command [args]",
+        "Display status of jobs.",
+    ),
+    b(
+        "kill",
+        kill::run,
+        "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
+        "Send a signal to a job.",
+    ),
     b("let", arith_let::run, "let arg [arg ...]", "Evaluate arithmetic expressions."),
     b("local", declare::local, "local [option] name[=value] ...", "Define local variables."),
     b("logout", exit::logout, "logout [n]", "Exit a login shell."),
-    b("mapfile", mapfile::run, "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]", "Read lines from the standard input into an indexed array variable."),
+    b(
+        "mapfile",
+        mapfile::run,
+        "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
+        "Read lines from the standard input into an indexed array variable.",
+    ),
     b("popd", dirs::popd, "popd [-n] [+N | -N]", "Remove directories from stack."),
-    b("printf", printf::run, "printf [-v var] format [arguments]", "Formats and prints ARGUMENTS under control of the FORMAT."),
+    b(
+        "printf",
+        printf::run,
+        "printf [-v var] format [arguments]",
+        "Formats and prints ARGUMENTS under control of the FORMAT.",
+    ),
     b("pushd", dirs::pushd, "pushd [-n] [+N | -N | dir]", "Add directories to stack."),
     b("pwd", cd::pwd, "pwd [-LP]", "Print the name of the current working directory."),
-    b("read", read::run, "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]", "Read a line from the standard input and split it into fields."),
-    b("readarray", mapfile::run, "readarray [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]", "Read lines from a file into an array variable."),
-    special("readonly", declare::readonly, "readonly [-aAf] [name[=value] ...] or readonly -p", "Mark shell variables as unchangeable."),
+    b(
+        "read",
+        read::run,
+        "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]",
+        "Read a line from the standard input and split it into fields.",
+    ),
+    b(
+        "readarray",
+        mapfile::run,
+        "readarray [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
+        "Read lines from a file into an array variable.",
+    ),
+    special(
+        "readonly",
+        declare::readonly,
+        "readonly [-aAf] [name[=value] ...] or readonly -p",
+        "Mark shell variables as unchangeable.",
+    ),
     special("return", exit::return_, "return [n]", "Return from a shell function."),
-    special("set", set::run, "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]", "Set or unset values of shell options and positional parameters."),
+    special(
+        "set",
+        set::run,
+        "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]",
+        "Set or unset values of shell options and positional parameters.",
+    ),
     special("shift", shift::run, "shift [n]", "Shift positional parameters."),
     b("shopt", shopt::run, "shopt [-pqsu] [-o] [optname ...]", "Set and unset shell options."),
-    special("source", source::run, "source filename [arguments]", "Execute commands from a file in the current shell."),
+    special(
+        "source",
+        source::run,
+        "source filename [arguments]",
+        "Execute commands from a file in the current shell.",
+    ),
     b("suspend", simple::suspend, "suspend [-f]", "Suspend shell execution."),
     b("test", test::run, "test [expr]", "Evaluate conditional expression."),
     special("times", simple::times, "times", "Display process times."),
-    special("trap", trap::run, "trap [-lp] [[arg] signal_spec ...]", "Trap signals and other events."),
+    special(
+        "trap",
+        trap::run,
+        "trap [-lp] [[arg] signal_spec ...]",
+        "Trap signals and other events.",
+    ),
     b("true", simple::colon, "true", "Return a successful result."),
-    b("type", type_::run, "type [-afptP] name [name ...]", "Display information about command type."),
-    b("typeset", declare::declare, "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]", "Set variable values and attributes."),
-    b("ulimit", ulimit::run, "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]", "Modify shell resource limits."),
+    b(
+        "type",
+        type_::run,
+        "type [-afptP] name [name ...]",
+        "Display information about command type.",
+    ),
+    b(
+        "typeset",
+        declare::declare,
+        "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]",
+        "Set variable values and attributes.",
+    ),
+    b(
+        "ulimit",
+        ulimit::run,
+        "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]",
+        "Modify shell resource limits.",
+    ),
     b("umask", umask::run, "umask [-p] [-S] [mode]", "Display or set file mode mask."),
-    b("unalias", alias::unalias, "unalias [-a] name [name ...]", "Remove each NAME from the list of defined aliases."),
-    special("unset", unset::run, "unset [-f] [-v] [-n] [name ...]", "Unset values and attributes of shell variables and functions."),
-    b("wait", wait::run, "wait [-fn] [-p var] [id ...]", "Wait for job completion and return exit status."),
+    b(
+        "unalias",
+        alias::unalias,
+        "unalias [-a] name [name ...]",
+        "Remove each NAME from the list of defined aliases.",
+    ),
+    special(
+        "unset",
+        unset::run,
+        "unset [-f] [-v] [-n] [name ...]",
+        "Unset values and attributes of shell variables and functions.",
+    ),
+    b(
+        "wait",
+        wait::run,
+        "wait [-fn] [-p var] [id ...]",
+        "Wait for job completion and return exit status.",
+    ),
 ];
 
 /// The builtin of this name, enabled or not.
@@ -174,12 +329,12 @@ impl Shell<'_> {
     /// Calls a builtin and reports a write error of its output.
     pub(crate) fn run_builtin(&mut self, b: &'static Builtin, call: &Call<'_>) -> Flow {
         let r = (b.run)(self, call);
-        if self.output_error.is_some() || self.dirty.as_ref().is_some_and(|d| !d.stream) {
-            if let Some(e) = self.finish_output() {
-                let text = box_sys::strerror(&e);
-                self.builtin_error(call.name(), &[b"write error: ", text.as_bytes()]);
-                return r.map(|s| if s == 0 { 1 } else { s });
-            }
+        if (self.output_error.is_some() || self.dirty.as_ref().is_some_and(|d| !d.stream))
+            && let Some(e) = self.finish_output()
+        {
+            let text = box_sys::strerror(&e);
+            self.builtin_error(call.name(), &[b"write error: ", text.as_bytes()]);
+            return r.map(|s| if s == 0 { 1 } else { s });
         }
         r
     }

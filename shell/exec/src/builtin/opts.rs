@@ -75,7 +75,10 @@ impl Shell<'_> {
                         i += 1;
                     } else {
                         let shown = [b'-', letter];
-                        self.builtin_error(call.name(), &[&shown, b": option requires an argument"]);
+                        self.builtin_error(
+                            call.name(),
+                            &[&shown, b": option requires an argument"],
+                        );
                         return Err(self.usage(call.name()));
                     }
                     at = arg.len();

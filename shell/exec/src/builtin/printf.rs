@@ -301,7 +301,8 @@ impl Printer<'_, '_> {
                 long_double(&mut self.out, &spec, d.conversion, &n);
             }
             b'T' => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+                let now =
+                    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
                 let time = match self.args.get(self.next) {
                     // -1 is now, -2 when the shell started.
                     None => now as i64,
@@ -351,8 +352,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     }
     let Some((format, args)) = p.operands.split_first() else { return shell.usage(call.name()) };
-    let mut printer =
-        Printer { shell, args, next: 0, out: Vec::new(), status: 0, stop: false };
+    let mut printer = Printer { shell, args, next: 0, out: Vec::new(), status: 0, stop: false };
     loop {
         let before = printer.next;
         let r = printer.pass(format);
@@ -383,9 +383,12 @@ mod tests {
 
     #[test]
     fn directives_end_where_they_should() {
-        for (text, len, conversion) in
-            [(&b"-08.3f|"[..], 6, b'f'), (b"(%Y)Tx", 5, b'T'), (b"*.*q", 4, b'q'), (b"lld", 3, b'd')]
-        {
+        for (text, len, conversion) in [
+            (&b"-08.3f|"[..], 6, b'f'),
+            (b"(%Y)Tx", 5, b'T'),
+            (b"*.*q", 4, b'q'),
+            (b"lld", 3, b'd'),
+        ] {
             let d = directive(text).unwrap_or_else(|_| panic!("{text:?}"));
             assert_eq!((d.len, d.conversion), (len, conversion));
         }

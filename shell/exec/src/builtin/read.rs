@@ -76,7 +76,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     let mut timeout = None;
     if let Some(t) = p.value(b't').cloned() {
-        match std::str::from_utf8(&t).ok().and_then(|t| t.parse::<f64>().ok()).filter(|t| *t >= 0.0) {
+        match std::str::from_utf8(&t).ok().and_then(|t| t.parse::<f64>().ok()).filter(|t| *t >= 0.0)
+        {
             Some(t) => timeout = Some(t),
             None => {
                 shell.builtin_error(call.name(), &[&t, b": invalid timeout specification"]);
@@ -91,11 +92,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             return Ok(1);
         }
     }
-    if let Some(prompt) = p.value(b'p') {
-        if shell.fd_is_terminal(fd) {
-            let prompt = prompt.clone();
-            shell.err(&prompt);
-        }
+    if let Some(prompt) = p.value(b'p')
+        && shell.fd_is_terminal(fd)
+    {
+        let prompt = prompt.clone();
+        shell.err(&prompt);
     }
     if timeout == Some(0.0) {
         // Only whether input is there.
@@ -366,10 +367,11 @@ fn remainder(line: &Line, at: usize, ifs: &Ifs) -> Str {
     while end > start && blank(end - 1) {
         end -= 1;
     }
-    if let Some((value, next)) = field(line, start, ifs) {
-        if next >= text.len() && start + value.len() < text.len() {
-            return value;
-        }
+    if let Some((value, next)) = field(line, start, ifs)
+        && next >= text.len()
+        && start + value.len() < text.len()
+    {
+        return value;
     }
     Rc::new(text[start..end].to_vec())
 }

@@ -74,10 +74,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(Unwind::Return(s)) => Ok(s),
         other => other,
     };
-    if shell.state.traps.has_return && !matches!(r, Err(Unwind::Exit(_))) {
-        if let Err(u) = shell.run_return_trap() {
-            r = Err(u);
-        }
+    if shell.state.traps.has_return
+        && !matches!(r, Err(Unwind::Exit(_)))
+        && let Err(u) = shell.run_return_trap()
+    {
+        r = Err(u);
     }
     Rc::make_mut(&mut shell.state.frames).pop();
     shell.state.line = line;

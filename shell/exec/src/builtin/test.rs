@@ -56,8 +56,19 @@ struct Parser<'s, 'a> {
 fn is_binary(op: &[u8]) -> bool {
     matches!(
         op,
-        b"=" | b"==" | b"!=" | b"<" | b">" | b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge"
-            | b"-nt" | b"-ot" | b"-ef"
+        b"=" | b"=="
+            | b"!="
+            | b"<"
+            | b">"
+            | b"-eq"
+            | b"-ne"
+            | b"-lt"
+            | b"-le"
+            | b"-gt"
+            | b"-ge"
+            | b"-nt"
+            | b"-ot"
+            | b"-ef"
     )
 }
 
@@ -176,17 +187,17 @@ impl Parser<'_, '_> {
             self.at += 1;
             return Ok(t);
         }
-        if let (Some(op), Some(right)) = (args.get(self.at + 1), args.get(self.at + 2)) {
-            if is_binary(op) {
-                self.at += 3;
-                return self.binary(first, op, right);
-            }
+        if let (Some(op), Some(right)) = (args.get(self.at + 1), args.get(self.at + 2))
+            && is_binary(op)
+        {
+            self.at += 3;
+            return self.binary(first, op, right);
         }
-        if is_unary(first) {
-            if let Some(operand) = args.get(self.at + 1) {
-                self.at += 2;
-                return self.unary(first, operand);
-            }
+        if is_unary(first)
+            && let Some(operand) = args.get(self.at + 1)
+        {
+            self.at += 2;
+            return self.unary(first, operand);
         }
         self.at += 1;
         Ok(!first.is_empty())
@@ -218,7 +229,9 @@ impl Parser<'_, '_> {
             b">" => a > b,
             b"-nt" | b"-ot" | b"-ef" => binary_files(self.shell, op, a, b),
             _ => {
-                let number = |t: &Str| integer(t).ok_or_else(|| fail(&[t, b": integer expression expected"]));
+                let number = |t: &Str| {
+                    integer(t).ok_or_else(|| fail(&[t, b": integer expression expected"]))
+                };
                 let (x, y) = (number(a)?, number(b)?);
                 match op {
                     b"-eq" => x == y,
@@ -263,7 +276,9 @@ pub(crate) fn unary(shell: &mut Shell<'_>, op: u8, operand: &[u8]) -> Option<boo
             return Some(false);
         }
         if op == b'p' {
-            return Some(!matches!(desc, Some(crate::io::Desc::File(f)) if f.is_seekable() || f.is_terminal()));
+            return Some(
+                !matches!(desc, Some(crate::io::Desc::File(f)) if f.is_seekable() || f.is_terminal()),
+            );
         }
     }
     let follow = !matches!(op, b'h' | b'L');

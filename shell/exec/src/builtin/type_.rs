@@ -23,8 +23,28 @@ pub enum How {
 }
 
 const RESERVED: &[&[u8]] = &[
-    b"!", b"[[", b"]]", b"case", b"coproc", b"do", b"done", b"elif", b"else", b"esac", b"fi",
-    b"for", b"function", b"if", b"in", b"select", b"then", b"time", b"until", b"while", b"{", b"}",
+    b"!",
+    b"[[",
+    b"]]",
+    b"case",
+    b"coproc",
+    b"do",
+    b"done",
+    b"elif",
+    b"else",
+    b"esac",
+    b"fi",
+    b"for",
+    b"function",
+    b"if",
+    b"in",
+    b"select",
+    b"then",
+    b"time",
+    b"until",
+    b"while",
+    b"{",
+    b"}",
 ];
 
 pub fn is_reserved(name: &[u8]) -> bool {
@@ -85,7 +105,13 @@ pub fn describe(shell: &mut Shell<'_>, name: &[u8], command: &[u8], how: How, al
     found
 }
 
-fn describe_all(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool, no_functions: bool) -> bool {
+fn describe_all(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    how: How,
+    all: bool,
+    no_functions: bool,
+) -> bool {
     let mut found = false;
     let say = |shell: &mut Shell<'_>, long: &[&[u8]], short: &[u8], kind: &[u8]| {
         let line = match how {
@@ -109,20 +135,22 @@ fn describe_all(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool, no_func
         say(shell, &[name, b" is a shell keyword"], name, b"keyword");
         found = true;
     }
-    if (all || !found) && !no_functions {
-        if let Some(f) = shell.state.functions.get(name).cloned() {
-            let body = match how {
-                How::Long => sh_syntax::print::function(&f.function),
-                _ => Vec::new(),
-            };
-            say(shell, &[name, b" is a function\n", &body], name, b"function");
-            found = true;
-        }
+    if (all || !found)
+        && !no_functions
+        && let Some(f) = shell.state.functions.get(name).cloned()
+    {
+        let body = match how {
+            How::Long => sh_syntax::print::function(&f.function),
+            _ => Vec::new(),
+        };
+        say(shell, &[name, b" is a function\n", &body], name, b"function");
+        found = true;
     }
     if (all || !found) && shell.builtin(name).is_some() {
         let posix_special = super::is_special(name)
             && shell.state.options.has(crate::state::options::SetOpt::Posix);
-        let what: &[u8] = if posix_special { b" is a special shell builtin" } else { b" is a shell builtin" };
+        let what: &[u8] =
+            if posix_special { b" is a special shell builtin" } else { b" is a shell builtin" };
         say(shell, &[name, what], name, b"builtin");
         found = true;
     }

@@ -97,8 +97,12 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         match apply(shell.state.umask, mode) {
             Some(m) => shell.state.umask = m,
             None => {
-                let c = mode.iter().find(|c| !b"ugoarwxXst+-=,".contains(c)).copied().unwrap_or(b' ');
-                shell.builtin_error(call.name(), &[b"`", &[c], b"': invalid symbolic mode operator"]);
+                let c =
+                    mode.iter().find(|c| !b"ugoarwxXst+-=,".contains(c)).copied().unwrap_or(b' ');
+                shell.builtin_error(
+                    call.name(),
+                    &[b"`", &[c], b"': invalid symbolic mode operator"],
+                );
                 return Ok(1);
             }
         }

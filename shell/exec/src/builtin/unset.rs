@@ -17,7 +17,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(r) => return r,
     };
     if p.has(b'f') && p.has(b'v') {
-        shell.builtin_error(call.name(), &[b"cannot simultaneously unset a function and a variable"]);
+        shell.builtin_error(
+            call.name(),
+            &[b"cannot simultaneously unset a function and a variable"],
+        );
         return Ok(1);
     }
     let mut status = 0;
@@ -37,7 +40,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             status = 1;
             continue;
         }
-        if !p.has(b'v') && !p.has(b'n') && shell.state.vars.get(name).is_none() && shell.state.functions.contains_key(arg.as_slice()) {
+        if !p.has(b'v')
+            && !p.has(b'n')
+            && shell.state.vars.get(name).is_none()
+            && shell.state.functions.contains_key(arg.as_slice())
+        {
             status |= function(shell, call, arg);
             continue;
         }
@@ -47,7 +54,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             shell.builtin_error(call.name(), &[&e.message]);
             status = 1;
-            if e.kind == ErrorKind::Readonly && shell.state.options.has(SetOpt::Posix) && !shell.state.options.interactive {
+            if e.kind == ErrorKind::Readonly
+                && shell.state.options.has(SetOpt::Posix)
+                && !shell.state.options.interactive
+            {
                 return Err(crate::Unwind::Exit(1));
             }
         }
@@ -60,10 +70,10 @@ fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
         shell.builtin_error(call.name(), &[name, b": cannot unset: readonly function"]);
         return 1;
     }
-    if let Some(f) = Rc::make_mut(&mut shell.state.functions).remove(name) {
-        if f.export {
-            shell.state.vars.touch_env();
-        }
+    if let Some(f) = Rc::make_mut(&mut shell.state.functions).remove(name)
+        && f.export
+    {
+        shell.state.vars.touch_env();
     }
     0
 }
@@ -108,7 +118,8 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), ExpandE
                 match a.resolve(i) {
                     Some(i) => a.unset(i),
                     None => {
-                        let message = [b"[", decimal(i).as_slice(), b"]: bad array subscript"].concat();
+                        let message =
+                            [b"[", decimal(i).as_slice(), b"]: bad array subscript"].concat();
                         return Err(command_error(message));
                     }
                 };
@@ -116,7 +127,11 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), ExpandE
             Ok(())
         }
         Some(Slot::Assoc(_)) => {
-            let key = if all { OwnedKey::Name(sub.to_vec()) } else { sh_expand::subscript_text_key(shell, name, sub)? };
+            let key = if all {
+                OwnedKey::Name(sub.to_vec())
+            } else {
+                sh_expand::subscript_text_key(shell, name, sub)?
+            };
             let key = match key {
                 OwnedKey::Name(n) => n,
                 OwnedKey::Index(i) => decimal(i),

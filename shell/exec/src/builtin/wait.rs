@@ -84,7 +84,10 @@ fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: u32) -> i32 {
         Rc::make_mut(&mut shell.state.jobs).remember(pid, status);
         return status;
     }
-    shell.builtin_error(call.name(), &[b"pid ", &decimal(i64::from(pid)), b" is not a child of this shell"]);
+    shell.builtin_error(
+        call.name(),
+        &[b"pid ", &decimal(i64::from(pid)), b" is not a child of this shell"],
+    );
     127
 }
 
@@ -113,7 +116,11 @@ fn wait_any(
         return Ok(127);
     }
     // Jobs whose output we carry must be read, else they may never end.
-    if let Some(id) = ids.iter().copied().find(|id| shell.state.jobs.find(*id).is_some_and(|j| !j.pumps.is_empty())) {
+    if let Some(id) = ids
+        .iter()
+        .copied()
+        .find(|id| shell.state.jobs.find(*id).is_some_and(|j| !j.pumps.is_empty()))
+    {
         let pid = shell.state.jobs.find(id).map_or(0, |j| j.last_pid());
         let s = shell.wait_job(id);
         set_pid(shell, pid);

@@ -54,7 +54,8 @@ impl Shell<'_> {
         self.state.vars.push_scope(ScopeKind::Function);
         // DEBUG and RETURN reach into functions only with functrace or `declare -t`.
         let traced = def.trace || self.state.options.has(SetOpt::FuncTrace);
-        let traps = (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        let traps =
+            (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
         if !traced {
             self.state.traps.has_debug = false;
             self.state.traps.has_return = false;
@@ -62,7 +63,8 @@ impl Shell<'_> {
         if !(self.state.options.has(SetOpt::ErrTrace)) {
             self.state.traps.has_err = false;
         }
-        let inner = (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        let inner =
+            (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
         let r = self.command_in_function(def);
         let r = match r {
             Err(Unwind::Return(status)) => Ok(status),
@@ -80,7 +82,8 @@ impl Shell<'_> {
             }
         }
         // A trap set inside of the function stays in force; else the flags come back.
-        let now = (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        let now =
+            (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
         if now.0 == inner.0 {
             self.state.traps.has_debug = traps.0;
         }

@@ -45,10 +45,10 @@ impl Missing {
 impl Shell<'_> {
     /// Functions come before builtins; in POSIX mode special builtins come first.
     pub(crate) fn find_command(&mut self, name: &[u8]) -> Found {
-        if let Some(f) = self.state.functions.get(name) {
-            if !(self.state.options.has(SetOpt::Posix) && builtin::is_special(name)) {
-                return Found::Function(f.clone());
-            }
+        if let Some(f) = self.state.functions.get(name)
+            && !(self.state.options.has(SetOpt::Posix) && builtin::is_special(name))
+        {
+            return Found::Function(f.clone());
         }
         if let Some(b) = self.builtin(name) {
             return Found::Builtin(b);
@@ -114,12 +114,14 @@ impl Shell<'_> {
     /// How a file is started.
     fn inspect(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, Missing> {
         match program::inspect(&file, self.table) {
-            Ok(Program::Direct) => {
-                Ok(ProgramFile { program: file.clone(), leading: None, file })
-            }
+            Ok(Program::Direct) => Ok(ProgramFile { program: file.clone(), leading: None, file }),
             Ok(Program::ShellText) => {
                 let leading = vec![b"bash".to_vec(), self.as_called(name, &file)];
-                Ok(ProgramFile { program: PathBuf::from("/bin/bash"), leading: Some(leading), file })
+                Ok(ProgramFile {
+                    program: PathBuf::from("/bin/bash"),
+                    leading: Some(leading),
+                    file,
+                })
             }
             Ok(Program::Script { interpreter, argument }) => {
                 let mut leading = vec![interpreter.clone()];
@@ -134,7 +136,11 @@ impl Shell<'_> {
                 if !ours && !program::is_executable(&found) {
                     let i = String::from_utf8_lossy(&interpreter).into_owned();
                     let status = if found.exists() { 126 } else { 127 };
-                    let why = if status == 126 { "Permission denied" } else { "No such file or directory" };
+                    let why = if status == 126 {
+                        "Permission denied"
+                    } else {
+                        "No such file or directory"
+                    };
                     return Err(Missing::new(status, format!("{i}: bad interpreter: {why}")));
                 }
                 Ok(ProgramFile { program: found, leading: Some(leading), file })

@@ -111,12 +111,13 @@ impl Shell<'_> {
     /// A command that cannot be run: the message, or the user's `command_not_found_handle`.
     pub(crate) fn command_missing(&mut self, m: &Missing, argv: &[Str]) -> Flow {
         let handler = b"command_not_found_handle".as_slice();
-        if m.status == 127 && m.message == "command not found" {
-            if let Some(f) = self.state.functions.get(handler).cloned() {
-                let mut call = vec![Rc::new(handler.to_vec())];
-                call.extend_from_slice(argv);
-                return Ok(self.in_subshell(|s| s.call_function(&f, &call)));
-            }
+        if m.status == 127
+            && m.message == "command not found"
+            && let Some(f) = self.state.functions.get(handler).cloned()
+        {
+            let mut call = vec![Rc::new(handler.to_vec())];
+            call.extend_from_slice(argv);
+            return Ok(self.in_subshell(|s| s.call_function(&f, &call)));
         }
         self.error(&[&argv[0], b": ", m.message.as_bytes()]);
         Ok(m.status)

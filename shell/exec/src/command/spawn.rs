@@ -75,10 +75,10 @@ impl Shell<'_> {
     /// The environment children get: all exported variables and functions.
     pub(crate) fn child_env(&mut self) -> EnvList {
         let generation = self.state.vars.env_generation();
-        if let Some((g, env)) = &self.env_cache {
-            if *g == generation {
-                return env.clone();
-            }
+        if let Some((g, env)) = &self.env_cache
+            && *g == generation
+        {
+            return env.clone();
         }
         let mut env: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         let mut dynamic = Vec::new();

@@ -56,9 +56,7 @@ impl FdTable {
         let slots = Rc::make_mut(&mut self.slots);
         let n = n as usize;
         if slots.len() <= n {
-            if desc.is_none() {
-                return None;
-            }
+            desc.as_ref()?;
             slots.resize(n + 1, None);
         }
         std::mem::replace(&mut slots[n], desc)

@@ -61,10 +61,10 @@ impl Shell<'_> {
 
     /// Writes what is collected. A closed pipe ends the shell at the next command, as SIGPIPE would.
     pub fn sync_output(&mut self) {
-        if let Some(d) = self.dirty.take() {
-            if let Err(e) = d.flush() {
-                self.note_write_error(e);
-            }
+        if let Some(d) = self.dirty.take()
+            && let Err(e) = d.flush()
+        {
+            self.note_write_error(e);
         }
     }
 
@@ -78,12 +78,11 @@ impl Shell<'_> {
 
     /// At the end of a builtin: its first write error. Files that are no streams are written now.
     pub fn finish_output(&mut self) -> Option<io::Error> {
-        if self.dirty.as_ref().is_some_and(|d| !d.stream) {
-            if let Some(d) = self.dirty.take() {
-                if let Err(e) = d.flush() {
-                    self.output_error.get_or_insert(e);
-                }
-            }
+        if self.dirty.as_ref().is_some_and(|d| !d.stream)
+            && let Some(d) = self.dirty.take()
+            && let Err(e) = d.flush()
+        {
+            self.output_error.get_or_insert(e);
         }
         let e = self.output_error.take()?;
         if e.kind() == io::ErrorKind::BrokenPipe {

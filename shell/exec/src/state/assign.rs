@@ -222,7 +222,13 @@ impl Shell<'_> {
     }
 
     /// Assigns to an array element; a scalar becomes element 0 of a new array.
-    pub fn set_array_element(&mut self, name: &[u8], key: &OwnedKey, append: bool, value: Str) -> Result<()> {
+    pub fn set_array_element(
+        &mut self,
+        name: &[u8],
+        key: &OwnedKey,
+        append: bool,
+        value: Str,
+    ) -> Result<()> {
         self.check_writable(name)?;
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
@@ -374,10 +380,10 @@ impl Shell<'_> {
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         let plain = !(attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize);
-        if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
-            if !matches!(d, Dynamic::BashAliases | Dynamic::BashCmds) {
-                return Ok(());
-            }
+        if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name)
+            && !matches!(d, Dynamic::BashAliases | Dynamic::BashCmds)
+        {
+            return Ok(());
         }
         let allexport = self.state.options.has(SetOpt::AllExport);
         if assoc {
@@ -388,10 +394,10 @@ impl Shell<'_> {
             for e in values {
                 let Some(OwnedKey::Name(key)) = e.key else { continue };
                 let mut value = e.value;
-                if e.append {
-                    if let Some(old) = array.get(&key) {
-                        value = self.joined(attrs, old.clone(), value)?;
-                    }
+                if e.append
+                    && let Some(old) = array.get(&key)
+                {
+                    value = self.joined(attrs, old.clone(), value)?;
                 }
                 let value = if plain { value } else { self.converted(attrs, value)? };
                 array.set(&key, value);
@@ -419,10 +425,10 @@ impl Shell<'_> {
                     _ => next,
                 };
                 let mut value = e.value;
-                if e.append {
-                    if let Some(old) = array.get(index) {
-                        value = self.joined(attrs, old.clone(), value)?;
-                    }
+                if e.append
+                    && let Some(old) = array.get(index)
+                {
+                    value = self.joined(attrs, old.clone(), value)?;
                 }
                 let value = if plain { value } else { self.converted(attrs, value)? };
                 array.set(index, value);
@@ -453,15 +459,15 @@ impl Shell<'_> {
     /// Performs an assignment as it stands in the source, on the visible variable.
     pub fn assign(&mut self, a: &Assignment) -> Result<()> {
         // `i=$((...))` on a plain variable: no text in between.
-        if let (AssignValue::Scalar(word), None, false) = (&a.value, &a.subscript, a.append) {
-            if let [WordPart::Arith(arith)] = word.parts.as_slice() {
-                let n = sh_expand::arith::eval(self, arith)?;
-                if !self.set_number(&a.name, n)? {
-                    self.assign_scalar_to(&a.name, None, false, Rc::new(decimal(n)))?;
-                }
-                self.trace_assignment(a, None);
-                return Ok(());
+        if let (AssignValue::Scalar(word), None, false) = (&a.value, &a.subscript, a.append)
+            && let [WordPart::Arith(arith)] = word.parts.as_slice()
+        {
+            let n = sh_expand::arith::eval(self, arith)?;
+            if !self.set_number(&a.name, n)? {
+                self.assign_scalar_to(&a.name, None, false, Rc::new(decimal(n)))?;
             }
+            self.trace_assignment(a, None);
+            return Ok(());
         }
         match &a.value {
             AssignValue::Scalar(word) => {
@@ -539,7 +545,11 @@ impl Shell<'_> {
                         return Err(command_error(quoted.concat()));
                     }
                 }
-                if append { self.append_scalar(&base, value) } else { self.set_scalar(&base, value) }
+                if append {
+                    self.append_scalar(&base, value)
+                } else {
+                    self.set_scalar(&base, value)
+                }
             }
         }
     }
@@ -620,7 +630,8 @@ impl Shell<'_> {
     pub(crate) fn sync_locale(&mut self) {
         let mut locale = Str::default();
         for name in [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"] {
-            if let Some(v) = self.state.vars.get(name).and_then(Var::text).filter(|t| !t.is_empty()) {
+            if let Some(v) = self.state.vars.get(name).and_then(Var::text).filter(|t| !t.is_empty())
+            {
                 locale = v;
                 break;
             }
@@ -638,7 +649,13 @@ fn is_special(name: &[u8]) -> bool {
     matches!(name.first(), Some(b'P' | b'O' | b'L' | b'G'))
         && matches!(
             name,
-            b"PATH" | b"OPTIND" | b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"POSIXLY_CORRECT" | b"GLOBIGNORE"
+            b"PATH"
+                | b"OPTIND"
+                | b"LC_ALL"
+                | b"LC_CTYPE"
+                | b"LANG"
+                | b"POSIXLY_CORRECT"
+                | b"GLOBIGNORE"
         )
 }
 

@@ -206,13 +206,15 @@ impl Shell<'_> {
         ] {
             let old = self.state.vars.get(name.as_bytes());
             let export = old.is_some_and(|v| v.attrs.export) && name != "_";
-            if name == "_" {
-                if let Some(t) = old.and_then(Var::text) {
-                    self.state.last_arg = t;
-                }
+            if name == "_"
+                && let Some(t) = old.and_then(Var::text)
+            {
+                self.state.last_arg = t;
             }
             let attrs = Attributes { export, ..attrs };
-            self.state.vars.insert(name.as_bytes(), Var { slot: Slot::Dynamic(d), attrs, level: 0 });
+            self.state
+                .vars
+                .insert(name.as_bytes(), Var { slot: Slot::Dynamic(d), attrs, level: 0 });
         }
         let (uid, _) = box_sys::meta::ids();
         let id = |n: u32| Var {
@@ -269,9 +271,12 @@ impl Shell<'_> {
         let level = sh_expand::arith::plain_integer(&level).unwrap_or(0);
         self.state.vars.insert(b"SHLVL", export(&decimal((level + 1).clamp(0, 999))));
         self.init_pwd();
-        if self.state.vars.get(b"OLDPWD").is_none_or(|v| {
-            !v.text().is_some_and(|t| box_sys::path::from_bytes(&t).is_dir())
-        }) {
+        if self
+            .state
+            .vars
+            .get(b"OLDPWD")
+            .is_none_or(|v| !v.text().is_some_and(|t| box_sys::path::from_bytes(&t).is_dir()))
+        {
             let mut v = Var::unset(0);
             v.attrs.export = true;
             self.state.vars.insert(b"OLDPWD", v);
@@ -293,7 +298,9 @@ impl Shell<'_> {
         let given = given.map(|g| box_sys::path::from_bytes(&g).to_path_buf());
         let same = given.filter(|g| {
             g.is_absolute()
-                && !g.components().any(|c| matches!(c, std::path::Component::ParentDir | std::path::Component::CurDir))
+                && !g.components().any(|c| {
+                    matches!(c, std::path::Component::ParentDir | std::path::Component::CurDir)
+                })
                 && match (stat(g, true), stat(&cwd, true)) {
                     (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
                     _ => false,

@@ -60,7 +60,9 @@ fn command_mut(c: &mut Command, f: &mut dyn FnMut(&mut u32)) {
 /// The lines of all commands in a list.
 pub fn of_list(list: &List, out: &mut Vec<u32>) {
     for item in &list.items {
-        for pipeline in std::iter::once(&item.and_or.first).chain(item.and_or.rest.iter().map(|(_, p)| p)) {
+        for pipeline in
+            std::iter::once(&item.and_or.first).chain(item.and_or.rest.iter().map(|(_, p)| p))
+        {
             pipeline.stages.iter().for_each(|s| of_command(&s.command, out));
         }
     }

@@ -135,7 +135,8 @@ impl Code {
 
     /// The tree again, with its lines.
     fn parse(&self) -> Result<List, SyntaxError> {
-        let mut list = parse_all(&self.text, &ParseOptions { extglob: true, ..ParseOptions::default() })?;
+        let mut list =
+            parse_all(&self.text, &ParseOptions { extglob: true, ..ParseOptions::default() })?;
         lines::restore(&mut list, &self.lines);
         Ok(list)
     }
@@ -422,7 +423,9 @@ impl Shell<'_> {
             return;
         }
         let source = [name, b" ", text].concat();
-        let Ok(list) = parse_all(&source, &ParseOptions { extglob: true, ..ParseOptions::default() }) else {
+        let Ok(list) =
+            parse_all(&source, &ParseOptions { extglob: true, ..ParseOptions::default() })
+        else {
             return;
         };
         // Nothing but one definition is taken: text after it would be run otherwise.

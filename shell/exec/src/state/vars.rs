@@ -69,11 +69,7 @@ impl Var {
     }
 
     pub fn scalar(text: &[u8]) -> Var {
-        Var {
-            slot: Slot::Scalar(Rc::new(text.to_vec())),
-            attrs: Attributes::default(),
-            level: 0,
-        }
+        Var { slot: Slot::Scalar(Rc::new(text.to_vec())), attrs: Attributes::default(), level: 0 }
     }
 
     /// The value, dynamic ones excepted.
@@ -294,10 +290,8 @@ impl Vars {
         }
         let own = self.scopes.len() as u32 == level
             && self.scopes.last().is_some_and(|s| s.kind == ScopeKind::Function);
-        let temporary = self
-            .scopes
-            .get(level as usize - 1)
-            .is_some_and(|s| s.kind == ScopeKind::Temporary);
+        let temporary =
+            self.scopes.get(level as usize - 1).is_some_and(|s| s.kind == ScopeKind::Temporary);
         if (own || keep_local) && !temporary {
             if let Some(v) = map.get_mut(name) {
                 *v = Var::unset(level);
@@ -343,9 +337,10 @@ impl Vars {
             return self.entry(name);
         }
         // The outermost scope that hides the name holds the global.
-        let place = self.scopes.iter().enumerate().find_map(|(i, s)| {
-            s.saved.iter().position(|(n, _)| **n == *name).map(|at| (i, at))
-        });
+        let place =
+            self.scopes.iter().enumerate().find_map(|(i, s)| {
+                s.saved.iter().position(|(n, _)| **n == *name).map(|at| (i, at))
+            });
         let Some((i, at)) = place else { return self.entry(name) };
         let (_, old) = &mut Rc::make_mut(&mut self.scopes)[i].saved[at];
         old.get_or_insert_with(|| Var::unset(0))

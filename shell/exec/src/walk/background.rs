@@ -159,7 +159,8 @@ impl Shell<'_> {
                         raw: box_text::escape::at_q(a).into(),
                     })
                 });
-                let simple = SimpleCommand { assignments: s.assignments.clone(), words: quoted.collect() };
+                let simple =
+                    SimpleCommand { assignments: s.assignments.clone(), words: quoted.collect() };
                 let command = Command {
                     kind: CommandKind::Simple(simple),
                     redirects: c.redirects.clone(),

@@ -12,10 +12,46 @@ const MAX_DEPTH: u32 = 8;
 
 /// Builtins that qualify.
 const SAFE: &[&[u8]] = &[
-    b":", b"[", b"alias", b"break", b"caller", b"cd", b"continue", b"declare", b"dirs", b"echo",
-    b"export", b"false", b"hash", b"help", b"jobs", b"let", b"local", b"popd", b"printf", b"pushd",
-    b"pwd", b"readonly", b"return", b"set", b"shift", b"shopt", b"test", b"times", b"trap", b"true", b"type",
-    b"typeset", b"ulimit", b"umask", b"unalias", b"unset", b"exit", b"getopts", b"compgen", b"enable",
+    b":",
+    b"[",
+    b"alias",
+    b"break",
+    b"caller",
+    b"cd",
+    b"continue",
+    b"declare",
+    b"dirs",
+    b"echo",
+    b"export",
+    b"false",
+    b"hash",
+    b"help",
+    b"jobs",
+    b"let",
+    b"local",
+    b"popd",
+    b"printf",
+    b"pushd",
+    b"pwd",
+    b"readonly",
+    b"return",
+    b"set",
+    b"shift",
+    b"shopt",
+    b"test",
+    b"times",
+    b"trap",
+    b"true",
+    b"type",
+    b"typeset",
+    b"ulimit",
+    b"umask",
+    b"unalias",
+    b"unset",
+    b"exit",
+    b"getopts",
+    b"compgen",
+    b"enable",
 ];
 
 impl Shell<'_> {
@@ -27,9 +63,13 @@ impl Shell<'_> {
         l.items.iter().all(|i| {
             !i.background
                 && i.and_or.first.timed.is_none()
-                && std::iter::once(&i.and_or.first)
-                    .chain(i.and_or.rest.iter().map(|(_, p)| p))
-                    .all(|p| p.timed.is_none() && p.stages.len() == 1 && p.stages.iter().all(|s| self.bounded(&s.command, depth)))
+                && std::iter::once(&i.and_or.first).chain(i.and_or.rest.iter().map(|(_, p)| p)).all(
+                    |p| {
+                        p.timed.is_none()
+                            && p.stages.len() == 1
+                            && p.stages.iter().all(|s| self.bounded(&s.command, depth))
+                    },
+                )
         })
     }
 
@@ -59,11 +99,14 @@ impl Shell<'_> {
             CommandKind::Brace(l) => self.bounded_list(l, depth),
             CommandKind::Subshell(l) => self.bounded_list(l, depth),
             CommandKind::If(i) => {
-                i.branches.iter().all(|(c, b)| self.bounded_list(c, depth) && self.bounded_list(b, depth))
+                i.branches
+                    .iter()
+                    .all(|(c, b)| self.bounded_list(c, depth) && self.bounded_list(b, depth))
                     && i.otherwise.as_ref().is_none_or(|b| self.bounded_list(b, depth))
             }
             CommandKind::For(f) => {
-                f.words.as_ref().is_none_or(|w| w.iter().all(no_substitution)) && self.bounded_list(&f.body, depth)
+                f.words.as_ref().is_none_or(|w| w.iter().all(no_substitution))
+                    && self.bounded_list(&f.body, depth)
             }
             CommandKind::Case(k) => k.arms.iter().all(|a| self.bounded_list(&a.body, depth)),
             CommandKind::Arith(_) | CommandKind::Cond(_) | CommandKind::Function(_) => true,

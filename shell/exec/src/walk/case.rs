@@ -28,7 +28,9 @@ impl Shell<'_> {
                 }
                 matched = match p.as_literal() {
                     // A plain word without pattern characters needs no compilation.
-                    Some(t) if is_plain(t) && !self.state.options.expand().nocasematch => t == subject.as_slice(),
+                    Some(t) if is_plain(t) && !self.state.options.expand().nocasematch => {
+                        t == subject.as_slice()
+                    }
                     _ => match sh_expand::expand_pattern(self, p) {
                         Ok(pattern) => pattern.is_match(&subject),
                         Err(e) => return Err(self.expansion_failed(e)),
@@ -50,5 +52,6 @@ impl Shell<'_> {
 }
 
 fn is_plain(text: &[u8]) -> bool {
-    text.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.' | b'/' | b',' | b'='))
+    text.iter()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.' | b'/' | b',' | b'='))
 }

@@ -151,11 +151,7 @@ impl Shell<'_> {
     /// `-v name`, `-v name[subscript]`, `-R name`.
     pub(crate) fn variable_test(&mut self, op: u8, text: &[u8]) -> Result<bool, ExpandError> {
         if op == b'R' {
-            return Ok(self
-                .state
-                .vars
-                .get(text)
-                .is_some_and(|v| v.attrs.nameref && v.is_set()));
+            return Ok(self.state.vars.get(text).is_some_and(|v| v.attrs.nameref && v.is_set()));
         }
         let (name, sub) = crate::state::assign::split_reference(text);
         if sub.is_none() && text.iter().all(u8::is_ascii_digit) && !text.is_empty() {
@@ -175,7 +171,7 @@ impl Shell<'_> {
             Some(s) if s == b"@" || s == b"*" => Ok(match value {
                 None => false,
                 Some(sh_expand::Value::Scalar(_)) => true,
-                Some(sh_expand::Value::Indexed(a)) => a.len() > 0,
+                Some(sh_expand::Value::Indexed(a)) => !a.is_empty(),
                 // For an associative array @ is a key.
                 Some(sh_expand::Value::Assoc(a)) => a.get(&s).is_some(),
             }),

@@ -120,10 +120,10 @@ impl Shell<'_> {
     pub(crate) fn arith_for(&mut self, f: &ArithFor, c: &Command) -> Flow {
         self.in_loop(|s| {
             let mut status = 0;
-            if let Some(init) = &f.init {
-                if s.loop_arith(init, c)?.is_none() {
-                    return Ok(1);
-                }
+            if let Some(init) = &f.init
+                && s.loop_arith(init, c)?.is_none()
+            {
+                return Ok(1);
             }
             loop {
                 s.loop_tick()?;
@@ -138,16 +138,20 @@ impl Shell<'_> {
                 if let ControlFlow::Break(r) = s.round(body, &mut status) {
                     return r;
                 }
-                if let Some(step) = &f.step {
-                    if s.loop_arith(step, c)?.is_none() {
-                        return Ok(1);
-                    }
+                if let Some(step) = &f.step
+                    && s.loop_arith(step, c)?.is_none()
+                {
+                    return Ok(1);
                 }
             }
         })
     }
 
-    fn loop_arith(&mut self, a: &sh_syntax::ast::Arith, c: &Command) -> Result<Option<i64>, Unwind> {
+    fn loop_arith(
+        &mut self,
+        a: &sh_syntax::ast::Arith,
+        c: &Command,
+    ) -> Result<Option<i64>, Unwind> {
         self.state.line = c.line;
         if self.state.traps.has_debug {
             self.run_debug_trap(c)?;
@@ -226,9 +230,10 @@ impl Shell<'_> {
 /// The menu as bash lays it out: numbered, in columns that fit the width.
 fn menu(words: &[Str], columns: usize) -> Vec<u8> {
     let digits = words.len().to_string().len();
-    let longest = words.iter().map(|w| String::from_utf8_lossy(w).chars().count()).max().unwrap_or(0);
+    let longest =
+        words.iter().map(|w| String::from_utf8_lossy(w).chars().count()).max().unwrap_or(0);
     let cell = longest + digits + 2 + 2;
-    let across = if cell == 0 { 1 } else { (columns / cell).max(1) };
+    let across = columns.checked_div(cell).unwrap_or(1).max(1);
     let rows = words.len().div_ceil(across).max(1);
     // A single row would be; bash lists one below the other then.
     let rows = if rows == 1 { words.len() } else { rows };

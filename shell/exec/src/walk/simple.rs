@@ -270,7 +270,10 @@ impl Shell<'_> {
             Err(None) => {
                 let special = matches!(found, Found::Builtin(b) if b.special);
                 self.set_status(1);
-                if special && self.state.options.has(SetOpt::Posix) && !self.state.options.interactive {
+                if special
+                    && self.state.options.has(SetOpt::Posix)
+                    && !self.state.options.interactive
+                {
                     return Err(Unwind::Exit(1));
                 }
                 return Ok(1);
@@ -310,7 +313,11 @@ impl Shell<'_> {
 
 impl Shell<'_> {
     /// Assignments and trace of a command that is about to be spawned; its scope is the caller's.
-    pub(crate) fn begin_program(&mut self, words: &Words<'_>, s: &SimpleCommand) -> Result<(), Unwind> {
+    pub(crate) fn begin_program(
+        &mut self,
+        words: &Words<'_>,
+        s: &SimpleCommand,
+    ) -> Result<(), Unwind> {
         self.temporary_assignments(&s.assignments)?;
         if self.tracing() {
             self.trace_command(&words.argv);

@@ -157,7 +157,12 @@ impl Shell<'_> {
 pub(crate) fn literal(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
     use sh_syntax::ast::WordPart;
     match w.parts.as_slice() {
-        [WordPart::Literal(t)] if !t.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'{' | b'~')) || t.as_ref() == b"[" => Some(t),
+        [WordPart::Literal(t)]
+            if !t.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'{' | b'~'))
+                || t.as_ref() == b"[" =>
+        {
+            Some(t)
+        }
         [WordPart::Quoted(t)] => Some(t),
         [WordPart::DoubleQuoted(inner)] => match inner.as_slice() {
             [WordPart::Quoted(t)] => Some(t),

@@ -27,7 +27,7 @@ impl Shell<'_> {
         let status = self.end_subshell(r);
         self.drain_captured_jobs();
         self.state = saved;
-        if self.state.subshell == 0 {
+        if self.state.own_pid == self.sys.pid() {
             self.pending_signals |= std::mem::take(&mut self.outer_signals);
         }
         status
@@ -63,7 +63,9 @@ impl Shell<'_> {
 
     /// Command substitutions do not inherit `set -e` (bash manual 3.7.3).
     pub(crate) fn drop_errexit(&mut self) {
-        if !self.state.options.shopt(ShOpt::InheritErrExit) && !self.state.options.has(SetOpt::Posix) {
+        if !self.state.options.shopt(ShOpt::InheritErrExit)
+            && !self.state.options.has(SetOpt::Posix)
+        {
             self.state.options.put(SetOpt::ErrExit, false);
         }
     }

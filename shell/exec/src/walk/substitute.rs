@@ -19,10 +19,10 @@ impl Shell<'_> {
         }
         self.check_depth()?;
         let line = self.state.line;
-        if sub.is_file_read {
-            if let Some(text) = self.read_file_sub(sub) {
-                return Ok(self.trimmed(text));
-            }
+        if sub.is_file_read
+            && let Some(text) = self.read_file_sub(sub)
+        {
+            return Ok(self.trimmed(text));
         }
         let buffer = Buffer::default();
         let capture = buffer.clone();
