@@ -1,11 +1,20 @@
 //! The shell alone, with the host's own programs as commands: for comparing it with a real bash.
+//!
+//! With `BOX_SEQUENTIAL` in the environment nothing runs beside the shell: a spawned shell runs
+//! in-process, a program is waited for at once, pipes are spool files. This is how the shell runs
+//! where WASI has no processes.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 
 use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
-use box_sys::{INHERITED_FDS, Os, inherited, initial_cwd, path};
+use box_sys::{INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, inherited, initial_cwd, path};
 
 static TABLE: Table = Table::new(sh_cli::APPLETS, &[]);
 
@@ -16,32 +25,114 @@ fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    let argv: Vec<OsString> = std::env::args_os().collect();
-    let mut argv = argv.into_iter().map(path::os_into_bytes);
-    let arg0 = argv.next().unwrap_or_default();
-    let name = arg0.rsplit(|c| *c == b'/').next().unwrap_or_default().to_vec();
-    let applet = TABLE.find(&name).or_else(|| TABLE.find(b"bash"));
-    let Some(Run::Ctx(run)) = applet.map(|a| a.run) else { return 127 };
+    let argv: Vec<Vec<u8>> = std::env::args_os().map(|a: OsString| path::os_into_bytes(a)).collect();
     let fds = inherited();
-    let mut env: Env = std::env::vars_os()
-        .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
-        .collect();
+    let mut env: Env =
+        std::env::vars_os().map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v))).collect();
     env.unset(INHERITED_FDS.as_bytes());
     let os = Os::with_applets(|name| TABLE.find(name).is_some());
-    let sink = |f: Option<Rc<std::fs::File>>| f.map_or(Sink::Closed, Sink::File);
-    let [stdin, stdout, stderr] = fds.stdio;
-    let mut ctx = Ctx {
-        name: String::from_utf8_lossy(&name).into_owned(),
-        env,
-        cwd: initial_cwd(),
-        stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),
-        stdout: Output::buffered(sink(stdout)),
-        stderr: Output::unbuffered(sink(stderr)),
-        extra_fds: fds.extra,
-        procs: &os,
-        table: &TABLE,
-    };
-    let args: Vec<Vec<u8>> = argv.collect();
-    let exit = run(&mut ctx, &args);
-    ctx.finish(exit).0
+    let start = Begin { argv, env, cwd: initial_cwd(), stdio: fds.stdio, extra: fds.extra };
+    if std::env::var_os("BOX_SEQUENTIAL").is_some() {
+        let procs = Sequential { os, last: Cell::new(100), ended: RefCell::default() };
+        start.call(&procs)
+    } else {
+        start.call(&os)
+    }
+}
+
+struct Begin {
+    argv: Vec<Vec<u8>>,
+    env: Env,
+    cwd: PathBuf,
+    stdio: [Option<Rc<File>>; 3],
+    extra: Vec<(u32, Rc<File>)>,
+}
+
+impl Begin {
+    fn call(self, procs: &dyn Processes) -> u8 {
+        let mut argv = self.argv.into_iter();
+        let arg0 = argv.next().unwrap_or_default();
+        let name = arg0.rsplit(|c| *c == b'/').next().unwrap_or_default().to_vec();
+        let applet = TABLE.find(&name).or_else(|| TABLE.find(b"bash"));
+        let Some(Run::Ctx(run)) = applet.map(|a| a.run) else { return 127 };
+        let sink = |f: Option<Rc<File>>| f.map_or(Sink::Closed, Sink::File);
+        let [stdin, stdout, stderr] = self.stdio;
+        let mut ctx = Ctx {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            env: self.env,
+            cwd: self.cwd,
+            stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),
+            stdout: Output::buffered(sink(stdout)),
+            stderr: Output::unbuffered(sink(stderr)),
+            extra_fds: self.extra,
+            procs,
+            table: &TABLE,
+        };
+        let args: Vec<Vec<u8>> = argv.collect();
+        let exit = run(&mut ctx, &args);
+        ctx.finish(exit).0
+    }
+}
+
+/// Processes that end before `spawn` returns.
+struct Sequential {
+    os: Os,
+    last: Cell<Pid>,
+    ended: RefCell<HashMap<Pid, WaitStatus>>,
+}
+
+impl Processes for Sequential {
+    fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
+        let ours = matches!(path::to_bytes(spec.program), b"/bin/bash" | b"/bin/sh" | b"/usr/bin/bash" | b"/usr/bin/sh");
+        let status = if ours {
+            let file = |n: u32| spec.fds.iter().find(|(k, _)| *k == n).map(|(_, f)| f.clone());
+            let start = Begin {
+                argv: spec.argv.to_vec(),
+                env: spec.env.iter().cloned().collect(),
+                cwd: spec.cwd.to_path_buf(),
+                stdio: [file(0), file(1), file(2)],
+                extra: spec.fds.iter().filter(|(n, _)| *n > 2).cloned().collect(),
+            };
+            WaitStatus::Exited(start.call(self))
+        } else {
+            let pid = self.os.spawn(spec)?;
+            self.os.wait(pid)?
+        };
+        let pid = self.last.get() + 1;
+        self.last.set(pid);
+        self.ended.borrow_mut().insert(pid, status);
+        Ok(pid)
+    }
+
+    fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
+        self.ended.borrow_mut().remove(&pid).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        self.wait(pid).map(Some)
+    }
+
+    fn kill(&self, _: Pid, _: u8) -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(box_sys::errno::code::ESRCH))
+    }
+
+    fn pipe(&self) -> io::Result<(File, File)> {
+        box_sys::preview1::spool()
+    }
+
+    fn dup(&self, file: &File) -> io::Result<File> {
+        self.os.dup(file)
+    }
+
+    fn concurrent(&self) -> bool {
+        false
+    }
+
+    fn pid(&self) -> Pid {
+        self.os.pid()
+    }
+
+    fn parent_pid(&self) -> Pid {
+        self.os.parent_pid()
+    }
 }
