@@ -31,7 +31,7 @@ impl Key {
         match v {
             Value::Num(n) if n.fract() == 0.0 && n.abs() < MAX_INT => Key::Int(*n as i64),
             Value::Num(_) => Key::Str(v.text(convfmt)),
-            Value::Uninit => Key::Str(Text::EMPTY),
+            Value::Uninit | Value::NoField => Key::Str(Text::EMPTY),
             Value::Str(t) | Value::Input(t) | Value::Regex(t) => Key::from_text(t.clone()),
         }
     }

@@ -47,7 +47,11 @@ pub enum Expr {
     Chain(Box<Expr>, Vec<(Arith, Expr)>),
     Concat(Vec<Expr>),
     Compare(Cmp, Box<Expr>, Box<Expr>),
-    Match { negate: bool, text: Box<Expr>, pattern: Box<Expr> },
+    Match {
+        negate: bool,
+        text: Box<Expr>,
+        pattern: Box<Expr>,
+    },
     In(Vec<Expr>, Var, Subscripts),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -56,7 +60,11 @@ pub enum Expr {
     Assign(Box<Expr>, Box<Expr>),
     Update(Box<Expr>, Arith, Box<Expr>),
     /// `++x`, `x--`.
-    Step { target: Box<Expr>, delta: f64, prefix: bool },
+    Step {
+        target: Box<Expr>,
+        delta: f64,
+        prefix: bool,
+    },
     Call(u32, Vec<Expr>),
     Indirect(Var, Vec<Expr>),
     Builtin(Builtin, Vec<Expr>),

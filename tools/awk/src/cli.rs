@@ -154,7 +154,6 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Settings, Exit> {
     }
     Ok(Settings {
         traditional: parsed.has('c') || posix,
-        posix,
         utf8: !parsed.has('b') && is_utf8(ctx),
         non_decimal: parsed.has('n'),
         argv: Vec::new(),
@@ -239,8 +238,7 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize, Option<Vec<u8>>)> {
     let mut at = 0;
     for line in text.split_inclusive(|c| *c == b'\n') {
         let trimmed = line.trim_ascii();
-        for (word, include) in
-            [(&b"@include"[..], true), (b"@load", false), (b"@namespace", false)]
+        for (word, include) in [(&b"@include"[..], true), (b"@load", false), (b"@namespace", false)]
         {
             if let Some(rest) = trimmed.strip_prefix(word) {
                 let rest = rest.trim_ascii_start();

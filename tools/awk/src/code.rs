@@ -30,13 +30,8 @@ pub enum Target {
     Field,
     /// `a[i]`, the subscript on the stack.
     Element(Place),
-}
-
-impl Target {
-    /// Whether a number or subscript is taken from the stack.
-    pub fn has_address(self) -> bool {
-        matches!(self, Target::Field | Target::Element(_))
-    }
+    /// `SYMTAB[name]`, the name on the stack.
+    Symbol,
 }
 
 /// What an update leaves on the stack.
@@ -71,6 +66,8 @@ pub enum Op {
     FieldAt(u32),
     /// Element of an array; created if missing.
     Element(Place),
+    /// `SYMTAB[name]`.
+    Symbol,
     /// Makes an inner array (subscript on the stack) the top of the stack of arrays.
     Inner(Place),
     /// Pushes an array onto the stack of arrays, for a built-in function.
@@ -93,7 +90,6 @@ pub enum Op {
     Neg,
     Plus,
     Not,
-    Bool,
     Concat(u32),
     Compare(Cmp),
     /// Text on the stack, pattern by number; `true` negates.

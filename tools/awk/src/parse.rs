@@ -187,7 +187,9 @@ impl Parser<'_> {
         }
         if self.functions.get(name).is_some_and(|f| self.program.functions[*f as usize].defined) {
             let shown = String::from_utf8_lossy(name);
-            let message = format!("function `{shown}' called with space between name and `('\nor used as a variable or an array");
+            let message = format!(
+                "function `{shown}' called with space between name and `('\nor used as a variable or an array"
+            );
             return Err(self.lexer.error(message));
         }
         Ok(Var::Global(self.global(name)))

@@ -196,4 +196,3 @@ pub fn array_argument(b: Builtin, n: usize) -> bool {
             | (Builtin::Match, 2)
     )
 }
-

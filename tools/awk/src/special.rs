@@ -32,7 +32,7 @@ impl Special {
     /// Whether reading it asks the machine (the others are plain globals).
     #[inline]
     pub fn computed(self) -> bool {
-        matches!(self, Special::Nf | Special::Nr | Special::Fnr)
+        matches!(self, Special::Nf | Special::Nr | Special::Fnr | Special::Rt)
     }
 
     /// Whether writing it tells the machine.
@@ -52,11 +52,5 @@ impl Special {
                     | S::Fieldwidths
                     | S::Fpat
             )
-    }
-
-    /// Whether it is an array from the start.
-    pub fn is_array(self) -> bool {
-        use Special as S;
-        matches!(self, S::Argv | S::Environ | S::Procinfo | S::Functab | S::Symtab)
     }
 }

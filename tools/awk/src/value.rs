@@ -13,6 +13,8 @@ use crate::text::Text;
 pub enum Value {
     /// Never assigned: 0 and the empty string at once.
     Uninit,
+    /// A field beyond NF: the empty string, though `%c` sees 0.
+    NoField,
     Num(f64),
     Str(Text),
     /// From input: a number if it looks like one, else a string.
@@ -38,7 +40,7 @@ impl Value {
     pub fn num(&self) -> f64 {
         match self {
             Value::Num(n) => *n,
-            Value::Uninit => 0.0,
+            Value::Uninit | Value::NoField => 0.0,
             Value::Input(t) | Value::Str(t) | Value::Regex(t) => to_number(t),
         }
     }
@@ -48,7 +50,7 @@ impl Value {
     pub fn truth(&self) -> bool {
         match self {
             Value::Num(n) => *n != 0.0,
-            Value::Uninit => false,
+            Value::Uninit | Value::NoField => false,
             Value::Str(t) | Value::Regex(t) => !t.is_empty(),
             Value::Input(t) => match looks_numeric(t) {
                 Some(n) => n != 0.0,
@@ -64,7 +66,7 @@ impl Value {
             Value::Num(n) => Some(*n),
             Value::Uninit => Some(0.0),
             Value::Input(t) => looks_numeric(t),
-            Value::Str(_) | Value::Regex(_) => None,
+            Value::Str(_) | Value::Regex(_) | Value::NoField => None,
         }
     }
 
@@ -72,7 +74,7 @@ impl Value {
     #[inline]
     pub fn append_to(&self, out: &mut Vec<u8>, format: &NumberFormat) {
         match self {
-            Value::Uninit => {}
+            Value::Uninit | Value::NoField => {}
             Value::Num(n) => format.append(out, *n),
             Value::Str(t) | Value::Input(t) | Value::Regex(t) => out.extend_from_slice(t),
         }
@@ -81,7 +83,7 @@ impl Value {
     /// The string value.
     pub fn text(&self, format: &NumberFormat) -> Text {
         match self {
-            Value::Uninit => Text::EMPTY,
+            Value::Uninit | Value::NoField => Text::EMPTY,
             Value::Str(t) | Value::Input(t) | Value::Regex(t) => t.clone(),
             Value::Num(n) => {
                 let mut out = Vec::with_capacity(24);
@@ -93,10 +95,14 @@ impl Value {
 }
 
 /// Compares as awk does: numerically if both are numbers or look like ones, else as bytes.
-/// NaN is above all numbers and equal to itself, as in gawk.
-pub fn compare(a: &Value, b: &Value, format: &NumberFormat) -> Ordering {
+/// NaN is above all numbers and equal to itself, as in gawk. `icase`: IGNORECASE is set.
+pub fn compare(a: &Value, b: &Value, format: &NumberFormat, icase: bool) -> Ordering {
     if let (Some(x), Some(y)) = (a.comparable(), b.comparable()) {
         return x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
+    }
+    if icase {
+        let (x, y) = (a.text(format), b.text(format));
+        return x.to_ascii_lowercase().cmp(&y.to_ascii_lowercase());
     }
     match (a, b) {
         (

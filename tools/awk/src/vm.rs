@@ -87,7 +87,6 @@ enum Flow {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub traditional: bool,
-    pub posix: bool,
     pub utf8: bool,
     /// `-n`: input may hold octal and hexadecimal numbers.
     pub non_decimal: bool,
@@ -219,7 +218,12 @@ impl<'c, 'a> Machine<'c, 'a> {
             functab.borrow_mut().set(Key::from_bytes(&f.name), Value::str(&f.name));
         }
         self.globals[S::Functab as usize] = Cell::Array(functab);
-        self.globals[S::Symtab as usize] = Cell::Array(Array::shared());
+        // For `in` and `for`; values are looked up in the variables themselves.
+        let symtab = Array::shared();
+        for name in &self.code.globals {
+            symtab.borrow_mut().set(Key::from_bytes(name), Value::Uninit);
+        }
+        self.globals[S::Symtab as usize] = Cell::Array(symtab);
     }
 
     fn procinfo(&self) -> ArrayRef {

@@ -106,8 +106,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         },
     };
-    let in_place =
-        parsed.options.iter().rev().find(|(id, _)| *id == 'i').map(|(_, v)| v.clone().unwrap_or_default());
+    let in_place = parsed
+        .options
+        .iter()
+        .rev()
+        .find(|(id, _)| *id == 'i')
+        .map(|(_, v)| v.clone().unwrap_or_default());
     if in_place.is_some() && operands.is_empty() {
         ctx.error("no input files");
         return Exit(1);

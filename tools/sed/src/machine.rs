@@ -179,15 +179,13 @@ impl<'c, 'a> Machine<'c, 'a> {
                 Action::Substitute(s) => self.substitute(s)?,
                 Action::Print => self.print_space()?,
                 Action::Delete => return Ok(Flow::Next(false)),
-                Action::DeleteFirst => {
-                    match memchr::memchr(self.delimiter(), &self.space) {
-                        None => return Ok(Flow::Next(false)),
-                        Some(n) => {
-                            self.space.drain(..=n);
-                            return Ok(Flow::Again);
-                        }
+                Action::DeleteFirst => match memchr::memchr(self.delimiter(), &self.space) {
+                    None => return Ok(Flow::Next(false)),
+                    Some(n) => {
+                        self.space.drain(..=n);
+                        return Ok(Flow::Again);
                     }
-                }
+                },
                 Action::Branch(to) => pc = *to,
                 Action::BranchIf(to) => {
                     if std::mem::take(&mut self.substituted) {

@@ -292,7 +292,10 @@ impl Parser<'_> {
         self.skip_blanks();
         let word = self.word();
         let mut parts = word.split(|c| *c == b'.').map(|p| {
-            p.iter().filter(|c| c.is_ascii_digit()).take(6).fold(0u32, |n, c| n * 10 + u32::from(c - b'0'))
+            p.iter()
+                .filter(|c| c.is_ascii_digit())
+                .take(6)
+                .fold(0u32, |n, c| n * 10 + u32::from(c - b'0'))
         });
         let wanted = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
         if wanted > (4, 9) {

@@ -3,6 +3,7 @@
 use super::Compiler;
 use crate::ast::{Expr, Input, Subscripts, Var};
 use crate::code::{From, Keep, Op, Place, Target};
+use crate::special::Special;
 use crate::value::Value;
 
 impl Compiler {
@@ -24,7 +25,7 @@ impl Compiler {
             Expr::Var(v) => self.load(*v),
             Expr::Index(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(Op::Element(place));
+                self.emit(if is_symtab(*v, subs) { Op::Symbol } else { Op::Element(place) });
             }
             Expr::Field(n) => match constant_field(n) {
                 Some(n) => {
@@ -213,7 +214,10 @@ impl Compiler {
     pub(super) fn target(&mut self, e: &Expr) -> Target {
         match e {
             Expr::Var(v) => self.var_target(*v),
-            Expr::Index(v, subs) => Target::Element(self.element_address(*v, subs)),
+            Expr::Index(v, subs) => {
+                let place = self.element_address(*v, subs);
+                if is_symtab(*v, subs) { Target::Symbol } else { Target::Element(place) }
+            }
             Expr::Field(n) => {
                 if constant_field(n) == Some(0) {
                     return Target::Record;
@@ -311,6 +315,11 @@ pub(super) fn constant_field(e: &Expr) -> Option<u32> {
         Expr::Num(n) if n.fract() == 0.0 && (0.0..1e6).contains(n) => Some(*n as u32),
         _ => None,
     }
+}
+
+/// `SYMTAB[name]`.
+fn is_symtab(v: Var, subs: &Subscripts) -> bool {
+    v == Var::Global(Special::Symtab as u32) && subs.len() == 1
 }
 
 /// Without parentheses around it.

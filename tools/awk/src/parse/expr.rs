@@ -148,7 +148,9 @@ impl Parser<'_> {
                 let command = Box::new(join(parts));
                 let input =
                     if coprocess { Input::Coprocess(command) } else { Input::Command(command) };
-                parts = vec![Expr::Getline(input, target)];
+                // `cmd | getline x + 1` adds to the result.
+                let first = self.multiplicative_rest(Expr::Getline(input, target))?;
+                parts = vec![self.additive_rest(first)?];
                 continue;
             }
             return Ok(join(parts));
@@ -179,6 +181,10 @@ impl Parser<'_> {
 
     fn additive(&mut self) -> Result<Expr> {
         let first = self.multiplicative()?;
+        self.additive_rest(first)
+    }
+
+    fn additive_rest(&mut self, first: Expr) -> Result<Expr> {
         let mut rest = Vec::new();
         loop {
             let op = match self.tok {
@@ -194,6 +200,10 @@ impl Parser<'_> {
 
     fn multiplicative(&mut self) -> Result<Expr> {
         let first = self.unary()?;
+        self.multiplicative_rest(first)
+    }
+
+    fn multiplicative_rest(&mut self, first: Expr) -> Result<Expr> {
         let mut rest = Vec::new();
         loop {
             let op = match self.tok {
@@ -203,7 +213,16 @@ impl Parser<'_> {
                 _ => break,
             };
             self.advance()?;
-            rest.push((op, self.unary()?));
+            let operand = self.unary()?;
+            if is_zero(&operand)
+                && matches!(op, Arith::Div | Arith::Mod)
+                && rest.is_empty()
+                && matches!(first, Expr::Num(_))
+            {
+                let what = if op == Arith::Div { "" } else { " in `%'" };
+                return Err(self.lexer.error(format!("division by zero attempted{what}")));
+            }
+            rest.push((op, operand));
         }
         Ok(if rest.is_empty() { first } else { Expr::Chain(Box::new(first), rest) })
     }
@@ -230,6 +249,10 @@ impl Parser<'_> {
         let exponent = self.nested(|p| p.unary())?;
         Ok(Expr::Chain(Box::new(base), vec![(Arith::Pow, exponent)]))
     }
+}
+
+fn is_zero(e: &Expr) -> bool {
+    matches!(e, Expr::Num(n) if *n == 0.0)
 }
 
 fn join(mut parts: Vec<Expr>) -> Expr {

@@ -11,7 +11,9 @@ impl Parser<'_> {
             match self.tok {
                 Tok::Eof => return Ok(()),
                 Tok::Key(Keyword::Function) => self.function_item()?,
-                Tok::Key(k @ (Keyword::Begin | Keyword::End | Keyword::BeginFile | Keyword::EndFile)) => {
+                Tok::Key(
+                    k @ (Keyword::Begin | Keyword::End | Keyword::BeginFile | Keyword::EndFile),
+                ) => {
                     self.special_rule(k)?;
                 }
                 _ => self.rule()?,
@@ -88,7 +90,8 @@ impl Parser<'_> {
         let name = match std::mem::replace(&mut self.tok, Tok::Eof) {
             Tok::Name(n) | Tok::FuncName(n) => n,
             Tok::Builtin(b) => {
-                let message = format!("`{}' is a built-in function, it cannot be redefined", b.name());
+                let message =
+                    format!("`{}' is a built-in function, it cannot be redefined", b.name());
                 return Err(self.lexer.error(message));
             }
             _ => return Err(self.lexer.error("syntax error")),
@@ -105,7 +108,8 @@ impl Parser<'_> {
         let mut params: Vec<Vec<u8>> = Vec::new();
         self.skip_newlines()?;
         while self.tok != Tok::RParen {
-            let (Tok::Name(p) | Tok::FuncName(p)) = std::mem::replace(&mut self.tok, Tok::Eof) else {
+            let (Tok::Name(p) | Tok::FuncName(p)) = std::mem::replace(&mut self.tok, Tok::Eof)
+            else {
                 return Err(self.lexer.error("syntax error"));
             };
             if params.contains(&p) {

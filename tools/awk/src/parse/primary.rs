@@ -104,17 +104,19 @@ impl Parser<'_> {
     /// What follows `$`: an operand without `++` behind it, which would belong to the field.
     fn field_index(&mut self) -> Result<Expr> {
         match self.tok {
-            Tok::Minus => {
-                self.advance()?;
-                Ok(Expr::Neg(Box::new(self.nested(|p| p.field_index())?)))
-            }
-            Tok::Plus => {
-                self.advance()?;
-                Ok(Expr::Plus(Box::new(self.nested(|p| p.field_index())?)))
-            }
-            Tok::Not => {
-                self.advance()?;
-                Ok(Expr::Not(Box::new(self.nested(|p| p.field_index())?)))
+            // `$-i++` takes the field of `-(i++)`.
+            Tok::Minus | Tok::Plus | Tok::Not => self.unary(),
+            // `$$i++` steps the inner field, `$i++` the (only) outer one.
+            Tok::Dollar => {
+                let inner = self.primary()?;
+                match self.tok {
+                    Tok::Incr | Tok::Decr => {
+                        let delta = if self.tok == Tok::Incr { 1.0 } else { -1.0 };
+                        self.advance()?;
+                        Ok(Expr::Step { target: Box::new(inner), delta, prefix: false })
+                    }
+                    _ => Ok(inner),
+                }
             }
             _ => self.primary(),
         }
@@ -194,11 +196,8 @@ impl Parser<'_> {
         };
         let (least, most) = b.arity();
         if args.len() < least || args.len() > most {
-            let message = format!(
-                "{} is invalid as number of arguments for {}",
-                args.len(),
-                b.name()
-            );
+            let message =
+                format!("{} is invalid as number of arguments for {}", args.len(), b.name());
             return Err(self.lexer.error_at(at, message));
         }
         Ok(Expr::Builtin(b, args))

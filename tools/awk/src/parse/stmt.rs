@@ -170,7 +170,9 @@ impl Parser<'_> {
                 Tok::Key(K::Default) => {
                     self.advance()?;
                     if cases.iter().any(|c| matches!(c.label, Label::Default)) {
-                        return Err(self.lexer.error("duplicate `default' detected in switch body"));
+                        return Err(self
+                            .lexer
+                            .error("duplicate `default' detected in switch body"));
                     }
                     Label::Default
                 }
@@ -293,9 +295,6 @@ impl Parser<'_> {
                 return Err(self.unexpected());
             }
         }
-        if k == K::Printf && args.is_empty() {
-            return Err(self.lexer.error("printf: no arguments"));
-        }
         let redirect = match self.tok {
             Tok::Gt => Some(Redirect::Truncate),
             Tok::Append => Some(Redirect::Append),
@@ -311,7 +310,11 @@ impl Parser<'_> {
             None => None,
         };
         self.no_gt = no_gt;
-        Ok(if k == K::Print { StmtKind::Print(args, target) } else { StmtKind::Printf(args, target) })
+        Ok(if k == K::Print {
+            StmtKind::Print(args, target)
+        } else {
+            StmtKind::Printf(args, target)
+        })
     }
 
     fn delete(&mut self) -> Result<StmtKind> {
@@ -351,4 +354,3 @@ impl Parser<'_> {
         result
     }
 }
-

@@ -2,7 +2,9 @@
 
 use super::{Cell, Machine, Result};
 use crate::builtin::Builtin as B;
+use crate::code::Target;
 use crate::error::RunError;
+use crate::resolve::array_argument;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -135,28 +137,66 @@ impl Machine<'_, '_> {
             )));
         };
         let (least, most) = b.arity();
-        let scalar = !matches!(
-            b,
-            B::Sub
-                | B::Gsub
-                | B::Gensub
-                | B::Match
-                | B::Split
-                | B::Patsplit
-                | B::Asort
-                | B::Asorti
-                | B::Isarray
-                | B::Typeof
-        );
-        if !scalar || n < least.max(1) || n > most {
-            return Err(RunError::fatal(format!("cannot call `{shown}' indirectly")));
+        if n < least || n > most {
+            return Err(RunError::fatal(format!(
+                "function `{shown}' called with wrong number of arguments"
+            )));
         }
-        for cell in args {
+        // Which argument is a regular expression.
+        let pattern = match b {
+            B::Sub | B::Gsub | B::Gensub => Some(0),
+            B::Match => Some(1),
+            B::Patsplit => Some(2),
+            _ => None,
+        };
+        if let (B::Isarray | B::Typeof | B::Length, Some(Cell::Array(a))) = (b, args.first()) {
+            let answer = match b {
+                B::Length => Value::Num(a.borrow().len() as f64),
+                B::Typeof => Value::str(b"array"),
+                _ => Value::bool(true),
+            };
+            self.stack.push(answer);
+            return Ok(());
+        }
+        for (i, cell) in args.into_iter().enumerate() {
             match cell {
+                Cell::Value(v) if pattern == Some(i) => {
+                    let re = self.pattern_from(&v)?;
+                    self.patterns.push(re);
+                }
+                Cell::Value(_) if array_argument(b, i) => {
+                    return Err(RunError::fatal(format!("{shown}: argument is not an array")));
+                }
                 Cell::Value(v) => self.stack.push(v),
-                Cell::Array(_) => return Err(RunError::fatal("attempt to use array in a scalar context")),
+                Cell::Array(a) if array_argument(b, i) => self.arrays.push(a),
+                Cell::Array(_) => {
+                    return Err(RunError::fatal("attempt to use array in a scalar context"));
+                }
             }
         }
-        self.builtin(b, n)
+        match b {
+            B::Sub | B::Gsub if n == 2 => self.substitute(b == B::Gsub, Target::Record),
+            B::Sub | B::Gsub => {
+                // Only the count: the target was passed by value.
+                let v = self.pop();
+                self.substitute_value(b == B::Gsub, &v)
+            }
+            B::Gensub if n == 3 => {
+                let v = self.field(0);
+                self.stack.push(v);
+                self.builtin(b, 3)
+            }
+            B::Length if n == 0 => {
+                let v = self.field(0);
+                self.stack.push(v);
+                self.builtin(b, 1)
+            }
+            B::Isarray | B::Typeof => {
+                let v = self.pop();
+                self.push_type(Ok(v), b == B::Typeof);
+                Ok(())
+            }
+            _ => self.builtin(b, n),
+        }
     }
 }

@@ -65,6 +65,11 @@ impl Machine<'_, '_> {
                     let v = self.element(&array, key)?;
                     self.stack.push(v);
                 }
+                Op::Symbol => {
+                    let address = self.address(Target::Symbol)?;
+                    let v = self.load_target(Target::Symbol, &address)?;
+                    self.stack.push(v);
+                }
                 Op::Inner(place) => {
                     let sub = self.pop();
                     let key = self.key(&sub);
@@ -127,10 +132,6 @@ impl Machine<'_, '_> {
                 Op::Not => {
                     let v = self.pop();
                     self.stack.push(Value::bool(!v.truth()));
-                }
-                Op::Bool => {
-                    let v = self.pop();
-                    self.stack.push(Value::bool(v.truth()));
                 }
                 Op::Concat(n) => self.concat(n as usize),
                 Op::Compare(cmp) => {
@@ -310,11 +311,7 @@ impl Machine<'_, '_> {
                 "function `{name}': calls nested too deeply ({MAX_CALLS})"
             )));
         }
-        self.frames.push(Frame {
-            ret: ret as Pc,
-            base: self.base,
-            iters: self.iters.len(),
-        });
+        self.frames.push(Frame { ret: ret as Pc, base: self.base, iters: self.iters.len() });
         self.base = self.locals.len().saturating_sub(args);
         self.locals.resize(self.base + params, Cell::Value(Value::Uninit));
         Ok(entry)
@@ -371,7 +368,7 @@ impl Machine<'_, '_> {
                 Cmp::Ge => x >= y,
             };
         }
-        let order = compare(&a, &b, &self.convfmt);
+        let order = compare(&a, &b, &self.convfmt, self.regexes.icase());
         match cmp {
             Cmp::Lt => order == Ordering::Less,
             Cmp::Le => order != Ordering::Greater,
@@ -536,10 +533,10 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn push_type(&mut self, v: std::result::Result<Value, &'static str>, name: bool) {
+    pub(super) fn push_type(&mut self, v: std::result::Result<Value, &'static str>, name: bool) {
         let text = match &v {
             Err(t) => t,
-            Ok(Value::Uninit) => "unassigned",
+            Ok(Value::Uninit | Value::NoField) => "unassigned",
             Ok(Value::Num(_)) => "number",
             Ok(Value::Str(_)) => "string",
             Ok(Value::Regex(_)) => "regexp",

@@ -79,9 +79,7 @@ impl Machine<'_, '_> {
         }
         args.get(n).ok_or_else(|| {
             let shown = String::from_utf8_lossy(format);
-            RunError::fatal(format!(
-                "not enough arguments to satisfy format string\n\t`{shown}'"
-            ))
+            RunError::fatal(format!("not enough arguments to satisfy format string\n\t`{shown}'"))
         })
     }
 
@@ -90,7 +88,7 @@ impl Machine<'_, '_> {
         let number = match v {
             Value::Num(n) => Some(*n),
             Value::Input(_) => v.comparable(),
-            Value::Uninit => Some(0.0),
+            Value::Uninit | Value::NoField => Some(0.0),
             _ => None,
         };
         if let Some(n) = number {

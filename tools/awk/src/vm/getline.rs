@@ -65,7 +65,8 @@ impl Machine<'_, '_> {
                 From::Coprocess => self.open_coprocess(name)?,
                 _ => {
                     let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
-                    let file = if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
+                    let file =
+                        if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
                     match file {
                         Ok(file) => {
                             let input = In { reader: Reader::new(file), child: None };

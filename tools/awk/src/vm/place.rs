@@ -32,7 +32,7 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn number(&self, v: &Value) -> f64 {
         if self.settings.non_decimal {
-            if let Value::Input(t) = v {
+            if let Value::Input(t) | Value::Str(t) = v {
                 return super::bits::strtonum(t);
             }
         }
@@ -132,17 +132,13 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn field(&mut self, n: usize) -> Value {
         if n == 0 {
-            return Value::Input(Text::new(self.record.text(&self.ofs, &self.convfmt)));
+            return self.record.value(&self.ofs, &self.convfmt);
         }
         self.record.field(n)
     }
 
     pub(super) fn set_record(&mut self, v: &Value) {
-        let mut text = std::mem::take(&mut self.scratch);
-        text.clear();
-        v.append_to(&mut text, &self.convfmt);
-        self.record.set(&text);
-        self.scratch = text;
+        self.record.assign(v, &self.convfmt);
     }
 
     /// The value of a target; `address` if it needs one.
@@ -160,6 +156,7 @@ impl Machine<'_, '_> {
             (Target::Record, _) => Ok(self.field(0)),
             (Target::Field, Address::Field(n)) => Ok(self.field(*n)),
             (Target::Element(_), Address::Element(a, k)) => self.element(a, k.clone()),
+            (Target::Symbol, Address::Symbol(t)) => self.load_target(*t, &Address::None),
             _ => Ok(Value::Uninit),
         }
     }
@@ -177,7 +174,23 @@ impl Machine<'_, '_> {
                 let key = self.key(&v);
                 Address::Element(self.array(place)?, key)
             }
+            Target::Symbol => {
+                let name = self.pop_text();
+                Address::Symbol(self.symbol(&name)?)
+            }
             _ => Address::None,
+        })
+    }
+
+    /// The variable that SYMTAB's subscript names.
+    fn symbol(&self, name: &[u8]) -> Result<Target> {
+        let Some(n) = self.code.globals.iter().position(|g| g == name) else {
+            return Err(RunError::fatal("cannot assign to arbitrary elements of SYMTAB"));
+        };
+        let n = n as u32;
+        Ok(match Special::from_index(n) {
+            Some(s) if s.computed() || s.watched() => Target::Special(s),
+            _ => Target::Global(n),
         })
     }
 
@@ -201,6 +214,7 @@ impl Machine<'_, '_> {
                 Slot::Value(old) => *old = v,
                 Slot::Array(_) => return Err(inner_as_scalar()),
             },
+            (Target::Symbol, Address::Symbol(t)) => self.store_target(t, Address::None, v)?,
             _ => {}
         }
         Ok(())
@@ -257,7 +271,10 @@ impl Machine<'_, '_> {
             S::Convfmt => self.convfmt = NumberFormat::new(&text),
             S::Ofmt => self.ofmt = NumberFormat::new(&text),
             S::Rs => {
-                self.set_rs(&text)?;
+                match self.global_value(S::Rs) {
+                    Value::Regex(t) => self.separator = Separator::Regex(self.regexes.dynamic(&t)?),
+                    _ => self.set_rs(&text)?,
+                }
                 // Newlines part fields too in paragraph mode.
                 self.set_field_mode(None)?;
             }
@@ -284,7 +301,10 @@ impl Machine<'_, '_> {
     fn set_rs(&mut self, rs: &[u8]) -> Result<()> {
         self.separator = match rs {
             [] => Separator::Paragraph,
-            [c] if !(self.regexes.icase() && c.is_ascii_alphabetic()) => Separator::Byte(*c),
+            // gawk does not ignore the case of a single character.
+            [c] => Separator::Byte(*c),
+            // POSIX: only the first character counts.
+            [c, ..] if self.settings.traditional => Separator::Byte(*c),
             _ => Separator::Regex(self.regexes.dynamic(rs)?),
         };
         Ok(())
@@ -301,15 +321,15 @@ impl Machine<'_, '_> {
         let splitter = match mode {
             Special::Fieldwidths => Splitter::Widths(widths(&text)?),
             Special::Fpat => Splitter::Pattern(self.regexes.dynamic(&text)?),
-            _ => self.splitter(&text)?,
+            _ => match self.global_value(Special::Fs) {
+                Value::Regex(t) => Splitter::Regex(self.regexes.dynamic(&t)?),
+                _ => self.splitter(&text)?,
+            },
         };
-        let plain = matches!(splitter, Splitter::Blanks | Splitter::Chars)
-            || !matches!(mode, Special::Fs);
-        self.record.splitter = if paragraph && !plain {
-            Splitter::OrNewline(Box::new(splitter))
-        } else {
-            splitter
-        };
+        let plain =
+            matches!(splitter, Splitter::Blanks | Splitter::Chars) || !matches!(mode, Special::Fs);
+        self.record.splitter =
+            if paragraph && !plain { Splitter::OrNewline(Box::new(splitter)) } else { splitter };
         self.set_procinfo_mode(mode);
         Ok(())
     }
@@ -331,13 +351,12 @@ impl Machine<'_, '_> {
             b" " => Splitter::Blanks,
             [] => Splitter::Chars,
             b"\\" => Splitter::Byte(b'\\'),
-            [c] if self.regexes.icase() && c.is_ascii_alphabetic() => {
-                Splitter::Regex(self.regexes.dynamic(fs)?)
-            }
             [c] => Splitter::Byte(*c),
             // `[|]`, `\\|` and the like are one byte too.
             [b'\\', c] if b"|.*+?()[]{}^$/".contains(c) => Splitter::Byte(*c),
-            [b'[', c, b']'] if *c != b'^' && *c != b'\\' && !self.regexes.icase() && c.is_ascii() => {
+            [b'[', c, b']']
+                if *c != b'^' && *c != b'\\' && !self.regexes.icase() && c.is_ascii() =>
+            {
                 Splitter::Byte(*c)
             }
             _ => Splitter::Regex(self.regexes.dynamic(fs)?),
@@ -386,6 +405,7 @@ pub(super) enum Address {
     None,
     Field(usize),
     Element(ArrayRef, Key),
+    Symbol(Target),
 }
 
 pub(super) fn inner_as_scalar() -> RunError {

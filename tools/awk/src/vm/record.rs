@@ -18,6 +18,8 @@ pub struct Record {
     resume: Option<usize>,
     /// Values, once a field or NF was assigned; then `spans` is not used.
     owned: Option<Vec<Value>>,
+    /// `$0` as it was assigned: a number or string, until the text changes.
+    whole: Option<Value>,
     /// `text` must be joined from `owned` anew.
     stale: bool,
     pub splitter: Splitter,
@@ -31,6 +33,7 @@ impl Record {
             spans: Vec::new(),
             resume: None,
             owned: None,
+            whole: None,
             stale: false,
             splitter: Splitter::Blanks,
             utf8,
@@ -47,14 +50,39 @@ impl Record {
         self.spans.clear();
         self.resume = Some(0);
         self.owned = None;
+        self.whole = None;
         self.stale = false;
     }
 
-    /// Sets `$0`.
+    /// Sets `$0` from input.
     pub fn set(&mut self, text: &[u8]) {
         self.text.clear();
         self.text.extend_from_slice(text);
         self.begin();
+    }
+
+    /// Assigns `$0`; it keeps being a number or string.
+    pub fn assign(&mut self, value: &Value, convfmt: &NumberFormat) {
+        self.text.clear();
+        value.append_to(&mut self.text, convfmt);
+        self.begin();
+        self.whole = match value {
+            Value::Input(_) => None,
+            Value::Uninit | Value::NoField => Some(Value::EMPTY),
+            other => Some(other.clone()),
+        };
+    }
+
+    /// `$0` as a value.
+    #[inline]
+    pub fn value(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> Value {
+        if self.stale {
+            self.rebuild(ofs, convfmt);
+        }
+        match &self.whole {
+            Some(v) => v.clone(),
+            None => Value::Input(Text::new(&self.text)),
+        }
     }
 
     /// `$0`, joined by OFS if fields were assigned.
@@ -77,6 +105,7 @@ impl Record {
                     }
                     v.append_to(&mut self.text, convfmt);
                 }
+                self.whole = Some(Value::Str(Text::new(&self.text)));
             }
         }
         self.stale = false;
@@ -109,26 +138,14 @@ impl Record {
     #[inline]
     pub fn field(&mut self, n: usize) -> Value {
         if let Some(owned) = &self.owned {
-            return owned.get(n - 1).cloned().unwrap_or(Value::Uninit);
+            return owned.get(n - 1).cloned().unwrap_or(Value::NoField);
         }
         self.cut(n);
         match self.spans.get(n - 1) {
             Some(&(a, b)) => Value::Input(Text::new(&self.text[a as usize..b as usize])),
-            None => Value::Uninit,
+            // Compares as a string, unlike a variable never set.
+            None => Value::NoField,
         }
-    }
-
-    /// The bytes of `$n`, n from 1, if they are there without formatting.
-    #[inline]
-    pub fn field_bytes(&mut self, n: usize) -> Option<&[u8]> {
-        if self.owned.is_some() {
-            return None;
-        }
-        self.cut(n);
-        Some(match self.spans.get(n - 1) {
-            Some(&(a, b)) => &self.text[a as usize..b as usize],
-            None => &[],
-        })
     }
 
     fn own(&mut self) -> &mut Vec<Value> {
@@ -148,7 +165,7 @@ impl Record {
         }
         // A number keeps its value; it is formatted when the record is joined.
         owned[n - 1] = match value {
-            Value::Uninit => Value::EMPTY,
+            Value::Uninit | Value::NoField => Value::EMPTY,
             other => other,
         };
         self.stale = true;

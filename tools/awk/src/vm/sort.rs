@@ -117,7 +117,9 @@ impl Machine<'_, '_> {
         }
         let Some(f) = self.code.functions.iter().position(|f| f.name == how) else {
             let shown = String::from_utf8_lossy(how);
-            return Err(RunError::fatal(format!("sort comparison function `{shown}' is not defined")));
+            return Err(RunError::fatal(format!(
+                "sort comparison function `{shown}' is not defined"
+            )));
         };
         if self.sort_depth >= MAX_SORTS {
             return Err(RunError::fatal("sorts nested too deeply"));
@@ -129,21 +131,16 @@ impl Machine<'_, '_> {
     }
 
     /// Sorts by a function of the program's, which may be inconsistent or fail: a merge sort
-    /// ends in any case.
-    fn merge_sort(&mut self, items: Vec<Item>, f: u32) -> Result<Vec<Item>> {
-        let mut runs: Vec<Vec<Item>> = items.into_iter().map(|i| vec![i]).collect();
-        while runs.len() > 1 {
-            let mut merged = Vec::with_capacity(runs.len().div_ceil(2));
-            let mut pairs = runs.into_iter();
-            while let Some(left) = pairs.next() {
-                match pairs.next() {
-                    Some(right) => merged.push(self.merge(left, right, f)?),
-                    None => merged.push(left),
-                }
-            }
-            runs = merged;
+    /// ends in any case. Halves are cut and merged as glibc's `qsort` does, so that inconsistent
+    /// functions give what they give in gawk.
+    fn merge_sort(&mut self, mut items: Vec<Item>, f: u32) -> Result<Vec<Item>> {
+        if items.len() < 2 {
+            return Ok(items);
         }
-        Ok(runs.pop().unwrap_or_default())
+        let right = items.split_off(items.len() / 2);
+        let left = self.merge_sort(items, f)?;
+        let right = self.merge_sort(right, f)?;
+        self.merge(left, right, f)
     }
 
     fn merge(&mut self, left: Vec<Item>, right: Vec<Item>, f: u32) -> Result<Vec<Item>> {
@@ -182,7 +179,9 @@ impl Machine<'_, '_> {
         }
         let by_key = || self.compare_keys(a, b);
         match (&a.slot, &b.slot) {
-            (Slot::Value(x), Slot::Value(y)) => self.compare_values(order.kind, x, y).then_with(by_key),
+            (Slot::Value(x), Slot::Value(y)) => {
+                self.compare_values(order.kind, x, y).then_with(by_key)
+            }
             (Slot::Array(_), Slot::Array(_)) => by_key(),
             // Arrays come last.
             (Slot::Array(_), _) => Ordering::Greater,
@@ -218,7 +217,7 @@ impl Machine<'_, '_> {
                         Value::Str(x) | Value::Input(x) | Value::Regex(x),
                         Value::Str(y) | Value::Input(y) | Value::Regex(y),
                     ) => self.compare_text(x, y),
-                    _ => compare(a, b, &self.convfmt),
+                    _ => compare(a, b, &self.convfmt, self.regexes.icase()),
                 },
             },
         }

@@ -204,7 +204,9 @@ impl Machine<'_, '_> {
             return Err(RunError::fatal(format!("`{shown}': no network in this system")));
         }
         if !self.ctx.procs.concurrent() {
-            let message = format!("cannot open two way pipe `{shown}': processes do not run concurrently here");
+            let message = format!(
+                "cannot open two way pipe `{shown}': processes do not run concurrently here"
+            );
             return Err(RunError::fatal(message));
         }
         self.flush_all()?;
@@ -232,7 +234,13 @@ impl Machine<'_, '_> {
     fn end_output(&mut self, out: Out) -> f64 {
         match out {
             Out::Stdout | Out::Stderr => 0.0,
-            Out::File(mut w) => if w.flush().is_ok() { 0.0 } else { -1.0 },
+            Out::File(mut w) => {
+                if w.flush().is_ok() {
+                    0.0
+                } else {
+                    -1.0
+                }
+            }
             Out::Pipe(mut w, child) => {
                 let _ = w.flush();
                 drop(w);

@@ -93,15 +93,15 @@ impl Machine<'_, '_> {
     /// `toupper`, `tolower`.
     pub(super) fn change_case(&self, text: &[u8], upper: bool) -> Text {
         if !self.settings.utf8 || text.is_ascii() {
-            let changed =
-                if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() };
+            let changed = if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() };
             return Text::from_vec(changed);
         }
         let mut out = Vec::with_capacity(text.len());
         for chunk in text.utf8_chunks() {
             for c in chunk.valid().chars() {
                 // One character for one, as towupper(3) gives.
-                let changed = if upper { single(c.to_uppercase(), c) } else { single(c.to_lowercase(), c) };
+                let changed =
+                    if upper { single(c.to_uppercase(), c) } else { single(c.to_lowercase(), c) };
                 out.extend_from_slice(changed.encode_utf8(&mut [0; 4]).as_bytes());
             }
             out.extend_from_slice(chunk.invalid());
@@ -120,9 +120,7 @@ impl Machine<'_, '_> {
             None => re.find_at(&text, 0),
         };
         let (start, length) = match found {
-            Some((a, b)) => {
-                (self.chars(&text[..a]) as f64 + 1.0, self.chars(&text[a..b]) as f64)
-            }
+            Some((a, b)) => (self.chars(&text[..a]) as f64 + 1.0, self.chars(&text[a..b]) as f64),
             None => (0.0, -1.0),
         };
         if let Some(array) = array {
@@ -176,7 +174,12 @@ impl Machine<'_, '_> {
         let Some(array) = self.arrays.pop() else { return Ok(()) };
         let text = self.pop_text();
         let (mut fields, mut separators) = (Vec::new(), Vec::new());
-        splitter.cut(&text, &mut fields, seps.is_some().then_some(&mut separators), self.settings.utf8);
+        splitter.cut(
+            &text,
+            &mut fields,
+            seps.is_some().then_some(&mut separators),
+            self.settings.utf8,
+        );
         let first = i64::from(!matches!(splitter, Splitter::Blanks));
         fill(&array, &text, &fields, 1);
         if let Some(seps) = seps {
@@ -186,7 +189,8 @@ impl Machine<'_, '_> {
                 let mut a = seps.borrow_mut();
                 let last = separators.len() as i64 - 1;
                 for n in [0, last] {
-                    if matches!(a.get(&Key::Int(n)), Some(Slot::Value(Value::Input(t))) if t.is_empty()) {
+                    if matches!(a.get(&Key::Int(n)), Some(Slot::Value(Value::Input(t))) if t.is_empty())
+                    {
                         a.remove(&Key::Int(n));
                     }
                 }

@@ -17,35 +17,31 @@ enum Part {
     Group(usize),
 }
 
-/// The replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand, `\\` before `&` a
-/// backslash (POSIX rules, which gawk follows).
+/// The replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand; backslashes not
+/// before `&` stay (gawk manual 9.1.4.1).
 fn simple_parts(text: &[u8]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        match &text[at..] {
-            [b'\\', b'\\', b'\\', b'&', ..] => {
-                plain.extend_from_slice(b"\\&");
-                at += 4;
-            }
-            [b'\\', b'\\', b'&', ..] => {
-                plain.push(b'\\');
-                at += 2;
-            }
-            [b'\\', b'&', ..] => {
-                plain.push(b'&');
-                at += 2;
-            }
-            [b'&', ..] => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Group(0));
-                at += 1;
-            }
-            _ => {
-                plain.push(text[at]);
-                at += 1;
-            }
+        let slashes = text[at..].iter().take_while(|c| **c == b'\\').count();
+        at += slashes;
+        if text.get(at) != Some(&b'&') {
+            plain.extend(std::iter::repeat_n(b'\\', slashes));
+            let next = text[at..].iter().position(|c| matches!(c, b'\\' | b'&'));
+            let end = next.map_or(text.len(), |n| at + n);
+            plain.extend_from_slice(&text[at..end]);
+            at = end;
+            continue;
+        }
+        // Before `&` each pair of backslashes is one; one left over makes it an ampersand.
+        plain.extend(std::iter::repeat_n(b'\\', slashes / 2));
+        at += 1;
+        if slashes % 2 == 1 {
+            plain.push(b'&');
+        } else {
+            parts.push(Part::Text(std::mem::take(&mut plain)));
+            parts.push(Part::Group(0));
         }
     }
     parts.push(Part::Text(plain));

@@ -159,7 +159,7 @@ fn strftime(out: &mut Vec<u8>, format: &[u8], t: &Civil, seconds: i64, zone: &Zo
         let hour12 = if t.hour % 12 == 0 { 12 } else { t.hour % 12 };
         let day_name = DAYS[t.weekday as usize % 7];
         let month_name = MONTHS[(t.month - 1) as usize % 12];
-        let mut nested = |f: &[u8]| {
+        let nested = |f: &[u8]| {
             let mut text = Vec::new();
             strftime(&mut text, f, t, seconds, zone);
             text
@@ -259,7 +259,8 @@ impl Machine<'_, '_> {
     /// `strftime([format [, time [, utc]]])`.
     pub(super) fn strftime(&mut self, args: usize) -> Result<Text> {
         let utc = args > 2 && self.pop().truth();
-        let seconds = if args > 1 { self.pop_num().floor().clamp(-6e16, 6e16) as i64 } else { now() };
+        let seconds =
+            if args > 1 { self.pop_num().floor().clamp(-6e16, 6e16) as i64 } else { now() };
         let format = if args > 0 {
             self.pop_text()
         } else {

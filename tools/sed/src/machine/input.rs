@@ -175,7 +175,10 @@ impl Machine<'_, '_> {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => {
                     let text = strerror(&e);
-                    return Err(RunError::Fatal(4, format!("couldn't open temporary file for {shown}: {text}")));
+                    return Err(RunError::Fatal(
+                        4,
+                        format!("couldn't open temporary file for {shown}: {text}"),
+                    ));
                 }
             }
         }

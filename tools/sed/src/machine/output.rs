@@ -73,7 +73,10 @@ impl Machine<'_, '_> {
                     Err(e) => {
                         let shown = String::from_utf8_lossy(name);
                         let text = strerror(&e);
-                        return Err(RunError::Fatal(4, format!("couldn't open file {shown}: {text}")));
+                        return Err(RunError::Fatal(
+                            4,
+                            format!("couldn't open file {shown}: {text}"),
+                        ));
                     }
                 },
             };
@@ -106,11 +109,17 @@ impl Machine<'_, '_> {
         let newline = self.newline || end < self.space.len();
         let text = &self.space[..end];
         let written = match &mut self.outputs.main.kind {
-            Kind::Stdout => {
-                write_line(&mut self.ctx.stdout, &mut self.outputs.main.missing, text, newline, delimiter)
-            }
+            Kind::Stdout => write_line(
+                &mut self.ctx.stdout,
+                &mut self.outputs.main.missing,
+                text,
+                newline,
+                delimiter,
+            ),
             Kind::Stderr => Ok(()),
-            Kind::File(w) => write_line(w, &mut self.outputs.main.missing, text, newline, delimiter),
+            Kind::File(w) => {
+                write_line(w, &mut self.outputs.main.missing, text, newline, delimiter)
+            }
         };
         self.result(written)?;
         if self.settings.unbuffered {
@@ -162,10 +171,13 @@ impl Machine<'_, '_> {
             Kind::Stdout => {
                 // Together with what is printed, unless that goes to an edited file.
                 let shared = matches!(self.outputs.main.kind, Kind::Stdout);
-                let missing = if shared { &mut self.outputs.main.missing } else { &mut out.missing };
+                let missing =
+                    if shared { &mut self.outputs.main.missing } else { &mut out.missing };
                 write_line(&mut self.ctx.stdout, missing, text, newline, delimiter)
             }
-            Kind::Stderr => write_line(&mut self.ctx.stderr, &mut out.missing, text, newline, delimiter),
+            Kind::Stderr => {
+                write_line(&mut self.ctx.stderr, &mut out.missing, text, newline, delimiter)
+            }
             Kind::File(w) => write_line(w, &mut out.missing, text, newline, delimiter),
         };
         self.result(written)

@@ -142,7 +142,9 @@ fn change(piece: &[u8], case: Case, utf8: bool, out: &mut Vec<u8>) {
         Case::Lower | Case::LowerOne => false,
     };
     if !utf8 || piece.is_ascii() {
-        let changed = piece.iter().map(|c| if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });
+        let changed = piece
+            .iter()
+            .map(|c| if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });
         return out.extend(changed);
     }
     for chunk in piece.utf8_chunks() {

@@ -90,10 +90,8 @@ impl Parser<'_> {
         }
         let body = resolve(body);
         let syntax = if self.dialect.extended { Syntax::Ere } else { Syntax::Bre };
-        let options = Options::new(syntax)
-            .icase(icase)
-            .multiline(multiline)
-            .utf8(self.dialect.utf8);
+        let options =
+            Options::new(syntax).icase(icase).multiline(multiline).utf8(self.dialect.utf8);
         match Regex::new(&body, &options) {
             Ok(re) => Ok(Pattern::Regex(Rc::new(re))),
             Err(e) => self.error(e.to_string()),
