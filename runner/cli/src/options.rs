@@ -98,7 +98,7 @@ const EXEC: &[Opt] = &[
     Opt {
         long: "processes",
         value: "N",
-        help: "processes alive at once (default 256)",
+        help: "processes alive at once (default 128)",
         set: |o, v| text(v)?.parse().ok().filter(|n| *n > 0).map(|n| o.processes = Some(n)),
     },
     Opt {
@@ -249,7 +249,7 @@ mod tests {
         ] {
             let Ok(Command::Exec(e)) = parsed(args) else { panic!("{args:?}") };
             assert_eq!(e.argv, ["ls", "--json", "--", "-x"]);
-            assert!(e.json && e.image == PathBuf::from("i.webc"));
+            assert!(e.json && e.image == *"i.webc");
         }
     }
 

@@ -72,6 +72,22 @@ fn what_is_packed_is_read_back() {
     );
 }
 
+/// The reader that Wasmer itself uses finds nothing to complain about.
+#[test]
+fn the_image_is_a_valid_wasmer_package() {
+    let tmp = tempfile::tempdir().unwrap();
+    rootfs(tmp.path());
+    let bytes = pack(&spec(tmp.path())).unwrap();
+    let c = webc::Container::from_bytes_and_version(bytes.into(), webc::Version::V3).unwrap();
+    c.validate().unwrap();
+    let m = c.manifest();
+    assert_eq!(m.commands["ls"].wasi().unwrap().unwrap().exec_name.as_deref(), Some("ls"));
+    let mounts: Vec<_> =
+        m.filesystem().unwrap().unwrap().0.into_iter().map(|m| m.mount_path).collect();
+    assert_eq!(mounts, ["/etc", "/usr/lib"]);
+    assert!(mounts.iter().all(|m| c.get_volume(m).is_some()));
+}
+
 #[test]
 fn packing_is_reproducible() {
     let tmp = tempfile::tempdir().unwrap();

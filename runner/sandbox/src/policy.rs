@@ -30,7 +30,8 @@ pub struct Limits {
     pub disk: DiskLimits,
     /// Bytes written to standard output and error together; `None` is no limit.
     pub output: Option<u64>,
-    /// Processes alive at once.
+    /// Processes alive at once. Each may fill its stack, which the memory limit does
+    /// not count.
     pub processes: usize,
     /// Processes started in all.
     pub spawns: u64,
@@ -42,7 +43,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// One hour, 2 GiB of memory, [`DiskLimits::default`], any output, 256 processes
+    /// One hour, 2 GiB of memory, [`DiskLimits::default`], any output, 128 processes
     /// at once and 1,000,000 in all, 1024 descriptors each, 16 MiB of stack each.
     fn default() -> Limits {
         Limits {
@@ -50,7 +51,7 @@ impl Default for Limits {
             memory: 2 << 30,
             disk: DiskLimits::default(),
             output: None,
-            processes: 256,
+            processes: 128,
             spawns: 1_000_000,
             descriptors: 1024,
             stack: 16 << 20,

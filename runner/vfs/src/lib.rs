@@ -71,7 +71,7 @@ pub struct Vfs {
 pub(crate) struct Shared {
     pub(crate) state: RwLock<tree::State>,
     pub(crate) mounts: Vec<host::HostMount>,
-    pub(crate) pipes: pipe::PipeNames,
+    pub(crate) pipes: pipe::Pipes,
     pub(crate) host_changes: changes::HostJournal,
 }
 

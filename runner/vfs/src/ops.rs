@@ -54,6 +54,11 @@ impl Vfs {
         &self.shared.mounts[index]
     }
 
+    /// `pipe(2)`; ENFILE if the session has too many.
+    pub fn pipe(&self) -> Result<(crate::pipe::ReadEnd, crate::pipe::WriteEnd), Errno> {
+        self.shared.pipes.pair()
+    }
+
     /// `open(2)`. New files get `mode`.
     pub fn open(
         &self,

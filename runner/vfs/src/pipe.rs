@@ -6,6 +6,7 @@
 
 use crate::errno::Errno;
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 
@@ -32,6 +33,7 @@ struct Inner {
 #[derive(Debug, Default)]
 pub struct Pipe {
     inner: Mutex<Inner>,
+    _counted: Option<Counted>,
     /// A FIFO starts afresh when everyone has closed it (POSIX `mkfifo`).
     reusable: bool,
 }
@@ -56,7 +58,7 @@ impl Pipe {
         Arc::new(Pipe { reusable: true, ..Pipe::default() })
     }
 
-    /// Both ends of a new pipe.
+    /// Both ends of a new pipe that is not counted.
     pub fn pair() -> (ReadEnd, WriteEnd) {
         let p = Arc::new(Pipe::default());
         (p.reader(None), p.writer(None))
@@ -190,10 +192,21 @@ impl Drop for WriteEnd {
     }
 }
 
-/// The bridge's pipes by name.
+/// A pipe's place in its session's count.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A session's pipes: all are counted, the bridge's have names.
 #[derive(Debug, Default)]
-pub struct PipeNames {
+pub struct Pipes {
     names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
+    count: Arc<AtomicUsize>,
 }
 
 /// Removes a named pipe once both kinds of end were opened and all are closed.
@@ -217,7 +230,21 @@ impl Drop for Guard {
     }
 }
 
-impl PipeNames {
+impl Pipes {
+    fn make(&self) -> Result<Arc<Pipe>, Errno> {
+        let counted = Counted(self.count.clone());
+        if self.count.fetch_add(1, Ordering::Relaxed) >= MAX_PIPES {
+            return Err(Errno::NFILE);
+        }
+        Ok(Arc::new(Pipe { _counted: Some(counted), ..Pipe::default() }))
+    }
+
+    /// Both ends of a new pipe without name; ENFILE if there are too many pipes.
+    pub fn pair(&self) -> Result<(ReadEnd, WriteEnd), Errno> {
+        let p = self.make()?;
+        Ok((p.reader(None), p.writer(None)))
+    }
+
     /// Opens an end while the table is locked, so that a closing end cannot remove
     /// the name between finding the pipe and counting the new end.
     fn open<T>(&self, name: &[u8], end: impl FnOnce(&Arc<Pipe>, Guard) -> T) -> Result<T, Errno> {
@@ -225,11 +252,16 @@ impl PipeNames {
         if name.len() > 64 {
             return Err(Errno::NAMETOOLONG);
         }
-        if !names.contains_key(name) && names.len() >= MAX_PIPES {
-            return Err(Errno::NFILE);
-        }
+        let pipe = match names.get(name) {
+            Some(p) => p.clone(),
+            None => {
+                let p = self.make()?;
+                names.insert(name.to_vec(), p.clone());
+                p
+            }
+        };
         let guard = Guard { names: self.names.clone(), name: name.to_vec() };
-        Ok(end(names.entry(name.to_vec()).or_default(), guard))
+        Ok(end(&pipe, guard))
     }
 
     /// Opens the reading end of `name`.
@@ -312,7 +344,7 @@ mod tests {
 
     #[test]
     fn named_pipes_wait_for_their_first_writer_and_vanish_after_use() {
-        let names = PipeNames::default();
+        let names = Pipes::default();
         let r = names.open_read(b"p1").unwrap();
         assert_eq!(r.try_read(&mut [0; 4]), Err(Errno::AGAIN), "no writer was opened yet");
         let w = names.open_write(b"p1").unwrap();
@@ -326,12 +358,21 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_named_pipes_is_capped() {
-        let names = PipeNames::default();
-        let ends: Vec<_> =
-            (0..MAX_PIPES).map(|i| names.open_read(i.to_string().as_bytes()).unwrap()).collect();
-        assert_eq!(names.open_read(b"one more").err(), Some(Errno::NFILE));
-        drop(ends);
+    fn the_number_of_pipes_is_capped() {
+        let pipes = Pipes::default();
+        let half = MAX_PIPES / 2;
+        let named: Vec<_> = (0..half)
+            .map(|i| {
+                let name = i.to_string();
+                (pipes.open_read(name.as_bytes()).unwrap(), pipes.open_write(name.as_bytes()))
+            })
+            .collect();
+        let plain: Vec<_> = (0..half).map(|_| pipes.pair().unwrap()).collect();
+        assert_eq!(pipes.open_read(b"one more").err(), Some(Errno::NFILE));
+        assert_eq!(pipes.pair().err(), Some(Errno::NFILE));
+        assert!(pipes.open_read(b"1").is_ok(), "one that exists");
+        drop((named, plain));
+        assert!(pipes.pair().is_ok() && pipes.open_read(b"new").is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::content::{Blob, Content};
 use crate::device::Device;
 use crate::host::{HostMount, MountError};
-use crate::pipe::PipeNames;
+use crate::pipe::Pipes;
 use crate::quota::{DiskLimits, Quota};
 use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, ROOT, State};
 use crate::{Shared, Vfs};
@@ -89,7 +89,7 @@ impl Vfs {
         let shared = Shared {
             state: RwLock::new(st),
             mounts: opened,
-            pipes: PipeNames::default(),
+            pipes: Pipes::default(),
             host_changes: Default::default(),
         };
         Ok(Vfs { shared: Arc::new(shared) })

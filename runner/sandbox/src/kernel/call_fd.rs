@@ -1,6 +1,6 @@
 //! WASI preview 1: descriptors.
 
-use super::descriptors::{Descriptor, OpenFile, ROOT_FD};
+use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, Sys};
 use crate::lock;
 use crate::outcome::LimitHit;
@@ -320,12 +320,16 @@ pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, ou
         let mut l = lock(&open.listing);
         match &*l {
             Some(list) if cookie > 0 => list.clone(),
-            _ => l.insert(Arc::new(c.process.kernel.vfs.list(loc)?)).clone(),
+            _ => {
+                *l = None;
+                let kernel = &c.process.kernel;
+                l.insert(Listing::new(kernel.vfs.list(loc)?, &kernel.listed)?).clone()
+            }
         }
     };
     let (mut at, mut left) = (buf, len as usize);
     let skip = usize::try_from(cookie).unwrap_or(usize::MAX);
-    for (i, e) in listing.iter().enumerate().skip(skip) {
+    for (i, e) in listing.entries.iter().enumerate().skip(skip) {
         let mut rec = [0u8; 24];
         rec[0..8].copy_from_slice(&(i as u64 + 1).to_le_bytes());
         rec[8..16].copy_from_slice(&e.ino.to_le_bytes());

@@ -8,10 +8,10 @@ use super::process::{Cwd, Start};
 use super::table::SpawnError;
 use crate::lock;
 use crate::outcome::Status;
-use wasibox_vfs::{Errno, File, Loc, Pipe, Program, Vfs};
+use wasibox_vfs::{Errno, File, Loc, Program, Vfs};
 
-/// Most bytes of arguments and environment together (Linux's default `ARG_MAX` is 2 MiB).
-const MAX_ARGS: usize = 8 << 20;
+/// Most bytes of arguments, and of the environment (Linux's default `ARG_MAX`).
+const MAX_ARGS: usize = 2 << 20;
 const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
 const NON_BLOCKING: u32 = 1;
@@ -100,7 +100,7 @@ pub fn fd_fdflags_set(c: &mut Call<'_>, fd: u32, flags: u32) -> Sys {
 }
 
 pub fn fd_pipe(c: &mut Call<'_>, read: u32, write: u32) -> Sys {
-    let (r, w) = Pipe::pair();
+    let (r, w) = c.process.kernel.vfs.pipe()?;
     let r = install(c, OpenFile::new(File::PipeRead(r), true, false), false)?;
     let w = match install(c, OpenFile::new(File::PipeWrite(w), false, true), false) {
         Ok(w) => w,

@@ -1,12 +1,40 @@
 //! Open file descriptions (POSIX 3.258) and a process's numbers for them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::ops::DirEntry;
 use wasibox_vfs::{Errno, File, Loc, Vfs};
 
 /// Number of the preopened root directory.
 pub const ROOT_FD: u32 = 3;
+
+/// Most directory entries that all open directories may hold together: some 200 MB.
+const MAX_LISTED: usize = 2_000_000;
+
+/// A directory's entries, counted while they are held.
+#[derive(Debug)]
+pub struct Listing {
+    pub entries: Vec<DirEntry>,
+    held: Arc<AtomicUsize>,
+}
+
+impl Listing {
+    /// Counts `entries` in `held`; ENFILE if that would be too many.
+    pub fn new(entries: Vec<DirEntry>, held: &Arc<AtomicUsize>) -> Result<Arc<Listing>, Errno> {
+        let before = held.fetch_add(entries.len(), Ordering::Relaxed);
+        let listing = Listing { entries, held: held.clone() };
+        if before + listing.entries.len() > MAX_LISTED {
+            return Err(Errno::NFILE);
+        }
+        Ok(Arc::new(listing))
+    }
+}
+
+impl Drop for Listing {
+    fn drop(&mut self) {
+        self.held.fetch_sub(self.entries.len(), Ordering::Relaxed);
+    }
+}
 
 /// What descriptors point to; duplicates share it, and its offset.
 #[derive(Debug)]
@@ -18,7 +46,7 @@ pub struct OpenFile {
     pub nonblock: AtomicBool,
     pub offset: AtomicU64,
     /// A directory's listing as it was when reading it began.
-    pub listing: Mutex<Option<Arc<Vec<DirEntry>>>>,
+    pub listing: Mutex<Option<Arc<Listing>>>,
 }
 
 impl OpenFile {

@@ -4,6 +4,7 @@ use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::table::Kernel;
 use crate::lock;
+use crate::memory::Reservation;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
@@ -48,9 +49,12 @@ pub struct Process {
     fatal: AtomicU8,
     thread: OnceLock<Thread>,
     interrupter: Mutex<Option<Interrupter>>,
+    /// What its arguments and environment take of the memory limit.
+    _args: Reservation,
 }
 
 impl Process {
+    #[allow(clippy::too_many_arguments)] // called once, in the table
     pub fn new(
         pid: u32,
         parent: u32,
@@ -59,6 +63,7 @@ impl Process {
         fds: Descriptors,
         cwd: Cwd,
         ignored: u64,
+        args: Reservation,
     ) -> Process {
         Process {
             pid,
@@ -73,6 +78,7 @@ impl Process {
             fatal: AtomicU8::new(0),
             thread: OnceLock::new(),
             interrupter: Mutex::new(None),
+            _args: args,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::policy::Limits;
 use crate::programs::{ProgramError, Programs};
 use crate::streams::Meter;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Errno, Vfs};
@@ -34,6 +34,8 @@ pub struct Kernel {
     /// Zero of the monotonic clock.
     pub epoch: Instant,
     pub cpu_ns: AtomicU64,
+    /// Directory entries that open directories hold.
+    pub listed: Arc<AtomicUsize>,
     table: Mutex<Table>,
     changed: Condvar,
 }
@@ -76,6 +78,7 @@ impl Kernel {
             meter,
             epoch: Instant::now(),
             cpu_ns: AtomicU64::new(0),
+            listed: Arc::default(),
             table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
             changed: Condvar::new(),
         })
@@ -94,6 +97,9 @@ impl Kernel {
         // Taken now, so that the caller learns of a refusal.
         let needed: usize = module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
         let memory = self.budget.reserve(needed as u64).ok_or(Errno::NOMEM)?;
+        let strings = start.argv.iter().chain(&start.env);
+        let args: usize = strings.map(|s| s.len() + 64).sum();
+        let args = self.budget.reserve(args as u64).ok_or(Errno::NOMEM)?;
         let process = {
             let mut t = lock(&self.table);
             let full = t.live.len() >= self.limits.processes
@@ -109,7 +115,8 @@ impl Kernel {
             let pid = t.next;
             t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?;
             t.spawned += 1;
-            let p = Arc::new(Process::new(pid, parent, self.clone(), start, fds, cwd, ignored));
+            let p =
+                Arc::new(Process::new(pid, parent, self.clone(), start, fds, cwd, ignored, args));
             t.live.insert(pid, p.clone());
             p
         };
