@@ -67,7 +67,6 @@ adapters! {
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
     CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
     DD uu_dd "dd" "dd" "convert and copy a file";
-    DIR uu_dir "ls" "dir" "list directory contents in columns";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
     ENV uu_env "env" "env" "run a command in a changed environment";
     EXPAND uu_expand "expand" "expand" "convert tabs to spaces";
@@ -76,7 +75,6 @@ adapters! {
     FMT uu_fmt "fmt" "fmt" "reformat paragraphs";
     FOLD uu_fold "fold" "fold" "wrap lines to a width";
     JOIN uu_join "join" "join" "join lines of two files on a common field";
-    LS uu_ls "ls" "ls" "list directory contents";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
     NL uu_nl "nl" "nl" "number lines";
     NUMFMT uu_numfmt "numfmt" "numfmt" "convert numbers from and to human-readable text";
@@ -97,5 +95,4 @@ adapters! {
     TRUNCATE uu_truncate "truncate" "truncate" "shrink or extend a file to a size";
     TSORT uu_tsort "tsort" "tsort" "sort topologically";
     UNEXPAND uu_unexpand "unexpand" "unexpand" "convert spaces to tabs";
-    VDIR uu_vdir "ls" "vdir" "list directory contents in long format";
 }

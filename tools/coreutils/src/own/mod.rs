@@ -15,6 +15,7 @@ pub(crate) mod head;
 pub(crate) mod id;
 pub(crate) mod link;
 pub(crate) mod ln;
+pub(crate) mod ls;
 pub(crate) mod mkdir;
 pub(crate) mod mkfifo;
 pub(crate) mod mktemp;

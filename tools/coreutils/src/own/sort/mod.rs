@@ -12,6 +12,7 @@ mod key;
 mod lines;
 mod merge;
 mod number;
+pub(crate) use number::version;
 mod options;
 
 use std::cmp::Ordering;
@@ -49,6 +50,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let o = match Options::new(&p) {
         Ok(o) => o,
         Err(m) => {
+            // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+            if m.starts_with(b"invalid argument") {
+                input::usage_error(ctx, &[&m]);
+                return Exit::FAILURE;
+            }
             ctx.error_bytes(&[&m]);
             return Exit::USAGE;
         }

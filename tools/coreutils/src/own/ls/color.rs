@@ -1,0 +1,97 @@
+//! Colours of names by `LS_COLORS` (`dir_colors(5)`).
+
+use box_sys::{Kind, Stat};
+
+use super::entry::Entry;
+
+/// Escape sequences by kind of file and by suffix.
+#[derive(Clone)]
+pub(super) struct Colors {
+    codes: Vec<(Vec<u8>, Vec<u8>)>,
+    suffixes: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// GNU's built-in codes, in force where `LS_COLORS` does not say otherwise.
+const DEFAULTS: [(&str, &str); 14] = [
+    ("di", "01;34"), ("ln", "01;36"), ("pi", "33"), ("so", "01;35"), ("bd", "01;33"), ("cd", "01;33"),
+    ("mi", ""), ("or", ""), ("ex", "01;32"), ("su", "37;41"), ("sg", "30;43"), ("st", "37;44"),
+    ("ow", "34;42"), ("tw", "30;42"),
+];
+
+impl Colors {
+    pub(super) fn new(variable: Option<&[u8]>) -> Colors {
+        let mut codes: Vec<(Vec<u8>, Vec<u8>)> =
+            DEFAULTS.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.as_bytes().to_vec())).collect();
+        let mut suffixes = Vec::new();
+        for part in variable.unwrap_or_default().split(|c| *c == b':') {
+            let Some(eq) = part.iter().rposition(|c| *c == b'=') else { continue };
+            let (key, value) = (&part[..eq], &part[eq + 1..]);
+            match key.strip_prefix(b"*") {
+                Some(s) => suffixes.push((s.to_vec(), value.to_vec())),
+                None => codes.push((key.to_vec(), value.to_vec())),
+            }
+        }
+        Colors { codes, suffixes }
+    }
+
+    fn code(&self, key: &str) -> Option<&[u8]> {
+        let found = self.codes.iter().rev().find(|(k, _)| k == key.as_bytes())?;
+        Some(found.1.as_slice()).filter(|v| !v.is_empty() && *v != b"0" && *v != b"00")
+    }
+
+    /// Whether it must be known what links point to.
+    pub(super) fn marks_broken_links(&self) -> bool {
+        self.code("or").is_some() || self.code("mi").is_some() || self.code("ln") == Some(b"target")
+    }
+
+    /// The code for an entry, if it is coloured.
+    pub(super) fn of(&self, e: &Entry) -> Option<&[u8]> {
+        if e.kind == Some(Kind::Symlink) {
+            let (_, target) = e.target.as_ref()?;
+            if target.is_none() && self.marks_broken_links() {
+                return self.code("or").or_else(|| self.code("ln"));
+            }
+            if self.code("ln") == Some(b"target") {
+                return self.of_file(&e.name, target.as_ref());
+            }
+            return self.code("ln");
+        }
+        self.of_file(&e.name, e.stat.as_ref())
+    }
+
+    /// The code for the target of a link.
+    pub(super) fn of_target(&self, name: &[u8], stat: Option<&Stat>) -> Option<&[u8]> {
+        match stat {
+            Some(_) => self.of_file(name, stat),
+            None if self.marks_broken_links() => self.code("mi").or_else(|| self.code("or")),
+            None => None,
+        }
+    }
+
+    fn of_file(&self, name: &[u8], stat: Option<&Stat>) -> Option<&[u8]> {
+        let s = stat?;
+        let special = match s.kind {
+            Kind::Dir => match (s.mode & 0o1000 != 0, s.mode & 0o002 != 0) {
+                (true, true) => self.code("tw"),
+                (false, true) => self.code("ow"),
+                (true, false) => self.code("st"),
+                _ => None,
+            }
+            .or_else(|| self.code("di")),
+            Kind::Symlink => self.code("ln"),
+            Kind::Fifo => self.code("pi"),
+            Kind::Socket => self.code("so"),
+            Kind::BlockDevice => self.code("bd"),
+            Kind::CharDevice => self.code("cd"),
+            Kind::File if s.mode & 0o4000 != 0 => self.code("su"),
+            Kind::File if s.mode & 0o2000 != 0 => self.code("sg"),
+            Kind::File if s.mode & 0o111 != 0 => self.code("ex"),
+            Kind::File => None,
+        };
+        if special.is_some() || s.kind != Kind::File {
+            return special;
+        }
+        let suffix = self.suffixes.iter().rev().find(|(x, _)| name.to_ascii_lowercase().ends_with(&x.to_ascii_lowercase()));
+        suffix.map(|(_, v)| v.as_slice()).filter(|v| !v.is_empty()).or_else(|| self.code("fi"))
+    }
+}

@@ -1,0 +1,130 @@
+//! What is known of a file, and sorting.
+
+use std::cmp::Ordering;
+
+use box_applet::Ctx;
+use box_sys::{Kind, Stat, meta};
+
+use super::options::{Indicator, Plan, Sort};
+use crate::common::{locale, quote};
+use crate::own::sort::version;
+
+pub(super) struct Entry {
+    pub name: Vec<u8>,
+    /// As shown, without padding for alignment.
+    pub quoted: Vec<u8>,
+    pub stat: Option<Stat>,
+    pub kind: Option<Kind>,
+    /// Of a symbolic link: its text, and what it points to if that matters.
+    pub target: Option<(Vec<u8>, Option<Stat>)>,
+}
+
+impl Entry {
+    /// `path` is the name to look the file up by.
+    pub(super) fn new(plan: &Plan, ctx: &Ctx<'_>, name: Vec<u8>, path: &[u8], stat: Option<Stat>) -> Entry {
+        let quoted = plan.display(&name);
+        let kind = stat.map(|s| s.kind);
+        let mut target = None;
+        if kind == Some(Kind::Symlink) && plan.needs_target {
+            let full = ctx.path(path);
+            let text = std::fs::read_link(&full).map(|t| box_sys::path::to_bytes(&t).to_vec()).unwrap_or_default();
+            let seen = if plan.checks_targets { meta::stat(&full, true).ok() } else { None };
+            target = Some((text, seen));
+        }
+        Entry { name, quoted, stat, kind, target }
+    }
+
+    /// The character after the name (`-F`, `-p`, `--file-type`).
+    pub(super) fn indicator(&self, how: Indicator) -> Option<u8> {
+        mark(self.kind, self.stat.as_ref(), how)
+    }
+
+    /// Columns the name takes, indicator included.
+    pub(super) fn width(&self, plan: &Plan, quotes: bool) -> usize {
+        locale::text_width(&self.quoted) + usize::from(self.indicator(plan.indicator).is_some()) + usize::from(quotes && !self.has_quotes())
+    }
+
+    pub(super) fn has_quotes(&self) -> bool {
+        matches!(self.quoted.first(), Some(b'\'' | b'"')) && self.quoted != self.name
+    }
+}
+
+/// The indicator of a kind.
+pub(super) fn mark(kind: Option<Kind>, stat: Option<&Stat>, how: Indicator) -> Option<u8> {
+    let kind = kind?;
+    if how == Indicator::None {
+        return None;
+    }
+    if kind == Kind::Dir {
+        return Some(b'/');
+    }
+    if how == Indicator::Slash {
+        return None;
+    }
+    match kind {
+        Kind::Symlink => Some(b'@'),
+        Kind::Fifo => Some(b'|'),
+        Kind::Socket => Some(b'='),
+        Kind::File if how == Indicator::Classify && stat.is_some_and(|s| s.mode & 0o111 != 0) => Some(b'*'),
+        _ => None,
+    }
+}
+
+/// What follows the last dot.
+fn extension(name: &[u8]) -> &[u8] {
+    name.iter().rposition(|c| *c == b'.').map_or(b"", |i| &name[i..])
+}
+
+impl Plan {
+    /// Sorts as the options say.
+    pub(super) fn sort(&self, list: &mut [Entry]) {
+        let dir = |e: &Entry| {
+            e.kind == Some(Kind::Dir)
+                || e.kind == Some(Kind::Symlink)
+                    && e.target.as_ref().is_some_and(|t| t.1.is_some_and(|s| s.kind == Kind::Dir))
+        };
+        let time = |e: &Entry| e.stat.as_ref().map_or(0, |s| self.time_of(s));
+        let size = |e: &Entry| e.stat.as_ref().map_or(0, |s| s.size);
+        let key = |a: &Entry, b: &Entry| -> Ordering {
+            let order = match self.sort {
+                Sort::None => return Ordering::Equal,
+                Sort::Name => Ordering::Equal,
+                Sort::Time => time(b).cmp(&time(a)),
+                Sort::Size => size(b).cmp(&size(a)),
+                Sort::Extension => extension(&a.name).cmp(extension(&b.name)),
+                Sort::Version => version(&a.name, &b.name),
+                Sort::Width => locale::text_width(&a.quoted).cmp(&locale::text_width(&b.quoted)),
+            };
+            let order = order.then_with(|| a.name.cmp(&b.name));
+            if self.reverse { order.reverse() } else { order }
+        };
+        if self.dirs_first {
+            list.sort_by(|a, b| dir(b).cmp(&dir(a)).then_with(|| key(a, b)));
+        } else if self.sort != Sort::None {
+            list.sort_by(key);
+        }
+    }
+
+    /// A name as it is printed.
+    pub(super) fn display(&self, name: &[u8]) -> Vec<u8> {
+        let mut shown = quote::quoted(name, self.quoting);
+        if self.hide_control {
+            let plain = shown.iter().all(|b| (0x20..0x7f).contains(b));
+            if !plain {
+                let mut out = Vec::with_capacity(shown.len());
+                for chunk in shown.utf8_chunks() {
+                    for c in chunk.valid().chars() {
+                        if c.is_control() {
+                            out.push(b'?');
+                        } else {
+                            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                        }
+                    }
+                    out.resize(out.len() + chunk.invalid().len(), b'?');
+                }
+                shown = out;
+            }
+        }
+        shown
+    }
+}

@@ -1,0 +1,220 @@
+//! Columns, rows, commas: all formats but the long one.
+
+use super::entry::Entry;
+use super::long;
+use super::options::{Format, Indicator, Plan};
+use crate::common::quote::Style;
+use crate::own::stat::blocks;
+
+impl Plan {
+    /// Whether names without quotes get a space where others have a quote.
+    pub(super) fn aligns_quotes(&self) -> bool {
+        let style = matches!(self.quoting, Style::Shell | Style::ShellEscape);
+        style && match self.format {
+            Format::Long => true,
+            Format::Columns | Format::Across => self.width > 0,
+            _ => false,
+        }
+    }
+}
+
+/// Appends text in a colour.
+pub(super) fn push_color(out: &mut Vec<u8>, plan: &Plan, code: Option<&[u8]>, text: &[u8]) {
+    let _ = plan;
+    match code {
+        Some(c) => {
+            out.extend_from_slice(b"\x1b[");
+            out.extend_from_slice(c);
+            out.push(b'm');
+            out.extend_from_slice(text);
+            out.extend_from_slice(b"\x1b[0m");
+        }
+        None => out.extend_from_slice(text),
+    }
+}
+
+/// Appends a name with colour, indicator and the space that aligns it with quoted ones.
+pub(super) fn name(out: &mut Vec<u8>, plan: &Plan, e: &Entry, quotes: bool, indicator: Indicator) {
+    if quotes && !e.has_quotes() {
+        out.push(b' ');
+    }
+    let code = plan.colors.as_ref().and_then(|c| c.of(e));
+    if code.is_some() && !out.windows(4).any(|w| w == b"\x1b[0m") {
+        // GNU resets the terminal before its first colour.
+        out.extend_from_slice(b"\x1b[0m");
+    }
+    push_color(out, plan, code, &e.quoted);
+    if let Some(mark) = e.indicator(indicator) {
+        out.push(mark);
+    }
+}
+
+/// What stands before the name: inode and blocks.
+struct Front {
+    inode: usize,
+    blocks: usize,
+}
+
+impl Front {
+    fn new(plan: &Plan, entries: &[Entry]) -> Front {
+        let widest = |f: &dyn Fn(&Entry) -> String, on: bool| if on { entries.iter().map(|e| f(e).len()).max().unwrap_or(0) } else { 0 };
+        // In a comma list nothing is aligned.
+        let aligned = plan.format != Format::Commas;
+        Front {
+            inode: widest(&inode, plan.inode && aligned),
+            blocks: widest(&|e| block(plan, e), plan.blocks && aligned),
+        }
+    }
+
+    fn push(&self, out: &mut Vec<u8>, plan: &Plan, e: &Entry) {
+        if plan.inode {
+            out.extend_from_slice(format!("{:>w$} ", inode(e), w = self.inode).as_bytes());
+        }
+        if plan.blocks {
+            out.extend_from_slice(format!("{:>w$} ", block(plan, e), w = self.blocks).as_bytes());
+        }
+        if plan.context {
+            out.extend_from_slice(b"? ");
+        }
+    }
+
+    fn width(&self, plan: &Plan, e: &Entry) -> usize {
+        let mut w = 0;
+        if plan.inode {
+            w += self.inode.max(inode(e).len()) + 1;
+        }
+        if plan.blocks {
+            w += self.blocks.max(block(plan, e).len()) + 1;
+        }
+        w + if plan.context { 2 } else { 0 }
+    }
+}
+
+fn inode(e: &Entry) -> String {
+    e.stat.as_ref().map_or_else(|| "?".to_string(), |s| s.ino.to_string())
+}
+
+fn block(plan: &Plan, e: &Entry) -> String {
+    e.stat.as_ref().map_or_else(|| "?".to_string(), |s| plan.block_scale.show(blocks(s) * 512))
+}
+
+pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry]) {
+    let _ = long::time_text;
+    let front = Front::new(plan, entries);
+    let quotes = plan.aligns_quotes() && entries.iter().any(Entry::has_quotes);
+    let item = |out: &mut Vec<u8>, e: &Entry| {
+        front.push(out, plan, e);
+        name(out, plan, e, quotes, plan.indicator);
+    };
+    let width = |e: &Entry| front.width(plan, e) + e.width(plan, quotes);
+    match plan.format {
+        Format::OnePerLine | Format::Long => {
+            for e in entries {
+                item(out, e);
+                out.push(plan.end);
+            }
+        }
+        Format::Commas => commas(out, plan, entries, &item, &width),
+        Format::Columns | Format::Across => grid(out, plan, entries, &item, &width),
+    }
+}
+
+type Item<'a> = &'a dyn Fn(&mut Vec<u8>, &Entry);
+type Width<'a> = &'a dyn Fn(&Entry) -> usize;
+
+fn commas(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry], item: Item<'_>, width: Width<'_>) {
+    let mut at = 0;
+    for (i, e) in entries.iter().enumerate() {
+        let w = width(e);
+        if i > 0 {
+            // Room for the name and the comma after it, else a new line.
+            if plan.width == 0 || at + w + 2 < plan.width && at <= usize::MAX - w - 2 {
+                at += 2;
+                out.extend_from_slice(b", ");
+            } else {
+                at = 0;
+                out.extend_from_slice(b",\n");
+            }
+        }
+        item(out, e);
+        at += w;
+    }
+    if !entries.is_empty() {
+        out.push(plan.end);
+    }
+}
+
+/// Least width of a column: one character and two spaces.
+const MIN_COLUMN: usize = 3;
+
+fn grid(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry], item: Item<'_>, width: Width<'_>) {
+    let down = plan.format == Format::Columns;
+    let n = entries.len();
+    if n == 0 {
+        return;
+    }
+    let widths: Vec<usize> = entries.iter().map(width).collect();
+    if plan.width == 0 {
+        // No limit: one line, two spaces apart.
+        for (i, e) in entries.iter().enumerate() {
+            if i > 0 {
+                out.extend_from_slice(b"  ");
+            }
+            item(out, e);
+        }
+        out.push(plan.end);
+        return;
+    }
+    let most = (plan.width.div_ceil(MIN_COLUMN)).clamp(1, n);
+    let mut columns = 1;
+    let mut layout = vec![widths.iter().copied().max().unwrap_or(0)];
+    for count in (2..=most).rev() {
+        let rows = n.div_ceil(count);
+        let mut cols = vec![MIN_COLUMN; count];
+        for (i, w) in widths.iter().enumerate() {
+            let c = if down { i / rows } else { i % count };
+            let need = w + if c + 1 == count { 0 } else { 2 };
+            if let Some(slot) = cols.get_mut(c) {
+                *slot = (*slot).max(need);
+            }
+        }
+        if cols.iter().sum::<usize>() < plan.width {
+            columns = count;
+            layout = cols;
+            break;
+        }
+    }
+    let rows = n.div_ceil(columns);
+    for r in 0..rows {
+        let mut at = 0;
+        let mut c = 0;
+        loop {
+            let i = if down { c * rows + r } else { r * columns + c };
+            let Some(e) = entries.get(i) else { break };
+            item(out, e);
+            let next = if down { i + rows } else { i + 1 };
+            let more = next < n && if down { true } else { c + 1 < columns };
+            if !more {
+                break;
+            }
+            let from = at + widths[i];
+            at += layout.get(c).copied().unwrap_or(0);
+            indent(out, from, at, plan.tab);
+            c += 1;
+        }
+        out.push(plan.end);
+    }
+}
+
+/// Moves on to a column, with tabs where they fit.
+fn indent(out: &mut Vec<u8>, mut from: usize, to: usize, tab: usize) {
+    while from < to {
+        if tab != 0 && to / tab > (from + 1) / tab {
+            out.push(b'\t');
+            from += tab - from % tab;
+        } else {
+            out.push(b' ');
+            from += 1;
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `ls`, `dir`, `vdir` (POSIX XCU ls; GNU). Byte-order collation.
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | options to a plan |
+//! | `entry` | what is known of a file, and sorting |
+//! | `color` | `LS_COLORS` |
+//! | `long` | the long format |
+//! | `layout` | columns, rows, commas |
+
+mod color;
+mod entry;
+mod layout;
+mod long;
+mod options;
+
+use std::io::Write;
+
+use box_applet::{Ctx, Exit};
+use box_sys::{Kind, meta};
+
+use crate::common::{input, names::Names, paths, quote};
+use entry::Entry;
+use options::{Follow, Format, Plan};
+
+/// Trouble with an operand, and with something below one.
+const MINOR: u8 = 1;
+const SERIOUS: u8 = 2;
+
+pub(crate) fn ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    run(ctx, args, None)
+}
+
+/// `ls -C -b`
+pub(crate) fn dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    run(ctx, args, Some(Format::Columns))
+}
+
+/// `ls -l -b`
+pub(crate) fn vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    run(ctx, args, Some(Format::Long))
+}
+
+struct List<'a, 'c> {
+    ctx: &'a mut Ctx<'c>,
+    plan: Plan,
+    names: Names,
+    status: u8,
+    out: Vec<u8>,
+}
+
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Exit {
+    let p = match options::SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let plan = match Plan::new(ctx, &p, default) {
+        Ok(plan) => plan,
+        Err(m) => {
+            // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+            if m.starts_with(b"invalid argument") {
+                input::usage_error(ctx, &[&m]);
+                return Exit::FAILURE;
+            }
+            ctx.error_bytes(&[&m]);
+            return Exit::USAGE;
+        }
+    };
+    let mut operands = p.operands.clone();
+    if operands.is_empty() {
+        operands.push(b".".to_vec());
+    }
+    let mut list = List { ctx, plan, names: Names::load(), status: 0, out: Vec::new() };
+    list.operands(&operands);
+    let _ = list.flush();
+    Exit(list.status)
+}
+
+impl List<'_, '_> {
+    fn trouble(&mut self, status: u8) {
+        self.status = self.status.max(status);
+    }
+
+    fn flush(&mut self) -> bool {
+        let ok = self.ctx.stdout.write_all(&self.out).is_ok();
+        self.out.clear();
+        ok
+    }
+
+    fn operands(&mut self, operands: &[Vec<u8>]) {
+        let (mut files, mut dirs) = (Vec::new(), Vec::new());
+        for o in operands {
+            let path = self.ctx.path(o);
+            let follow = match self.plan.follow {
+                Follow::Always | Follow::Operands => true,
+                Follow::OperandDirs => meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir),
+                Follow::Never => false,
+            };
+            let stat = meta::stat(&path, follow).or_else(|e| if follow && self.plan.follow != Follow::Always { meta::stat(&path, false) } else { Err(e) });
+            match stat {
+                Ok(s) => {
+                    let e = Entry::new(&self.plan, self.ctx, o.clone(), o, Some(s));
+                    if s.kind == Kind::Dir && !self.plan.directory { dirs.push(e) } else { files.push(e) }
+                }
+                Err(e) => {
+                    self.flush();
+                    input::cannot(self.ctx, "cannot access", o, &e);
+                    self.trouble(SERIOUS);
+                }
+            }
+        }
+        self.plan.sort(&mut files);
+        self.plan.sort(&mut dirs);
+        let mut first = true;
+        if !files.is_empty() {
+            first = false;
+            self.show(&files);
+        }
+        let headers = operands.len() > 1 || self.plan.recursive;
+        // Directories still to list, the next one last; whether it was an operand.
+        let mut todo: Vec<(Vec<u8>, bool)> = dirs.into_iter().rev().map(|d| (d.name, true)).collect();
+        while let Some((dir, operand)) = todo.pop() {
+            let entries = match self.read(&dir) {
+                Ok(e) => e,
+                Err(e) => {
+                    self.flush();
+                    input::cannot(self.ctx, "cannot open directory", &dir, &e);
+                    self.trouble(if operand { SERIOUS } else { MINOR });
+                    continue;
+                }
+            };
+            if headers {
+                if !first {
+                    self.out.push(b'\n');
+                }
+                // A colon in a name is quoted, so that the header's own stands out.
+                let style = self.plan.quoting;
+                let shown = if style == quote::Style::ShellEscape { quote::colon(&dir) } else { quote::quoted(&dir, style) };
+                self.out.extend_from_slice(&shown);
+                self.out.extend_from_slice(b":\n");
+            }
+            first = false;
+            if self.plan.format == Format::Long || self.plan.blocks {
+                let total: u64 = entries.iter().filter_map(|e| e.stat.as_ref()).map(super::stat::blocks).sum();
+                let shown = self.plan.block_scale.show(total * 512);
+                self.out.extend_from_slice(format!("total {shown}").as_bytes());
+                self.out.push(self.plan.end);
+            }
+            self.show(&entries);
+            if !self.flush() {
+                return;
+            }
+            if self.plan.recursive {
+                let below = entries.iter().rev().filter(|e| e.kind == Some(Kind::Dir) && !matches!(e.name.as_slice(), b"." | b".."));
+                todo.extend(below.map(|e| (paths::join(&dir, &e.name), false)));
+            }
+        }
+    }
+
+    fn read(&mut self, dir: &[u8]) -> std::io::Result<Vec<Entry>> {
+        let mut names = Vec::new();
+        for e in std::fs::read_dir(self.ctx.path(dir))? {
+            let e = e?;
+            let kind = e.file_type().ok();
+            names.push((box_sys::path::os_into_bytes(e.file_name()), kind));
+        }
+        let mut out = Vec::with_capacity(names.len() + 2);
+        if self.plan.all {
+            names.retain(|(n, _)| n != b"." && n != b"..");
+            names.insert(0, (b"..".to_vec(), None));
+            names.insert(0, (b".".to_vec(), None));
+        }
+        for (name, kind) in names {
+            if !self.plan.shown(&name) {
+                continue;
+            }
+            let path = paths::join(dir, &name);
+            let full = self.ctx.path(&path);
+            let mut stat = None;
+            if self.plan.needs_stat || kind.is_none() {
+                let follow = self.plan.follow == Follow::Always;
+                match meta::stat(&full, follow).or_else(|e| if follow { meta::stat(&full, false) } else { Err(e) }) {
+                    Ok(s) => stat = Some(s),
+                    Err(e) => {
+                        input::cannot(self.ctx, "cannot access", &path, &e);
+                        self.trouble(MINOR);
+                    }
+                }
+            }
+            let mut e = Entry::new(&self.plan, self.ctx, name, &path, stat);
+            if e.kind.is_none() {
+                e.kind = kind.map(|k| {
+                    if k.is_dir() {
+                        Kind::Dir
+                    } else if k.is_symlink() {
+                        Kind::Symlink
+                    } else {
+                        Kind::File
+                    }
+                });
+            }
+            out.push(e);
+        }
+        self.plan.sort(&mut out);
+        Ok(out)
+    }
+
+    fn show(&mut self, entries: &[Entry]) {
+        match self.plan.format {
+            Format::Long => long::show(&mut self.out, &self.plan, &mut self.names, entries),
+            _ => layout::show(&mut self.out, &self.plan, entries),
+        }
+    }
+}
