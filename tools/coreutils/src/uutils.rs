@@ -66,9 +66,7 @@ adapters! {
     CKSUM uu_cksum "cksum" "cksum" "print or check checksums and byte counts";
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
     CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
-    DD uu_dd "dd" "dd" "convert and copy a file";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
-    ENV uu_env "env" "env" "run a command in a changed environment";
     EXPAND uu_expand "expand" "expand" "convert tabs to spaces";
     EXPR uu_expr "expr" "expr" "evaluate an expression";
     FACTOR uu_factor "factor" "factor" "print prime factors";

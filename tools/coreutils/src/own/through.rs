@@ -1,0 +1,252 @@
+//! Commands that run another command: `nice nohup stdbuf setsid chroot-less time`.
+//! The guest has one priority and no terminal to lose, so these mostly pass on.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::rc::Rc;
+use std::time::Instant;
+
+use box_applet::command::{Command, Stream};
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::WaitStatus;
+
+use crate::common::{input, quote};
+
+/// Runs a command; `failure` is the tool's own status for its own errors.
+fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: Stream) -> Exit {
+    let command = Command { argv: argv.to_vec(), stdout, ..Command::default() };
+    match command.start(ctx) {
+        Ok(child) => Exit(child.wait(ctx).map_or(126, WaitStatus::shell_status)),
+        Err(e) => {
+            let shown = quote::always(argv.first().map(Vec::as_slice).unwrap_or_default());
+            if ctx.name == "nohup" || ctx.name == "stdbuf" {
+                ctx.error_bytes(&[b"failed to run command ", &shown, b": ", e.message.as_bytes()]);
+            } else {
+                ctx.error_bytes(&[&shown, b": ", e.message.as_bytes()]);
+            }
+            Exit(e.status)
+        }
+    }
+}
+
+const NICE: Spec = Spec {
+    usage: "[OPTION] [COMMAND [ARG]...]",
+    about: "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
+    options: &[Opt::value('n', "adjustment", "N", "add integer N to the niceness (default 10)")],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    // `-10` and `--10` are the old form of `-n 10` and `-n -10`.
+    let mut args = args.to_vec();
+    if let Some(first) = args.first_mut() {
+        let digits = first.strip_prefix(b"-").unwrap_or_default();
+        let number = digits.strip_prefix(b"-").or(digits.strip_prefix(b"+")).unwrap_or(digits);
+        if !number.is_empty() && number.iter().all(u8::is_ascii_digit) {
+            *first = [b"-n", digits].concat();
+        }
+    }
+    let p = match NICE.parse_or_exit(ctx, &args, Exit(125)) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if let Some(n) = p.last('n') {
+        let n_text = String::from_utf8_lossy(n).into_owned();
+        if n_text.trim().parse::<i64>().is_err() {
+            ctx.error_bytes(&[b"invalid adjustment ", &quote::always(n)]);
+            return Exit(125);
+        }
+        if p.operands.is_empty() {
+            input::usage_error(ctx, &[b"a command must be given with an adjustment"]);
+            return Exit(125);
+        }
+    }
+    if p.operands.is_empty() {
+        let _ = ctx.stdout.write_all(b"0\n");
+        return Exit::SUCCESS;
+    }
+    run(ctx, &p.operands, Stream::Inherit)
+}
+
+const NOHUP: Spec = Spec {
+    usage: "COMMAND [ARG]...",
+    about: "Run COMMAND, ignoring hangup signals.\nIf standard output is a terminal, append output to 'nohup.out' if possible.",
+    options: &[],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match NOHUP.parse_or_exit(ctx, args, Exit(125)) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit(125);
+    }
+    let terminal = matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
+    let mut stdout = Stream::Inherit;
+    if terminal {
+        match OpenOptions::new().append(true).create(true).open(ctx.path(b"nohup.out")) {
+            Ok(f) => {
+                ctx.error("ignoring input and appending output to 'nohup.out'");
+                stdout = Stream::File(Rc::new(f));
+            }
+            Err(e) => {
+                input::cannot(ctx, "failed to open", b"nohup.out", &e);
+                return Exit(125);
+            }
+        }
+    }
+    run(ctx, &p.operands, stdout)
+}
+
+const STDBUF: Spec = Spec {
+    usage: "OPTION... COMMAND",
+    about: "Run COMMAND, with modified buffering operations for its standard streams.",
+    options: &[
+        Opt::value('i', "input", "MODE", "adjust standard input stream buffering"),
+        Opt::value('o', "output", "MODE", "adjust standard output stream buffering"),
+        Opt::value('e', "error", "MODE", "adjust standard error stream buffering"),
+    ],
+    after: "If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.",
+    posix_order: true,
+};
+
+pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match STDBUF.parse_or_exit(ctx, args, Exit(125)) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    for (id, value) in &p.options {
+        let v = value.as_deref().unwrap_or_default();
+        if v == b"L" && *id == 'i' {
+            input::usage_error(ctx, &[b"line buffering stdin is meaningless"]);
+            return Exit(125);
+        }
+        if v != b"L" && crate::common::number::size(v).is_err() {
+            ctx.error_bytes(&[b"invalid mode ", &quote::always(v)]);
+            return Exit(125);
+        }
+    }
+    if p.operands.is_empty() {
+        input::missing_operand(ctx, None);
+        return Exit(125);
+    }
+    if p.options.is_empty() {
+        input::usage_error(ctx, &[b"you must specify a buffering mode option"]);
+        return Exit(125);
+    }
+    run(ctx, &p.operands, Stream::Inherit)
+}
+
+const SETSID: Spec = Spec {
+    usage: "[options] <program> [arguments ...]",
+    about: "Run a program in a new session.",
+    options: &[
+        Opt::flag('c', "ctty", "set the controlling terminal (ignored)"),
+        Opt::flag('f', "fork", "always fork (ignored)"),
+        Opt::flag('w', "wait", "wait program to exit, and use the same return"),
+    ],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn setsid(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SETSID.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        ctx.error("no command specified");
+        return Exit::FAILURE;
+    }
+    run(ctx, &p.operands, Stream::Inherit)
+}
+
+const TIME: Spec = Spec {
+    usage: "[OPTION]... COMMAND [ARG]...",
+    about: "Run COMMAND, then print how long it took to standard error.",
+    options: &[
+        Opt::flag('a', "append", "with -o FILE, append instead of overwriting"),
+        Opt::value('f', "format", "FORMAT", "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C"),
+        Opt::value('o', "output", "FILE", "write to FILE instead of standard error"),
+        Opt::flag('p', "portability", "print real, user and system time"),
+        Opt::flag('q', "quiet", "do not print information about abnormal program termination"),
+        Opt::flag('v', "verbose", "print all resource usage information"),
+    ],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match TIME.parse_or_exit(ctx, args, Exit(125)) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::usage_error(ctx, &[b"missing program to run"]);
+        return Exit(125);
+    }
+    let start = Instant::now();
+    let exit = run(ctx, &p.operands, Stream::Inherit);
+    let seconds = start.elapsed().as_secs_f64();
+    let minutes = (seconds / 60.0) as u64;
+    // Processor time of children is not told by WASI: the time that passed stands for it.
+    let text = if p.has('p') {
+        format!("real {seconds:.2}\nuser {seconds:.2}\nsys 0.00\n").into_bytes()
+    } else {
+        let default = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata %Mmaxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps";
+        let verbose = b"\tCommand being timed: \"%C\"\n\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
+        let format: &[u8] = match p.last('f') {
+            Some(f) => f,
+            None if p.has('v') => verbose,
+            None => default,
+        };
+        let mut out = Vec::new();
+        let mut it = format.iter();
+        while let Some(&c) = it.next() {
+            match c {
+                b'%' => match it.next() {
+                    Some(b'e' | b'U') => out.extend_from_slice(format!("{seconds:.2}").as_bytes()),
+                    Some(b'S') => out.extend_from_slice(b"0.00"),
+                    Some(b'E') => out.extend_from_slice(format!("{minutes}:{:05.2}", seconds - minutes as f64 * 60.0).as_bytes()),
+                    Some(b'P') => out.extend_from_slice(b"100%"),
+                    Some(b'x') => out.extend_from_slice(exit.0.to_string().as_bytes()),
+                    Some(b'C') => out.extend_from_slice(&p.operands.join(&b' ')),
+                    Some(b'%') => out.push(b'%'),
+                    Some(c) if c.is_ascii_alphabetic() => out.push(b'0'),
+                    Some(c) => out.extend_from_slice(&[b'?', *c]),
+                    None => out.push(b'?'),
+                },
+                b'\\' => match it.next() {
+                    Some(b'n') => out.push(b'\n'),
+                    Some(b't') => out.push(b'\t'),
+                    Some(b'\\') => out.push(b'\\'),
+                    Some(c) => out.extend_from_slice(&[b'?', b'\\', *c]),
+                    None => out.extend_from_slice(b"?\\"),
+                },
+                c => out.push(c),
+            }
+        }
+        out.push(b'\n');
+        out
+    };
+    match p.last('o') {
+        Some(name) => {
+            let append = p.has('a');
+            let opened = OpenOptions::new().write(true).create(true).append(append).truncate(!append).open(ctx.path(name));
+            if let Err(e) = opened.and_then(|mut f| f.write_all(&text)) {
+                input::file_error(ctx, name, &e);
+                return Exit(125);
+            }
+        }
+        None => {
+            let _ = ctx.stderr.write_all(&text);
+        }
+    }
+    exit
+}
