@@ -19,7 +19,8 @@ fn compiler() -> Cranelift {
     let mut c = Cranelift::default();
     c.opt_level(CraneliftOptLevel::Speed);
     // The ELF form is mapped from its file and paged in on demand; the older form is
-    // parsed and copied whole (measured below in `artifact`).
+    // parsed and copied whole. `echo` of a 13 MB program, whole process: 12 ms of CPU
+    // and 23 MB resident against 21 ms and 88 MB; on disk 34 MB against 53.
     c.experimental_artifact(true);
     c
 }
