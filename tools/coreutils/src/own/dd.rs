@@ -110,7 +110,7 @@ fn size(text: &[u8]) -> Result<(u64, bool), NumberError> {
         [d @ .., b'B'] if d.last().is_some_and(u8::is_ascii_digit) => return Ok((plain(d, 1)?, true)),
         _ => number::size(text)?,
     };
-    Ok((n, text.ends_with(b"B") && false))
+    Ok((n, false))
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
@@ -129,7 +129,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let o = match options(args) {
         Ok(o) => o,
         Err(m) => {
-            input::usage_error(ctx, &[&m]);
+            ctx.error_bytes(&[&m]);
+            if !m.starts_with(b"invalid number") && !m.starts_with(b"cannot combine") {
+                input::usage_hint(ctx);
+            }
             return Exit::FAILURE;
         }
     };
@@ -214,8 +217,13 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
                         b"ibm" => (o.table, o.block) = (Some(&ASCII_TO_IBM), true),
                         b"block" => o.block = true,
                         b"unblock" => o.unblock = true,
-                        b"lcase" => o.case = Case::Lower,
-                        b"ucase" => o.case = Case::Upper,
+                        b"lcase" | b"ucase" => {
+                            let case = if c == b"lcase" { Case::Lower } else { Case::Upper };
+                            if o.case != Case::Keep && o.case != case {
+                                return Err(b"cannot combine lcase and ucase".to_vec());
+                            }
+                            o.case = case;
+                        }
                         b"swab" => o.swab = true,
                         b"sync" => o.pad = true,
                         b"noerror" => o.noerror = true,
@@ -255,15 +263,15 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
     if let Some(c) = &mut o.count {
         c.1 |= count_bytes;
     }
-    if o.block && o.unblock {
-        return Err(b"cannot combine any two of {ascii,ebcdic,ibm}".to_vec());
-    }
     if o.excl && o.nocreat {
         return Err(b"cannot combine excl and nocreat".to_vec());
     }
     // Without a record length there are no records to convert.
     if o.cbs == 0 {
         (o.block, o.unblock) = (false, false);
+    }
+    if o.block && o.unblock {
+        return Err(b"cannot combine block and unblock".to_vec());
     }
     Ok(o)
 }
@@ -374,6 +382,10 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
         input::cannot(ctx, "cannot skip", &input_name, &e);
         return Exit::FAILURE;
     }
+    if skip > 0 && reader.beyond_end() {
+        let shown = quote::colon(&input_name);
+        ctx.error_bytes(&[&shown, b": cannot skip to specified offset"]);
+    }
     if seek > 0 {
         if let Some(f) = &file {
             if o.output.is_some() && !o.notrunc {
@@ -445,8 +457,30 @@ impl Seek for Shared {
     }
 }
 
-trait ReadSeek: Read + Seek {}
-impl<T: Read + Seek> ReadSeek for T {}
+trait ReadSeek: Read + Seek {
+    /// Whether a regular file's position is past its end.
+    fn beyond_end(&mut self) -> bool {
+        false
+    }
+}
+
+fn past_end(mut f: &File) -> bool {
+    f.metadata().is_ok_and(|m| m.is_file() && f.stream_position().is_ok_and(|p| p > m.len()))
+}
+
+impl ReadSeek for File {
+    fn beyond_end(&mut self) -> bool {
+        past_end(self)
+    }
+}
+
+impl ReadSeek for Shared {
+    fn beyond_end(&mut self) -> bool {
+        past_end(&self.0)
+    }
+}
+
+impl ReadSeek for io::Cursor<Vec<u8>> {}
 
 fn skip_input(reader: &mut dyn ReadSeek, mut bytes: u64, block: usize) -> io::Result<()> {
     if bytes == 0 {
@@ -480,7 +514,7 @@ fn transfer(
     mut progress: Option<&mut dyn Write>,
 ) {
     let mut buf = vec![0u8; o.ibs];
-    let mut records = Records { column: 0, spaces: 0, line: Vec::new() };
+    let mut records = Records { column: 0, spaces: 0 };
     let mut last_report = start;
     let converts = o.block || o.unblock;
     let mut odd: Option<u8> = None;
@@ -536,7 +570,7 @@ fn transfer(
             len = o.ibs;
         }
         let data = &mut buf[..len];
-        if let Some(t) = o.table.filter(|_| !o.block || o.cbs == 0 || true) {
+        if let Some(t) = o.table {
             data.iter_mut().for_each(|b| *b = t[usize::from(*b)]);
         }
         match o.case {
@@ -594,7 +628,6 @@ fn transfer(
 struct Records {
     column: usize,
     spaces: usize,
-    line: Vec<u8>,
 }
 
 impl Records {
@@ -638,7 +671,6 @@ impl Records {
     }
 
     fn unblock(&mut self, data: &[u8], o: &Options, out: &mut Vec<u8>) {
-        let _ = &self.line;
         for &b in data {
             if self.column == o.cbs {
                 out.push(b'\n');
@@ -742,16 +774,13 @@ const ASCII_TO_EBCDIC: [u8; 256] = [
     0o334, 0o335, 0o336, 0o337, 0o352, 0o353, 0o354, 0o355, 0o356, 0o357, 0o372, 0o373, 0o374, 0o375, 0o376, 0o377,
 ];
 
-/// POSIX's table for `conv=ibm`: it differs from EBCDIC in four places.
+/// POSIX's table for `conv=ibm`: EBCDIC but for these places.
 const ASCII_TO_IBM: [u8; 256] = {
     let mut t = ASCII_TO_EBCDIC;
-    t[b'!' as usize] = 0o132;
-    t[b'^' as usize] = 0o137;
-    t[b'[' as usize] = 0o255;
-    t[b']' as usize] = 0o275;
-    t[b'~' as usize] = 0o241;
-    t[b'|' as usize] = 0o117;
-    t[0xd5] = 0o232;
-    t[0xe5] = 0o333;
+    t[0x5e] = 0o137;
+    t[0x7e] = 0o241;
+    t[0xcb] = 0o232;
+    t[0xd5] = 0o255;
+    t[0xe5] = 0o275;
     t
 };

@@ -108,6 +108,10 @@ impl Run<'_, '_> {
                 rest = &rest[2..];
                 continue;
             }
+            if let Some(used) = self.quoted(&rest[1..]) {
+                rest = &rest[1 + used..];
+                continue;
+            }
             let Some(d) = printf::parse(&rest[1..]) else {
                 return self.bad_conversion(rest);
             };
@@ -118,6 +122,18 @@ impl Run<'_, '_> {
             }
         }
         Go::On
+    }
+
+    /// `%q`, which C takes for a length modifier; how much of the text it took.
+    fn quoted(&mut self, text: &[u8]) -> Option<usize> {
+        let n = text.iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
+        if text.get(n) != Some(&b'q') {
+            return None;
+        }
+        let spec = printf::parse(&[&text[..n], b"s"].concat())?.spec;
+        let q = quote::quoted(self.arg().unwrap_or_default(), quote::Style::ShellEscape);
+        printf::string(&mut self.out, &spec, &q);
+        Some(n + 1)
     }
 
     /// Text between conversions; `\c` ends everything.
@@ -164,7 +180,7 @@ impl Run<'_, '_> {
         let mut spec = d.spec;
         let integers = b"diouxX".contains(&d.conversion);
         let floats = b"aAeEfFgG".contains(&d.conversion);
-        if !integers && !floats && !b"csbq".contains(&d.conversion) || d.position.is_some() {
+        if !integers && !floats && !b"csb".contains(&d.conversion) || d.position.is_some() {
             return self.bad_conversion(text);
         }
         if matches!(d.width, Count::Star(_)) {
@@ -209,10 +225,6 @@ impl Run<'_, '_> {
                 if decoded.stop {
                     return Go::Stop;
                 }
-            }
-            b'q' => {
-                let q = quote::quoted(self.arg().unwrap_or_default(), quote::Style::ShellEscape);
-                printf::string(&mut self.out, &spec, &q);
             }
             conversion => {
                 let value = self.float();

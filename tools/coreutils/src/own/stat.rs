@@ -5,7 +5,6 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, Stat, meta};
-use box_text::escape::{Dialect, decode};
 use box_text::printf;
 
 use crate::common::names::Names;
@@ -111,7 +110,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let mut out = Vec::new();
         let ok = match &given {
             Some((id, format)) => {
-                let format = if *id == 'c' { [format.as_slice(), b"\n"].concat() } else { decode(format, Dialect::Format).bytes };
+                let format = if *id == 'c' { [format.as_slice(), b"\n"].concat() } else { unescape(ctx, format) };
                 expand(ctx, &mut out, &format, &f, p.has('f'), &zone, &mut names)
             }
             None => {
@@ -141,6 +140,59 @@ fn quote_style(ctx: &Ctx<'_>) -> quote::Style {
         Some(s) => s,
         None => quote::Style::ShellEscapeAlways,
     }
+}
+
+/// The escapes of `--printf`; an unknown one is its letter, with a warning.
+fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        at += 1;
+        if c != b'\\' {
+            out.push(c);
+            continue;
+        }
+        let Some(&e) = text.get(at) else {
+            ctx.error("warning: backslash at end of format");
+            out.push(b'\\');
+            break;
+        };
+        let digits = |from: usize, most: usize, radix: u32| {
+            text[from..].iter().take(most).take_while(|d| char::from(**d).is_digit(radix)).count()
+        };
+        let number = |from: usize, n: usize, radix: u32| {
+            text[from..from + n].iter().fold(0u32, |v, d| v * radix + char::from(*d).to_digit(radix).unwrap_or(0)) as u8
+        };
+        match e {
+            b'0'..=b'7' => {
+                let n = digits(at, 3, 8);
+                out.push(number(at, n, 8));
+                at += n;
+                continue;
+            }
+            b'x' if digits(at + 1, 2, 16) > 0 => {
+                let n = digits(at + 1, 2, 16);
+                out.push(number(at + 1, n, 16));
+                at += 1 + n;
+                continue;
+            }
+            b'a' => out.push(7),
+            b'b' => out.push(8),
+            b'e' => out.push(0x1b),
+            b'f' => out.push(0x0c),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'v' => out.push(0x0b),
+            b'"' | b'\\' => out.push(e),
+            _ => {
+                ctx.error_bytes(&[b"warning: unrecognized escape '\\", &[e], b"'"]);
+                out.push(e);
+            }
+        }
+        at += 1;
+    }
+    out
 }
 
 /// A value of a directive.

@@ -82,7 +82,13 @@ const ARCH: Spec = Spec {
 
 pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     match ARCH.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(_) => line(ctx, SYSTEM[3]),
+        Ok(p) => match p.operands.first() {
+            Some(extra) => {
+                input::extra_operand(ctx, extra);
+                Exit::FAILURE
+            }
+            None => line(ctx, SYSTEM[3]),
+        },
         Err(e) => e,
     }
 }

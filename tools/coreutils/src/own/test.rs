@@ -64,7 +64,7 @@ fn by_count(ctx: &Ctx<'_>, w: &[&[u8]]) -> Result<bool, Bad> {
         [b"!", s] => Ok(s.is_empty()),
         [op, arg] if is_unary(op) => unary(ctx, op, arg),
         [op, _] if op.starts_with(b"-") => Err(bad(&[&quote::always(op), b": unary operator expected"])),
-        [op, _] => Err(bad(&[b"missing argument after ", &quote::always(op)])),
+        [_, last] => Err(bad(&[b"missing argument after ", &quote::always(last)])),
         [a, b"-a", b] => Ok(!a.is_empty() && !b.is_empty()),
         [a, b"-o", b] => Ok(!a.is_empty() || !b.is_empty()),
         [a, op, b] if is_binary(op) => binary(ctx, a, op, b),

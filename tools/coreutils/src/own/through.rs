@@ -21,9 +21,9 @@ fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: Stream) -> Exit {
         Err(e) => {
             let shown = quote::always(argv.first().map(Vec::as_slice).unwrap_or_default());
             if ctx.name == "nohup" || ctx.name == "stdbuf" {
-                ctx.error_bytes(&[b"failed to run command ", &shown, b": ", e.message.as_bytes()]);
+                ctx.error_bytes(&[b"failed to run command ", &shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
             } else {
-                ctx.error_bytes(&[&shown, b": ", e.message.as_bytes()]);
+                ctx.error_bytes(&[&shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
             }
             Exit(e.status)
         }

@@ -55,11 +55,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         None => None,
     };
     let [limit, command @ ..] = p.operands.as_slice() else {
-        input::missing_operand(ctx, None);
+        input::usage_hint(ctx);
         return Exit(125);
     };
     if command.is_empty() {
-        input::missing_operand(ctx, Some(limit));
+        input::usage_hint(ctx);
         return Exit(125);
     }
     let limit = match interval(ctx, limit) {
@@ -70,7 +70,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(c) => c,
         Err(e) => {
             let shown = quote::always(&command[0]);
-            ctx.error_bytes(&[b"failed to run command ", &shown, b": ", e.message.as_bytes()]);
+            ctx.error_bytes(&[b"failed to run command ", &shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
             return Exit(e.status);
         }
     };

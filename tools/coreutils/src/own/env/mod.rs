@@ -155,11 +155,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(child) => Exit(child.wait(ctx).map_or(126, box_sys::WaitStatus::shell_status)),
         Err(e) => {
             let shown = quote::always(&words[0]);
-            ctx.error_bytes(&[&shown, b": ", e.message.as_bytes()]);
+            ctx.error_bytes(&[&shown, b": ", exec_text(&e.message).as_bytes()]);
             if e.status == 127 && words[0].contains(&b' ') {
                 ctx.error("use -[v]S to pass options in shebang lines");
             }
             Exit(e.status)
         }
     }
+}
+
+/// What `execve(2)` says of a directory, where our search names it as one.
+pub(crate) fn exec_text(message: &str) -> &str {
+    if message == "Is a directory" { "Permission denied" } else { message }
 }
