@@ -104,9 +104,27 @@ struct Entry {
     slot: Slot,
 }
 
+/// How gawk keeps an array, decided by its first subscript; tells the order of elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Empty,
+    /// Begun with a whole number from 0: such subscripts are kept in numeric order.
+    Counting,
+    Hashed,
+}
+
+/// Farthest a whole subscript may lie behind the dense part and still extend it.
+const GAP: usize = 8;
+
 /// An associative array.
 #[derive(Debug, Default)]
 pub struct Array {
+    kind: Kind,
+    /// Elements 0 to n-1 of a counting array that is filled in about that order; no
+    /// subscript covered here is in the map.
+    dense: Vec<Option<Slot>>,
+    dense_count: usize,
     map: HashMap<Key, Entry, BuildHasherDefault<FastHasher>>,
     births: u64,
     /// Most elements since it was last empty: gawk's tables do not shrink.
@@ -120,28 +138,82 @@ impl Array {
     }
 
     pub fn len(&self) -> usize {
-        self.map.len()
+        self.dense_count + self.map.len()
+    }
+
+    /// Where a subscript is in the dense part.
+    #[inline]
+    fn place(&self, key: &Key) -> Option<usize> {
+        match key {
+            Key::Int(n) => usize::try_from(*n).ok().filter(|n| *n < self.dense.len()),
+            Key::Str(_) => None,
+        }
     }
 
     /// The element, if it exists.
     #[inline]
     pub fn get(&self, key: &Key) -> Option<&Slot> {
-        self.map.get(key).map(|e| &e.slot)
+        match self.place(key) {
+            Some(n) => self.dense[n].as_ref(),
+            None => self.map.get(key).map(|e| &e.slot),
+        }
     }
 
+    #[inline]
     pub fn contains(&self, key: &Key) -> bool {
-        self.map.contains_key(key)
+        self.get(key).is_some()
     }
 
     /// The element, created unassigned if it does not exist.
     #[inline]
     pub fn slot(&mut self, key: Key) -> &mut Slot {
+        if let Some(n) = self.dense_place(&key) {
+            let count = &mut self.dense_count;
+            return self.dense[n].get_or_insert_with(|| {
+                *count += 1;
+                Slot::Value(Value::Uninit)
+            });
+        }
         let births = &mut self.births;
         let entry = self.map.entry(key).or_insert_with(|| {
             *births += 1;
             Entry { born: *births, slot: Slot::Value(Value::Uninit) }
         });
         &mut entry.slot
+    }
+
+    /// Where a subscript belongs in the dense part, which is extended for it if it lies near.
+    #[inline]
+    fn dense_place(&mut self, key: &Key) -> Option<usize> {
+        let Key::Int(n) = key else {
+            if self.kind == Kind::Empty {
+                self.kind = Kind::Hashed;
+            }
+            return None;
+        };
+        let n = usize::try_from(*n).ok().filter(|n| *n <= 0x7fff_ffff);
+        if self.kind == Kind::Empty {
+            self.kind = if n.is_some() { Kind::Counting } else { Kind::Hashed };
+        }
+        let n = n?;
+        if n < self.dense.len() {
+            return Some(n);
+        }
+        if self.kind != Kind::Counting || n > self.dense.len() + GAP {
+            return None;
+        }
+        let from = self.dense.len();
+        self.dense.resize(n + 1, None);
+        if !self.map.is_empty() {
+            // Elements that came out of order earlier move over.
+            for i in from..=n {
+                if let Some(e) = self.map.remove(&Key::Int(i as i64)) {
+                    self.dense[i] = Some(e.slot);
+                    self.dense_count += 1;
+                }
+            }
+        }
+        Some(n)
     }
 
     /// Sets an element; one that was an array is replaced.
@@ -151,15 +223,27 @@ impl Array {
 
     pub fn remove(&mut self, key: &Key) {
         self.peak = self.peak.max(self.map.len());
-        self.map.remove(key);
-        if self.map.is_empty() {
-            self.peak = 0;
+        match self.place(key) {
+            Some(n) => {
+                if self.dense[n].take().is_some() {
+                    self.dense_count -= 1;
+                }
+            }
+            None => {
+                self.map.remove(key);
+            }
+        }
+        if self.len() == 0 {
+            self.clear();
         }
     }
 
     pub fn clear(&mut self) {
+        self.dense.clear();
+        self.dense_count = 0;
         self.map.clear();
         self.peak = 0;
+        self.kind = Kind::Empty;
     }
 
     /// All subscripts in gawk's order.
@@ -167,12 +251,26 @@ impl Array {
         let mut list: Vec<(u64, &Key)> = self.map.iter().map(|(k, e)| (e.born, k)).collect();
         list.sort_unstable_by_key(|(born, _)| *born);
         let keys: Vec<Key> = list.into_iter().map(|(_, k)| k.clone()).collect();
-        order::gawk(keys, self.peak.max(self.map.len()))
+        let peak = self.peak.max(self.map.len());
+        if self.kind != Kind::Counting {
+            return order::hashed(keys, peak);
+        }
+        let (counting, others): (Vec<Key>, Vec<Key>) =
+            keys.into_iter().partition(|k| matches!(k, Key::Int(0..=0x7fff_ffff)));
+        let mut all = order::hashed(others, peak);
+        let dense = self.dense.iter().enumerate().filter(|(_, slot)| slot.is_some());
+        all.extend(dense.map(|(n, _)| Key::Int(n as i64)));
+        let rest = all.len();
+        all.extend(counting);
+        all[rest..].sort_unstable_by_key(|k| if let Key::Int(n) = k { *n } else { 0 });
+        all
     }
 
     /// All elements, unordered.
-    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Slot)> {
-        self.map.iter().map(|(k, e)| (k, &e.slot))
+    pub fn iter(&self) -> impl Iterator<Item = (Key, &Slot)> {
+        let dense = self.dense.iter().enumerate();
+        let dense = dense.filter_map(|(n, s)| s.as_ref().map(|s| (Key::Int(n as i64), s)));
+        dense.chain(self.map.iter().map(|(k, e)| (k.clone(), &e.slot)))
     }
 }
 

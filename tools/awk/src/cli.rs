@@ -221,12 +221,13 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit
         rest.extend_from_slice(&source.text[end..]);
         out.push(Source { name: source.name.clone(), text: before });
         queue.push_front(Source { name: source.name, text: rest });
-        if let Some(name) = name {
-            if !seen.contains(&name) && seen.len() < MAX_INCLUDES {
-                seen.push(name.clone());
-                let included = find_include(ctx, &name)?;
-                queue.push_front(included);
-            }
+        if let Some(name) = name
+            && !seen.contains(&name)
+            && seen.len() < MAX_INCLUDES
+        {
+            seen.push(name.clone());
+            let included = find_include(ctx, &name)?;
+            queue.push_front(included);
         }
     }
     Ok(out)
@@ -245,9 +246,11 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize, Option<Vec<u8>>)> {
                 if let Some(body) = rest.strip_prefix(b"\"") {
                     let end = body.iter().position(|c| *c == b'"').unwrap_or(body.len());
                     let name = include.then(|| body[..end].to_vec());
-                    // The newline stays.
-                    let keep = usize::from(line.ends_with(b"\n"));
-                    return Some((at, at + line.len() - keep, name));
+                    // What follows on the line stays.
+                    let after = line.len() - line.trim_ascii_start().len() + trimmed.len()
+                        - body.len()
+                        + (end + 1).min(body.len());
+                    return Some((at, at + after.min(line.len()), name));
                 }
             }
         }

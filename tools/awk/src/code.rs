@@ -123,6 +123,8 @@ pub enum Op {
     TypeOf(Place, bool),
     TypeOfElement(Place, bool),
     TypeOfValue(bool),
+    /// Length of `$0`.
+    LengthRecord,
     /// Length of an element that may be an inner array.
     LengthOfElement(Place),
     /// `split` by the waiting pattern.

@@ -78,39 +78,36 @@ impl<'a> Lexer<'a> {
 
     /// The next token.
     pub fn next(&mut self) -> Result<Tok, SyntaxError> {
-        loop {
-            self.blanks();
-            self.start = self.position();
-            if self.at >= self.text().len() {
-                if self.source >= self.sources.len() {
-                    return Ok(Tok::Eof);
-                }
+        self.blanks();
+        self.start = self.position();
+        if self.at >= self.text().len() {
+            if self.source < self.sources.len() {
                 self.source += 1;
                 self.at = 0;
                 self.line = 1;
-                return Ok(if self.source >= self.sources.len() { Tok::Eof } else { Tok::Newline });
             }
-            let c = self.peek(0);
-            self.at += 1;
-            return Ok(match c {
-                b'\n' => {
-                    self.line += 1;
-                    Tok::Newline
-                }
-                b'"' => Tok::Str(self.string()?),
-                b'0'..=b'9' => self.number(),
-                b'.' if self.peek(0).is_ascii_digit() => self.number(),
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
-                b'@' => self.at_sign()?,
-                _ => match self.operator(c) {
-                    Some(t) => t,
-                    None => {
-                        let shown = String::from_utf8_lossy(&[c]).into_owned();
-                        return Err(self.error(format!("invalid char '{shown}' in expression")));
-                    }
-                },
-            });
+            return Ok(if self.source >= self.sources.len() { Tok::Eof } else { Tok::Newline });
         }
+        let c = self.peek(0);
+        self.at += 1;
+        Ok(match c {
+            b'\n' => {
+                self.line += 1;
+                Tok::Newline
+            }
+            b'"' => Tok::Str(self.string()?),
+            b'0'..=b'9' => self.number(),
+            b'.' if self.peek(0).is_ascii_digit() => self.number(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
+            b'@' => self.at_sign()?,
+            _ => match self.operator(c) {
+                Some(t) => t,
+                None => {
+                    let shown = String::from_utf8_lossy(&[c]).into_owned();
+                    return Err(self.error(format!("invalid char '{shown}' in expression")));
+                }
+            },
+        })
     }
 
     /// Skips blanks, comments and continued lines.

@@ -27,11 +27,11 @@ impl Params {
             let mut changed = false;
             for (from, to) in &passes {
                 let is_array = arrays.get(to.0).and_then(|p| p.get(to.1)).copied();
-                if is_array == Some(true) {
-                    if let Some(mine) = arrays.get_mut(from.0).and_then(|p| p.get_mut(from.1)) {
-                        changed |= !*mine;
-                        *mine = true;
-                    }
+                if is_array == Some(true)
+                    && let Some(mine) = arrays.get_mut(from.0).and_then(|p| p.get_mut(from.1))
+                {
+                    changed |= !*mine;
+                    *mine = true;
                 }
             }
             if !changed {
@@ -55,10 +55,10 @@ struct Walker {
 
 impl Walker {
     fn array(&mut self, v: Var) {
-        if let Var::Local(i) = v {
-            if let Some(p) = self.arrays[self.function].get_mut(i as usize) {
-                *p = true;
-            }
+        if let Var::Local(i) = v
+            && let Some(p) = self.arrays[self.function].get_mut(i as usize)
+        {
+            *p = true;
         }
     }
 

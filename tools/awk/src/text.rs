@@ -50,11 +50,11 @@ impl Text {
 
     /// Appends in place if nobody else holds the string.
     pub fn push(&mut self, more: &[u8]) {
-        if let Repr::Shared(rc) = &mut self.0 {
-            if let Some(v) = Rc::get_mut(rc) {
-                v.extend_from_slice(more);
-                return;
-            }
+        if let Repr::Shared(rc) = &mut self.0
+            && let Some(v) = Rc::get_mut(rc)
+        {
+            v.extend_from_slice(more);
+            return;
         }
         let old = self.as_bytes();
         let len = old.len() + more.len();

@@ -92,7 +92,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(s) => s,
         Err(e) => {
             complain(ctx, &text, &pieces, &e);
-            return Exit::FAILURE;
+            // GNU: a missing label is found too late to be a usage error.
+            return if e.offset.is_none() { Exit(4) } else { Exit::FAILURE };
         }
     };
     let line_length = match parsed.last('l').map(|v| (v, std::str::from_utf8(v).ok())) {

@@ -102,11 +102,12 @@ pub fn parse(text: &[u8]) -> Option<Directive> {
     };
     let mut position = None;
     let mut ahead = 0;
-    if let Some(n) = number(&mut ahead) {
-        if n > 0 && text.get(ahead) == Some(&b'$') {
-            position = Some(n);
-            at = ahead + 1;
-        }
+    if let Some(n) = number(&mut ahead)
+        && n > 0
+        && text.get(ahead) == Some(&b'$')
+    {
+        position = Some(n);
+        at = ahead + 1;
     }
     loop {
         match text.get(at)? {

@@ -14,28 +14,13 @@ use super::Key;
 /// Table sizes as they grow.
 const SIZES: [usize; 8] = [13, 127, 1021, 8191, 131_071, 1_048_573, 8_388_593, 16_777_213];
 
-/// Subscripts in gawk's order, given in order of creation. `peak`: most elements there were.
-pub fn gawk(keys: Vec<Key>, peak: usize) -> Vec<Key> {
-    match keys.first() {
-        None => keys,
-        Some(Key::Int(0..=0x7fff_ffff)) => {
-            let (mut counting, others): (Vec<Key>, Vec<Key>) =
-                keys.into_iter().partition(|k| matches!(k, Key::Int(0..=0x7fff_ffff)));
-            counting.sort_unstable_by_key(|k| if let Key::Int(n) = k { *n } else { 0 });
-            let mut all = hashed(others, peak);
-            all.append(&mut counting);
-            all
-        }
-        Some(_) => hashed(keys, peak),
-    }
-}
-
 fn is_int32(k: &Key) -> bool {
     matches!(k, Key::Int(n) if i32::try_from(*n).is_ok())
 }
 
-/// A nested array or one that began without a counting subscript.
-fn hashed(keys: Vec<Key>, peak: usize) -> Vec<Key> {
+/// Subscripts of a nested array, or of one that did not begin with a counting subscript, in
+/// gawk's order; given in order of creation. `peak`: most elements there were.
+pub fn hashed(keys: Vec<Key>, peak: usize) -> Vec<Key> {
     if keys.first().is_some_and(is_int32) {
         let (ints, others): (Vec<Key>, Vec<Key>) = keys.into_iter().partition(is_int32);
         let mut all = strings(others, peak);

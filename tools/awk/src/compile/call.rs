@@ -1,7 +1,7 @@
 //! Calls of the program's functions and of built-in ones.
 
 use super::Compiler;
-use super::expr::strip;
+use super::expr::{constant_field, strip};
 use crate::ast::{Expr, Var};
 use crate::builtin::Builtin as B;
 use crate::code::Op;
@@ -48,10 +48,12 @@ impl Compiler {
     pub(super) fn builtin(&mut self, b: B, args: &[Expr]) {
         match (b, args) {
             (B::Length, []) => {
-                self.emit(Op::FieldAt(0));
-                self.emit(Op::Builtin(b, 1));
+                self.emit(Op::LengthRecord);
             }
             (B::Length, [arg]) => match strip(arg) {
+                Expr::Field(n) if constant_field(n) == Some(0) => {
+                    self.emit(Op::LengthRecord);
+                }
                 Expr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
                     let place = self.place(*v);
                     self.emit(Op::LengthOf(place));

@@ -120,14 +120,14 @@ impl Parser<'_> {
         let (no_gt, line) = (std::mem::replace(&mut self.no_gt, false), self.line());
         let init = if self.tok == Tok::Semi { None } else { Some(self.simple()?) };
         if self.tok == Tok::RParen {
-            if let Some(StmtKind::Expr(Expr::In(keys, array, subs))) = init {
-                if let [Expr::Var(v)] = keys.as_slice() {
-                    let v = *v;
-                    self.advance()?;
-                    self.no_gt = no_gt;
-                    let body = self.for_body()?;
-                    return Ok(StmtKind::ForIn(v, array, subs, Box::new(body)));
-                }
+            if let Some(StmtKind::Expr(Expr::In(keys, array, subs))) = init
+                && let [Expr::Var(v)] = keys.as_slice()
+            {
+                let v = *v;
+                self.advance()?;
+                self.no_gt = no_gt;
+                let body = self.for_body()?;
+                return Ok(StmtKind::ForIn(v, array, subs, Box::new(body)));
             }
             return Err(self.unexpected());
         }
@@ -286,10 +286,10 @@ impl Parser<'_> {
         );
         if !ends {
             args = self.expr_list()?;
-            if let [Expr::List(_)] = args.as_slice() {
-                if let Some(Expr::List(list)) = args.pop() {
-                    args = list;
-                }
+            if let [Expr::List(_)] = args.as_slice()
+                && let Some(Expr::List(list)) = args.pop()
+            {
+                args = list;
             }
             if args.iter().any(|a| matches!(a, Expr::List(_))) {
                 return Err(self.unexpected());

@@ -228,6 +228,11 @@ impl Machine<'_, '_> {
                 }
                 Op::Builtin(b, n) => self.builtin(b, n as usize)?,
                 Op::LengthOf(place) => self.length_of(place)?,
+                Op::LengthRecord => {
+                    self.record.rebuild(&self.ofs, &self.convfmt);
+                    let n = self.chars(self.record.plain());
+                    self.stack.push(Value::Num(n as f64));
+                }
                 Op::LengthOfElement(place) => {
                     let sub = self.pop();
                     let key = self.key(&sub);

@@ -102,7 +102,9 @@ impl Machine<'_, '_> {
         }
         let text = v.text(&self.convfmt);
         let len = if self.settings.utf8 { utf8_len(&text) } else { usize::from(!text.is_empty()) };
-        printf::character(out, spec, &text[..len.min(text.len())]);
+        // An empty string is a NUL, as in gawk.
+        let first = if text.is_empty() { &[0][..] } else { &text[..len.min(text.len())] };
+        printf::character(out, spec, first);
     }
 
     fn numeric(&self, out: &mut Vec<u8>, spec: &Spec, conversion: u8, v: &Value) {

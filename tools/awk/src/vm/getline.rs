@@ -8,7 +8,7 @@ use box_sys::strerror;
 use super::input::Got;
 use super::place::Address;
 use super::reader::Reader;
-use super::stream::In;
+use super::stream::{In, Kind};
 use super::{Machine, Result};
 use crate::code::{From, Target};
 use crate::text::Text;
@@ -70,6 +70,7 @@ impl Machine<'_, '_> {
                     match file {
                         Ok(file) => {
                             let input = In { reader: Reader::new(file), child: None };
+                            self.streams.order.push((Kind::FileIn, name.to_vec()));
                             self.streams.files_in.insert(name.to_vec(), input);
                         }
                         Err(e) => {

@@ -94,12 +94,12 @@ impl Machine<'_, '_> {
         if !self.streams.coprocesses.contains_key(name) {
             self.open_coprocess(name)?;
         }
-        if let Some(w) = self.streams.coprocesses.get_mut(name).and_then(|c| c.out.as_mut()) {
-            if let Err(e) = w.write_all(data) {
-                let shown = String::from_utf8_lossy(name);
-                let text = strerror(&e);
-                return Err(RunError::fatal(format!("print to \"{shown}\" failed: {text}")));
-            }
+        if let Some(w) = self.streams.coprocesses.get_mut(name).and_then(|c| c.out.as_mut())
+            && let Err(e) = w.write_all(data)
+        {
+            let shown = String::from_utf8_lossy(name);
+            let text = strerror(&e);
+            return Err(RunError::fatal(format!("print to \"{shown}\" failed: {text}")));
         }
         Ok(())
     }

@@ -31,10 +31,10 @@ impl Machine<'_, '_> {
     /// The numeric value, with octal and hexadecimal input under `-n`.
     #[inline]
     pub(super) fn number(&self, v: &Value) -> f64 {
-        if self.settings.non_decimal {
-            if let Value::Input(t) | Value::Str(t) = v {
-                return super::bits::strtonum(t);
-            }
+        if self.settings.non_decimal
+            && let Value::Input(t) | Value::Str(t) = v
+        {
+            return super::bits::strtonum(t);
         }
         v.num()
     }

@@ -28,7 +28,7 @@ impl Random {
             rear: 0,
             table: Vec::new(),
             last: 0,
-            seed: 0.0,
+            seed: 1.0,
             seeded: false,
         }
     }

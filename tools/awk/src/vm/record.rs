@@ -94,30 +94,34 @@ impl Record {
         &self.text
     }
 
+    /// `$0` as it is after [`Record::rebuild`].
+    pub fn plain(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Joins `$0` now if that is due (before OFS changes).
     pub fn rebuild(&mut self, ofs: &[u8], convfmt: &NumberFormat) {
-        if let Some(owned) = &self.owned {
-            if self.stale {
-                self.text.clear();
-                for (n, v) in owned.iter().enumerate() {
-                    if n > 0 {
-                        self.text.extend_from_slice(ofs);
-                    }
-                    v.append_to(&mut self.text, convfmt);
+        if let Some(owned) = &self.owned
+            && self.stale
+        {
+            self.text.clear();
+            for (n, v) in owned.iter().enumerate() {
+                if n > 0 {
+                    self.text.extend_from_slice(ofs);
                 }
-                self.whole = Some(Value::Str(Text::new(&self.text)));
+                v.append_to(&mut self.text, convfmt);
             }
+            self.whole = Some(Value::Str(Text::new(&self.text)));
         }
         self.stale = false;
     }
 
     #[inline]
     fn cut(&mut self, want: usize) {
-        if self.spans.len() < want {
-            if let Some(pos) = self.resume {
-                self.resume =
-                    self.splitter.advance(&self.text, pos, want, &mut self.spans, self.utf8);
-            }
+        if self.spans.len() < want
+            && let Some(pos) = self.resume
+        {
+            self.resume = self.splitter.advance(&self.text, pos, want, &mut self.spans, self.utf8);
         }
     }
 

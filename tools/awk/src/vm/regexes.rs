@@ -57,10 +57,10 @@ impl Regexes {
 
     /// A pattern given as text.
     pub fn dynamic(&mut self, text: &[u8]) -> Result<Rc<Regex>, RunError> {
-        if let Some((t, re)) = &self.last {
-            if t == text {
-                return Ok(re.clone());
-            }
+        if let Some((t, re)) = &self.last
+            && t == text
+        {
+            return Ok(re.clone());
         }
         let re = match self.dynamic.get(text) {
             Some(re) => re.clone(),

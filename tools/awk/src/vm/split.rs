@@ -129,10 +129,10 @@ impl Splitter {
                     let len = if utf8 { utf8_len(&text[at..]) } else { 1 };
                     fields.push(span(at, at + len));
                     at += len;
-                    if at < text.len() {
-                        if let Some(seps) = &mut seps {
-                            seps.push(span(at, at));
-                        }
+                    if at < text.len()
+                        && let Some(seps) = &mut seps
+                    {
+                        seps.push(span(at, at));
                     }
                 }
             }

@@ -42,9 +42,21 @@ pub(super) struct Coprocess {
     child: Child,
 }
 
+/// What kind of redirection a name is open as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    FileOut,
+    PipeOut,
+    FileIn,
+    PipeIn,
+    Coprocess,
+}
+
 /// All that is open, by name.
 #[derive(Default)]
 pub(super) struct Streams {
+    /// In order of opening: `close` ends the last one of a name.
+    pub order: Vec<(Kind, Vec<u8>)>,
     pub files_out: HashMap<Vec<u8>, Out>,
     pub pipes_out: HashMap<Vec<u8>, Out>,
     pub files_in: HashMap<Vec<u8>, In>,
@@ -145,6 +157,7 @@ impl Machine<'_, '_> {
         let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
         drop(c);
         let input = In { reader: Reader::new(Some(r)), child: Some(child) };
+        self.streams.order.push((Kind::PipeIn, command.to_vec()));
         self.streams.pipes_in.insert(command.to_vec(), input);
         Ok(())
     }
@@ -156,6 +169,7 @@ impl Machine<'_, '_> {
         }
         if kind == Redirect::Pipe {
             let out = self.open_pipe(name)?;
+            self.streams.order.push((Kind::PipeOut, name.to_vec()));
             self.streams.pipes_out.insert(name.to_vec(), out);
             return Ok(());
         }
@@ -179,6 +193,7 @@ impl Machine<'_, '_> {
                 Out::File(BufWriter::with_capacity(32 * 1024, file))
             }
         };
+        self.streams.order.push((Kind::FileOut, name.to_vec()));
         self.streams.files_out.insert(name.to_vec(), out);
         Ok(())
     }
@@ -226,6 +241,7 @@ impl Machine<'_, '_> {
             reader: Some(Reader::new(Some(from_child))),
             child,
         };
+        self.streams.order.push((Kind::Coprocess, command.to_vec()));
         self.streams.coprocesses.insert(command.to_vec(), coprocess);
         Ok(())
     }
@@ -271,58 +287,54 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `close(name)` and `close(name, how)`.
+    /// `close(name)` and `close(name, how)`: ends what was opened last under the name.
     pub(super) fn close(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<f64> {
-        let mut status = None;
-        if let Some(c) = self.streams.coprocesses.get_mut(name) {
-            match how {
-                Some(h) if h.eq_ignore_ascii_case(b"to") => {
-                    if let Some(mut w) = c.out.take() {
-                        let _ = w.flush();
-                    }
-                    if c.reader.is_some() {
-                        return Ok(0.0);
-                    }
-                }
-                Some(h) if h.eq_ignore_ascii_case(b"from") => {
-                    c.reader = None;
-                    if c.out.is_some() {
-                        return Ok(0.0);
-                    }
-                }
-                Some(_) => {
-                    return Err(RunError::fatal(
-                        "close: second argument must be \"to\" or \"from\"",
-                    ));
-                }
-                None => {}
+        let Some(at) = self.streams.order.iter().rposition(|(_, n)| n == name) else {
+            self.set_errno("close of redirection that was never opened");
+            return Ok(-1.0);
+        };
+        let kind = self.streams.order[at].0;
+        if kind == Kind::Coprocess && !self.close_side(name, how)? {
+            return Ok(0.0);
+        }
+        self.streams.order.remove(at);
+        let status = match kind {
+            Kind::FileOut => self.streams.files_out.remove(name).map(|o| self.end_output(o)),
+            Kind::PipeOut => {
+                // What was printed before comes before the command's own output.
+                self.flush_stdout()?;
+                self.streams.pipes_out.remove(name).map(|o| self.end_output(o))
             }
-            if let Some(Coprocess { out, reader, child }) = self.streams.coprocesses.remove(name) {
+            Kind::FileIn => self.streams.files_in.remove(name).map(|i| self.end_input(i)),
+            Kind::PipeIn => self.streams.pipes_in.remove(name).map(|i| self.end_input(i)),
+            Kind::Coprocess => self.streams.coprocesses.remove(name).map(|c| {
+                let Coprocess { out, reader, child } = c;
                 if let Some(mut w) = out {
                     let _ = w.flush();
                 }
                 drop(reader);
-                status = Some(child.wait(self.ctx).map_or(-1.0, status_number));
-            }
-        }
-        if let Some(input) = self.streams.files_in.remove(name) {
-            status = Some(self.end_input(input));
-        }
-        if let Some(input) = self.streams.pipes_in.remove(name) {
-            status = Some(self.end_input(input));
-        }
-        if let Some(out) = self.streams.files_out.remove(name) {
-            status = Some(self.end_output(out));
-        }
-        if let Some(out) = self.streams.pipes_out.remove(name) {
-            // What was printed before comes before the command's own output.
-            self.flush_stdout()?;
-            status = Some(self.end_output(out));
-        }
-        if status.is_none() {
-            self.set_errno("close of redirection that was never opened");
-        }
+                child.wait(self.ctx).map_or(-1.0, status_number)
+            }),
+        };
         Ok(status.unwrap_or(-1.0))
+    }
+
+    /// Closes one side of a coprocess, or says that both are to be closed.
+    fn close_side(&mut self, name: &[u8], how: Option<&[u8]>) -> Result<bool> {
+        let (Some(how), Some(c)) = (how, self.streams.coprocesses.get_mut(name)) else {
+            return Ok(true);
+        };
+        if how.eq_ignore_ascii_case(b"to") {
+            if let Some(mut w) = c.out.take() {
+                let _ = w.flush();
+            }
+            return Ok(c.reader.is_none());
+        }
+        if how.eq_ignore_ascii_case(b"from") {
+            c.reader = None;
+            return Ok(c.out.is_none());
+        }
+        Err(RunError::fatal("close: second argument must be \"to\" or \"from\""))
     }
 
     /// `fflush()`, `fflush(name)`.
@@ -354,7 +366,7 @@ impl Machine<'_, '_> {
     /// Ends everything at the end of the run: pipes first, as gawk does, then standard output.
     pub(super) fn close_all(&mut self) -> Result<()> {
         let streams = std::mem::take(&mut self.streams);
-        let Streams { files_out, pipes_out, files_in, pipes_in, coprocesses } = streams;
+        let Streams { order: _, files_out, pipes_out, files_in, pipes_in, coprocesses } = streams;
         for (_, c) in coprocesses {
             let Coprocess { out, reader, child } = c;
             if let Some(mut w) = out {

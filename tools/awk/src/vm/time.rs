@@ -227,10 +227,10 @@ impl Machine<'_, '_> {
             return Zone::utc(b"GMT");
         }
         let environ = self.globals.get(Special::Environ as usize);
-        if let Some(super::Cell::Array(a)) = environ {
-            if let Some(Slot::Value(v)) = a.borrow().get(&Key::Str(Text::new(b"TZ"))) {
-                return Zone::from_tz(&v.text(&self.convfmt));
-            }
+        if let Some(super::Cell::Array(a)) = environ
+            && let Some(Slot::Value(v)) = a.borrow().get(&Key::Str(Text::new(b"TZ")))
+        {
+            return Zone::from_tz(&v.text(&self.convfmt));
         }
         Zone::utc(b"UTC")
     }
@@ -266,10 +266,10 @@ impl Machine<'_, '_> {
         } else {
             let procinfo = self.globals.get(Special::Procinfo as usize);
             let mut format = Text::new(b"%a %b %e %H:%M:%S %Z %Y");
-            if let Some(super::Cell::Array(a)) = procinfo {
-                if let Some(Slot::Value(v)) = a.borrow().get(&Key::Str(Text::new(b"strftime"))) {
-                    format = v.text(&self.convfmt);
-                }
+            if let Some(super::Cell::Array(a)) = procinfo
+                && let Some(Slot::Value(v)) = a.borrow().get(&Key::Str(Text::new(b"strftime")))
+            {
+                format = v.text(&self.convfmt);
             }
             format
         };

@@ -124,5 +124,5 @@ impl Machine<'_, '_> {
 }
 
 fn on_step(line: u64, first: u64, step: u64) -> bool {
-    if step == 0 { line == first } else { line >= first && (line - first) % step == 0 }
+    if step == 0 { line == first } else { line >= first && (line - first).is_multiple_of(step) }
 }

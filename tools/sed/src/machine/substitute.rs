@@ -126,10 +126,9 @@ fn with_cases(
             }
             Part::Case(c @ (Case::UpperOne | Case::LowerOne)) => once = *c,
             Part::Case(c) => {
+                // Also ends what `\u` or `\l` before it began.
                 lasting = *c;
-                if *c == Case::Off {
-                    once = Case::Off;
-                }
+                once = Case::Off;
             }
         }
     }

@@ -98,10 +98,10 @@ pub fn strtod(text: &[u8]) -> (f64, usize) {
         }
         return (signed(f64::NAN), base + len);
     }
-    if starts(b"0x") {
-        if let Some((value, len)) = hexadecimal(&rest[2..]) {
-            return (signed(value), base + 2 + len);
-        }
+    if starts(b"0x")
+        && let Some((value, len)) = hexadecimal(&rest[2..])
+    {
+        return (signed(value), base + 2 + len);
     }
     decimal_prefix(text)
 }
