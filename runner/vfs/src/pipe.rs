@@ -86,7 +86,8 @@ impl Pipe {
 
     fn closed(&self, p: &mut Inner) {
         p.wake();
-        if p.readers == 0 {
+        // Before the first reader came, what was written waits for it.
+        if p.readers == 0 && p.had_reader {
             p.buf = VecDeque::new();
         }
         if self.reusable && p.readers == 0 && p.writers == 0 {
@@ -355,6 +356,18 @@ mod tests {
         assert_eq!(names.len(), 1);
         drop(r);
         assert_eq!(names.len(), 0);
+    }
+
+    #[test]
+    fn a_late_reader_gets_what_a_gone_writer_wrote() {
+        let pipes = Pipes::default();
+        let w = pipes.open_write(b"late").unwrap();
+        assert_eq!(w.try_write(b"kept").unwrap(), 4);
+        drop(w);
+        let r = pipes.open_read(b"late").unwrap();
+        let mut buf = [0; 8];
+        assert_eq!(r.try_read(&mut buf).unwrap(), 4);
+        assert_eq!(r.try_read(&mut buf).unwrap(), 0);
     }
 
     #[test]
