@@ -9,7 +9,7 @@ import wasmtime
 
 root, module, *argv = sys.argv[1:]
 config = wasmtime.Config()
-config.max_wasm_stack = 8 << 20
+config.max_wasm_stack = (2 << 20) - 65536
 config.wasm_exceptions = True
 engine = wasmtime.Engine(config)
 linker = wasmtime.Linker(engine)
@@ -21,7 +21,7 @@ wasi.env = [("PATH", "/bin"), ("LANG", "C.UTF-8"), ("HOME", "/")]
 wasi.inherit_stdin()
 wasi.inherit_stdout()
 wasi.inherit_stderr()
-wasi.preopen_dir(root, "/", wasmtime.DirPerms.READ_WRITE, wasmtime.FilePerms.READ_WRITE)
+wasi.preopen_dir(root, "/", True)
 store.set_wasi(wasi)
 instance = linker.instantiate(store, wasmtime.Module.from_file(engine, module))
 try:

@@ -206,29 +206,38 @@ impl Processes for Os {
         let cwd = path::to_bytes(spec.cwd);
         let ops = fd_ops(spec, cwd);
         let program = path::to_bytes(spec.program);
-        let mut pid = 0u32;
-        // JUSTIFICATION: spawning is a host call that no library wraps.
-        // SAFETY: every pointer comes with its length and outlives the call; argv and env
-        // strings are NUL-terminated; `ops` has WASIX's layout (size asserted above).
-        let errno = unsafe {
-            proc_spawn3(
-                program.as_ptr(),
-                program.len(),
-                argv.ptrs.as_ptr(),
-                argv.ptrs.len(),
-                env.ptrs.as_ptr(),
-                env.ptrs.len(),
-                ops.as_ptr(),
-                ops.len(),
-                std::ptr::null(),
-                0,
-                0,
-                std::ptr::null(),
-                0,
-                &mut pid,
-            )
+        let call = |program: &[u8]| {
+            let mut pid = 0u32;
+            // JUSTIFICATION: spawning is a host call that no library wraps.
+            // SAFETY: every pointer comes with its length and outlives the call; argv and env
+            // strings are NUL-terminated; `ops` has WASIX's layout (size asserted above).
+            let errno = unsafe {
+                proc_spawn3(
+                    program.as_ptr(),
+                    program.len(),
+                    argv.ptrs.as_ptr(),
+                    argv.ptrs.len(),
+                    env.ptrs.as_ptr(),
+                    env.ptrs.len(),
+                    ops.as_ptr(),
+                    ops.len(),
+                    std::ptr::null(),
+                    0,
+                    0,
+                    std::ptr::null(),
+                    0,
+                    &mut pid,
+                )
+            };
+            cvt(errno).map(|()| pid)
         };
-        cvt(errno).map(|()| pid)
+        match (call(program), program.strip_prefix(b"/usr/bin/")) {
+            // Where a runtime cannot write to /usr, it puts an image's commands into /bin only.
+            (Err(e), Some(name)) if e.raw_os_error() == Some(code::ENOEXEC) => {
+                call(&[b"/bin/", name].concat())
+            }
+            (result, _) => result,
+        }
     }
 
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
