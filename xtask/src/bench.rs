@@ -1,10 +1,117 @@
-//! Measurements against peers, always as ratios within one run.
+//! Measurements against peers, always as ratios within one run: machines are noisy, so the
+//! commands take turns and medians are compared.
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
-/// `cargo xtask bench [NAME...]`.
-pub fn run(_args: &[String]) -> Result<ExitCode> {
-    anyhow::bail!("no benchmarks yet")
+use crate::env;
+
+/// Counted runs of each command; one more warms up.
+const RUNS: usize = 20;
+
+/// `cargo xtask bench [NAME...]`: all benchmarks, or those named.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let all: &[(&str, fn() -> Result<()>)] = &[("startup", startup), ("session", session)];
+    for name in args {
+        if !all.iter().any(|(n, _)| n == name) {
+            let names: Vec<&str> = all.iter().map(|(n, _)| *n).collect();
+            eprintln!("xtask bench: no benchmark '{name}'; there are {}", names.join(", "));
+            return Ok(ExitCode::from(2));
+        }
+    }
+    for (name, bench) in all {
+        if args.is_empty() || args.iter().any(|a| a == name) {
+            println!("## {name}");
+            bench()?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A command with the name it is listed under.
+struct Subject {
+    name: &'static str,
+    argv: Vec<String>,
+}
+
+/// Runs the subjects in turn and prints medians in milliseconds, with ratios to the first.
+fn compare(subjects: &[Subject]) -> Result<()> {
+    let mut times = vec![Vec::with_capacity(RUNS); subjects.len()];
+    for round in 0..=RUNS {
+        for (s, t) in subjects.iter().zip(&mut times) {
+            let (program, args) = s.argv.split_first().context("empty command")?;
+            let mut cmd = Command::new(program);
+            cmd.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let start = Instant::now();
+            let status = cmd.status().with_context(|| format!("cannot start {}", s.name))?;
+            let took = start.elapsed().as_secs_f64() * 1e3;
+            if !status.success() {
+                bail!("{}: {status}", s.name);
+            }
+            if round > 0 {
+                t.push(took);
+            }
+        }
+    }
+    let median = |t: &mut Vec<f64>| {
+        t.sort_by(f64::total_cmp);
+        t[t.len() / 2]
+    };
+    println!("| command | median ms | min | max | ours / it |");
+    println!("|---|---|---|---|---|");
+    let ours = median(&mut times[0]);
+    for (s, t) in subjects.iter().zip(&mut times) {
+        let m = median(t);
+        println!("| {} | {m:.1} | {:.1} | {:.1} | {:.2} |", s.name, t[0], t[t.len() - 1], ours / m);
+    }
+    Ok(())
+}
+
+fn words(items: &[&str]) -> Vec<String> {
+    items.iter().map(|s| (*s).to_string()).collect()
+}
+
+/// `runner exec` with a command, as one line of a user's shell.
+fn exec(command: &[&str]) -> Vec<String> {
+    let dist = env::dist();
+    let mut argv = vec![dist.join("runner").display().to_string(), "exec".to_string()];
+    argv.push(dist.join("image.webc").display().to_string());
+    argv.push("--".to_string());
+    argv.extend(words(command));
+    argv
+}
+
+/// One command, whole process, warm file cache.
+fn startup() -> Result<()> {
+    let mut subjects = vec![
+        Subject { name: "runner exec image.webc -- echo hi", argv: exec(&["echo", "hi"]) },
+        Subject { name: "bash -c 'echo hi'", argv: words(&["bash", "-c", "echo hi"]) },
+    ];
+    let just_bash = crate::test::peers_node()?.join(".bin/just-bash");
+    if just_bash.exists() {
+        let path = just_bash.display().to_string();
+        subjects.push(Subject { name: "just-bash -c 'echo hi'", argv: words(&[&path, "-c", "echo hi"]) });
+    }
+    compare(&subjects)
+}
+
+/// A shell that runs a pipeline, 100 times within one session; milliseconds per run.
+fn session() -> Result<()> {
+    const SCRIPT: &str = "s=${EPOCHREALTIME/./}; for i in {1..100}; do bash -c 'echo hi | wc -c' >/dev/null; done; \
+                          e=${EPOCHREALTIME/./}; echo $(((e - s) / 100))";
+    let mut micros = Vec::new();
+    for argv in [exec(&["bash", "-c", SCRIPT]), words(&["bash", "-c", SCRIPT])] {
+        let (program, args) = argv.split_first().context("empty command")?;
+        let mut runs = Vec::new();
+        for _ in 0..5 {
+            let text = env::output(Command::new(program).args(args))?;
+            runs.push(text.trim().parse::<f64>().context("microseconds")?);
+        }
+        runs.sort_by(f64::total_cmp);
+        micros.push(runs[runs.len() / 2]);
+    }
+    println!("bash -c 'echo hi | wc -c', each of 100 in one session: {:.2} ms; native bash {:.2} ms; ratio {:.2}", micros[0] / 1e3, micros[1] / 1e3, micros[0] / micros[1]);
+    Ok(())
 }

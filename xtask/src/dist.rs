@@ -56,7 +56,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     } else {
         let root = env::cache()?.join("rootfs");
         rootfs::assemble(&root, &py.root, &py.licenses)?;
-        let spec = spec(root, &box_wasm, &python_wasm, &py.version)?;
+        let spec = spec(root, &box_wasm, &python_wasm, &py.version, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         env::write(&stamp, key.as_bytes())?;
         steps.end(&size(&image)?);
@@ -157,9 +157,10 @@ fn spec(
     box_wasm: &[u8],
     python_wasm: &[u8],
     python_version: &str,
+    dist: &Path,
 ) -> Result<ImageSpec> {
     let mut commands: Vec<(String, String)> =
-        applet_names()?.into_iter().map(|n| (n, "box".to_string())).collect();
+        applet_names(dist, box_wasm)?.into_iter().map(|n| (n, "box".to_string())).collect();
     for name in ["python", "python3"] {
         commands.push((name.to_string(), "python".to_string()));
     }
@@ -192,11 +193,19 @@ fn spec(
     })
 }
 
-/// The names of all applets, asked from the binary's own table (built natively: the same source).
-fn applet_names() -> Result<Vec<String>> {
-    let mut cargo = env::cargo();
-    cargo.args(["run", "--quiet", "--locked", "-p", "box", "--", "--list"]);
-    let text = env::output(&mut cargo)?;
+/// The names of all applets, asked from the module itself in an image that has only `box`.
+fn applet_names(dist: &Path, box_wasm: &[u8]) -> Result<Vec<String>> {
+    let image = env::cache()?.join("box-only.webc");
+    let spec = ImageSpec {
+        name: "wasibox/box".to_string(),
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        atoms: vec![("box".to_string(), box_wasm.to_vec())],
+        commands: vec![("box".to_string(), "box".to_string())],
+        ..ImageSpec::default()
+    };
+    wasibox_image::pack_to(&spec, &image)?;
+    let mut list = Command::new(dist.join("runner"));
+    let text = env::output(list.arg("exec").arg(&image).args(["--", "box", "--list"]))?;
     let names: Vec<String> =
         text.lines().filter_map(|l| Some(l.split_whitespace().next()?.to_string())).collect();
     if names.is_empty() {

@@ -111,7 +111,7 @@ fn peers_python() -> Result<PathBuf> {
 }
 
 /// A `node_modules` with the packages that tests use as foreign runtimes, in the cache folder.
-fn peers_node() -> Result<PathBuf> {
+pub fn peers_node() -> Result<PathBuf> {
     let pins = env::root().join("tests/harness/peers");
     let lock = env::read(&pins.join("package-lock.json"))?;
     let dir = env::cache()?.join(format!("node-{}", &env::sha256(&lock)[..16]));
