@@ -122,7 +122,7 @@ fn compare(
                 continue;
             }
             ctx.stdout.write_all(&[&names[0], b" ".as_slice(), &names[1]].concat())?;
-            let what = if mode.bytes { "byte" } else { "char" };
+            let what = "byte";
             write!(ctx.stdout, " differ: {what} {}, line {line}", i + 1)?;
             if mode.bytes {
                 write!(ctx.stdout, " is {x:3o} {} {y:3o} {}", visible(*x), visible(*y))?;
