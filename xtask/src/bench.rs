@@ -92,7 +92,10 @@ fn startup() -> Result<()> {
     let just_bash = crate::test::peers_node()?.join(".bin/just-bash");
     if just_bash.exists() {
         let path = just_bash.display().to_string();
-        subjects.push(Subject { name: "just-bash -c 'echo hi'", argv: words(&[&path, "-c", "echo hi"]) });
+        subjects.push(Subject {
+            name: "just-bash -c 'echo hi'",
+            argv: words(&[&path, "-c", "echo hi"]),
+        });
     }
     compare(&subjects)
 }
@@ -112,6 +115,11 @@ fn session() -> Result<()> {
         runs.sort_by(f64::total_cmp);
         micros.push(runs[runs.len() / 2]);
     }
-    println!("bash -c 'echo hi | wc -c', each of 100 in one session: {:.2} ms; native bash {:.2} ms; ratio {:.2}", micros[0] / 1e3, micros[1] / 1e3, micros[0] / micros[1]);
+    println!(
+        "bash -c 'echo hi | wc -c', each of 100 in one session: {:.2} ms; native bash {:.2} ms; ratio {:.2}",
+        micros[0] / 1e3,
+        micros[1] / 1e3,
+        micros[0] / micros[1]
+    );
     Ok(())
 }

@@ -24,7 +24,9 @@ pub fn run() -> Result<ExitCode> {
     let text = String::from_utf8_lossy(&advisories.stderr);
     if advisories.status.success() {
         eprintln!("advisories ok");
-    } else if text.contains("failed to fetch advisory database") || text.contains("failed to load advisory database") {
+    } else if text.contains("failed to fetch advisory database")
+        || text.contains("failed to load advisory database")
+    {
         eprintln!("warning: advisories not checked: the database cannot be reached");
     } else {
         eprint!("{text}");

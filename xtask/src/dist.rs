@@ -102,7 +102,8 @@ pub fn python_only() -> Result<ExitCode> {
 }
 
 fn ensure_target() -> Result<&'static str> {
-    let sysroot = env::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(env::root()))?;
+    let sysroot =
+        env::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(env::root()))?;
     if Path::new(sysroot.trim()).join("lib/rustlib").join(GUEST).is_dir() {
         return Ok("installed");
     }
@@ -137,7 +138,8 @@ fn build_runner(dist: &Path) -> Result<()> {
 /// What the image depends on, as one digest.
 fn image_key(box_wasm: &[u8], python: &str) -> Result<String> {
     let mut text = format!("{}\n{python}\n{}\n", sha256(box_wasm), env!("CARGO_PKG_VERSION"));
-    let mut files = vec![env::root().join("tools/box/rootfs"), env::root().join("runner/image/src")];
+    let mut files =
+        vec![env::root().join("tools/box/rootfs"), env::root().join("runner/image/src")];
     files.push(env::root().join("xtask/src"));
     while let Some(path) = files.pop() {
         if path.is_dir() {

@@ -20,7 +20,11 @@ const TASKS: &[(&str, &str, &str)] = &[
     ("dist", "", "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS"),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
-    ("conformance", "[DIR] [ARG...]", "score dist/ with the external cases in DIR or $CONFORMANCE_DIR"),
+    (
+        "conformance",
+        "[DIR] [ARG...]",
+        "score dist/ with the external cases in DIR or $CONFORMANCE_DIR",
+    ),
     ("bench", "[NAME...]", "measure against peers in the same run, as ratios"),
     ("python", "", "build CPython for WASI alone"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),

@@ -10,7 +10,8 @@ use crate::{deny, dist, env, tidy};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
-const HOST: &[&str] = &["wasibox-vfs", "wasibox-sandbox", "wasibox", "wasibox-cli", "wasibox-image"];
+const HOST: &[&str] =
+    &["wasibox-vfs", "wasibox-sandbox", "wasibox", "wasibox-cli", "wasibox-image"];
 
 /// Runs all tests. With `--fast` without lints and without the host's crates.
 pub fn run(args: &[String]) -> Result<ExitCode> {
@@ -120,7 +121,11 @@ pub fn peers_node() -> Result<PathBuf> {
         for name in ["package.json", "package-lock.json"] {
             std::fs::copy(pins.join(name), dir.join(name)).context(name)?;
         }
-        env::run(Command::new("npm").args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&dir))?;
+        env::run(
+            Command::new("npm")
+                .args(["ci", "--silent", "--no-audit", "--no-fund"])
+                .current_dir(&dir),
+        )?;
         std::fs::write(dir.join("complete"), b"")?;
     }
     Ok(dir.join("node_modules"))

@@ -82,7 +82,11 @@ impl Exec {
     /// Runs it; the output of a command that must succeed.
     pub fn ok(&self) -> String {
         let done = self.run();
-        assert_eq!(done.status, 0, "{:?}\nstdout: {}\nstderr: {}", self.command, done.stdout, done.stderr);
+        assert_eq!(
+            done.status, 0,
+            "{:?}\nstdout: {}\nstderr: {}",
+            self.command, done.stdout, done.stderr
+        );
         done.stdout
     }
 }

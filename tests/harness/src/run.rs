@@ -75,12 +75,9 @@ fn command(subject: Subject, work: &Path, meta: &Path, script: &Path) -> Command
         }
     };
     cmd.arg(script).current_dir(work).env_clear();
-    for (k, v) in [
-        ("PATH", "/usr/bin:/bin"),
-        ("HOME", "/home/user"),
-        ("LANG", "C.UTF-8"),
-        ("TZ", "UTC"),
-    ] {
+    for (k, v) in
+        [("PATH", "/usr/bin:/bin"), ("HOME", "/home/user"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
+    {
         cmd.env(k, v);
     }
     cmd

@@ -32,8 +32,10 @@ fn wasm() {
 /// The authority itself, where this machine has it: expected values cannot drift.
 #[test]
 fn oracle() {
-    let version = std::process::Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]).output();
-    let version = version.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    let version =
+        std::process::Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]).output();
+    let version =
+        version.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
     if !version.starts_with("5.2") {
         eprintln!("no bash 5.2 here ({version:?}): the expected values stand unconfirmed");
         return;

@@ -88,7 +88,8 @@ fn mounts_cannot_be_escaped() {
     std::os::unix::fs::symlink("../secret", inside.join("up")).expect("link");
     std::os::unix::fs::symlink(dir.path().join("secret"), inside.join("absolute")).expect("link");
     std::os::unix::fs::symlink("plain", inside.join("good")).expect("link");
-    let run = |script: &str, mode: &str| Exec::sh(script).mount(&inside, &format!("/m:{mode}")).run();
+    let run =
+        |script: &str, mode: &str| Exec::sh(script).mount(&inside, &format!("/m:{mode}")).run();
     for mode in ["ro", "rw"] {
         assert_eq!(run("cat /m/good", mode).stdout, "plain");
         for path in ["/m/up", "/m/absolute", "/m/../secret", "/m/../../../etc/shadow"] {
@@ -107,7 +108,8 @@ fn mounts_cannot_be_escaped() {
 
 #[test]
 fn json_outcome_lists_files() {
-    let done = Exec::sh("echo hi; echo err >&2; echo data > /output/a.txt; exit 3").opt(&["--json"]).run();
+    let done =
+        Exec::sh("echo hi; echo err >&2; echo data > /output/a.txt; exit 3").opt(&["--json"]).run();
     let outcome: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
     assert_eq!(outcome["exit_code"], 3);
     assert_eq!(outcome["stdout"], "hi\n");

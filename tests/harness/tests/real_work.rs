@@ -25,8 +25,12 @@ fn big_log(path: &std::path::Path) {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let level = ["INFO", "DEBUG", "WARN", "ERROR", "INFO"][(seed >> 16) as usize % 5];
         let service = ["auth", "db", "web", "cache", "queue", "mail"][(seed >> 20) as usize % 6];
-        writeln!(text, "2026-01-01T00:00:00 {level} {service} request {seed} took {} ms", seed >> 22)
-            .expect("string");
+        writeln!(
+            text,
+            "2026-01-01T00:00:00 {level} {service} request {seed} took {} ms",
+            seed >> 22
+        )
+        .expect("string");
     }
     std::fs::write(path, text).expect("log");
 }
@@ -45,7 +49,9 @@ fn log_statistics() {
 #[test]
 fn source_tree() {
     let here = root();
-    let in_tree = |script: &str| Exec::sh(script).mount(&here.join("tools"), "/src:ro").opt(&["--cwd", "/src"]).ok();
+    let in_tree = |script: &str| {
+        Exec::sh(script).mount(&here.join("tools"), "/src:ro").opt(&["--cwd", "/src"]).ok()
+    };
     let tree = here.join("tools");
     let count = "find . -name '*.rs' -print0 | xargs -0 wc -l | tail -1";
     assert_eq!(in_tree(count), oracle(count, &tree));

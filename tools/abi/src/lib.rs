@@ -165,8 +165,9 @@ impl<'a> MetaRequest<'a> {
                 out.extend_from_slice(path);
             }
             MetaRequest::SetTimes { path, atime, mtime, follow } => {
-                let flags =
-                    u8::from(follow) | u8::from(atime.is_some()) << 1 | u8::from(mtime.is_some()) << 2;
+                let flags = u8::from(follow)
+                    | u8::from(atime.is_some()) << 1
+                    | u8::from(mtime.is_some()) << 2;
                 out.extend_from_slice(&[4, flags]);
                 out.extend_from_slice(&atime.unwrap_or(0).to_le_bytes());
                 out.extend_from_slice(&mtime.unwrap_or(0).to_le_bytes());
@@ -256,7 +257,15 @@ mod tests {
 
     #[test]
     fn hostile_requests_are_refused() {
-        for b in [&b""[..], b"\x01", b"\x01\x01", b"\x01\x01rel", b"\x01\x01/a\0b", b"\x02\x01", b"\x09/a"] {
+        for b in [
+            &b""[..],
+            b"\x01",
+            b"\x01\x01",
+            b"\x01\x01rel",
+            b"\x01\x01/a\0b",
+            b"\x02\x01",
+            b"\x09/a",
+        ] {
             assert_eq!(MetaRequest::decode(b), None, "{b:?}");
         }
     }

@@ -88,9 +88,7 @@ impl Command {
         let mut out = |stream: &Stream, sink: &Sink| -> io::Result<Option<Rc<File>>> {
             Ok(match (stream, sink) {
                 (Stream::File(f), _) | (Stream::Inherit, Sink::File(f)) => Some(f.clone()),
-                (Stream::Null, _) => {
-                    Some(Rc::new(File::options().write(true).open("/dev/null")?))
-                }
+                (Stream::Null, _) => Some(Rc::new(File::options().write(true).open("/dev/null")?)),
                 (Stream::Inherit, Sink::Closed) => None,
                 (Stream::Inherit, Sink::Buffer(_)) => {
                     let (r, w) = ctx.procs.pipe()?;
@@ -105,8 +103,7 @@ impl Command {
             .into_iter()
             .filter_map(|(n, f)| f.clone().map(|f| (n, f)))
             .collect();
-        let spec =
-            SpawnSpec { program: &file, argv: &argv, env: &env.to_vec(), cwd, fds: &fds };
+        let spec = SpawnSpec { program: &file, argv: &argv, env: &env.to_vec(), cwd, fds: &fds };
         let pid = ctx.procs.spawn(&spec).map_err(fail)?;
         Ok(Child { pid, pumps })
     }

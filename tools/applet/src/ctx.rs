@@ -1,8 +1,8 @@
 //! What an applet gets, and how it ends.
 
 use std::fmt;
-use std::io::{self, Write};
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 

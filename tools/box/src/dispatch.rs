@@ -26,13 +26,8 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
                 .collect();
             env.unset(INHERITED_FDS.as_bytes());
             let argv = argv.into_iter().map(path::os_into_bytes).collect();
-            let start = Start {
-                argv,
-                env,
-                cwd: initial_cwd(),
-                stdio: fds.stdio,
-                extra_fds: fds.extra,
-            };
+            let start =
+                Start { argv, env, cwd: initial_cwd(), stdio: fds.stdio, extra_fds: fds.extra };
             in_ctx(applet, start, procs)
         }
     }

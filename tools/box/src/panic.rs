@@ -23,11 +23,16 @@ fn report(info: &PanicHookInfo<'_>) {
         .unwrap_or("unknown error");
     // std's print macros panic when stdout is a closed pipe; adapted tools use them.
     if text.starts_with("failed printing to std") {
-        std::process::exit(if text.contains("os error") && text.contains("ipe") { SIGPIPE } else { 1 });
+        std::process::exit(if text.contains("os error") && text.contains("ipe") {
+            SIGPIPE
+        } else {
+            1
+        });
     }
     let name = std::env::args().next().unwrap_or_default();
     let name = name.rsplit('/').next().unwrap_or_default();
-    let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+    let place =
+        info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
     let _ = writeln!(std::io::stderr(), "{name}: internal error: {text}{place}");
     std::process::exit(ABORTED);
 }

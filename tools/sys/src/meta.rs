@@ -30,7 +30,12 @@ pub fn chown(path: &Path, uid: Option<u32>, gid: Option<u32>, follow: bool) -> i
 }
 
 /// `utimensat(2)`: nanoseconds since the epoch; `None` leaves a time as it is.
-pub fn set_times(path: &Path, atime: Option<u64>, mtime: Option<u64>, follow: bool) -> io::Result<()> {
+pub fn set_times(
+    path: &Path,
+    atime: Option<u64>,
+    mtime: Option<u64>,
+    follow: bool,
+) -> io::Result<()> {
     backend::set_times(path, atime, mtime, follow)
 }
 

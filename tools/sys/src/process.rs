@@ -97,7 +97,8 @@ pub mod signal {
         if let Some(n) = NAMES.iter().position(|k| k.as_bytes() == name) {
             return u8::try_from(n).ok();
         }
-        let offset = |t: &[u8]| std::str::from_utf8(t).ok()?.parse::<u8>().ok().filter(|n| *n <= 30);
+        let offset =
+            |t: &[u8]| std::str::from_utf8(t).ok()?.parse::<u8>().ok().filter(|n| *n <= 30);
         match name {
             b"CLD" => Some(CHLD),
             b"IOT" => Some(6),

@@ -340,9 +340,7 @@ pub(crate) fn adopt_fd(fd: u32) -> Option<File> {
     // JUSTIFICATION: inherited descriptors are known by number only.
     // SAFETY: the call proves the descriptor open, and `inherited`'s contract (called once,
     // first) makes the new file its only owner.
-    unsafe {
-        (fd_fdstat_get(fd, &mut stat) == 0).then(|| File::from_raw_fd(fd as RawFd))
-    }
+    unsafe { (fd_fdstat_get(fd, &mut stat) == 0).then(|| File::from_raw_fd(fd as RawFd)) }
 }
 
 /// The directory the process was started in: WASIX's, else `$PWD`, else `/`.

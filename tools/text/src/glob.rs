@@ -231,7 +231,19 @@ pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if matches!(
             byte,
-            b'\\' | b'*' | b'?' | b'[' | b']' | b'(' | b')' | b'|' | b'!' | b'+' | b'@' | b'-' | b'^'
+            b'\\'
+                | b'*'
+                | b'?'
+                | b'['
+                | b']'
+                | b'('
+                | b')'
+                | b'|'
+                | b'!'
+                | b'+'
+                | b'@'
+                | b'-'
+                | b'^'
         ) {
             out.push(b'\\');
         }
