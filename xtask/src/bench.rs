@@ -11,9 +11,12 @@ use crate::env;
 /// Counted runs of each command; one more warms up.
 const RUNS: usize = 20;
 
+/// A benchmark by name.
+type Bench = (&'static str, fn() -> Result<()>);
+
 /// `cargo xtask bench [NAME...]`: all benchmarks, or those named.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let all: &[(&str, fn() -> Result<()>)] = &[("startup", startup), ("session", session)];
+    let all: &[Bench] = &[("startup", startup), ("session", session)];
     for name in args {
         if !all.iter().any(|(n, _)| n == name) {
             let names: Vec<&str> = all.iter().map(|(n, _)| *n).collect();
