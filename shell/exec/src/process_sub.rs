@@ -95,7 +95,7 @@ impl Shell<'_> {
     /// By a named pipe of the bridge; `None` where there is none.
     fn bridged(&mut self, sub: &Rc<ProcessSub>) -> Option<std::io::Result<Vec<u8>>> {
         self.next_pseudo_pid += 1;
-        let name = format!("{}/sub-{}-{}", box_abi::PIPE_DIR, self.sys.pid(), self.next_pseudo_pid);
+        let name = format!("{}/sub-{}-{}", box_sys::PIPE_DIR, self.sys.pid(), self.next_pseudo_pid);
         let (ours, theirs) = if sub.read { ("r", "w") } else { ("w", "r") };
         let path = format!("{name}/{theirs}");
         let opened = if sub.read {
