@@ -173,7 +173,7 @@ fn locate(
 
 /// A descriptor from which the bytes can be read.
 fn feed(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
-    if bytes.len() <= box_abi_pipe_capacity() {
+    if bytes.len() <= box_sys::PIPE_CAPACITY {
         let (r, mut w) = ctx.procs.pipe()?;
         w.write_all(bytes)?;
         return Ok(r);
@@ -181,9 +181,4 @@ fn feed(ctx: &Ctx<'_>, bytes: &[u8]) -> io::Result<File> {
     let (r, mut w) = box_sys::preview1::spool()?;
     w.write_all(bytes)?;
     Ok(r)
-}
-
-/// What a pipe takes without a reader.
-const fn box_abi_pipe_capacity() -> usize {
-    65536
 }

@@ -36,7 +36,7 @@ mod backend;
 mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
-pub use box_abi::{Kind, PIPE_DIR, Stat};
+pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, Stat};
 pub use errno::strerror;
 pub use process::{Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, inherited, is_terminal};

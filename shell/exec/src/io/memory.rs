@@ -17,7 +17,7 @@ pub struct Memory {
 }
 
 /// What a pipe takes without anyone reading.
-const PIPE: usize = box_abi::PIPE_CAPACITY;
+const PIPE: usize = box_sys::PIPE_CAPACITY;
 
 impl Memory {
     pub fn new(data: Rc<Vec<u8>>) -> Memory {
