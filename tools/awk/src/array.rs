@@ -121,14 +121,17 @@ const GAP: usize = 8;
 #[derive(Debug, Default)]
 pub struct Array {
     kind: Kind,
+    /// How deep it lies in other arrays.
+    pub depth: usize,
     /// Elements 0 to n-1 of a counting array that is filled in about that order; no
     /// subscript covered here is in the map.
     dense: Vec<Option<Slot>>,
     dense_count: usize,
     map: HashMap<Key, Entry, BuildHasherDefault<FastHasher>>,
     births: u64,
-    /// Most elements since it was last empty: gawk's tables do not shrink.
-    peak: usize,
+    /// Births up to which gawk's table had not yet grown, for each growth since the array was
+    /// empty; tables do not shrink when elements are deleted.
+    growths: Vec<u64>,
 }
 
 impl Array {
@@ -174,8 +177,11 @@ impl Array {
                 Slot::Value(Value::Uninit)
             });
         }
-        let births = &mut self.births;
+        let (births, growths, len) = (&mut self.births, &mut self.growths, self.map.len());
         let entry = self.map.entry(key).or_insert_with(|| {
+            if order::outgrown(len, growths.len()) {
+                growths.push(*births);
+            }
             *births += 1;
             Entry { born: *births, slot: Slot::Value(Value::Uninit) }
         });
@@ -222,7 +228,6 @@ impl Array {
     }
 
     pub fn remove(&mut self, key: &Key) {
-        self.peak = self.peak.max(self.map.len());
         match self.place(key) {
             Some(n) => {
                 if self.dense[n].take().is_some() {
@@ -242,26 +247,26 @@ impl Array {
         self.dense.clear();
         self.dense_count = 0;
         self.map.clear();
-        self.peak = 0;
+        self.growths.clear();
         self.kind = Kind::Empty;
     }
 
     /// All subscripts in gawk's order.
     pub fn keys(&self) -> Vec<Key> {
-        let mut list: Vec<(u64, &Key)> = self.map.iter().map(|(k, e)| (e.born, k)).collect();
+        let mut list: Vec<(u64, Key)> = self.map.iter().map(|(k, e)| (e.born, k.clone())).collect();
         list.sort_unstable_by_key(|(born, _)| *born);
-        let keys: Vec<Key> = list.into_iter().map(|(_, k)| k.clone()).collect();
-        let peak = self.peak.max(self.map.len());
         if self.kind != Kind::Counting {
-            return order::hashed(keys, peak);
+            return order::hashed(list, &self.growths);
         }
-        let (counting, others): (Vec<Key>, Vec<Key>) =
-            keys.into_iter().partition(|k| matches!(k, Key::Int(0..=0x7fff_ffff)));
-        let mut all = order::hashed(others, peak);
+        let (counting, others): (Vec<_>, Vec<_>) =
+            list.into_iter().partition(|(_, k)| matches!(k, Key::Int(0..=0x7fff_ffff)));
+        // What the map's growth says holds only if it is gawk's table.
+        let growths: &[u64] = if counting.is_empty() { &self.growths } else { &[] };
+        let mut all = order::hashed(others, growths);
         let dense = self.dense.iter().enumerate().filter(|(_, slot)| slot.is_some());
         all.extend(dense.map(|(n, _)| Key::Int(n as i64)));
         let rest = all.len();
-        all.extend(counting);
+        all.extend(counting.into_iter().map(|(_, k)| k));
         all[rest..].sort_unstable_by_key(|k| if let Key::Int(n) = k { *n } else { 0 });
         all
     }

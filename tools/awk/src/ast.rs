@@ -14,6 +14,27 @@ pub enum Var {
     Local(u32),
 }
 
+/// A line of a source, packed: the source's number in the upper 8 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Line(u32);
+
+impl Line {
+    const BITS: u32 = 24;
+
+    pub fn new(source: usize, line: usize) -> Line {
+        let most = (1 << Line::BITS) - 1;
+        Line((source.min(255) as u32) << Line::BITS | line.min(most) as u32)
+    }
+
+    pub fn source(self) -> usize {
+        (self.0 >> Line::BITS) as usize
+    }
+
+    pub fn number(self) -> u32 {
+        self.0 & ((1 << Line::BITS) - 1)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cmp {
     Lt,
@@ -91,7 +112,7 @@ pub enum Redirect {
 
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    pub line: u32,
+    pub line: Line,
     pub kind: StmtKind,
 }
 
@@ -143,7 +164,7 @@ pub enum Pattern {
 
 #[derive(Clone, Debug)]
 pub struct Rule {
-    pub line: u32,
+    pub line: Line,
     pub pattern: Pattern,
     /// `None`: print the record.
     pub action: Option<Vec<Stmt>>,
@@ -155,7 +176,7 @@ pub struct Function {
     pub params: usize,
     pub body: Vec<Stmt>,
     pub defined: bool,
-    pub line: u32,
+    pub line: Line,
 }
 
 /// A parsed program.

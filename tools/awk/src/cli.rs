@@ -56,7 +56,7 @@ const MAX_INCLUDES: usize = 100;
 /// Parses the command line and reads the program files.
 pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     let args = expand_w(args);
-    let parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
+    let parsed = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone().into_iter();
     let mut job = Job { sources: Vec::new(), settings: settings(ctx, &parsed)? };
     let mut named = false;
@@ -72,11 +72,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
                 named = true;
                 job.sources.push(Source { name: None, text: value });
             }
-            'i' if value == b"inplace" => {
-                let message = "`-i inplace' is not supported; redirect to a file and move it";
-                ctx.error(format_args!("fatal: {message}"));
-                return Err(Exit::USAGE);
-            }
+            'i' if value == b"inplace" => job.settings.inplace = true,
             'i' => {
                 let source = find_include(ctx, &value)?;
                 job.sources.push(source);
@@ -91,7 +87,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
                 ctx.error("no program text at all!");
                 let text = format!("Try '{} --help' for more information.\n", ctx.name);
                 let _ = std::io::Write::write_all(&mut ctx.stderr, text.as_bytes());
-                return Err(Exit::USAGE);
+                return Err(Exit::FAILURE);
             }
         }
     }
@@ -145,8 +141,8 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Settings, Exit> {
                 }
             },
             'F' => {
-                // `-Ft` means a tab.
-                let fs = if value == b"t" && !posix { b"\\t".to_vec() } else { value };
+                // `-Ft` means a tab in old awks.
+                let fs = if value == b"t" && parsed.has('c') { b"\\t".to_vec() } else { value };
                 assignments.push((b"FS".to_vec(), fs));
             }
             _ => {}
@@ -156,6 +152,12 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Settings, Exit> {
         traditional: parsed.has('c') || posix,
         utf8: !parsed.has('b') && is_utf8(ctx),
         non_decimal: parsed.has('n'),
+        inplace: false,
+        inplace_suffix: assignments
+            .iter()
+            .filter(|(n, _)| matches!(n.as_slice(), b"inplace::suffix" | b"INPLACE_SUFFIX"))
+            .cloned()
+            .collect(),
         argv: Vec::new(),
         assignments,
     })

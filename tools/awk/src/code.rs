@@ -1,6 +1,6 @@
 //! Instructions of the machine.
 
-use crate::ast::{Cmp, Redirect};
+use crate::ast::{Cmp, Line, Redirect};
 use crate::builtin::Builtin;
 use crate::special::Special;
 use crate::token::Arith;
@@ -168,7 +168,9 @@ pub struct FunctionCode {
 pub struct Code {
     pub ops: Vec<Op>,
     /// Source line of each instruction, for messages.
-    pub lines: Vec<u32>,
+    pub lines: Vec<Line>,
+    /// Names of the sources' files; `None` for text of the command line.
+    pub sources: Vec<Option<Vec<u8>>>,
     pub consts: Vec<Value>,
     /// Texts of static patterns.
     pub patterns: Vec<Vec<u8>>,

@@ -12,7 +12,7 @@ mod stmt;
 
 use std::collections::HashMap;
 
-use crate::ast::{Pattern, Program, Rule, Stmt, Var};
+use crate::ast::{Line, Pattern, Program, Rule, Stmt, Var};
 use crate::code::{Code, FunctionCode, Op, Pc, Place};
 use crate::resolve::Params;
 use crate::special::Special;
@@ -25,7 +25,7 @@ pub fn compile(program: &Program) -> Code {
         params: Params::of(program),
         patterns: HashMap::new(),
         consts: HashMap::new(),
-        line: 0,
+        line: Line::default(),
         loops: Vec::new(),
     };
     c.code.functions = program
@@ -52,7 +52,7 @@ struct Compiler {
     params: Params,
     patterns: HashMap<Vec<u8>, u32>,
     consts: HashMap<Vec<u8>, u32>,
-    line: u32,
+    line: Line,
     loops: Vec<Loop>,
 }
 

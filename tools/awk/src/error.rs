@@ -10,6 +10,8 @@ pub struct SyntaxError {
     /// Offset of the token within its line, for the caret.
     pub column: usize,
     pub message: String,
+    /// The status to end with.
+    pub status: u8,
 }
 
 /// A run that ends with status 2.

@@ -73,7 +73,13 @@ impl<'a> Lexer<'a> {
         let text = self.sources.get(p.source).map_or(&[][..], |s| &s.text);
         let before = &text[..p.offset.min(text.len())];
         let column = before.len() - before.iter().rposition(|c| *c == b'\n').map_or(0, |i| i + 1);
-        SyntaxError { source_index: p.source, line: p.line, column, message: message.into() }
+        SyntaxError {
+            source_index: p.source,
+            line: p.line,
+            column,
+            message: message.into(),
+            status: 1,
+        }
     }
 
     /// The next token.

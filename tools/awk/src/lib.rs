@@ -59,15 +59,20 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(parsed) => parsed,
         Err(e) => {
             complain(ctx, &job.sources, &e);
-            return Exit::FAILURE;
+            return Exit(e.status);
         }
     };
     for (at, warning) in &parsed.warnings {
         let place = place(&job.sources, at.source, at.line);
         ctx.error(format_args!("{place}warning: {warning}"));
     }
-    let code = compile::compile(&parsed.program);
+    let mut code = compile::compile(&parsed.program);
     drop(parsed);
+    code.sources = job.sources.into_iter().map(|s| s.name).collect();
+    if let Err(e) = code.patterns.iter().try_for_each(|p| vm::check_pattern(p, job.settings.utf8)) {
+        ctx.error(format_args!("error: {e}"));
+        return Exit::FAILURE;
+    }
     Exit(vm::Machine::new(ctx, code, job.settings).run())
 }
 

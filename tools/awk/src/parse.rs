@@ -14,7 +14,7 @@ mod stmt;
 
 use std::collections::HashMap;
 
-use crate::ast::{Function, Program, Var};
+use crate::ast::{Function, Line, Program, Var};
 use crate::error::SyntaxError;
 use crate::lex::{Lexer, Position, Source};
 use crate::special;
@@ -108,8 +108,8 @@ impl Parser<'_> {
         Ok(self.ahead.as_ref().map_or(&Tok::Eof, |(t, _)| t))
     }
 
-    fn line(&self) -> u32 {
-        u32::try_from(self.lexer.start.line).unwrap_or(u32::MAX)
+    fn line(&self) -> Line {
+        Line::new(self.lexer.start.source, self.lexer.start.line)
     }
 
     fn eat(&mut self, tok: &Tok) -> Result<bool> {
@@ -218,7 +218,9 @@ impl Parser<'_> {
             if !function.defined {
                 let shown = String::from_utf8_lossy(&function.name);
                 let message = format!("function `{shown}' not defined");
-                return Err(self.lexer.error_at(*at, message));
+                // Found after parsing: fatal, not a syntax error.
+                let e = self.lexer.error_at(*at, message);
+                return Err(SyntaxError { status: 2, ..e });
             }
         }
         Ok(())

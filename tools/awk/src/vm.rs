@@ -7,6 +7,7 @@
 //! | `vm/record`, `vm/split` | `$0` and its fields |
 //! | `vm/reader`, `vm/input` | records from streams; ARGV and the main input |
 //! | `vm/stream`, `vm/output`, `vm/getline` | redirections, pipes, `close`, `print`, `getline` |
+//! | `vm/inplace` | `-i inplace` |
 //! | `vm/format` | `printf`, `sprintf` |
 //! | `vm/builtin` | built-in functions by name; `vm/string`, `vm/subst`, `vm/sort`, `vm/time`, `vm/bits` their bodies |
 //! | `vm/regexes`, `vm/random` | compiled patterns; `rand` |
@@ -16,6 +17,7 @@ mod builtin;
 mod exec;
 mod format;
 mod getline;
+mod inplace;
 mod input;
 mod output;
 mod place;
@@ -49,6 +51,7 @@ use regexes::Regexes;
 use stream::Streams;
 
 pub use input::assignment;
+pub use regexes::check_pattern;
 
 type Result<T> = std::result::Result<T, RunError>;
 
@@ -88,6 +91,10 @@ enum Flow {
 pub struct Settings {
     pub traditional: bool,
     pub utf8: bool,
+    /// `-i inplace`.
+    pub inplace: bool,
+    /// The `-v` assignments that name a suffix for backups.
+    pub inplace_suffix: Vec<(Vec<u8>, Vec<u8>)>,
     /// `-n`: input may hold octal and hexadecimal numbers.
     pub non_decimal: bool,
     /// ARGV, the name first.
@@ -124,6 +131,8 @@ pub struct Machine<'c, 'a> {
     main: MainInput,
     streams: Streams,
     random: Random,
+    /// The file being rewritten under `-i inplace`.
+    edit: Option<inplace::Edit>,
     exit_status: u8,
     /// Instruction of the last error's line.
     pc: usize,
@@ -165,6 +174,7 @@ impl<'c, 'a> Machine<'c, 'a> {
             main: MainInput::default(),
             streams: Streams::default(),
             random: Random::new(),
+            edit: None,
             exit_status: 0,
             pc: 0,
             sort_depth: 0,
@@ -318,8 +328,12 @@ impl<'c, 'a> Machine<'c, 'a> {
 
     /// Where the program stands, for messages: `cmd. line:3: (FILENAME=x FNR=2) `.
     fn place_text(&self) -> String {
-        let line = self.code.lines.get(self.pc).copied().unwrap_or(0);
-        let mut text = format!("cmd. line:{line}: ");
+        let line = self.code.lines.get(self.pc).copied().unwrap_or_default();
+        let source = match self.code.sources.get(line.source()) {
+            Some(Some(name)) => String::from_utf8_lossy(name).into_owned(),
+            _ => "cmd. line".into(),
+        };
+        let mut text = format!("{source}:{}: ", line.number());
         if self.nr > 0.0 {
             let name = match &self.globals[Special::Filename as usize] {
                 Cell::Value(v) => v.text(&self.convfmt),

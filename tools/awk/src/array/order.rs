@@ -14,79 +14,94 @@ use super::Key;
 /// Table sizes as they grow.
 const SIZES: [usize; 8] = [13, 127, 1021, 8191, 131_071, 1_048_573, 8_388_593, 16_777_213];
 
+/// Whether a table of that level must grow before it takes another element.
+pub fn outgrown(elements: usize, level: usize) -> bool {
+    level + 1 < SIZES.len() && (elements + 1) / SIZES[level] > 2
+}
+
 fn is_int32(k: &Key) -> bool {
     matches!(k, Key::Int(n) if i32::try_from(*n).is_ok())
 }
 
+/// A subscript with its hash.
+struct Item {
+    hash: u32,
+    key: Key,
+}
+
 /// Subscripts of a nested array, or of one that did not begin with a counting subscript, in
-/// gawk's order; given in order of creation. `peak`: most elements there were.
-pub fn hashed(keys: Vec<Key>, peak: usize) -> Vec<Key> {
-    if keys.first().is_some_and(is_int32) {
-        let (ints, others): (Vec<Key>, Vec<Key>) = keys.into_iter().partition(is_int32);
-        let mut all = strings(others, peak);
-        all.extend(integers(ints, peak));
+/// gawk's order; given with their births in order. `growths`: births before which the table
+/// had grown, as far as known.
+pub fn hashed(keys: Vec<(u64, Key)>, growths: &[u64]) -> Vec<Key> {
+    if keys.first().is_some_and(|(_, k)| is_int32(k)) {
+        let (ints, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, k)| is_int32(k));
+        let growths = if others.is_empty() { growths } else { &[] };
+        let mut all = table(others, &[], sdbm_of, newest_first);
+        all.extend(table(ints, growths, mix, pairs));
         return all;
     }
-    strings(keys, peak)
+    table(keys, growths, sdbm_of, newest_first)
 }
 
-/// Inserts in order of creation, growing as gawk does. Elements since deleted count as if
-/// they had been there before the others.
-fn replay<T>(
-    items: Vec<T>,
-    peak: usize,
-    insert: impl Fn(&mut [Vec<T>], T),
-    unload: impl Fn(Vec<T>) -> Vec<T>,
-) -> Vec<T> {
-    let table = |size: usize| -> Vec<Vec<T>> { (0..size).map(|_| Vec::new()).collect() };
+/// Inserts in order of creation, growing as gawk does; then reads place by place. `unload`
+/// puts a place's elements, given oldest first, into the order of its chain.
+fn table(
+    keys: Vec<(u64, Key)>,
+    growths: &[u64],
+    hash: fn(&Key) -> u32,
+    unload: fn(Vec<Item>) -> Vec<Item>,
+) -> Vec<Key> {
+    let empty =
+        |level: usize| -> Vec<Vec<Item>> { (0..SIZES[level]).map(|_| Vec::new()).collect() };
     let mut level = 0;
-    let deleted = peak.saturating_sub(items.len());
-    let mut places = table(SIZES[0]);
-    for (n, item) in items.into_iter().enumerate() {
-        while (n + deleted + 1) / SIZES[level] > 2 && level + 1 < SIZES.len() {
-            level += 1;
-            let old = std::mem::replace(&mut places, table(SIZES[level]));
-            for place in old {
-                unload(place).into_iter().for_each(|x| insert(&mut places, x));
-            }
+    let mut places = empty(0);
+    let insert = |places: &mut Vec<Vec<Item>>, item: Item| {
+        let at = item.hash as usize % places.len();
+        places[at].push(item);
+    };
+    let grow = |places: &mut Vec<Vec<Item>>, level: &mut usize| {
+        *level += 1;
+        let old = std::mem::replace(places, empty((*level).min(SIZES.len() - 1)));
+        for place in old {
+            unload(place).into_iter().for_each(|x| insert(places, x));
         }
-        insert(&mut places, item);
+    };
+    for (n, (born, key)) in keys.into_iter().enumerate() {
+        while match growths.get(level) {
+            Some(last) => born > *last,
+            None => outgrown(n, level),
+        } {
+            grow(&mut places, &mut level);
+        }
+        insert(&mut places, Item { hash: hash(&key), key });
     }
-    places.into_iter().flat_map(unload).collect()
+    // Grown by elements that are gone again.
+    while level < growths.len() {
+        grow(&mut places, &mut level);
+    }
+    places.into_iter().flat_map(unload).map(|i| i.key).collect()
 }
 
-/// Places hold chains with the newest first; kept here with the newest last.
-fn strings(keys: Vec<Key>, peak: usize) -> Vec<Key> {
-    let items: Vec<(u32, Key)> = keys.into_iter().map(|k| (sdbm(&k.text()), k)).collect();
-    let insert = |places: &mut [Vec<(u32, Key)>], item: (u32, Key)| {
-        let at = item.0 as usize % places.len();
-        places[at].push(item);
-    };
-    let unload = |mut place: Vec<(u32, Key)>| {
-        place.reverse();
-        place
-    };
-    replay(items, peak, insert, unload).into_iter().map(|(_, k)| k).collect()
+/// Chains of strings: the newest first.
+fn newest_first(mut place: Vec<Item>) -> Vec<Item> {
+    place.reverse();
+    place
 }
 
-/// Places hold chains of pairs: the newest pair first, within a pair the oldest first.
-fn integers(keys: Vec<Key>, peak: usize) -> Vec<Key> {
-    let items: Vec<(u32, Key)> = keys.into_iter().map(|k| (mix(&k), k)).collect();
-    let insert = |places: &mut [Vec<(u32, Key)>], item: (u32, Key)| {
-        let at = item.0 as usize % places.len();
-        places[at].push(item);
-    };
-    let unload = |place: Vec<(u32, Key)>| {
-        let mut pairs: Vec<Vec<(u32, Key)>> = Vec::new();
-        for item in place {
-            match pairs.last_mut() {
-                Some(p) if p.len() < 2 => p.push(item),
-                _ => pairs.push(vec![item]),
-            }
+/// Chains of integers: pairs, the newest pair first, within a pair the oldest first.
+fn pairs(place: Vec<Item>) -> Vec<Item> {
+    let mut chain: Vec<Vec<Item>> = Vec::new();
+    for item in place {
+        match chain.last_mut() {
+            Some(p) if p.len() < 2 => p.push(item),
+            _ => chain.push(vec![item]),
         }
-        pairs.into_iter().rev().flatten().collect()
-    };
-    replay(items, peak, insert, unload).into_iter().map(|(_, k)| k).collect()
+    }
+    chain.into_iter().rev().flatten().collect()
+}
+
+fn sdbm_of(key: &Key) -> u32 {
+    sdbm(&key.text())
 }
 
 /// sdbm's string hash in 32 bits, characters signed.

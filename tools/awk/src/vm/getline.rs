@@ -35,10 +35,7 @@ impl Machine<'_, '_> {
             None => -1.0,
             Some(false) => 0.0,
             Some(true) => {
-                if matches!(from, From::Command | From::Coprocess) {
-                    self.nr += 1.0;
-                    self.fnr += 1.0;
-                }
+                // gawk 5.2 does not count these records in NR.
                 match target {
                     Some(t) => {
                         self.store_target(t, address, Value::Input(Text::from_vec(text)))?;

@@ -126,10 +126,12 @@ impl Machine<'_, '_> {
     /// The current file is at its end.
     fn end_file(&mut self) -> Result<Flow> {
         self.main.reader = None;
-        match self.code.end_file {
-            Some(entry) => self.execute(entry),
-            None => Ok(Flow::Done),
-        }
+        let flow = match self.code.end_file {
+            Some(entry) => self.execute(entry)?,
+            None => Flow::Done,
+        };
+        self.end_edit()?;
+        Ok(flow)
     }
 
     /// `nextfile`.
@@ -192,6 +194,9 @@ impl Machine<'_, '_> {
         let error = match opened {
             Ok(file) => {
                 self.main.reader = Some(Reader::new(file));
+                if self.settings.inplace {
+                    self.begin_edit(name)?;
+                }
                 None
             }
             Err(e) => Some(strerror(&e)),
@@ -228,6 +233,6 @@ pub fn assignment(arg: &[u8]) -> Option<usize> {
     let name = &arg[..eq];
     let first = name.first()?;
     let valid = (first.is_ascii_alphabetic() || *first == b'_')
-        && name.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
+        && name.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b':'));
     valid.then_some(eq)
 }

@@ -54,7 +54,10 @@ impl Machine<'_, '_> {
 
     #[inline]
     fn write_stdout(&mut self, data: &[u8]) -> Result<()> {
-        let written = self.ctx.stdout.write_all(data);
+        let written = match &mut self.edit {
+            None => self.ctx.stdout.write_all(data),
+            Some(edit) => edit.out.write_all(data),
+        };
         match written {
             Ok(()) => Ok(()),
             failed => self.check_stdout(failed),

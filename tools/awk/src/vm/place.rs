@@ -13,6 +13,9 @@ use crate::special::Special;
 use crate::text::Text;
 use crate::value::{NumberFormat, Value};
 
+/// Deepest nesting of arrays in arrays: taking them down recurses.
+const MAX_ARRAY_DEPTH: usize = 500;
+
 impl Machine<'_, '_> {
     #[inline]
     pub(super) fn pop(&mut self) -> Value {
@@ -105,11 +108,16 @@ impl Machine<'_, '_> {
     /// An inner array; an unset element becomes one.
     pub(super) fn inner(&mut self, array: &ArrayRef, key: Key) -> Result<ArrayRef> {
         let mut a = array.borrow_mut();
+        let depth = a.depth + 1;
         let slot = a.slot(key);
         match slot {
             Slot::Array(inner) => Ok(inner.clone()),
             Slot::Value(Value::Uninit) => {
+                if depth > MAX_ARRAY_DEPTH {
+                    return Err(RunError::fatal("arrays nested too deeply"));
+                }
                 let inner = Array::shared();
+                inner.borrow_mut().depth = depth;
                 *slot = Slot::Array(inner.clone());
                 Ok(inner)
             }

@@ -82,6 +82,15 @@ impl Regexes {
     }
 }
 
+/// Whether a static pattern is valid; compiling it for use is left until it is used.
+pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), RunError> {
+    // Without operators there is nothing to be wrong.
+    if text.iter().all(|c| c.is_ascii_alphanumeric() || b" _-,;:/\"'<>=!~@#%&".contains(c)) {
+        return Ok(());
+    }
+    compile(text, false, utf8).map(|_| ())
+}
+
 /// Compiles a pattern in awk's dialect.
 pub fn compile(text: &[u8], icase: bool, utf8: bool) -> Result<Rc<Regex>, RunError> {
     let options = Options::new(Syntax::Awk).icase(icase).utf8(utf8);

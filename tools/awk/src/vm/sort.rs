@@ -206,7 +206,12 @@ impl Machine<'_, '_> {
     fn compare_values(&self, kind: Kind, a: &Value, b: &Value) -> Ordering {
         match kind {
             Kind::String => self.compare_text(&a.text(&self.convfmt), &b.text(&self.convfmt)),
-            Kind::Number => a.num().partial_cmp(&b.num()).unwrap_or(Ordering::Equal),
+            // Of equal ones (all that are no numbers, too) the text decides.
+            Kind::Number => a
+                .num()
+                .partial_cmp(&b.num())
+                .unwrap_or(Ordering::Equal)
+                .then_with(|| self.compare_values(Kind::String, a, b)),
             // Numbers before strings.
             Kind::Type => match (a.comparable(), b.comparable()) {
                 (Some(x), Some(y)) => x.partial_cmp(&y).unwrap_or(Ordering::Equal),

@@ -365,6 +365,7 @@ impl Machine<'_, '_> {
 
     /// Ends everything at the end of the run: pipes first, as gawk does, then standard output.
     pub(super) fn close_all(&mut self) -> Result<()> {
+        self.end_edit()?;
         let streams = std::mem::take(&mut self.streams);
         let Streams { order: _, files_out, pipes_out, files_in, pipes_in, coprocesses } = streams;
         for (_, c) in coprocesses {

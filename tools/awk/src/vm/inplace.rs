@@ -1,0 +1,73 @@
+//! `-i inplace` (gawk): what the program prints while it reads a file replaces that file.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use box_sys::strerror;
+
+use super::{Machine, Result};
+use crate::error::RunError;
+
+/// A file being rewritten.
+pub(super) struct Edit {
+    pub out: BufWriter<File>,
+    path: PathBuf,
+    temporary: PathBuf,
+    name: Vec<u8>,
+}
+
+impl Machine<'_, '_> {
+    /// Output goes to a temporary file beside the input file from here on.
+    pub(super) fn begin_edit(&mut self, name: &[u8]) -> Result<()> {
+        let path = self.ctx.path(name);
+        let shown = String::from_utf8_lossy(name).into_owned();
+        if name == b"-" || !path.is_file() {
+            self.warn(&format!(
+                "inplace::begin: disabling in-place editing for invalid FILENAME `{shown}'"
+            ));
+            return Ok(());
+        }
+        let dir = path.parent().map(PathBuf::from).unwrap_or_default();
+        for n in 0..1000u32 {
+            let temporary = dir.join(format!("gawk.{:05}{n:03}", self.ctx.procs.pid() % 100_000));
+            match File::options().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    if let Ok(meta) = fs::metadata(&path) {
+                        // Not all systems have modes.
+                        let _ = fs::set_permissions(&temporary, meta.permissions());
+                    }
+                    let out = BufWriter::with_capacity(64 * 1024, file);
+                    self.edit = Some(Edit { out, path, temporary, name: name.to_vec() });
+                    return Ok(());
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(cannot(&shown, &e)),
+            }
+        }
+        Err(RunError::fatal(format!("inplace::begin({shown}): no name for a temporary file")))
+    }
+
+    /// Puts the rewritten file in place, the old one aside if a suffix is set.
+    pub(super) fn end_edit(&mut self) -> Result<()> {
+        let Some(Edit { mut out, path, temporary, name }) = self.edit.take() else { return Ok(()) };
+        let shown = String::from_utf8_lossy(&name).into_owned();
+        out.flush().map_err(|e| cannot(&shown, &e))?;
+        drop(out);
+        let suffix = [&b"inplace::suffix"[..], b"INPLACE_SUFFIX"]
+            .iter()
+            .find_map(|n| self.settings.inplace_suffix.iter().find(|(name, _)| name == n))
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default();
+        if !suffix.is_empty() {
+            let mut backup = name.clone();
+            backup.extend_from_slice(&suffix);
+            fs::rename(&path, self.ctx.path(&backup)).map_err(|e| cannot(&shown, &e))?;
+        }
+        fs::rename(&temporary, &path).map_err(|e| cannot(&shown, &e))
+    }
+}
+
+fn cannot(name: &str, e: &io::Error) -> RunError {
+    RunError::fatal(format!("inplace: cannot edit `{name}': {}", strerror(e)))
+}
