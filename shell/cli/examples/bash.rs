@@ -14,10 +14,18 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
-use box_sys::{INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, inherited, initial_cwd, path};
+use box_sys::{
+    INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, inherited, initial_cwd, path,
+};
 
 static TABLE: Table = Table::new(sh_cli::APPLETS, &[]);
 
+#[cfg(target_os = "wasi")]
+fn main() -> ExitCode {
+    ExitCode::from(run())
+}
+
+#[cfg(not(target_os = "wasi"))]
 fn main() -> ExitCode {
     // Debug builds have large frames; the limit on nesting assumes a large stack.
     let run = std::thread::Builder::new().stack_size(64 << 20).spawn(run);
@@ -25,14 +33,16 @@ fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    let argv: Vec<Vec<u8>> = std::env::args_os().map(|a: OsString| path::os_into_bytes(a)).collect();
+    let argv: Vec<Vec<u8>> =
+        std::env::args_os().map(|a: OsString| path::os_into_bytes(a)).collect();
     let fds = inherited();
-    let mut env: Env =
-        std::env::vars_os().map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v))).collect();
+    let mut env: Env = std::env::vars_os()
+        .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
+        .collect();
     env.unset(INHERITED_FDS.as_bytes());
     let os = Os::with_applets(|name| TABLE.find(name).is_some());
     let start = Begin { argv, env, cwd: initial_cwd(), stdio: fds.stdio, extra: fds.extra };
-    if std::env::var_os("BOX_SEQUENTIAL").is_some() {
+    if !os.concurrent() || std::env::var_os("BOX_SEQUENTIAL").is_some() {
         let procs = Sequential { os, last: Cell::new(100), ended: RefCell::default() };
         start.call(&procs)
     } else {
@@ -83,7 +93,10 @@ struct Sequential {
 
 impl Processes for Sequential {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
-        let ours = matches!(path::to_bytes(spec.program), b"/bin/bash" | b"/bin/sh" | b"/usr/bin/bash" | b"/usr/bin/sh");
+        let ours = matches!(
+            path::to_bytes(spec.program),
+            b"/bin/bash" | b"/bin/sh" | b"/usr/bin/bash" | b"/usr/bin/sh"
+        );
         let status = if ours {
             let file = |n: u32| spec.fds.iter().find(|(k, _)| *k == n).map(|(_, f)| f.clone());
             let start = Begin {

@@ -121,7 +121,7 @@ fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
     let virtual_file = shell.open_script(file);
     let read = match virtual_file {
         Some(r) => r,
-        None => std::fs::read(&found),
+        None => shell.read_file(&found),
     };
     let text = match read {
         Ok(t) => t,

@@ -22,7 +22,11 @@ pub struct Limits {
     pub stack_bytes: usize,
 }
 
+/// What any host bears: engines give a guest 1 MiB where nobody asks for more.
 const STACK: usize = if cfg!(target_os = "wasi") { 700 * 1024 } else { 6 * 1024 * 1024 };
+
+const DEEP_STACK: usize = 5 * 1024 * 1024;
+const STACK_RESERVE: usize = 512 * 1024;
 
 impl Limits {
     /// For code nobody has looked at.
@@ -73,6 +77,7 @@ pub struct Budget {
     pub processes: u64,
     pub output_bytes: u64,
     stack_base: usize,
+    deep_checked: bool,
     start: Instant,
 }
 
@@ -94,6 +99,7 @@ impl Budget {
             processes: 0,
             output_bytes: 0,
             stack_base: stack_now(),
+            deep_checked: false,
             start: Instant::now(),
         }
     }
@@ -104,8 +110,24 @@ impl Budget {
     }
 
     /// Whether the stack is nearly used up.
-    pub fn stack_low(&self) -> bool {
-        self.stack_base.abs_diff(stack_now()) > self.limits.stack_bytes
+    #[inline]
+    pub fn stack_low(&mut self) -> bool {
+        let used = self.stack_base.abs_diff(stack_now());
+        used > self.limits.stack_bytes && used > self.deep_stack()
+    }
+
+    /// Our own runner, known by its bridge, gives 16 MiB; asked only when it matters.
+    #[cold]
+    fn deep_stack(&mut self) -> usize {
+        if !self.deep_checked {
+            self.deep_checked = true;
+            if cfg!(target_os = "wasi") && std::path::Path::new(box_sys::PIPE_DIR).exists() {
+                // The stack in linear memory ends at address 0; a reserve stays for parser and expansion.
+                let room = self.stack_base.saturating_sub(STACK_RESERVE);
+                self.limits.stack_bytes = self.limits.stack_bytes.max(room.min(DEEP_STACK));
+            }
+        }
+        self.limits.stack_bytes
     }
 
     /// Which limit was hit, if any.

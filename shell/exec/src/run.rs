@@ -144,8 +144,12 @@ impl Shell<'_> {
                 Err(e) => {
                     self.syntax_error(&e, text.name);
                     self.syntax_failed = Some(());
-                    self.state.status = 2;
-                    return Ok(2);
+                    // An error within [[ ]] leaves bash's status as it was.
+                    let conditional = memchr::memmem::find(&e.message, b"conditional").is_some();
+                    if !conditional || self.state.options.has(SetOpt::ErrExit) {
+                        self.state.status = 2;
+                    }
+                    return Ok(self.state.status);
                 }
             }
         }
@@ -233,6 +237,7 @@ impl Shell<'_> {
 
     /// The end of the shell: EXIT trap, output written.
     pub fn finish(&mut self, r: Flow) -> i32 {
+        let skip_trap = r.is_ok() && self.state.no_exit_trap;
         let status = match r {
             Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,
             Err(Unwind::Break(_) | Unwind::Continue(_)) => self.state.status,
@@ -242,7 +247,7 @@ impl Shell<'_> {
             Err(Unwind::Exit(s)) => s,
             Err(_) => status,
         };
-        let status = self.run_exit_trap(status);
+        let status = if skip_trap { status } else { self.run_exit_trap(status) };
         self.drain_captured_jobs();
         self.sync_output();
         if self.broken_pipe && status == 0 { 141 } else { status }
@@ -271,7 +276,7 @@ impl Shell<'_> {
             Err(_) => Ok(name.to_vec()),
         };
         let Ok(file) = expanded else { return };
-        if let Ok(text) = std::fs::read(self.path(&file)) {
+        if let Ok(text) = self.read_file(&self.path(&file)) {
             // A failure there does not keep the script from running.
             let _ = self.run_text(Text { text: &text, line: 1, name: None });
         }

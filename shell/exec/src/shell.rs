@@ -10,6 +10,7 @@ use sh_expand::{ErrorKind, ExpandError, Str};
 
 use crate::budget::{Budget, Limits};
 use crate::io::{FdTable, OpenFile};
+use crate::state::options::SetOpt;
 use crate::state::{Frame, GetOpts, PipeStatus, State};
 
 /// Why execution leaves the normal path.
@@ -38,6 +39,8 @@ pub struct Shell<'a> {
     pub(crate) dirty: Option<Rc<OpenFile>>,
     pub(crate) dirty_since: u64,
     pub(crate) broken_pipe: bool,
+    /// A limit that was met where nothing could unwind; acted on before the next command.
+    pub(crate) limit_hit: Option<&'static str>,
     pub(crate) output_error: Option<std::io::Error>,
     /// Status of the last command substitution of the current command.
     pub(crate) last_subst: Option<i32>,
@@ -113,6 +116,7 @@ impl<'a> Shell<'a> {
             in_err_trap: false,
             in_return_trap: false,
             in_exit_trap: false,
+            no_exit_trap: false,
             trap_status: None,
             command_text: Str::default(),
             completions: Rc::default(),
@@ -125,6 +129,7 @@ impl<'a> Shell<'a> {
             dirty: None,
             dirty_since: 0,
             broken_pipe: false,
+            limit_hit: None,
             output_error: None,
             last_subst: None,
             pending_signals: 0,
@@ -196,8 +201,10 @@ impl<'a> Shell<'a> {
         if !e.message.is_empty() {
             self.error(&[&e.message]);
         }
+        // POSIX 2.8.1: an expansion error ends a non-interactive shell.
+        let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
-            ErrorKind::Exit => {
+            ErrorKind::Command | ErrorKind::Exit if posix || e.kind == ErrorKind::Exit => {
                 let main = self.state.options.command_string && self.state.subshell == 0;
                 let status = if main { 127 } else { 1 };
                 if self.state.options.interactive {
@@ -207,6 +214,12 @@ impl<'a> Shell<'a> {
                 }
             }
             ErrorKind::Limit => Unwind::Exit(1),
+            // With `set -e` bash gives the script up, except for an arithmetic error.
+            _ if self.state.options.has(SetOpt::ErrExit)
+                && memchr::memmem::find(&e.message, b"(error token is").is_none() =>
+            {
+                Unwind::Exit(1)
+            }
             _ => Unwind::Discard(1),
         }
     }
@@ -229,7 +242,8 @@ impl<'a> Shell<'a> {
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Unwind> {
         self.budget.commands += 1;
-        if self.budget.commands & 0x3f == 0 || self.broken_pipe || self.pending_signals != 0 {
+        let urgent = self.broken_pipe || self.pending_signals != 0 || self.limit_hit.is_some();
+        if urgent || self.budget.commands & 0x3f == 0 {
             return self.slow_tick();
         }
         Ok(())
@@ -252,7 +266,7 @@ impl<'a> Shell<'a> {
                 return Err(Unwind::Exit(128 + i32::from(box_sys::signal::PIPE)));
             }
         }
-        if let Some(what) = self.budget.exceeded() {
+        if let Some(what) = self.limit_hit.or_else(|| self.budget.exceeded()) {
             self.error(&[b"limit reached: ", what.as_bytes()]);
             return Err(Unwind::Exit(1));
         }

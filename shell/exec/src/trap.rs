@@ -38,6 +38,8 @@ impl Shell<'_> {
         self.state.traps.set(traps::EXIT, None);
         self.state.status = status;
         self.state.in_exit_trap = true;
+        // Bash counts the lines of this action from 1.
+        self.state.line = 1;
         let r = self.run_action(&action);
         self.state.in_exit_trap = false;
         match r {

@@ -8,6 +8,7 @@ use sh_expand::{Attributes, ErrorKind, ExpandError, Str};
 use sh_syntax::ast::{ArrayElement, AssignValue, Subscript};
 
 use super::Call;
+use super::declare_apply::apply;
 use super::declare_print::flags;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -18,19 +19,19 @@ use crate::walk::Operand;
 
 /// Attributes to switch on and off, and modes.
 #[derive(Clone, Copy, Default)]
-struct Request {
-    on: Attributes,
-    off: Attributes,
-    global: bool,
-    inherit: bool,
-    print: bool,
-    functions: bool,
-    names_only: bool,
+pub(super) struct Request {
+    pub(super) on: Attributes,
+    pub(super) off: Attributes,
+    pub(super) global: bool,
+    pub(super) inherit: bool,
+    pub(super) print: bool,
+    pub(super) functions: bool,
+    pub(super) names_only: bool,
 }
 
 /// Where the variable is to live.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// The scope of the innermost function.
     Local,
     Global,
@@ -39,19 +40,19 @@ enum Place {
 }
 
 /// An operand taken apart.
-struct Target<'c> {
-    name: Vec<u8>,
-    subscript: Option<SubscriptText<'c>>,
-    append: bool,
-    value: Value<'c>,
+pub(super) struct Target<'c> {
+    pub(super) name: Vec<u8>,
+    pub(super) subscript: Option<SubscriptText<'c>>,
+    pub(super) append: bool,
+    pub(super) value: Value<'c>,
 }
 
-enum SubscriptText<'c> {
+pub(super) enum SubscriptText<'c> {
     Tree(&'c Subscript),
     Text(Vec<u8>),
 }
 
-enum Value<'c> {
+pub(super) enum Value<'c> {
     None,
     Scalar(Str),
     Array(std::borrow::Cow<'c, [ArrayElement]>),
@@ -355,288 +356,4 @@ fn from_text<'c>(shell: &Shell<'_>, text: &[u8]) -> Option<Target<'c>> {
         append,
         value: Value::Scalar(Rc::new(value.to_vec())),
     })
-}
-
-fn apply(
-    shell: &mut Shell<'_>,
-    call: &Call<'_>,
-    t: Target<'_>,
-    q: Request,
-    place: Place,
-) -> Result<(), ExpandError> {
-    let mut t = t;
-    // Attributes other than -n go to what a nameref leads to.
-    let level = match place {
-        Place::Local => shell.state.vars.function_level().unwrap_or(0),
-        _ => 0,
-    };
-    let own = shell.state.vars.get(&t.name).is_some_and(|v| v.level == level && level > 0);
-    let follow = !q.on.nameref && !q.off.nameref && (place != Place::Local || own);
-    if follow {
-        let target = shell.follow(&t.name)?;
-        if let (Some(sub), None) = (&target.subscript, &t.subscript) {
-            t.subscript = Some(SubscriptText::Text(sub.to_vec()));
-        }
-        t.name = target.name.into_owned();
-    }
-    let name = t.name.clone();
-    let global_hidden =
-        place == Place::Global && shell.state.vars.get(&name).is_some_and(|v| v.level > 0);
-    if global_hidden {
-        return on_hidden_global(shell, &name, t, q);
-    }
-    match place {
-        Place::Local => make_local(shell, &name, level, q)?,
-        Place::Visible => {
-            if q.on.export || q.on.readonly {
-                shell.state.vars.promote(&name);
-            }
-        }
-        Place::Global => {}
-    }
-    if q.on.nameref {
-        return make_nameref(shell, call, &name, t.value, q);
-    }
-    if let Some(v) = shell.state.vars.get(&name)
-        && v.attrs.readonly
-    {
-        let changes =
-            !matches!(t.value, Value::None) || q.off.readonly || q.on.integer && !v.attrs.integer;
-        if changes {
-            let message = [name.as_slice(), b": readonly variable"].concat();
-            return Err(ExpandError { kind: ErrorKind::Readonly, message });
-        }
-    }
-    attributes_before(shell, &name, q, &t)?;
-    assign(shell, &name, t)?;
-    attributes_after(shell, &name, q);
-    Ok(())
-}
-
-/// A variable of the function, hiding what was visible.
-fn make_local(
-    shell: &mut Shell<'_>,
-    name: &[u8],
-    level: u32,
-    q: Request,
-) -> Result<(), ExpandError> {
-    if level == 0 {
-        return Ok(());
-    }
-    let visible = shell.state.vars.get(name).cloned();
-    if visible.as_ref().is_some_and(|v| v.level >= level) {
-        return Ok(());
-    }
-    if let Some(v) = &visible {
-        // bash refuses to hide a readonly global.
-        if v.attrs.readonly && v.level == 0 {
-            let message = [name, b": readonly variable"].concat();
-            return Err(ExpandError { kind: ErrorKind::Readonly, message });
-        }
-    }
-    let inherit = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
-    let temporary = visible.as_ref().is_some_and(|v| {
-        v.level + 1 == level && shell.state.vars.scope_kind(v.level) == Some(ScopeKind::Temporary)
-    });
-    let allexport = shell.state.options.has(SetOpt::AllExport);
-    let v = shell.state.vars.declare(name, level);
-    v.attrs.export |= allexport;
-    match visible {
-        // Assignments before the call are what the local starts with.
-        Some(old) if temporary => {
-            v.slot = old.slot;
-            v.attrs.export = true;
-        }
-        Some(old) if inherit => {
-            v.slot = old.slot;
-            v.attrs = old.attrs;
-            v.attrs.nameref = false;
-        }
-        Some(Var { slot: Slot::Dynamic(d), .. }) if name != b"_" => {
-            let _ = d;
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn make_nameref(
-    shell: &mut Shell<'_>,
-    call: &Call<'_>,
-    name: &[u8],
-    value: Value<'_>,
-    q: Request,
-) -> Result<(), ExpandError> {
-    let old = shell.state.vars.get(name).cloned();
-    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Array(_)) {
-        let message = [name, b": reference variable cannot be an array"].concat();
-        return Err(command_error(message));
-    }
-    let target = match &value {
-        Value::Scalar(s) => Some(s.clone()),
-        _ => old.as_ref().filter(|v| !v.attrs.nameref).and_then(Var::text),
-    };
-    if let Some(t) = &target {
-        let (base, sub) = split_reference(t);
-        if !is_name(base) || sub == Some(b"") {
-            let message =
-                [b"`", t.as_slice(), b"': invalid variable name for name reference"].concat();
-            return Err(command_error(message));
-        }
-        let in_function = shell.state.vars.function_level().is_some();
-        if base == name {
-            if !in_function || old.as_ref().is_none_or(|v| v.level == 0) {
-                let message = [name, b": nameref variable self references not allowed"].concat();
-                return Err(command_error(message));
-            }
-            shell.builtin_error(call.name(), &[b"warning: ", name, b": circular name reference"]);
-        }
-    }
-    let v = shell.state.vars.entry(name);
-    v.attrs.nameref = true;
-    if let Some(t) = target {
-        v.slot = Slot::Scalar(t);
-    }
-    v.attrs.readonly |= q.on.readonly;
-    if q.on.export {
-        v.attrs.export = true;
-    }
-    Ok(())
-}
-
-/// Kind and conversions come before the value, so that they apply to it.
-fn attributes_before(
-    shell: &mut Shell<'_>,
-    name: &[u8],
-    q: Request,
-    t: &Target<'_>,
-) -> Result<(), ExpandError> {
-    let existed = shell.state.vars.get(name).is_some();
-    let has_value = !matches!(t.value, Value::None);
-    let v = shell.state.vars.entry(name);
-    let is_assoc = v.attrs.assoc || matches!(v.slot, Slot::Assoc(_));
-    let is_indexed = matches!(v.slot, Slot::Indexed(_)) || v.attrs.indexed && !is_assoc;
-    if q.on.assoc && is_indexed {
-        let message = [name, b": cannot convert indexed to associative array"].concat();
-        return Err(command_error(message));
-    }
-    if q.on.indexed && is_assoc {
-        let message = [name, b": cannot convert associative to indexed array"].concat();
-        return Err(command_error(message));
-    }
-    if (q.off.indexed && is_indexed) || (q.off.assoc && is_assoc) {
-        let message = [name, b": cannot destroy array variables in this way"].concat();
-        return Err(command_error(message));
-    }
-    let a = &mut v.attrs;
-    a.integer = (a.integer || q.on.integer) && !q.off.integer;
-    a.trace = (a.trace || q.on.trace) && !q.off.trace;
-    // Only one of the case attributes holds; asking for two at once gives none.
-    let cases = u8::from(q.on.lowercase) + u8::from(q.on.uppercase) + u8::from(q.on.capitalize);
-    if cases > 0 {
-        a.lowercase = q.on.lowercase && cases == 1;
-        a.uppercase = q.on.uppercase && cases == 1;
-        a.capitalize = q.on.capitalize && cases == 1;
-    }
-    a.lowercase &= !q.off.lowercase;
-    a.uppercase &= !q.off.uppercase;
-    a.capitalize &= !q.off.capitalize;
-    if q.off.nameref {
-        a.nameref = false;
-    }
-    if q.on.assoc {
-        a.assoc = true;
-    }
-    let compound = matches!(t.value, Value::Array(_));
-    if !q.on.assoc
-        && (q.on.indexed
-            || (compound && !is_assoc)
-            || (t.subscript.is_some() && !is_assoc && !has_value))
-    {
-        v.attrs.indexed = true;
-    }
-    if (v.attrs.indexed || v.attrs.assoc) && v.is_set() {
-        make_array(v, false);
-    }
-    if v.attrs.export || q.on.export || q.off.export {
-        shell.state.vars.touch_env();
-    }
-    if !existed {
-        shell.state.vars.touch_env();
-    }
-    Ok(())
-}
-
-fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
-    let v = shell.state.vars.entry(name);
-    v.attrs.readonly |= q.on.readonly;
-    v.attrs.export = (v.attrs.export || q.on.export) && !q.off.export;
-    if q.on.export || q.off.export {
-        shell.state.vars.touch_env();
-    }
-}
-
-fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), ExpandError> {
-    let Some(v) = shell.state.vars.get(name) else { return Ok(()) };
-    let array = v.attrs.indexed || v.attrs.assoc;
-    match t.value {
-        Value::None => Ok(()),
-        Value::Array(elements) => shell.set_compound(name, &elements, t.append),
-        Value::Scalar(value) => {
-            let key = match t.subscript {
-                None => None,
-                Some(SubscriptText::Tree(s)) => Some(sh_expand::subscript_key(shell, name, s)?),
-                Some(SubscriptText::Text(s)) => {
-                    Some(sh_expand::subscript_text_key(shell, name, &s)?)
-                }
-            };
-            if let Some(key) = key {
-                return shell.set_array_element(name, &key, t.append, value);
-            }
-            // `declare -a "x=(1 2)"`: the text is a compound value.
-            if array
-                && value.starts_with(b"(")
-                && value.ends_with(b")")
-                && let Ok(elements) = sh_syntax::parse::parse_array(&value, &shell.parse_options())
-            {
-                return shell.set_compound(name, &elements, t.append);
-            }
-            if t.append { shell.append_scalar(name, value) } else { shell.set_scalar(name, value) }
-        }
-    }
-}
-
-/// `declare -g` while a local hides the global: work on it as if it were visible.
-fn on_hidden_global(
-    shell: &mut Shell<'_>,
-    name: &[u8],
-    t: Target<'_>,
-    q: Request,
-) -> Result<(), ExpandError> {
-    // The elements and values are expanded with the local visible; the result is stored outside.
-    let visible = shell.state.vars.get(name).cloned();
-    let hidden = shell.state.vars.global_mut(name).clone();
-    *shell.state.vars.entry(name) = hidden;
-    let r = if q.on.nameref {
-        match t.value {
-            Value::Scalar(v) => {
-                let var = shell.state.vars.entry(name);
-                var.attrs.nameref = true;
-                var.slot = Slot::Scalar(v);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    } else {
-        attributes_before(shell, name, q, &t)
-            .and_then(|()| assign(shell, name, t))
-            .map(|()| attributes_after(shell, name, q))
-    };
-    let mut changed = shell.state.vars.entry(name).clone();
-    changed.level = 0;
-    if let Some(v) = visible {
-        *shell.state.vars.entry(name) = v;
-    }
-    *shell.state.vars.global_mut(name) = changed;
-    r
 }

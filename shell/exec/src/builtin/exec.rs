@@ -62,7 +62,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut pumps = Pumps::default();
     match shell.start_program(&found, &argv, &mut pumps) {
         Ok(pid) => {
-            pumps.drain();
+            pumps.drain(shell);
             let status = shell.wait_for(pid);
             Err(Unwind::Exit(status))
         }

@@ -4,7 +4,7 @@ use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::options::ShOpt;
+use crate::state::options::{SetOpt, ShOpt};
 
 /// The status operand; the error is the flow after a message.
 fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
@@ -51,7 +51,11 @@ pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     if !callable {
         shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
-        return Ok(2);
+        let o = &shell.state.options;
+        return match o.has(SetOpt::Posix) && !o.interactive && shell.state.errexit_ignored == 0 {
+            true => Err(Unwind::Exit(2)),
+            false => Ok(2),
+        };
     }
     Err(Unwind::Return(s))
 }

@@ -42,7 +42,7 @@ impl Shell<'_> {
         let pids: Vec<Pid> =
             job.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid).collect();
         for p in pumps {
-            crate::command::drain(&p.read, &p.into);
+            self.drain(&p.read, &p.into);
         }
         for pid in pids {
             let status = match self.sys.wait(pid) {
@@ -65,7 +65,7 @@ impl Shell<'_> {
         let pumps: Vec<_> =
             jobs.list.iter_mut().flat_map(|j| std::mem::take(&mut j.pumps)).collect();
         for p in pumps {
-            crate::command::drain(&p.read, &p.into);
+            self.drain(&p.read, &p.into);
         }
     }
 }

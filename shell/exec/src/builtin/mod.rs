@@ -7,6 +7,7 @@ mod cd;
 mod command;
 mod complete;
 mod declare;
+mod declare_apply;
 mod declare_print;
 mod dirs;
 mod echo;
@@ -41,7 +42,8 @@ mod wait;
 use sh_expand::Str;
 
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
 pub(crate) use opts::Parsed;
@@ -344,6 +346,14 @@ impl Shell<'_> {
         if let Some(b) = find(name) {
             let line = [name, b": usage: ", b.synopsis.as_bytes(), b"\n"].concat();
             self.err(&line);
+            let o = &self.state.options;
+            if b.special
+                && o.has(SetOpt::Posix)
+                && !o.interactive
+                && self.state.errexit_ignored == 0
+            {
+                return Err(Unwind::Exit(2));
+            }
         }
         Ok(2)
     }

@@ -29,7 +29,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             desc.read_to_end(&mut out).map(|()| out)
         }
         Some(None) => Err(crate::io::bad_fd()),
-        None => std::fs::read(shell.path(&file)),
+        None => shell.read_file(&shell.path(&file)),
     };
     let text = match read {
         Ok(t) => t,

@@ -80,6 +80,9 @@ fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
 
 fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), ExpandError> {
     let (name, sub) = split_reference(arg);
+    if nameref_itself && !shell.state.vars.get(name).is_some_and(|v| v.attrs.nameref) {
+        return Ok(());
+    }
     let target = if nameref_itself {
         crate::state::assign::Target { name: name.into(), subscript: None }
     } else {

@@ -13,4 +13,4 @@ mod program;
 mod spawn;
 
 pub use lookup::Found;
-pub(crate) use spawn::{Pumps, drain};
+pub(crate) use spawn::Pumps;

@@ -22,7 +22,7 @@ impl Shell<'_> {
         let mut pumps = Pumps::default();
         match self.start_program(p, argv, &mut pumps) {
             Ok(pid) => {
-                pumps.drain();
+                pumps.drain(self);
                 Ok(self.wait_for(pid))
             }
             Err(m) => self.command_missing(&m, argv),

@@ -49,29 +49,36 @@ impl Pumps {
     }
 
     /// Reads everything the children write, to the end.
-    pub fn drain(mut self) {
+    pub fn drain(mut self, shell: &mut Shell<'_>) {
         self.close_writers();
         for (buffer, r, _) in self.list {
-            drain(&r, &buffer);
-        }
-    }
-}
-
-/// Reads a pump to its end.
-pub(crate) fn drain(read: &File, into: &Buffer) {
-    let mut chunk = [0u8; 8192];
-    let mut read = read;
-    loop {
-        match read.read(&mut chunk) {
-            Ok(0) => return,
-            Ok(n) => into.borrow_mut().extend_from_slice(&chunk[..n]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return,
+            shell.drain(&r, &buffer);
         }
     }
 }
 
 impl Shell<'_> {
+    /// Reads a pump to its end, or to the limit of what may be captured.
+    pub(crate) fn drain(&mut self, read: &File, into: &Buffer) {
+        let mut chunk = [0u8; 8192];
+        let mut read = read;
+        loop {
+            match read.read(&mut chunk) {
+                Ok(0) => return,
+                Ok(n) => {
+                    let mut into = into.borrow_mut();
+                    into.extend_from_slice(&chunk[..n]);
+                    if into.len() as u64 > self.budget.limits.expansion_bytes {
+                        self.limit_hit = Some("captured output too large");
+                        return;
+                    }
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
     /// The environment children get: all exported variables and functions.
     pub(crate) fn child_env(&mut self) -> EnvList {
         let generation = self.state.vars.env_generation();

@@ -1,6 +1,6 @@
 //! Reading by builtins (`read`, `mapfile`, scripts on standard input).
 
-use std::io;
+use std::io::{self, Read as _};
 
 use super::{Desc, bad_fd};
 use crate::Shell;
@@ -57,7 +57,23 @@ impl Shell<'_> {
         if matches!(&desc, Desc::File(f) if !f.is_seekable()) {
             self.sync_output();
         }
-        desc.read_until(delim, max, out)
+        let limit = usize::try_from(self.budget.limits.expansion_bytes).unwrap_or(usize::MAX);
+        let found = desc.read_until(delim, max.min(limit), out)?;
+        if !found && out.len() >= limit {
+            self.limit_hit = Some("line too long");
+        }
+        Ok(found)
+    }
+
+    /// A whole file, up to the limit of what may be captured: `/dev/zero` has no end.
+    pub fn read_file(&self, path: &std::path::Path) -> io::Result<Vec<u8>> {
+        let limit = self.budget.limits.expansion_bytes;
+        let mut out = Vec::new();
+        std::fs::File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut out)?;
+        if out.len() as u64 > limit {
+            return Err(io::Error::other("File too large"));
+        }
+        Ok(out)
     }
 
     pub fn fd_is_terminal(&self, fd: u32) -> bool {

@@ -20,7 +20,12 @@ impl Shell<'_> {
         self.budget.output_bytes += data.len() as u64;
         match self.state.fds.get(n) {
             Some(Desc::Capture(b)) => {
-                b.borrow_mut().extend_from_slice(data);
+                let mut b = b.borrow_mut();
+                if (b.len() + data.len()) as u64 > self.budget.limits.expansion_bytes {
+                    self.limit_hit = Some("captured output too large");
+                    return Ok(());
+                }
+                b.extend_from_slice(data);
                 Ok(())
             }
             Some(Desc::File(f)) => {

@@ -68,6 +68,11 @@ impl Shell<'_> {
             Dynamic::ShellOpts => scalar(s.options.shellopts()),
             Dynamic::BashOpts => scalar(s.options.bashopts()),
             Dynamic::Groups => indexed(std::iter::once(decimal(i64::from(box_sys::meta::ids().1)))),
+            Dynamic::HostName => {
+                let name = std::fs::read("/etc/hostname").unwrap_or_default();
+                let name = name.trim_ascii();
+                scalar(if name.is_empty() { b"localhost".to_vec() } else { name.to_vec() })
+            }
             Dynamic::BashAliases => {
                 let mut a = AssocArray::new();
                 for (k, v) in s.aliases.iter() {
@@ -108,6 +113,9 @@ impl Shell<'_> {
             }
             Dynamic::BashArgv0 => self.state.arg0 = Rc::new(value.to_vec()),
             Dynamic::Underscore => self.state.last_arg = Rc::new(value.to_vec()),
+            Dynamic::HostName => {
+                self.state.vars.entry(name).slot = Slot::Scalar(Rc::new(value.to_vec()));
+            }
             Dynamic::DirStack => {
                 return self.set_dynamic_element(
                     name,
@@ -256,10 +264,9 @@ impl Shell<'_> {
             }
         }
         if self.state.vars.get(b"HOSTNAME").is_none() {
-            let hostname = std::fs::read("/etc/hostname").unwrap_or_default();
-            let hostname = hostname.trim_ascii();
-            let hostname = if hostname.is_empty() { b"localhost" } else { hostname };
-            self.state.vars.insert(b"HOSTNAME", Var::scalar(hostname));
+            let attrs = Attributes::default();
+            let slot = Slot::Dynamic(Dynamic::HostName);
+            self.state.vars.insert(b"HOSTNAME", Var { slot, attrs, level: 0 });
         }
         self.state.vars.insert(b"BASH", Var::scalar(b"/bin/bash"));
         let export = |v: &[u8]| {
@@ -297,14 +304,15 @@ impl Shell<'_> {
         let given = self.state.vars.get(b"PWD").and_then(Var::text);
         let given = given.map(|g| box_sys::path::from_bytes(&g).to_path_buf());
         let same = given.filter(|g| {
-            g.is_absolute()
-                && !g.components().any(|c| {
-                    matches!(c, std::path::Component::ParentDir | std::path::Component::CurDir)
-                })
-                && match (stat(g, true), stat(&cwd, true)) {
-                    (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
-                    _ => false,
-                }
+            *g == cwd
+                || g.is_absolute()
+                    && !g.components().any(|c| {
+                        matches!(c, std::path::Component::ParentDir | std::path::Component::CurDir)
+                    })
+                    && match (stat(g, true), stat(&cwd, true)) {
+                        (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
+                        _ => false,
+                    }
         });
         if let Some(logical) = same {
             self.state.cwd = Rc::new(logical);

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `vars` | variables, scopes |
 //! | `assign` | assignment with attributes, namerefs and side effects (on [`crate::Shell`]) |
+//! | `compound` | `name=(...)` |
 //! | `dynamic` | computed variables (on [`crate::Shell`]) |
 //! | `options` | `set -o`, `shopt` |
 //! | `traps` | trap table |
@@ -12,6 +13,7 @@
 //! | `ship`, `lines` | the state as bytes, for a spawned shell |
 
 pub mod assign;
+mod compound;
 pub mod dynamic;
 pub mod hash;
 pub mod jobs;
@@ -125,6 +127,8 @@ pub struct State {
     pub in_err_trap: bool,
     pub in_return_trap: bool,
     pub in_exit_trap: bool,
+    /// A stage of a pipeline that is a loop or conditional: bash runs no EXIT trap when it just ends.
+    pub no_exit_trap: bool,
     /// `$?` when the running trap action began.
     pub trap_status: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).

@@ -40,6 +40,8 @@ pub enum Dynamic {
     BashAliases,
     BashCmds,
     Underscore,
+    /// Read when asked for; an ordinary variable once assigned.
+    HostName,
 }
 
 /// What a variable holds.
@@ -249,6 +251,25 @@ impl Vars {
             }
         }
         scope.options
+    }
+
+    /// Takes the innermost scope away together with its variables, to be put back by [`Vars::put_scope`].
+    pub fn lift_scope(&mut self) -> Vec<(Name, Var)> {
+        let Some(scope) = self.scopes.last() else { return Vec::new() };
+        let names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
+        let vars = names.into_iter().filter_map(|n| self.get(&n).cloned().map(|v| (n, v))).collect();
+        self.pop_scope(|_| {});
+        vars
+    }
+
+    /// A scope with these variables.
+    pub fn put_scope(&mut self, kind: ScopeKind, vars: Vec<(Name, Var)>) {
+        self.push_scope(kind);
+        let level = self.level();
+        for (name, var) in vars {
+            *self.declare(&name, level) = Var { level, ..var };
+        }
+        self.env_generation += 1;
     }
 
     /// Declares `name` in the scope of this number, hiding what was visible, and returns it. A variable

@@ -16,6 +16,7 @@ use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::state::ship::Code;
+use crate::state::traps;
 use crate::state::vars::{ScopeKind, decimal};
 
 /// Code for a process of its own.
@@ -47,7 +48,7 @@ impl<'c> Detached<'c> {
                 _ => return None,
             },
         };
-        if !and_or.rest.is_empty() || and_or.first.timed.is_some() || and_or.first.negated {
+        if !and_or.rest.is_empty() || and_or.first.timed.is_some() {
             return None;
         }
         let [stage] = and_or.first.stages.as_slice() else { return None };
@@ -70,7 +71,12 @@ impl<'c> Detached<'c> {
         match self {
             Detached::Command(c) => Code::of_command(c),
             Detached::AndOr(a) => {
-                let item = Item { and_or: (*a).clone(), background: false };
+                let mut and_or: AndOr = (*a).clone();
+                // Bash does not negate what runs in the background.
+                if and_or.rest.is_empty() {
+                    and_or.first.negated = false;
+                }
+                let item = Item { and_or, background: false };
                 Code::of_list(&List { items: vec![item] })
             }
             Detached::List(l) => Code::of_list(l),
@@ -133,7 +139,7 @@ impl Shell<'_> {
             Found::Program(p) => {
                 self.state.vars.push_scope(ScopeKind::Temporary);
                 self.begin_program(&words, s)?;
-                match self.redirect(&c.redirects) {
+                match self.redirect_unscoped(c, true) {
                     Ok(_) => {}
                     Err(Some(u)) => return Err(u),
                     Err(None) => return Ok(Started::Done(1)),
@@ -185,7 +191,7 @@ impl Shell<'_> {
 
     fn try_ship(&mut self, code: &Code, pumps: &mut Pumps) -> std::io::Result<Pid> {
         let data = crate::state::ship::encode(self, code);
-        let (read, mut write) = if data.len() <= box_abi::PIPE_CAPACITY {
+        let (read, mut write) = if data.len() <= box_sys::PIPE_CAPACITY {
             self.sys.pipe()?
         } else {
             box_sys::preview1::spool()?
@@ -218,7 +224,7 @@ impl Shell<'_> {
             Ok(f) if no_stdin => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
             _ => None,
         };
-        let pipeline = a.rest.is_empty() && !a.first.negated && a.first.timed.is_none();
+        let pipeline = a.rest.is_empty() && a.first.timed.is_none();
         let mut started = Vec::new();
         if pipeline && a.first.stages.len() > 1 {
             let mut input = null.map(Some);
@@ -246,6 +252,10 @@ impl Shell<'_> {
                 |s| {
                     if null.is_some() {
                         s.state.fds.set(0, null);
+                    }
+                    // A lone simple command in the background runs no ERR trap in bash.
+                    if Detached::AndOr(a).simple().is_some() {
+                        s.state.traps.set(traps::ERR, None);
                     }
                 },
                 Detached::AndOr(a),

@@ -99,6 +99,11 @@ impl Shell<'_> {
                     r
                 }
                 Err(unwind) => match unwind {
+                    Some(Unwind::Exit(s) | Unwind::Discard(s))
+                        if matches!(c.kind, CommandKind::Subshell(_)) =>
+                    {
+                        Ok(s)
+                    }
                     Some(u) => Err(u),
                     None => {
                         self.set_status(1);

@@ -4,7 +4,9 @@
 use std::rc::Rc;
 
 use sh_expand::Str;
-use sh_syntax::ast::{AssignValue, Assignment, Command, CommandWord, RedirectFd, SimpleCommand};
+use sh_syntax::ast::{
+    AssignValue, Assignment, Command, CommandWord, RedirectFd, SimpleCommand, Word, WordPart,
+};
 
 use crate::Shell;
 use crate::builtin::Call;
@@ -27,6 +29,21 @@ pub struct Operand<'c> {
 pub struct Words<'c> {
     pub argv: Vec<Str>,
     pub operands: Vec<Operand<'c>>,
+}
+
+/// An operand such as `x={1..3}` of plain text only, which becomes several.
+fn may_brace_expand(a: &Assignment) -> bool {
+    let AssignValue::Scalar(word) = &a.value else { return false };
+    let mut brace = false;
+    let plain = word.parts.iter().all(|p| match p {
+        WordPart::Literal(t) => {
+            brace |= t.contains(&b'{');
+            !t.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'~'))
+        }
+        WordPart::Quoted(_) => true,
+        _ => false,
+    });
+    plain && brace && a.subscript.is_none()
 }
 
 impl Shell<'_> {
@@ -77,6 +94,17 @@ impl Shell<'_> {
         a: &'c Assignment,
         out: &mut Words<'c>,
     ) -> Result<(), sh_expand::ExpandError> {
+        if self.state.options.has(SetOpt::BraceExpand) && may_brace_expand(a) {
+            // The words that come out are operands like those of any expansion.
+            let mut parts = match &a.value {
+                AssignValue::Scalar(w) => w.parts.clone(),
+                AssignValue::Array(_) => Vec::new(),
+            };
+            let at = memchr::memchr(b'=', &a.raw).map_or(a.raw.len(), |i| i + 1);
+            parts.insert(0, WordPart::Quoted(a.raw[..at].into()));
+            let word = Word { parts, raw: a.raw.clone() };
+            return sh_expand::expand_word_into(self, &word, &mut out.argv);
+        }
         let index = out.argv.len();
         let value = match &a.value {
             AssignValue::Scalar(word) => {
@@ -154,7 +182,7 @@ impl Shell<'_> {
         if self.tracing() {
             self.trace_command(argv);
         }
-        let r = self.with_redirects(&found, words, c);
+        let r = self.with_redirects(&found, words, c, scoped);
         if scoped {
             if persist {
                 // What the builtin did not unset stays, with its value as it is now.
@@ -260,12 +288,34 @@ impl Shell<'_> {
         }
     }
 
-    fn with_redirects(&mut self, found: &Found, words: &Words<'_>, c: &Command) -> Flow {
+    fn with_redirects(
+        &mut self,
+        found: &Found,
+        words: &Words<'_>,
+        c: &Command,
+        scoped: bool,
+    ) -> Flow {
         if c.redirects.is_empty() {
             return self.run_found(found, words);
         }
-        let saved = match self.redirect(&c.redirects) {
+        // What expansions in a program's redirections assign is its own process's, too.
+        let outer = (matches!(found, Found::Program(_)) && !scoped).then(|| self.state.vars.clone());
+        let redirected = match outer {
+            None => self.redirect_unscoped(c, scoped),
+            Some(vars) => {
+                let r = self.redirect(&c.redirects);
+                self.state.vars = vars;
+                r
+            }
+        };
+        let saved = match redirected {
             Ok(saved) => saved,
+            // A program's redirections are its own process's business.
+            Err(Some(Unwind::Exit(s) | Unwind::Discard(s)))
+                if matches!(found, Found::Program(_) | Found::Nothing(_)) =>
+            {
+                return Ok(s);
+            }
             Err(Some(u)) => return Err(u),
             Err(None) => {
                 let special = matches!(found, Found::Builtin(b) if b.special);
@@ -295,6 +345,21 @@ impl Shell<'_> {
         } else {
             self.restore(saved);
         }
+        r
+    }
+
+    /// Redirections, whose expansions do not see the assignments before the command (`scoped`).
+    pub(crate) fn redirect_unscoped(
+        &mut self,
+        c: &Command,
+        scoped: bool,
+    ) -> Result<crate::redirect::Saved, Option<Unwind>> {
+        if !scoped {
+            return self.redirect(&c.redirects);
+        }
+        let vars = self.state.vars.lift_scope();
+        let r = self.redirect(&c.redirects);
+        self.state.vars.put_scope(ScopeKind::Temporary, vars);
         r
     }
 

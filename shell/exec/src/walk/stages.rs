@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{CommandKind, Stage};
+use sh_syntax::ast::{Command, CommandKind, Stage};
 
 use super::background::{Detached, Started};
 use crate::Shell;
@@ -24,11 +24,13 @@ impl Shell<'_> {
         let mut started = Vec::with_capacity(stages.len());
         let mut input: Option<Desc> = None;
         for (i, stage) in before.iter().enumerate() {
+            self.stage_debug_trap(&stage.command)?;
             let stdin = (i > 0).then(|| input.take());
             let (s, next) = self.early_stage(stage, stdin, &mut pumps);
             started.push(s);
             input = next;
         }
+        self.stage_debug_trap(&last.command)?;
         let lastpipe =
             self.state.options.shopt(ShOpt::LastPipe) && !self.state.options.has(SetOpt::Monitor);
         // Output of earlier stages into a buffer is read only after a stage that runs here; should it
@@ -37,6 +39,7 @@ impl Shell<'_> {
         let end = if external && !lastpipe {
             let s = self.detached(
                 |s| {
+                    s.state.no_exit_trap = ends_silently(&last.command);
                     s.state.fds.set(0, input.take());
                 },
                 Detached::Command(&last.command),
@@ -53,7 +56,7 @@ impl Shell<'_> {
             match r {
                 Ok(s) => Started::Done(s),
                 Err(u) => {
-                    pumps.drain();
+                    pumps.drain(self);
                     self.collect(&started);
                     return Err(u);
                 }
@@ -61,6 +64,7 @@ impl Shell<'_> {
         } else {
             pumps.close_writers();
             Started::Done(self.in_subshell(|s| {
+                s.state.no_exit_trap = ends_silently(&last.command);
                 s.state.fds.set(0, input.take());
                 let r = s.command(&last.command);
                 s.sync_output();
@@ -68,10 +72,19 @@ impl Shell<'_> {
             }))
         };
         started.push(end);
-        pumps.drain();
+        pumps.drain(self);
         let statuses = self.collect(&started);
         self.state.line = line;
         Ok(statuses)
+    }
+
+    /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
+    fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
+        let inherits = self.state.options.has(SetOpt::FuncTrace);
+        if self.state.traps.has_debug && !inherits && matches!(c.kind, CommandKind::Simple(_)) {
+            self.run_debug_trap(c)?;
+        }
+        Ok(())
     }
 
     /// Starts a stage that is not the last; its output as the next one's input.
@@ -85,6 +98,7 @@ impl Shell<'_> {
             let buffer = Buffer::default();
             let out = Desc::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
+                s.state.no_exit_trap = ends_silently(&stage.command);
                 if let Some(stdin) = stdin {
                     s.state.fds.set(0, stdin);
                 }
@@ -112,6 +126,7 @@ impl Shell<'_> {
         let write = Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)));
         let started = self.detached(
             |s| {
+                s.state.no_exit_trap = ends_silently(&stage.command);
                 if let Some(stdin) = stdin {
                     s.state.fds.set(0, stdin);
                 }
@@ -151,6 +166,17 @@ impl Shell<'_> {
             _ => false,
         }
     }
+}
+
+/// Stages at whose end bash runs no EXIT trap that they set.
+fn ends_silently(c: &Command) -> bool {
+    !matches!(
+        c.kind,
+        CommandKind::Simple(_)
+            | CommandKind::Brace(_)
+            | CommandKind::Subshell(_)
+            | CommandKind::Coproc(_)
+    )
 }
 
 /// The word's text if nothing in it is expanded.

@@ -43,6 +43,7 @@ impl Shell<'_> {
         s.loop_depth = 0;
         s.trap_status = None;
         s.in_exit_trap = false;
+        s.no_exit_trap = false;
         s.options.put(SetOpt::Monitor, false);
         self.next_pseudo_pid += 1;
         // A number no process of this session has: pids of the guest are small.
@@ -54,6 +55,9 @@ impl Shell<'_> {
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
+        if let (Ok(status), true) = (r, self.state.no_exit_trap) {
+            return status;
+        }
         let status = match r {
             Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,
             Err(Unwind::Break(_) | Unwind::Continue(_)) => 0,

@@ -79,7 +79,7 @@ impl Shell<'_> {
                 desc.read_to_end(&mut out).map(|()| out)
             }
             Some(None) => Err(crate::io::bad_fd()),
-            None => std::fs::read(self.path(&name)),
+            None => self.read_file(&self.path(&name)),
         };
         match read {
             Ok(out) => {
