@@ -145,7 +145,8 @@ impl Shell<'_> {
                     self.syntax_error(&e, text.name);
                     self.syntax_failed = Some(());
                     // An error within [[ ]] leaves bash's status as it was.
-                    let conditional = memchr::memmem::find(&e.message, b"conditional").is_some();
+                    let conditional =
+                        !e.incomplete && memchr::memmem::find(&e.message, b"conditional").is_some();
                     if !conditional || self.state.options.has(SetOpt::ErrExit) {
                         self.state.status = 2;
                     }

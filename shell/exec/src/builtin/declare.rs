@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ErrorKind, ExpandError, Str};
+use sh_expand::{Attributes, ErrorKind, Str};
 use sh_syntax::ast::{ArrayElement, AssignValue, Subscript};
 
 use super::Call;
@@ -12,9 +12,8 @@ use super::declare_apply::apply;
 use super::declare_print::flags;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::assign::{command_error, is_name, make_array, split_reference};
-use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::{ScopeKind, Slot, Var};
+use crate::state::assign::{is_name, split_reference};
+use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
 /// Attributes to switch on and off, and modes.

@@ -1,8 +1,6 @@
 //! What one operand of `declare` and its kin does: where the variable lives, its kind and
 //! attributes, then its value.
 
-use std::rc::Rc;
-
 use sh_expand::{ErrorKind, ExpandError};
 
 use super::Call;

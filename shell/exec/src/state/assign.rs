@@ -9,7 +9,7 @@ use sh_expand::{Attributes, Env as _, ErrorKind, ExpandError, Key, OwnedKey, Str
 use sh_syntax::ast::{AssignValue, Assignment, Subscript, WordPart};
 
 use super::options::SetOpt;
-use super::vars::{Dynamic, Slot, Var, decimal};
+use super::vars::{Slot, Var, decimal};
 use crate::Shell;
 
 pub(super) type Result<T> = std::result::Result<T, ExpandError>;

@@ -257,7 +257,8 @@ impl Vars {
     pub fn lift_scope(&mut self) -> Vec<(Name, Var)> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
         let names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
-        let vars = names.into_iter().filter_map(|n| self.get(&n).cloned().map(|v| (n, v))).collect();
+        let vars =
+            names.into_iter().filter_map(|n| self.get(&n).cloned().map(|v| (n, v))).collect();
         self.pop_scope(|_| {});
         vars
     }

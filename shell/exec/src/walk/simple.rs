@@ -299,7 +299,8 @@ impl Shell<'_> {
             return self.run_found(found, words);
         }
         // What expansions in a program's redirections assign is its own process's, too.
-        let outer = (matches!(found, Found::Program(_)) && !scoped).then(|| self.state.vars.clone());
+        let outer =
+            (matches!(found, Found::Program(_)) && !scoped).then(|| self.state.vars.clone());
         let redirected = match outer {
             None => self.redirect_unscoped(c, scoped),
             Some(vars) => {

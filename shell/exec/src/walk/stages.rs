@@ -30,9 +30,11 @@ impl Shell<'_> {
             started.push(s);
             input = next;
         }
-        self.stage_debug_trap(&last.command)?;
         let lastpipe =
             self.state.options.shopt(ShOpt::LastPipe) && !self.state.options.has(SetOpt::Monitor);
+        if !lastpipe {
+            self.stage_debug_trap(&last.command)?;
+        }
         // Output of earlier stages into a buffer is read only after a stage that runs here; should it
         // fill the pipe, both would wait for each other. Then a process of its own is safe.
         let external = self.is_external(&last.command) || !pumps.is_empty();
@@ -82,6 +84,7 @@ impl Shell<'_> {
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
         let inherits = self.state.options.has(SetOpt::FuncTrace);
         if self.state.traps.has_debug && !inherits && matches!(c.kind, CommandKind::Simple(_)) {
+            self.state.line = c.line;
             self.run_debug_trap(c)?;
         }
         Ok(())
