@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `vm/exec` | the instruction loop |
+//! | `vm/update`, `vm/types` | `+=`, `++`, arithmetic; `typeof` |
 //! | `vm/place` | loading and storing variables, fields, elements; special variables |
 //! | `vm/record`, `vm/split` | `$0` and its fields |
 //! | `vm/reader`, `vm/input` | records from streams; ARGV and the main input |
@@ -31,6 +32,8 @@ mod stream;
 mod string;
 mod subst;
 mod time;
+mod types;
+mod update;
 
 use std::rc::Rc;
 

@@ -79,6 +79,8 @@ pub struct Machine<'c, 'a> {
     captures: Captures,
     /// State of each range: where it ends, while it is open.
     ranges: Vec<Option<u64>>,
+    /// Whether the range has begun before.
+    started: Vec<bool>,
     last_regex: Option<Rc<Regex>>,
     substituted: bool,
     queue: Vec<Queued>,
@@ -105,6 +107,7 @@ impl<'c, 'a> Machine<'c, 'a> {
             hold_newline: true,
             scratch: Vec::new(),
             captures: Captures::default(),
+            started: vec![false; ranges.len()],
             ranges,
             last_regex: None,
             substituted: false,

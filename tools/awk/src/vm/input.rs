@@ -108,19 +108,19 @@ impl Machine<'_, '_> {
                 Ok(true)
             }
             Ok(false) => Ok(false),
-            Err(e) if is_directory(&e) => {
-                let shown = String::from_utf8_lossy(&self.main.name).into_owned();
-                self.ctx.error(format_args!(
-                    "warning: command line argument `{shown}' is a directory: skipped"
-                ));
-                Ok(false)
-            }
             Err(e) => {
                 let shown = String::from_utf8_lossy(&self.main.name).into_owned();
                 let text = strerror(&e);
                 Err(RunError::fatal(format!("error reading input file `{shown}': {text}")))
             }
         }
+    }
+
+    fn warn_directory(&mut self) {
+        let shown = String::from_utf8_lossy(&self.main.name).into_owned();
+        self.ctx.error(format_args!(
+            "warning: command line argument `{shown}' is a directory: skipped"
+        ));
     }
 
     /// The current file is at its end.
@@ -187,6 +187,10 @@ impl Machine<'_, '_> {
         self.main.name = name.to_vec();
         self.fnr = 0.0;
         let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
+        if !stdin && self.ctx.path(name).is_dir() {
+            self.warn_directory();
+            return Ok(Got::Record);
+        }
         let opened = if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
         // gawk shows standard input by default as an empty name.
         let shown: &[u8] = if stdin && !self.main.named { b"" } else { name };
@@ -221,10 +225,6 @@ impl Machine<'_, '_> {
         }
         Ok(Got::Record)
     }
-}
-
-fn is_directory(e: &std::io::Error) -> bool {
-    e.kind() == std::io::ErrorKind::IsADirectory
 }
 
 /// Where the `=` of an assignment operand is (`name=value`).

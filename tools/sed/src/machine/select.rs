@@ -39,10 +39,12 @@ impl Machine<'_, '_> {
                 self.last_regex = Some(re.clone());
                 Ok(re.clone())
             }
-            Pattern::Last => self
-                .last_regex
-                .clone()
-                .ok_or_else(|| RunError::Fatal(1, "no previous regular expression".into())),
+            Pattern::Last => self.last_regex.clone().ok_or_else(|| {
+                RunError::Fatal(
+                    1,
+                    "-e expression #1, char 0: no previous regular expression".into(),
+                )
+            }),
         }
     }
 
@@ -54,9 +56,17 @@ impl Machine<'_, '_> {
     fn in_range(&mut self, first: &Address, end: &End, state: usize) -> Result<bool> {
         let line = self.input.line;
         let Some(until) = self.ranges.get(state).copied().flatten() else {
-            if !self.matches(first)? {
+            let starts = match first {
+                // A range from a line that another command hid begins at the next one shown.
+                Address::Line(n) if line > *n && !self.started[state] => {
+                    !matches!(end, End::Line(m) if line > *m)
+                }
+                other => self.matches(other)?,
+            };
+            if !starts {
                 return Ok(false);
             }
+            self.started[state] = true;
             // Where it ends; a line not behind this one makes it one line long.
             let until = match end {
                 End::Line(n) => *n,
@@ -107,6 +117,7 @@ impl Machine<'_, '_> {
     /// A new file, separate from the one before: all ranges begin anew.
     pub(super) fn reset_ranges(&mut self) {
         self.ranges.iter_mut().for_each(|r| *r = None);
+        self.started.iter_mut().for_each(|s| *s = false);
         for n in &self.script.active {
             self.ranges[*n] = Some(OPEN);
         }
