@@ -1,6 +1,7 @@
 //! Tools of our own: everything through [`box_applet::Ctx`], one file per tool.
 
 pub(crate) mod basename;
+pub(crate) mod bc;
 pub(crate) mod cat;
 pub(crate) mod chmod;
 pub(crate) mod chown;
@@ -16,6 +17,7 @@ pub(crate) mod echo;
 pub(crate) mod env;
 pub(crate) mod getopt;
 pub(crate) mod head;
+pub(crate) mod hexdump;
 pub(crate) mod id;
 pub(crate) mod kill;
 pub(crate) mod link;

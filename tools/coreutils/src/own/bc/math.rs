@@ -1,0 +1,231 @@
+//! The functions of `bc -l`: `e l s c a j`. Each is computed in fixed-point integers with
+//! some digits more than asked for, and cut to the scale.
+
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive, Zero};
+
+use super::decimal::Decimal;
+
+/// Digits kept beyond the result's scale.
+const GUARD: usize = 15;
+
+/// Fixed-point arithmetic with `unit` = 10^places.
+struct Fixed {
+    places: usize,
+    unit: BigInt,
+}
+
+impl Fixed {
+    fn new(places: usize) -> Fixed {
+        let unit = BigInt::from(10).pow(u32::try_from(places).unwrap_or(u32::MAX));
+        Fixed { places, unit }
+    }
+
+    fn of(&self, x: &Decimal) -> BigInt {
+        x.to_fixed(self.places)
+    }
+
+    fn multiply(&self, a: &BigInt, b: &BigInt) -> BigInt {
+        a * b / &self.unit
+    }
+
+    fn divide(&self, a: &BigInt, b: &BigInt) -> BigInt {
+        a * &self.unit / b
+    }
+
+    fn sqrt(&self, a: &BigInt) -> BigInt {
+        (a * &self.unit).sqrt()
+    }
+
+    fn result(&self, x: BigInt, scale: usize) -> Decimal {
+        Decimal::from_fixed(x, self.places).rescale(scale)
+    }
+
+    /// e^x for |x| < 1 or so: halved until small, the series, squared back.
+    fn exp(&self, x: &BigInt) -> BigInt {
+        let halvings = 8 + (x.abs() / &self.unit).bits();
+        let small = x >> halvings;
+        let mut sum = self.unit.clone();
+        let mut term = self.unit.clone();
+        let mut n = 1u32;
+        while !term.is_zero() {
+            term = self.multiply(&term, &small) / n;
+            sum += &term;
+            n += 1;
+        }
+        for _ in 0..halvings {
+            sum = self.multiply(&sum, &sum);
+        }
+        sum
+    }
+
+    /// artanh(y) by its series; |y| well below 1.
+    fn artanh(&self, y: &BigInt) -> BigInt {
+        let square = self.multiply(y, y);
+        let mut power = y.clone();
+        let mut sum = BigInt::zero();
+        let mut n = 1u32;
+        while !power.is_zero() {
+            sum += &power / n;
+            power = self.multiply(&power, &square);
+            n += 2;
+        }
+        sum
+    }
+
+    /// The natural logarithm of a positive number: powers of two taken out, roots drawn until
+    /// it is near 1, then 2 artanh((x-1)/(x+1)).
+    fn ln(&self, x: &BigInt) -> BigInt {
+        let shift = x.bits() as i64 - self.unit.bits() as i64;
+        let mut m = if shift >= 0 { x >> shift } else { x << (-shift) };
+        const ROOTS: usize = 6;
+        for _ in 0..ROOTS {
+            m = self.sqrt(&m);
+        }
+        let series = |m: &BigInt| self.artanh(&self.divide(&(m - &self.unit), &(m + &self.unit))) * 2;
+        let two = self.artanh(&(&self.unit / 3)) * 2;
+        (series(&m) << ROOTS) + two * shift
+    }
+
+    /// The arc tangent: the argument halved by tan(a/2), then the series.
+    fn atan(&self, x: &BigInt) -> BigInt {
+        const HALVINGS: usize = 5;
+        let mut t = x.clone();
+        for _ in 0..HALVINGS {
+            let root = self.sqrt(&(&self.unit + self.multiply(&t, &t)));
+            t = self.divide(&t, &(&self.unit + root));
+        }
+        let square = self.multiply(&t, &t);
+        let mut power = t;
+        let mut sum = BigInt::zero();
+        let mut n = 1i64;
+        while !power.is_zero() {
+            sum += &power / n;
+            power = -self.multiply(&power, &square);
+            n = if n > 0 { n + 2 } else { n - 2 };
+        }
+        sum << HALVINGS
+    }
+
+    /// arctan(1/n) for Machin's formula.
+    fn atan_inverse(&self, n: u32) -> BigInt {
+        let mut power = &self.unit / n;
+        let mut sum = BigInt::zero();
+        let mut k = 1u32;
+        let mut plus = true;
+        while !power.is_zero() {
+            if plus { sum += &power / k } else { sum -= &power / k }
+            power /= n * n;
+            k += 2;
+            plus = !plus;
+        }
+        sum
+    }
+
+    fn pi(&self) -> BigInt {
+        self.atan_inverse(5) * 16 - self.atan_inverse(239) * 4
+    }
+
+    /// The sine, with the argument brought near zero by quarter turns.
+    fn sin(&self, x: &BigInt) -> BigInt {
+        let quarter = self.pi() / 2;
+        // The nearest multiple of a quarter turn.
+        let turns: BigInt = (x * 2 + &quarter * x.signum()) / (&quarter * 2);
+        let rest: BigInt = x - &turns * &quarter;
+        let phase = ((&turns % 4i32) + 4i32) % 4i32;
+        let (mut term, mut sum, mut n) = match phase.to_u32() {
+            Some(0 | 2) => (rest.clone(), rest.clone(), 2u32),
+            _ => (self.unit.clone(), self.unit.clone(), 1),
+        };
+        let square = self.multiply(&rest, &rest);
+        while !term.is_zero() {
+            term = -self.multiply(&term, &square) / (n * (n + 1));
+            sum += &term;
+            n += 2;
+        }
+        if matches!(phase.to_u32(), Some(2 | 3)) { -sum } else { sum }
+    }
+}
+
+/// Digits before the point, roughly.
+fn magnitude(x: &Decimal) -> usize {
+    x.length().saturating_sub(x.scale())
+}
+
+/// The function of this name, if there is one.
+pub(super) fn call(name: &str, args: &[Decimal], scale: usize) -> Option<Result<Decimal, String>> {
+    let value = match (name, args) {
+        ("e", [x]) => exponential(x, scale),
+        ("l", [x]) => Ok(logarithm(x, scale)),
+        ("s", [x]) => Ok(sine(x, scale, false)),
+        ("c", [x]) => Ok(sine(x, scale, true)),
+        ("a", [x]) => {
+            let f = Fixed::new(scale + GUARD + magnitude(x));
+            Ok(f.result(f.atan(&f.of(x)), scale))
+        }
+        ("j", [n, x]) => bessel(n, x, scale),
+        ("e" | "l" | "s" | "c" | "a" | "j", _) => Err("Parameter number mismatch".to_string()),
+        _ => return None,
+    };
+    Some(value)
+}
+
+/// Exponents beyond this would need more digits than anyone prints.
+const MAX_EXPONENT: i64 = 500_000;
+
+fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
+    let whole = x.to_i64().filter(|n| n.abs() <= MAX_EXPONENT);
+    let Some(whole) = whole else {
+        return if x.is_negative() { Ok(Decimal::zero().rescale(scale)) } else { Err("exponent too large in e".to_string()) };
+    };
+    // Squaring magnifies errors as much as the result grows.
+    let growth = (whole.unsigned_abs() as usize) / 2 + 8;
+    let f = Fixed::new(scale + GUARD + growth);
+    Ok(f.result(f.exp(&f.of(x)), scale))
+}
+
+fn logarithm(x: &Decimal, scale: usize) -> Decimal {
+    if x.is_negative() || x.is_zero() {
+        // What GNU bc answers: the least number of its scale.
+        let nines = Decimal::from_int(10).power(&Decimal::from_int(scale as i64), 0).unwrap_or_else(Decimal::zero);
+        return Decimal::from_int(1).subtract(&nines).rescale(scale);
+    }
+    // Small numbers lose leading zeros: keep their digits too.
+    let f = Fixed::new(scale + GUARD + x.length().max(x.scale()));
+    f.result(f.ln(&f.of(x)), scale)
+}
+
+fn sine(x: &Decimal, scale: usize, cosine: bool) -> Decimal {
+    let f = Fixed::new(scale + GUARD + magnitude(x));
+    let mut a = f.of(x);
+    if cosine {
+        a += f.pi() / 2;
+    }
+    f.result(f.sin(&a), scale)
+}
+
+fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
+    let too_large = || "argument too large in j".to_string();
+    let order = n.to_i64().filter(|n| n.abs() <= 100_000).ok_or_else(too_large)?;
+    let size = x.to_i64().filter(|x| x.abs() <= 100_000).ok_or_else(too_large)?;
+    let count = order.unsigned_abs();
+    // Terms of alternating sign grow like e^x before they fall.
+    let f = Fixed::new(scale + GUARD + size.unsigned_abs() as usize);
+    let half = f.of(x) / 2;
+    let mut term = f.unit.clone();
+    for k in 1..=count {
+        term = f.multiply(&term, &half) / k;
+    }
+    let square = f.multiply(&half, &half);
+    let mut sum = term.clone();
+    let mut k = 1u64;
+    while !term.is_zero() {
+        term = -f.multiply(&term, &square) / (k * (k + count));
+        sum += &term;
+        k += 1;
+    }
+    if order < 0 && count % 2 == 1 {
+        sum = -sum;
+    }
+    Ok(f.result(sum, scale))
+}

@@ -1,0 +1,128 @@
+//! `bc` (POSIX XCU bc; GNU extensions: `print`, `else`, `halt`, `&& || !`, `last`, names of
+//! several letters, `void` functions, arrays by reference, `-l`).
+//!
+//! | file | what |
+//! |---|---|
+//! | `decimal` | decimal numbers of any length with a scale |
+//! | `lex` | tokens |
+//! | `parse` | statements to a tree |
+//! | `run` | the machine: variables, functions, output |
+//! | `math` | the functions of `-l` |
+
+mod decimal;
+mod lex;
+mod math;
+mod parse;
+mod run;
+
+use std::io::{BufRead, Read, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::input;
+use parse::Progress;
+use run::{Flow, Machine};
+
+const SPEC: Spec = Spec {
+    usage: "[options] [file ...]",
+    about: "An arbitrary precision calculator language.",
+    options: &[
+        Opt::flag('i', "interactive", "(ignored)"),
+        Opt::flag('l', "mathlib", "use the predefined math routines"),
+        Opt::flag('q', "quiet", "don't print initial banner"),
+        Opt::flag('s', "standard", "non-standard bc constructs are errors (ignored)"),
+        Opt::flag('w', "warn", "warn about non-standard bc constructs (ignored)"),
+        Opt::value('e', "expression", "EXPR", "evaluate an expression"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let line_length = ctx.env.get(b"BC_LINE_LENGTH").and_then(crate::common::number::decimal);
+    let mut machine = Machine::new(line_length.map_or(70, |n| usize::try_from(n).unwrap_or(70)));
+    if p.has('l') {
+        machine.use_math();
+    }
+    let mut expressions: Vec<u8> = Vec::new();
+    for e in p.all('e') {
+        expressions.extend_from_slice(e);
+        expressions.push(b'\n');
+    }
+    if feed(ctx, &mut machine, &mut expressions, true, b"(expression)") == Flow::Halt {
+        return Exit(machine.status);
+    }
+    for file in &p.operands {
+        let mut text = Vec::new();
+        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
+        if read.is_err() {
+            let line = [b"File ".as_slice(), file, b" is unavailable.\n"].concat();
+            let _ = ctx.stderr.write_all(&line);
+            return Exit::FAILURE;
+        }
+        if feed(ctx, &mut machine, &mut text, true, file) == Flow::Halt {
+            return Exit(machine.status);
+        }
+    }
+    if p.has('e') && p.operands.is_empty() {
+        return Exit(machine.status);
+    }
+    // Statements run as soon as they are complete, so that a conversation works.
+    let mut pending = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        let end = match ctx.stdin.read_until(b'\n', &mut line) {
+            Ok(n) => n == 0,
+            Err(_) => true,
+        };
+        pending.extend_from_slice(&line);
+        if feed(ctx, &mut machine, &mut pending, end, b"(standard_in)") == Flow::Halt || end {
+            return Exit(machine.status);
+        }
+        if ctx.stdout.flush().is_err() {
+            return Exit::FAILURE;
+        }
+    }
+}
+
+/// Runs the complete statements of a text and leaves the rest in it.
+fn feed(ctx: &mut Ctx<'_>, machine: &mut Machine, text: &mut Vec<u8>, end: bool, source: &[u8]) -> Flow {
+    loop {
+        if text.is_empty() {
+            return Flow::Next;
+        }
+        match parse::parse(text, end) {
+            Progress::Done(items, used) => {
+                machine.line += text[..used].iter().filter(|c| **c == b'\n').count();
+                text.drain(..used);
+                for item in items {
+                    match machine.item(ctx, item) {
+                        Ok(Flow::Halt) => return Flow::Halt,
+                        Ok(_) => {}
+                        // `halt` inside a function.
+                        Err(m) if m.is_empty() => return Flow::Halt,
+                        Err(m) => {
+                            let _ = ctx.stdout.flush();
+                            let _ = ctx.stderr.write_all(format!("Runtime error (func=(main), adr=0): {m}\n").as_bytes());
+                            break;
+                        }
+                    }
+                }
+            }
+            Progress::More => return Flow::Next,
+            Progress::Error(message, used) => {
+                let _ = ctx.stdout.flush();
+                let at = machine.line + text[..used.saturating_sub(1).min(text.len())].iter().filter(|c| **c == b'\n').count() + 1;
+                let line = [source, format!(" {at}: {message}\n").as_bytes()].concat();
+                let _ = ctx.stderr.write_all(&line);
+                machine.line += text[..used].iter().filter(|c| **c == b'\n').count();
+                text.drain(..used);
+            }
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! The machine of `bc`: variables, functions, output.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, Write};
+use std::rc::Rc;
+
+use box_applet::Ctx;
+
+use super::decimal::{Decimal, MAX};
+use super::parse::{Arg, Expr, Function, Item, Parameter, Place, PrintItem, Statement};
+
+/// What a statement did to the course of things.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return,
+    Halt,
+}
+
+type Array = Rc<RefCell<BTreeMap<u64, Decimal>>>;
+
+/// Calls nest no deeper: the stack is not the user's.
+const MAX_CALLS: usize = 400;
+/// Largest array index, as in GNU bc.
+const MAX_INDEX: u64 = 16_777_215;
+
+pub(super) struct Machine {
+    variables: HashMap<String, Decimal>,
+    arrays: HashMap<String, Array>,
+    functions: HashMap<String, Rc<Function>>,
+    scale: usize,
+    ibase: u32,
+    obase: i64,
+    last: Decimal,
+    result: Option<Decimal>,
+    calls: usize,
+    /// Whether the functions of `-l` are there.
+    math: bool,
+    line_length: usize,
+    /// Column on the output line, for breaking long numbers.
+    column: usize,
+    /// Lines read so far, for messages.
+    pub line: usize,
+    pub status: u8,
+}
+
+type Outcome<T> = Result<T, String>;
+
+impl Machine {
+    pub(super) fn new(line_length: usize) -> Machine {
+        Machine {
+            variables: HashMap::new(),
+            arrays: HashMap::new(),
+            functions: HashMap::new(),
+            scale: 0,
+            ibase: 10,
+            obase: 10,
+            last: Decimal::zero(),
+            result: None,
+            calls: 0,
+            math: false,
+            line_length,
+            column: 0,
+            line: 0,
+            status: 0,
+        }
+    }
+
+    /// `-l`: the functions, and 20 digits.
+    pub(super) fn use_math(&mut self) {
+        self.math = true;
+        self.scale = 20;
+    }
+
+    pub(super) fn item(&mut self, ctx: &mut Ctx<'_>, item: Item) -> Outcome<Flow> {
+        match item {
+            Item::Quit => Ok(Flow::Halt),
+            Item::Define(f) => {
+                self.functions.insert(f.name.clone(), f);
+                Ok(Flow::Next)
+            }
+            Item::Statement(s) => {
+                self.calls = 0;
+                self.statement(ctx, &s)
+            }
+        }
+    }
+
+    fn statement(&mut self, ctx: &mut Ctx<'_>, s: &Statement) -> Outcome<Flow> {
+        match s {
+            Statement::Empty => {}
+            Statement::Expr(e) => {
+                let silent = matches!(e, Expr::Assign(..)) || self.is_void(e);
+                let value = self.eval(ctx, e)?;
+                if !silent {
+                    self.last = value.clone();
+                    self.print_number(ctx, &value)?;
+                    self.newline(ctx)?;
+                }
+            }
+            Statement::Text(t) => self.print_text(ctx, t)?,
+            Statement::Print(items) => {
+                for i in items {
+                    match i {
+                        PrintItem::Text(t) => {
+                            let t = escapes(t);
+                            self.print_text(ctx, &t)?;
+                        }
+                        PrintItem::Value(e) => {
+                            let v = self.eval(ctx, e)?;
+                            self.last = v.clone();
+                            self.print_number(ctx, &v)?;
+                        }
+                    }
+                }
+            }
+            Statement::Block(list) => return self.block(ctx, list),
+            Statement::If(c, then, otherwise) => {
+                if !self.eval(ctx, c)?.is_zero() {
+                    return self.statement(ctx, then);
+                } else if let Some(o) = otherwise {
+                    return self.statement(ctx, o);
+                }
+            }
+            Statement::While(c, body) => {
+                while !self.eval(ctx, c)?.is_zero() {
+                    match self.statement(ctx, body)? {
+                        Flow::Break => break,
+                        Flow::Next | Flow::Continue => {}
+                        other => return Ok(other),
+                    }
+                }
+            }
+            Statement::For(init, c, step, body) => {
+                if let Some(e) = init {
+                    self.eval(ctx, e)?;
+                }
+                loop {
+                    if let Some(e) = c {
+                        if self.eval(ctx, e)?.is_zero() {
+                            break;
+                        }
+                    }
+                    match self.statement(ctx, body)? {
+                        Flow::Break => break,
+                        Flow::Next | Flow::Continue => {}
+                        other => return Ok(other),
+                    }
+                    if let Some(e) = step {
+                        self.eval(ctx, e)?;
+                    }
+                }
+            }
+            Statement::Break => return Ok(Flow::Break),
+            Statement::Continue => return Ok(Flow::Continue),
+            Statement::Return(e) => {
+                let value = match e {
+                    Some(e) => self.eval(ctx, e)?,
+                    None => Decimal::zero(),
+                };
+                self.result = Some(value);
+                return Ok(Flow::Return);
+            }
+            Statement::Halt => return Ok(Flow::Halt),
+            Statement::Limits => {
+                let text = format!("BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = {MAX_INDEX}\nBC_SCALE_MAX    = {MAX}\nBC_STRING_MAX   = 2147483647\n");
+                self.print_text(ctx, text.as_bytes())?;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn block(&mut self, ctx: &mut Ctx<'_>, list: &[Statement]) -> Outcome<Flow> {
+        for s in list {
+            match self.statement(ctx, s)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn is_void(&self, e: &Expr) -> bool {
+        matches!(e, Expr::Call(name, _) if self.functions.get(name).is_some_and(|f| f.void))
+    }
+
+    fn get(&mut self, ctx: &mut Ctx<'_>, p: &Place) -> Outcome<Decimal> {
+        Ok(match p {
+            Place::Name(n) => self.variables.get(n).cloned().unwrap_or_else(Decimal::zero),
+            Place::Element(n, i) => {
+                let i = self.index(ctx, i)?;
+                self.array(n).borrow().get(&i).cloned().unwrap_or_else(Decimal::zero)
+            }
+            Place::Scale => Decimal::from_int(self.scale as i64),
+            Place::Ibase => Decimal::from_int(i64::from(self.ibase)),
+            Place::Obase => Decimal::from_int(self.obase),
+            Place::Last => self.last.clone(),
+        })
+    }
+
+    fn set(&mut self, ctx: &mut Ctx<'_>, p: &Place, v: Decimal) -> Outcome<()> {
+        match p {
+            Place::Name(n) => {
+                self.variables.insert(n.clone(), v);
+            }
+            Place::Element(n, i) => {
+                let i = self.index(ctx, i)?;
+                self.array(n).borrow_mut().insert(i, v);
+            }
+            Place::Scale => {
+                self.scale = match v.to_i64() {
+                    Some(n) if n < 0 => {
+                        warn(ctx, "negative scale, set to 0");
+                        0
+                    }
+                    Some(n) => usize::try_from(n).unwrap_or(MAX).min(MAX),
+                    None => MAX,
+                };
+            }
+            Place::Ibase => {
+                self.ibase = match v.to_i64() {
+                    Some(n) if n < 2 => {
+                        warn(ctx, "ibase too small, set to 2");
+                        2
+                    }
+                    Some(n) if n <= 36 => n as u32,
+                    _ => {
+                        warn(ctx, "ibase too large, set to 36");
+                        36
+                    }
+                };
+            }
+            Place::Obase => {
+                self.obase = match v.to_i64() {
+                    Some(n) if n < 2 => {
+                        warn(ctx, "obase too small, set to 2");
+                        2
+                    }
+                    Some(n) => n.min(i64::from(i32::MAX)),
+                    None => i64::from(i32::MAX),
+                };
+            }
+            Place::Last => self.last = v,
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, name: &str) -> Array {
+        self.arrays.entry(name.to_string()).or_default().clone()
+    }
+
+    fn index(&mut self, ctx: &mut Ctx<'_>, e: &Expr) -> Outcome<u64> {
+        let v = self.eval(ctx, e)?;
+        match v.to_i64().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= MAX_INDEX) {
+            Some(n) => Ok(n),
+            None => Err("Array subscript out of bounds.".to_string()),
+        }
+    }
+
+    fn eval(&mut self, ctx: &mut Ctx<'_>, e: &Expr) -> Outcome<Decimal> {
+        let truth = |b: bool| Decimal::from_int(i64::from(b));
+        Ok(match e {
+            Expr::Number(n) => Decimal::parse(n, self.ibase),
+            Expr::Get(p) => self.get(ctx, p)?,
+            Expr::Group(e) => self.eval(ctx, e)?,
+            Expr::Assign(0, p, v) => {
+                let v = self.eval(ctx, v)?;
+                self.set(ctx, p, v.clone())?;
+                v
+            }
+            Expr::Assign(op, p, v) => {
+                let right = self.eval(ctx, v)?;
+                let left = self.get(ctx, p)?;
+                let v = self.operate(ctx, *op, &left, &right)?;
+                self.set(ctx, p, v.clone())?;
+                v
+            }
+            Expr::Before(up, p) | Expr::After(up, p) => {
+                let old = self.get(ctx, p)?;
+                let one = Decimal::from_int(if *up { 1 } else { -1 });
+                let new = old.add(&one);
+                self.set(ctx, p, new.clone())?;
+                if matches!(e, Expr::Before(..)) { new } else { old }
+            }
+            Expr::Negate(e) => self.eval(ctx, e)?.negate(),
+            Expr::Not(e) => truth(self.eval(ctx, e)?.is_zero()),
+            Expr::Binary(op, a, b) => {
+                let left = self.eval(ctx, a)?;
+                let right = self.eval(ctx, b)?;
+                self.operate(ctx, *op, &left, &right)?
+            }
+            Expr::Compare(op, a, b) => {
+                let left = self.eval(ctx, a)?;
+                let order = left.compare(&self.eval(ctx, b)?);
+                truth(match *op {
+                    "==" => order.is_eq(),
+                    "!=" => order.is_ne(),
+                    "<" => order.is_lt(),
+                    "<=" => order.is_le(),
+                    ">" => order.is_gt(),
+                    _ => order.is_ge(),
+                })
+            }
+            Expr::Logic(or, a, b) => {
+                let left = !self.eval(ctx, a)?.is_zero();
+                let value = if left == *or { *or } else { !self.eval(ctx, b)?.is_zero() };
+                truth(value)
+            }
+            Expr::Length(e) => Decimal::from_int(self.eval(ctx, e)?.length() as i64),
+            Expr::ArrayLength(a) => {
+                let n = self.array(a).borrow().last_key_value().map_or(0, |(k, _)| k + 1);
+                Decimal::from_int(n as i64)
+            }
+            Expr::Scale(e) => Decimal::from_int(self.eval(ctx, e)?.scale() as i64),
+            Expr::Sqrt(e) => {
+                let v = self.eval(ctx, e)?;
+                v.sqrt(self.scale).ok_or("Square root of a negative number")?
+            }
+            Expr::Read => {
+                let _ = ctx.stdout.flush();
+                let mut line = Vec::new();
+                let _ = ctx.stdin.read_until(b'\n', &mut line);
+                let text = line.trim_ascii();
+                let (negative, digits) = match text.strip_prefix(b"-") {
+                    Some(d) => (true, d),
+                    None => (false, text),
+                };
+                let good = !digits.is_empty() && digits.iter().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || *c == b'.') && digits.iter().filter(|c| **c == b'.').count() <= 1;
+                let v = if good { Decimal::parse(digits, self.ibase) } else { Decimal::zero() };
+                if negative { v.negate() } else { v }
+            }
+            Expr::Call(name, args) => self.call(ctx, name, args)?,
+        })
+    }
+
+    fn operate(&mut self, ctx: &mut Ctx<'_>, op: u8, a: &Decimal, b: &Decimal) -> Outcome<Decimal> {
+        Ok(match op {
+            b'+' => a.add(b),
+            b'-' => a.subtract(b),
+            b'*' => a.multiply(b, self.scale),
+            b'/' => a.divide(b, self.scale).ok_or("Divide by zero")?,
+            b'%' => a.modulo(b, self.scale).ok_or("Modulo by zero")?,
+            _ => {
+                if b.has_fraction() {
+                    warn(ctx, "non-zero scale in exponent");
+                }
+                a.power(b, self.scale).ok_or(if a.is_zero() { "Divide by zero" } else { "exponent too large in raise" })?
+            }
+        })
+    }
+
+    fn call(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[Arg]) -> Outcome<Decimal> {
+        let Some(f) = self.functions.get(name).cloned() else {
+            return self.library(ctx, name, args);
+        };
+        if f.parameters.len() != args.len() {
+            return Err("Parameter number mismatch".to_string());
+        }
+        if self.calls >= MAX_CALLS {
+            return Err("function calls nested too deeply".to_string());
+        }
+        // All arguments are evaluated before any parameter is set.
+        enum Value {
+            Number(Decimal),
+            Array(Array),
+        }
+        let mut values = Vec::new();
+        for (p, a) in f.parameters.iter().zip(args) {
+            values.push(match (p.array, a) {
+                (false, Arg::Value(e)) => Value::Number(self.eval(ctx, e)?),
+                (true, Arg::Array(n)) => {
+                    let array = self.array(n);
+                    if p.reference { Value::Array(array) } else { Value::Array(Rc::new(RefCell::new(array.borrow().clone()))) }
+                }
+                // An array's bare name is taken for it.
+                (true, Arg::Value(Expr::Get(Place::Name(n)))) => Value::Array(self.array(n)),
+                _ => return Err("Parameter type mismatch".to_string()),
+            });
+        }
+        let mut saved: Vec<(Parameter, Option<Decimal>, Option<Array>)> = Vec::new();
+        let mut keep = |m: &mut Machine, p: &Parameter| {
+            let old = if p.array { (None, m.arrays.remove(&p.name)) } else { (m.variables.remove(&p.name), None) };
+            saved.push((p.clone(), old.0, old.1));
+        };
+        for p in &f.parameters {
+            keep(self, p);
+        }
+        for p in &f.autos {
+            keep(self, p);
+        }
+        for (p, v) in f.parameters.iter().zip(values) {
+            match v {
+                Value::Number(n) => drop(self.variables.insert(p.name.clone(), n)),
+                Value::Array(a) => drop(self.arrays.insert(p.name.clone(), a)),
+            }
+        }
+        self.calls += 1;
+        let before = self.result.take();
+        let flow = self.block(ctx, &f.body);
+        let result = std::mem::replace(&mut self.result, before).unwrap_or_else(Decimal::zero);
+        self.calls -= 1;
+        for (p, v, a) in saved.into_iter().rev() {
+            if p.array {
+                match a {
+                    Some(a) => self.arrays.insert(p.name, a),
+                    None => self.arrays.remove(&p.name),
+                };
+            } else {
+                match v {
+                    Some(v) => self.variables.insert(p.name, v),
+                    None => self.variables.remove(&p.name),
+                };
+            }
+        }
+        match flow? {
+            // `halt` in a function ends everything; it travels as an error without a message.
+            Flow::Halt => Err(String::new()),
+            _ => Ok(result),
+        }
+    }
+
+    /// A function of `-l`.
+    fn library(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[Arg]) -> Outcome<Decimal> {
+        let unknown = || format!("Function {name} not defined.");
+        if !self.math {
+            return Err(unknown());
+        }
+        let mut values = Vec::new();
+        for a in args {
+            match a {
+                Arg::Value(e) => values.push(self.eval(ctx, e)?),
+                Arg::Array(_) => return Err("Parameter type mismatch".to_string()),
+            }
+        }
+        super::math::call(name, &values, self.scale).ok_or_else(unknown)?
+    }
+
+    fn print_text(&mut self, ctx: &mut Ctx<'_>, text: &[u8]) -> Outcome<()> {
+        self.column = match text.iter().rposition(|c| *c == b'\n') {
+            Some(i) => text.len() - i - 1,
+            None => self.column + text.len(),
+        };
+        ctx.stdout.write_all(text).map_err(|e| box_sys::strerror(&e))
+    }
+
+    fn newline(&mut self, ctx: &mut Ctx<'_>) -> Outcome<()> {
+        self.print_text(ctx, b"\n")
+    }
+
+    /// Long numbers are broken with a backslash, as POSIX says.
+    fn print_number(&mut self, ctx: &mut Ctx<'_>, v: &Decimal) -> Outcome<()> {
+        let text = v.show(self.obase);
+        if self.line_length < 3 || self.column + text.len() < self.line_length - 1 {
+            return self.print_text(ctx, text.as_bytes());
+        }
+        let mut out = Vec::with_capacity(text.len() + text.len() / 64);
+        for b in text.bytes() {
+            if self.column + 1 >= self.line_length - 1 {
+                out.extend_from_slice(b"\\\n");
+                self.column = 0;
+            }
+            out.push(b);
+            self.column += 1;
+        }
+        ctx.stdout.write_all(&out).map_err(|e| box_sys::strerror(&e))
+    }
+}
+
+fn warn(ctx: &mut Ctx<'_>, text: &str) {
+    let _ = ctx.stdout.flush();
+    let _ = ctx.stderr.write_all(format!("Runtime warning (func=(main), adr=0): {text}\n").as_bytes());
+}
+
+/// Escapes of `print`.
+fn escapes(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut it = text.iter();
+    while let Some(&c) = it.next() {
+        if c != b'\\' {
+            out.push(c);
+            continue;
+        }
+        match it.next() {
+            Some(b'a') => out.push(7),
+            Some(b'b') => out.push(8),
+            Some(b'f') => out.push(12),
+            Some(b'n') => out.push(b'\n'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'q') => out.push(b'"'),
+            Some(b'\\') => out.push(b'\\'),
+            Some(c) => out.extend_from_slice(&[b'\\', *c]),
+            None => out.push(b'\\'),
+        }
+    }
+    out
+}
