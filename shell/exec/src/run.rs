@@ -120,6 +120,7 @@ impl Shell<'_> {
         let mut parser = Parser::new(text.text, options);
         let mut status = 0;
         let mut at = 0;
+        let mut first = true;
         loop {
             self.update_parser(&mut parser);
             let aliases = self.state.aliases.clone();
@@ -134,7 +135,10 @@ impl Shell<'_> {
             match next {
                 Ok(None) => return Ok(status),
                 Ok(Some(list)) => match self.list(&list) {
-                    Ok(s) => status = s,
+                    Ok(s) => {
+                        status = s;
+                        first = false;
+                    }
                     Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
                         status = s;
                         self.state.status = s;
@@ -146,7 +150,7 @@ impl Shell<'_> {
                     self.syntax_failed = Some(());
                     // An error within [[ ]] leaves bash's status as it was.
                     let conditional =
-                        !e.incomplete && memchr::memmem::find(&e.message, b"conditional").is_some();
+                        !first && memchr::memmem::find(&e.message, b"conditional").is_some();
                     if !conditional || self.state.options.has(SetOpt::ErrExit) {
                         self.state.status = 2;
                     }
