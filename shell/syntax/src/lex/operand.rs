@@ -15,6 +15,8 @@ use crate::ast::Word;
 pub(crate) enum Stop {
     Brace,
     SlashOrBrace,
+    /// The same, but a slash at the very beginning is text.
+    LaterSlashOrBrace,
 }
 
 impl Machine<'_, '_> {
@@ -26,6 +28,10 @@ impl Machine<'_, '_> {
         if quoted {
             self.quoted_operand(&mut b)?;
         } else {
+            if stop == Stop::LaterSlashOrBrace && self.peek() == Some(b'/') {
+                b.literal(b"/");
+                self.pos += 1;
+            }
             self.plain_operand(&mut b, stop)?;
         }
         self.end_word();
@@ -48,7 +54,7 @@ impl Machine<'_, '_> {
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
-                b'/' if stop == Stop::SlashOrBrace => return Ok(()),
+                b'/' if stop != Stop::Brace => return Ok(()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     let part = self.process_sub()?;
                     b.part(part);

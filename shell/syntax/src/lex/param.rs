@@ -209,7 +209,12 @@ impl Machine<'_, '_> {
         if kind != ReplaceKind::First {
             self.pos += 1;
         }
-        let pattern = self.operand(Stop::SlashOrBrace, false)?;
+        // After `//` the first character belongs to the pattern even if it is a slash.
+        let stop = match kind {
+            ReplaceKind::All => Stop::LaterSlashOrBrace,
+            _ => Stop::SlashOrBrace,
+        };
+        let pattern = self.operand(stop, false)?;
         let replacement = if self.peek() == Some(b'/') {
             self.pos += 1;
             Some(self.operand(Stop::Brace, false)?)
