@@ -2,6 +2,7 @@
 
 pub(crate) mod basename;
 pub(crate) mod bc;
+pub(crate) mod cal;
 pub(crate) mod cat;
 pub(crate) mod chmod;
 pub(crate) mod chown;
@@ -15,6 +16,7 @@ pub(crate) mod dirname;
 pub(crate) mod du;
 pub(crate) mod echo;
 pub(crate) mod env;
+pub(crate) mod file;
 pub(crate) mod getopt;
 pub(crate) mod head;
 pub(crate) mod hexdump;

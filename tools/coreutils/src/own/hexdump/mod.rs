@@ -107,7 +107,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 Some(n) => *slot = n,
                 None => {
                     let what: &[u8] = if id == 'n' { b"failed to parse length: " } else { b"failed to parse offset: " };
-                    ctx.error_bytes(&[what, &quote::always(text)]);
+                    ctx.error_bytes(&[what, &quote::always(text), b": Invalid argument"]);
                     return Exit::FAILURE;
                 }
             }
@@ -131,6 +131,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     if opened == 0 {
+        ctx.error("all input file arguments failed");
         return Exit::FAILURE;
     }
     let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(data.len());
@@ -153,14 +154,7 @@ impl Dump<'_> {
         // The block is what the longest format takes; shorter ones repeat their last unit.
         let block = self.formats.iter().map(|f| f.size).max().unwrap_or(0);
         if block == 0 {
-            // Text only: printed once, if there is data.
-            if self.start < self.data.len() {
-                let mut line = Vec::new();
-                for f in self.formats {
-                    self.line(f, self.start, &[], 0, &mut line);
-                }
-                put(out, &line)?;
-            }
+            // Text alone takes no data, so it is never its turn.
             return self.end(out);
         }
         let mut previous: Option<&[u8]> = None;
@@ -226,19 +220,13 @@ impl Dump<'_> {
             }
             for n in 0..times {
                 let last = n + 1 == times;
-                // Nothing is printed for data that is not there, but its room is kept.
-                let gone = unit.size() > 0 && at >= chunk.len();
                 for (k, part) in unit.parts.iter().enumerate() {
                     let trailing = last && times > 1 && k + 1 == unit.parts.len();
                     match part {
                         Part::Text(t) => {
                             // White space after the last of several conversions is left out.
                             let t: &[u8] = if trailing && unit.size() > 0 { t.trim_ascii_end() } else { t };
-                            if gone {
-                                out.resize(out.len() + t.iter().filter(|c| **c != b'\n').count(), b' ');
-                            } else {
-                                out.extend_from_slice(t);
-                            }
+                            out.extend_from_slice(t);
                         }
                         Part::Convert { what, spec, size } => {
                             if *size == 0 {
