@@ -1,182 +1,263 @@
-//! Documents from files and standard input.
+//! Documents from files and standard input, read piece by piece.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::Read;
+use std::path::PathBuf;
 
-use box_applet::Ctx;
+use box_applet::{Ctx, Input};
 use box_sys::strerror;
-use jaq_json::Val;
 
+use crate::builtins::Inputs;
+use crate::json::{Mode, Parser};
 use crate::options::Options;
+use crate::value::Value;
 
-/// The inputs of a run, one by one, from all files in order. A file that cannot be opened is
-/// noted and skipped; a document that does not parse ends its file.
-pub struct Documents<'o> {
-    options: &'o Options,
-    /// Names and contents still to be read.
-    sources: VecDeque<(Option<Vec<u8>>, Vec<u8>)>,
-    current: Box<dyn Iterator<Item = Result<Val, String>>>,
-    filename: &'o RefCell<Val>,
-    slurped: bool,
-    /// Messages about files that could not be opened; the run ends with status 2.
+/// Bytes asked for at a time, at least.
+const CHUNK: usize = 64 * 1024;
+
+enum Source {
+    Stdin(Input),
+    File { name: Vec<u8>, path: PathBuf },
+}
+
+/// All files as one stream of documents. A file that cannot be opened is noted and skipped;
+/// input that does not parse ends the stream.
+pub struct Documents {
+    waiting: VecDeque<Source>,
+    current: Option<Box<dyn Read>>,
+    name: Value,
+    buf: Vec<u8>,
+    pos: usize,
+    /// Newlines before `buf`, and bytes since the last one.
+    lines: u64,
+    column: usize,
+    eof: bool,
+    parser: Parser,
+    raw: bool,
+    slurp: bool,
+    seq: bool,
+    stream_errors: bool,
+    done: bool,
+    /// Messages about files; the run ends with status 2.
     pub failures: Vec<String>,
 }
 
-impl<'o> Documents<'o> {
-    /// Reads all sources; `filename` is kept at the name of the current file.
-    pub fn open(
-        ctx: &mut Ctx<'_>,
-        options: &'o Options,
-        filename: &'o RefCell<Val>,
-    ) -> Documents<'o> {
-        let mut sources = VecDeque::new();
-        let mut failures = Vec::new();
-        if options.files.is_empty() {
-            let mut data = Vec::new();
-            if let Err(e) = ctx.stdin.read_to_end(&mut data) {
-                failures.push(format!("Could not read standard input: {}", strerror(&e)));
-            }
-            sources.push_back((None, data));
+impl Documents {
+    pub fn new(ctx: &mut Ctx<'_>, options: &Options) -> Documents {
+        let mut waiting: VecDeque<Source> = options
+            .files
+            .iter()
+            .map(|name| Source::File { name: name.clone(), path: ctx.path(name) })
+            .collect();
+        if waiting.is_empty() {
+            let closed = Input::new(box_applet::Source::Closed);
+            waiting.push_back(Source::Stdin(std::mem::replace(&mut ctx.stdin, closed)));
         }
-        for file in &options.files {
-            match std::fs::read(ctx.path(file)) {
-                Ok(data) => sources.push_back((Some(file.clone()), data)),
-                Err(e) => failures.push(format!(
-                    "Could not open {}: {}",
-                    String::from_utf8_lossy(file),
-                    strerror(&e)
-                )),
-            }
-        }
+        let mode = if options.stream { Mode::Stream } else { Mode::Values };
         Documents {
-            options,
-            sources,
-            current: Box::new(std::iter::empty()),
-            filename,
-            slurped: false,
-            failures,
+            waiting,
+            current: None,
+            name: Value::Null,
+            buf: Vec::new(),
+            pos: 0,
+            lines: 0,
+            column: 0,
+            eof: false,
+            parser: Parser::new(mode, options.seq),
+            raw: options.raw_input,
+            slurp: options.slurp,
+            seq: options.seq,
+            stream_errors: options.stream_errors,
+            done: false,
+            failures: Vec::new(),
         }
     }
 
-    /// The next value, all files taken as one stream.
-    fn next_value(&mut self) -> Option<Result<Val, String>> {
-        loop {
-            if let Some(v) = self.current.next() {
-                return Some(v);
+    /// Opens the next source; false at the end.
+    fn open(&mut self) -> bool {
+        while let Some(source) = self.waiting.pop_front() {
+            match source {
+                Source::Stdin(input) => {
+                    self.current = Some(Box::new(input));
+                    self.name = Value::Null;
+                    return true;
+                }
+                Source::File { name, path } => match File::open(path) {
+                    Ok(f) => {
+                        self.current = Some(Box::new(f));
+                        self.name = Value::bytes(name);
+                        return true;
+                    }
+                    Err(e) => self.failures.push(format!(
+                        "error: Could not open {}: {}",
+                        String::from_utf8_lossy(&name),
+                        strerror(&e)
+                    )),
+                },
             }
-            let (name, data) = self.sources.pop_front()?;
-            *self.filename.borrow_mut() = name.map_or(Val::Null, Val::utf8_str);
-            self.current =
-                if self.options.raw_input { lines(data) } else { parse(data, self.options) };
+        }
+        false
+    }
+
+    /// Forgets what was used and reads on. False at the end of all input.
+    fn fill(&mut self) -> bool {
+        let used = &self.buf[..self.pos];
+        self.lines += memchr::memchr_iter(b'\n', used).count() as u64;
+        self.column = match memchr::memrchr(b'\n', used) {
+            Some(at) => used.len() - at - 1,
+            None => self.column + used.len(),
+        };
+        self.buf.drain(..self.pos);
+        self.pos = 0;
+        // A token longer than the buffer is looked at again each time, so the buffer doubles.
+        let size = CHUNK.max(self.buf.len());
+        loop {
+            if self.current.is_none() && !self.open() {
+                self.eof = true;
+                return false;
+            }
+            let Some(input) = &mut self.current else { return false };
+            let from = self.buf.len();
+            self.buf.resize(from + size, 0);
+            let read = input.read(&mut self.buf[from..]);
+            match read {
+                Ok(n) if n > 0 => {
+                    self.buf.truncate(from + n);
+                    return true;
+                }
+                Ok(_) => {
+                    self.buf.truncate(from);
+                    self.current = None;
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => self.buf.truncate(from),
+                Err(e) => {
+                    self.buf.truncate(from);
+                    self.current = None;
+                    let name = self.name.as_str().unwrap_or("<stdin>").to_string();
+                    self.failures.push(format!("error: Could not read {name}: {}", strerror(&e)));
+                }
+            }
         }
     }
 
-    fn slurp(&mut self) -> Result<Val, String> {
-        if self.options.raw_input {
-            let all: Vec<u8> = self.sources.drain(..).flat_map(|(_, d)| d).collect();
-            return Ok(Val::utf8_str(all));
+    fn next_value(&mut self) -> Option<Result<Value, String>> {
+        if self.raw {
+            return self.next_line().map(Ok);
         }
-        let mut values = Vec::new();
+        loop {
+            if self.lines == 0 && self.column == 0 && self.pos == 0 {
+                // A byte order mark is no part of the text.
+                if self.buf.starts_with(b"\xef\xbb\xbf") {
+                    self.pos = 3;
+                }
+            }
+            match self.parser.next(&self.buf, &mut self.pos, self.eof) {
+                Ok(Some(v)) => return Some(Ok(v)),
+                Ok(None) if self.eof => return None,
+                Ok(None) => {
+                    self.fill();
+                }
+                Err(problem) => return Some(self.problem(problem)),
+            }
+        }
+    }
+
+    fn problem(&mut self, problem: &str) -> Result<Value, String> {
+        let used = &self.buf[..self.pos];
+        let newlines = memchr::memchr_iter(b'\n', used).count() as u64;
+        let line = 1 + self.lines + newlines;
+        let column = match memchr::memrchr(b'\n', used) {
+            Some(at) => used.len() - at - 1,
+            None => self.column + used.len(),
+        };
+        let eof = if self.parser.at_end() { " at EOF" } else { "" };
+        let message = format!("{problem}{eof} at line {line}, column {column}");
+        if self.stream_errors {
+            self.done = true;
+            return Ok(Value::arr(vec![message.into(), self.parser.path()]));
+        }
+        if self.seq {
+            // The next record may be sound.
+            self.parser.reset();
+            while !self.eof {
+                if let Some(at) = memchr::memchr(0x1e, &self.buf[self.pos..]) {
+                    self.pos += at;
+                    break;
+                }
+                self.pos = self.buf.len();
+                self.fill();
+            }
+        } else {
+            self.done = true;
+        }
+        Err(message)
+    }
+
+    fn next_line(&mut self) -> Option<Value> {
+        let mut from = self.pos;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buf[from..]) {
+                let line = self.buf[self.pos..from + at].to_vec();
+                self.pos = from + at + 1;
+                return Some(Value::bytes(line));
+            }
+            let searched = self.buf.len() - self.pos;
+            if !self.fill() {
+                if self.pos == self.buf.len() {
+                    return None;
+                }
+                let line = self.buf.split_off(self.pos);
+                self.pos = self.buf.len();
+                return Some(Value::bytes(line));
+            }
+            from = self.pos + searched;
+        }
+    }
+
+    fn slurped(&mut self) -> Result<Value, String> {
+        self.done = true;
+        if self.raw {
+            // Nothing is used before the end, so nothing is dropped.
+            while self.fill() {}
+            self.pos = self.buf.len();
+            return Ok(Value::bytes(self.buf.clone()));
+        }
+        let mut all = Vec::new();
         while let Some(v) = self.next_value() {
-            values.push(v?);
+            all.push(v?);
         }
-        Ok(values.into_iter().collect())
+        Ok(Value::arr(all))
     }
 }
 
-impl Iterator for Documents<'_> {
-    type Item = Result<Val, String>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.options.slurp {
-            if self.slurped {
-                return None;
-            }
-            self.slurped = true;
-            return Some(self.slurp());
+impl Inputs for Documents {
+    fn next(&mut self) -> Option<Result<Value, String>> {
+        if self.done {
+            return None;
+        }
+        if self.slurp {
+            return Some(self.slurped());
         }
         self.next_value()
     }
-}
 
-type Values = Box<dyn Iterator<Item = Result<Val, String>>>;
-
-fn lines(data: Vec<u8>) -> Values {
-    let mut rest = bytes::Bytes::from(data);
-    Box::new(std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.iter().position(|&c| c == b'\n');
-        let line = rest.split_to(end.unwrap_or(rest.len()));
-        if end.is_some() {
-            let _ = rest.split_to(1);
-        }
-        Some(Ok(Val::utf8_str(line)))
-    }))
-}
-
-/// All documents of a stream.
-pub fn from_stream(mut stream: impl Read, options: &Options) -> Vec<Result<Val, String>> {
-    let mut data = Vec::new();
-    if let Err(e) = stream.read_to_end(&mut data) {
-        return vec![Err(strerror(&e))];
+    fn filename(&self) -> Value {
+        self.name.clone()
     }
-    if options.raw_input {
-        return if options.slurp { vec![Ok(Val::utf8_str(data))] } else { lines(data).collect() };
-    }
-    let values = parse(data, options);
-    if options.slurp { vec![values.collect::<Result<Val, String>>()] } else { values.collect() }
-}
 
-/// All documents of a text. After an error nothing more comes from it.
-fn parse(data: Vec<u8>, options: &Options) -> Values {
-    let mut out = Vec::new();
-    let data = if options.seq {
-        data.into_iter().map(|c| if c == 0x1e { b' ' } else { c }).collect()
-    } else {
-        data
-    };
-    for v in jaq_json::read::parse_many(&data) {
-        match v {
-            Ok(v) if options.stream => stream(&v, &mut Vec::new(), &mut out),
-            Ok(v) => out.push(Ok(v)),
-            Err(e) => {
-                out.push(Err(format!("{e}")));
-                break;
-            }
+    fn position(&self) -> String {
+        match (&self.name, self.current.is_some() || self.eof) {
+            (Value::Str(name), _) => format!("{name}:{}", self.line()),
+            (_, true) => format!("<stdin>:{}", self.line()),
+            _ => "<unknown>".to_string(),
         }
     }
-    Box::new(out.into_iter())
-}
 
-/// The streaming form of a value (jq manual, "Streaming"): events of leaves with their paths,
-/// and a closing event per container.
-fn stream(v: &Val, path: &mut Vec<Val>, out: &mut Vec<Result<Val, String>>) {
-    let event = |items: Vec<Val>| Ok(items.into_iter().collect::<Val>());
-    let here = |path: &[Val]| path.iter().cloned().collect::<Val>();
-    let mut last = None;
-    match v {
-        Val::Arr(a) if !a.is_empty() => {
-            for (i, x) in a.iter().enumerate() {
-                path.push(Val::from(i));
-                stream(x, path, out);
-                last = path.pop();
-            }
-        }
-        Val::Obj(o) if !o.is_empty() => {
-            for (k, x) in o.iter() {
-                path.push(k.clone());
-                stream(x, path, out);
-                last = path.pop();
-            }
-        }
-        leaf => out.push(event(vec![here(path), leaf.clone()])),
-    }
-    if let Some(key) = last {
-        path.push(key);
-        out.push(event(vec![here(path)]));
-        path.pop();
+    fn line(&self) -> u64 {
+        let (used, rest) = self.buf.split_at(self.pos);
+        // jq reads whole lines: the one that the last value ended in counts.
+        let this = memchr::memchr(b'\n', rest).is_some();
+        self.lines + memchr::memchr_iter(b'\n', used).count() as u64 + u64::from(this)
     }
 }

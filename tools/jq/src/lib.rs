@@ -1,22 +1,29 @@
-//! `jq`: the language by the jaq crates, the command line, output and missing functions ours.
+//! `jq`: the language of jq 1.8 with its command line.
 //!
-//! | file | what |
+//! | folder, file | what |
 //! |---|---|
-//! | `options` | the command line of jq 1.8 |
-//! | `program` | loading and compiling a filter, with its modules and messages |
-//! | `functions` | functions and definitions that jaq lacks or words differently |
-//! | `defs.jq` | the part of them written in jq |
-//! | `input` | documents from files and standard input, `--raw-input`, `--seq`, `--stream` |
-//! | `output` | values as jq prints them: numbers, indentation, colours |
+//! | `value` | values: order, paths, objects, numbers |
+//! | `json` | reading JSON text incrementally, writing it |
+//! | `lang` | lexer, parser, syntax tree |
+//! | `machine` | compiler and backtracking machine |
+//! | `builtins` | built-in functions, native and in jq (`defs.jq`) |
+//! | `program` | loading a program with its modules |
+//! | `options` | the command line |
+//! | `input` | documents from files and standard input |
 //! | `run` | the loop over inputs and its exit statuses |
+//!
+//! Not here: `--debug-dump-disasm` and the like, time zones other than fixed offsets.
 #![forbid(unsafe_code)]
 
-mod functions;
+mod builtins;
 mod input;
+mod json;
+mod lang;
+mod machine;
 mod options;
-mod output;
 mod program;
 mod run;
+mod value;
 
 use box_applet::Applet;
 

@@ -2,16 +2,9 @@
 
 use std::io::Write;
 
+use crate::json::{self, Indent};
+use crate::value::Value;
 use box_applet::{Ctx, Exit};
-use jaq_json::Val;
-
-/// How values are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Indent {
-    None,
-    Spaces(usize),
-    Tab,
-}
 
 /// The parsed command line.
 #[derive(Debug)]
@@ -39,8 +32,8 @@ pub struct Options {
     pub stream_errors: bool,
     pub unbuffered: bool,
     /// `$name` variables in order.
-    pub named: Vec<(Vec<u8>, Val)>,
-    pub positional: Vec<Val>,
+    pub named: Vec<(Vec<u8>, Value)>,
+    pub positional: Vec<Value>,
     pub library: Vec<Vec<u8>>,
 }
 
@@ -136,13 +129,16 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
     let mut only_operands = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let operand = only_operands || arg.len() < 2 || arg[0] != b'-';
+        // A negative number is a program.
+        let optional = |c: &u8| *c == b'-' || c.is_ascii_alphabetic();
+        let operand =
+            only_operands || arg.first() != Some(&b'-') || !arg.get(1).is_some_and(optional);
         if operand {
             match (filter.is_none(), positional) {
                 (true, _) => filter = Some(arg.clone()),
                 (false, Positional::Files) => o.files.push(arg.clone()),
-                (false, Positional::Strings) => o.positional.push(Val::utf8_str(arg.clone())),
-                (false, Positional::Json) => match jaq_json::read::parse_single(arg) {
+                (false, Positional::Strings) => o.positional.push(Value::bytes(arg.clone())),
+                (false, Positional::Json) => match json::parse_one(arg) {
                     Ok(v) => o.positional.push(v),
                     Err(_) => {
                         let text = String::from_utf8_lossy(arg).into_owned();
@@ -185,6 +181,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
                     b'M' => o.color = false,
                     b'e' => o.exit_status = true,
                     b'f' => from_file = true,
+                    b'b' => {}
                     b'L' => o.library.extend(next(ctx, 1)?),
                     b'h' => return Err(help(ctx)),
                     b'V' => return Err(version(ctx)),
@@ -232,11 +229,11 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
             b"library-path" => o.library.extend(next(ctx, 1)?),
             b"arg" => {
                 let two = next(ctx, 2)?;
-                bind(&mut o, &two[0], Val::utf8_str(two[1].clone()));
+                bind(&mut o, &two[0], Value::bytes(two[1].clone()));
             }
             b"argjson" => {
                 let two = next(ctx, 2)?;
-                match jaq_json::read::parse_single(&two[1]) {
+                match json::parse_one(&two[1]) {
                     Ok(v) => bind(&mut o, &two[0], v),
                     Err(_) => return Err(bad(ctx, "Invalid JSON text passed to --argjson")),
                 }
@@ -250,7 +247,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
             b"jsonargs" => positional = Positional::Json,
             b"help" => return Err(help(ctx)),
             b"version" => return Err(version(ctx)),
-            b"build-configuration" | b"debug-dump-disasm" | b"debug-trace" => {}
+            b"binary" | b"build-configuration" | b"debug-dump-disasm" | b"debug-trace" => {}
             _ => return Err(unknown(ctx, arg)),
         }
     }
@@ -277,22 +274,19 @@ fn finish(
             o.filter_file = Some(file);
         }
         (Some(text), false) => o.filter = text,
-        (None, _) => {
-            let _ = ctx.stderr.write_all(HELP.as_bytes());
-            return Err(Exit::USAGE);
-        }
+        (None, _) => o.filter = b".".to_vec(),
     }
     Ok(o)
 }
 
 /// Later bindings of a name do not replace earlier ones, as in jq.
-fn bind(o: &mut Options, name: &[u8], value: Val) {
+fn bind(o: &mut Options, name: &[u8], value: Value) {
     if !o.named.iter().any(|(n, _)| n == name) {
         o.named.push((name.to_vec(), value));
     }
 }
 
-fn file_value(ctx: &mut Ctx<'_>, raw: bool, name: &[u8], file: &[u8]) -> Result<Val, Exit> {
+fn file_value(ctx: &mut Ctx<'_>, raw: bool, name: &[u8], file: &[u8]) -> Result<Value, Exit> {
     let shown = String::from_utf8_lossy(file).into_owned();
     let name = String::from_utf8_lossy(name).into_owned();
     let data = match std::fs::read(ctx.path(file)) {
@@ -309,11 +303,10 @@ fn file_value(ctx: &mut Ctx<'_>, raw: bool, name: &[u8], file: &[u8]) -> Result<
         }
     };
     if raw {
-        return Ok(Val::utf8_str(data));
+        return Ok(Value::bytes(data));
     }
-    let values: Result<Vec<Val>, _> = jaq_json::read::parse_many(&data).collect();
-    values
-        .map(|v| v.into_iter().collect())
+    json::parse_many(&data)
+        .map(Value::arr)
         .map_err(|e| bad(ctx, &format!("Bad JSON in --slurpfile {name} {shown}: {e}")))
 }
 

@@ -1,112 +1,187 @@
-//! Loading and compiling a filter: our definitions over jaq's, modules from the library path,
-//! and messages for what does not compile.
+//! Loading a program with its modules (jq manual, "Modules"), and messages for what does not
+//! compile.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use jaq_core::load::{Arena, File, Loader, import};
-use jaq_core::{Compiler, Filter, compile, load};
-use jaq_json::Val;
+use crate::builtins::Library;
+use crate::json;
+use crate::lang::ast::{Def, Expr, Import, Module};
+use crate::lang::{SyntaxError, parse_module};
+use crate::machine::{Binding, CompileError, Compiler, Program, Scope};
+use crate::value::Value;
 
-use crate::functions::{self, Kind};
+/// Most modules inside one another.
+const MAX_DEPTH: usize = 100;
 
-/// A compiled filter with the values of its global variables.
-pub struct Program {
-    pub filter: Filter<Kind>,
-    pub variables: Vec<Val>,
+/// Where modules are looked for.
+pub struct Paths {
+    /// Directories of `-L`, absolute.
+    pub library: Vec<PathBuf>,
+    /// What relative search paths of the main program are relative to.
+    pub origin: PathBuf,
+    /// `~/.jq`: a directory of modules, or a file of definitions that are always there.
+    pub home: PathBuf,
 }
 
-const DEFS: &str = include_str!("defs.jq");
+/// A loaded module with those it imports.
+struct Loaded {
+    module: Module,
+    imports: Vec<Loaded>,
+    /// Values of data imports by name.
+    data: Vec<(String, Value)>,
+    text: String,
+    /// The name by which its functions are known; none where they are known by their own.
+    alias: Option<String>,
+}
 
-/// Compiles `code`. `globals` are variables by name without `$`; `library` are directories of
-/// modules. The error is jq's text, one line per problem.
+/// Compiles `code`. `globals` are variables by name without `$`. The error is jq's text.
 pub fn compile(
     code: &str,
-    globals: Vec<(String, Val)>,
-    library: Vec<PathBuf>,
+    globals: Vec<(String, Value)>,
+    paths: &Paths,
 ) -> Result<Program, String> {
-    let ours = load::parse(DEFS, |p| p.defs()).unwrap_or_default();
-    // Later definitions win over earlier ones of the same name.
-    let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs()).chain(ours);
-    let arena = Arena::default();
-    let loader = Loader::new(defs).with_std_read(&library);
-    let file = File { path: PathBuf::from("<command-line>"), code };
-    let modules = loader.load(&arena, file).map_err(load_error)?;
-    let mut variables: Vec<Val> = globals.iter().map(|(_, v)| v.clone()).collect();
-    import(&modules, |p| {
-        let path = p.find(&library, "json")?;
-        let data = std::fs::read(&path).map_err(|e| e.to_string())?;
-        let values: Result<Vec<Val>, _> = jaq_json::read::parse_many(&data).collect();
-        variables.push(values.map_err(|e| e.to_string())?.into_iter().collect());
-        Ok(())
-    })
-    .map_err(load_error)?;
-    let names: Vec<String> = globals.iter().map(|(n, _)| format!("${n}")).collect();
-    let filter = Compiler::default()
-        .with_funs(functions::all())
-        .with_global_vars(names.iter().map(String::as_str))
-        .compile(modules)
-        .map_err(compile_error)?;
-    Ok(Program { filter, variables })
+    let main = parse_module(code).map_err(|e| syntax(&e, code, "<top-level>"))?;
+    let mut top = load(main, code, &paths.origin, None, paths, 0)?;
+    if let Ok(text) = std::fs::read_to_string(&paths.home) {
+        let module = parse_module(&text).map_err(|e| syntax(&e, &text, "~/.jq"))?;
+        top.imports.insert(0, load(module, &text, &paths.origin, None, paths, 1)?);
+    }
+    let mut texts = Vec::new();
+    collect_texts(&top, &mut texts);
+    let library = Library::new(texts);
+    let mut compiler = Compiler::new(&library);
+    let scope = globals
+        .into_iter()
+        .fold(Scope::default(), |scope, (name, value)| scope.with(Binding::Global { name, value }));
+    let identity = Expr::Id;
+    let (_, scope) = enter(&mut compiler, &top, &scope)?;
+    let body = top.module.body.as_ref().unwrap_or(&identity);
+    compiler.finish(body, &scope).map_err(|e| undefined(&e, code))
 }
 
-/// Line of `part` in `code`, counted from 1.
-fn line(code: &str, part: &str) -> usize {
-    let at = load::span(code, part).start.min(code.len());
-    code.as_bytes()[..at].iter().filter(|c| **c == b'\n').count() + 1
-}
-
-fn load_error<P>(errors: load::Errors<&str, P>) -> String {
-    let mut out = Vec::new();
-    for (file, error) in errors {
-        let at = |part: &str, what: String| {
-            format!(
-                "syntax error, {what} at <top-level>, line {}:\n    {}",
-                line(file.code, part),
-                file.code.trim_end()
-            )
-        };
-        match error {
-            load::Error::Io(list) => out
-                .extend(list.into_iter().map(|(path, e)| format!("module not found: {path}: {e}"))),
-            load::Error::Lex(list) => {
-                out.extend(
-                    list.into_iter()
-                        .map(|(e, found)| at(found, format!("expected {}", e.as_str()))),
-                );
-            }
-            load::Error::Parse(list) => out.extend(list.into_iter().map(|(e, found)| {
-                let found_text = if found.is_empty() {
-                    "end of file".to_string()
-                } else {
-                    format!("'{}'", first_word(found))
-                };
-                at(found, format!("unexpected {found_text}, expected {}", e.as_str()))
-            })),
+/// Compiles a module's definitions and those of its imports. Gives what it defines, and the scope
+/// inside it.
+fn enter<'a>(
+    compiler: &mut Compiler<'a>,
+    loaded: &'a Loaded,
+    outer: &Scope<'a>,
+) -> Result<(Vec<(&'a Def, u32)>, Scope<'a>), String> {
+    let mut scope = outer.clone();
+    for import in &loaded.imports {
+        let (defs, _) = enter(compiler, import, outer)?;
+        for (def, id) in defs {
+            let name = match &import.alias {
+                Some(alias) => format!("{alias}::{}", def.name),
+                None => def.name.clone(),
+            };
+            scope = scope.with(Binding::GlobalFunc { name, arity: def.params.len(), id });
         }
     }
-    out.join("\njq: error: ")
+    for (name, value) in &loaded.data {
+        let value = value.clone();
+        scope = scope.with(Binding::Global { name: name.clone(), value });
+    }
+    let mut defs = Vec::new();
+    for def in &loaded.module.defs {
+        let (id, inner) =
+            compiler.define_global(def, &scope).map_err(|e| undefined(&e, &loaded.text))?;
+        scope = inner;
+        defs.push((&**def, id));
+    }
+    Ok((defs, scope))
 }
 
-/// The first few characters of what could not be parsed.
-fn first_word(text: &str) -> &str {
-    let end = text.char_indices().nth(12).map_or(text.len(), |(i, _)| i);
-    text[..end].split_whitespace().next().unwrap_or(text)
+fn collect_texts<'l>(loaded: &'l Loaded, out: &mut Vec<&'l str>) {
+    out.push(&loaded.text);
+    loaded.imports.iter().for_each(|l| collect_texts(l, out));
 }
 
-fn compile_error<P>(errors: compile::Errors<&str, P>) -> String {
-    let mut out = Vec::new();
-    for (file, list) in errors {
-        for (name, undefined) in list {
-            let what = match undefined {
-                compile::Undefined::Filter(arity) => format!("{name}/{arity} is not defined"),
-                other => format!("{name} is not defined ({})", other.as_str()),
-            };
-            out.push(format!(
-                "{what} at <top-level>, line {}:\n    {}",
-                line(file.code, name),
-                file.code.trim_end()
+fn load(
+    module: Module,
+    text: &str,
+    origin: &Path,
+    alias: Option<String>,
+    paths: &Paths,
+    depth: usize,
+) -> Result<Loaded, String> {
+    if depth > MAX_DEPTH {
+        return Err("modules import each other without end".to_string());
+    }
+    let (mut imports, mut data) = (Vec::new(), Vec::new());
+    for import in &module.imports {
+        let file = find(import, origin, paths)?;
+        let content = std::fs::read_to_string(&file)
+            .map_err(|e| format!("Could not open {}: {}", file.display(), box_sys::strerror(&e)))?;
+        if import.is_data {
+            let name = import.alias.clone().unwrap_or_default();
+            let values = json::parse_many(content.as_bytes()).map_err(|e| e.to_string())?;
+            data.push((format!("{name}::{name}"), Value::arr(values.clone())));
+            data.push((name, Value::arr(values)));
+            continue;
+        }
+        let shown = file.display().to_string();
+        let inner = parse_module(&content).map_err(|e| syntax(&e, &content, &shown))?;
+        if inner.body.is_some() {
+            return Err(format!(
+                "library should only have function definitions, not a main \
+                expression at {shown}"
             ));
         }
+        let dir = file.parent().unwrap_or(origin).to_path_buf();
+        imports.push(load(inner, &content, &dir, import.alias.clone(), paths, depth + 1)?);
     }
-    out.join("\njq: error: ")
+    Ok(Loaded { module, imports, data, text: text.to_string(), alias })
+}
+
+/// The file of an import: `a/b.jq` or `a/b/b.jq` in a search directory.
+fn find(import: &Import, origin: &Path, paths: &Paths) -> Result<PathBuf, String> {
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    let search = match &import.meta {
+        Some(Value::Obj(m)) => m.get("search").cloned(),
+        _ => None,
+    };
+    match &search {
+        Some(Value::Str(s)) => dirs.push(origin.join(s.as_str())),
+        Some(Value::Arr(all)) => {
+            dirs.extend(all.iter().filter_map(Value::as_str).map(|s| origin.join(s)));
+        }
+        _ => {}
+    }
+    dirs.extend(paths.library.iter().cloned());
+    let relative = Path::new(&import.path);
+    let last = relative.file_name().unwrap_or_default();
+    let extension = if import.is_data { ".json" } else { ".jq" };
+    let with = |p: &Path| {
+        let mut name = p.as_os_str().to_os_string();
+        name.push(extension);
+        PathBuf::from(name)
+    };
+    for dir in &dirs {
+        let plain = with(&dir.join(relative));
+        let inner = with(&dir.join(relative).join(last));
+        if let Some(found) = [plain, inner].into_iter().find(|p| p.is_file()) {
+            return Ok(found);
+        }
+    }
+    let searched: Vec<String> = dirs.iter().map(|d| d.display().to_string()).collect();
+    Err(format!("module not found: {}\n(search paths: {})", import.path, searched.join(", ")))
+}
+
+/// Line, column and text of the line at an offset.
+fn place(code: &str, at: usize) -> (usize, usize, &str) {
+    let before = code.get(..at.min(code.len())).unwrap_or(code);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |i| i + 1);
+    let end = code[start..].find('\n').map_or(code.len(), |i| start + i);
+    (line, before.len() - start + 1, &code[start..end])
+}
+
+fn syntax(e: &SyntaxError, code: &str, file: &str) -> String {
+    let (line, column, text) = place(code, e.at);
+    format!("{} at {file}, line {line}, column {column}:\n    {text}", e.message)
+}
+
+fn undefined(e: &CompileError, code: &str) -> String {
+    let (line, column, text) = place(code, e.at);
+    format!("{} at <top-level>, line {line}, column {column}:\n    {text}", e.message)
 }

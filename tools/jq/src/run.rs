@@ -1,21 +1,19 @@
-//! The loop over inputs, and what the exit status says (jq manual, "--exit-status"):
-//! 0, 1 for a last output of false or null, 2 for usage and files, 3 for a filter that does not
-//! compile, 4 for no output, 5 for an error while running.
+//! The loop over inputs, and what the exit status says (jq manual, "--exit-status"): 0; with `-e`
+//! 1 for a last output of false or null and 4 for none; 2 for usage, files and input that is no
+//! JSON; 3 for a program that does not compile; 5 for an error at the last input.
 
-use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use box_applet::{Ctx, Exit};
-use jaq_core::Vars;
-use jaq_json::Val;
-use jaq_std::input::RcIter;
 
-use crate::functions::{Data, Kind};
+use crate::builtins::{Host, Inputs, zone};
 use crate::input::Documents;
+use crate::json::{Colors, Style, to_text, write};
+use crate::machine::{Machine, Program, Stop};
 use crate::options::{self, Options};
-use crate::output::{Colors, Style, write};
-use crate::program::{self, Program};
+use crate::program::{self, Paths};
+use crate::value::{Map, Value};
 
 /// Runs `jq`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
@@ -24,202 +22,244 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(exit) => return exit,
     };
     let Ok(code) = std::str::from_utf8(&options.filter) else {
-        ctx.error("error: the filter is not UTF-8\njq: 1 compile error");
+        ctx.error("error: the program is not UTF-8\njq: 1 compile error");
         return Exit(3);
     };
-    let globals = globals(ctx, &options);
-    let library = library(ctx, &options);
-    let program = match program::compile(code, globals, library) {
+    let env = env(ctx);
+    let globals = globals(&options, &env);
+    let paths = paths(ctx, &options);
+    let program = match program::compile(code, globals, &paths) {
         Ok(p) => p,
         Err(text) => {
             ctx.error(format_args!("error: {text}\njq: 1 compile error"));
             return Exit(3);
         }
     };
-    match execute(ctx, &options, &program) {
-        Ok(exit) => exit,
-        // The dispatcher reports it when it flushes.
-        Err(_) => Exit::USAGE,
-    }
-}
-
-/// `$ENV`, `$ARGS`, `$__prog_args` and the variables of the command line.
-fn globals(ctx: &Ctx<'_>, options: &Options) -> Vec<(String, Val)> {
-    let text = |b: &[u8]| Val::utf8_str(b.to_vec());
-    let env: jaq_json::Map = ctx.env.iter().map(|(k, v)| (text(k), text(v))).collect();
-    let named: jaq_json::Map = options.named.iter().map(|(k, v)| (text(k), v.clone())).collect();
-    let args: jaq_json::Map = [
-        (text(b"positional"), options.positional.iter().cloned().collect()),
-        (text(b"named"), Val::obj(named)),
-    ]
-    .into_iter()
-    .collect();
-    let mut out = vec![("ENV".to_string(), Val::obj(env)), ("ARGS".to_string(), Val::obj(args))];
-    out.extend(
-        options.named.iter().map(|(k, v)| (String::from_utf8_lossy(k).into_owned(), v.clone())),
-    );
-    out
-}
-
-/// Directories of modules: `-L`, else `~/.jq` as jq has it.
-fn library(ctx: &Ctx<'_>, options: &Options) -> Vec<PathBuf> {
-    if options.library.is_empty() {
-        let home = ctx.env.get(b"HOME").unwrap_or(b"/");
-        return vec![ctx.path(home).join(".jq")];
-    }
-    options.library.iter().map(|d| ctx.path(d)).collect()
-}
-
-/// What the last output was, for `-e`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    None,
-    Falsy,
-    Truthy,
-}
-
-fn execute(ctx: &mut Ctx<'_>, options: &Options, program: &Program) -> io::Result<Exit> {
-    let colors = options.color.then(|| Colors::new(ctx.env.get(b"JQ_COLORS").unwrap_or_default()));
+    let colors = options.color.then(|| {
+        let (colors, valid) = Colors::new(ctx.env.get(b"JQ_COLORS").unwrap_or_default());
+        if !valid {
+            let _ = ctx.stderr.write_all(b"Failed to set $JQ_COLORS\n");
+        }
+        colors
+    });
     let style = Style {
         indent: options.indent,
         sort_keys: options.sort_keys,
         ascii: options.ascii,
         colors,
     };
-    let filename = RefCell::new(Val::Null);
-    let stderr = RefCell::new(Vec::new());
-    let documents = if options.null_input && options.files.is_empty() {
-        // Only `input` and `inputs` read; most programs with -n never do.
-        None
-    } else {
-        Some(Documents::open(ctx, options, &filename))
-    };
-    let mut status = 0;
-    if let Some(d) = &documents {
-        for message in &d.failures {
-            ctx.error(format_args!("error: {message}"));
-            status = 2;
-        }
+    let mut documents = Documents::new(ctx, &options);
+    let mut job = Job { options: &options, style: &style, program: &program, last: None };
+    match job.all(ctx, &mut documents, env, &paths) {
+        Ok(exit) => exit,
+        // The dispatcher reports it when it flushes.
+        Err(_) => Exit::USAGE,
     }
-    let lazy: Box<dyn Iterator<Item = Result<Val, String>> + '_> = match documents {
-        Some(d) => Box::new(d),
-        None => {
-            let closed = box_applet::Input::new(box_applet::Source::Closed);
-            let stdin = std::mem::replace(&mut ctx.stdin, closed);
-            Box::new(Lazy { stdin: Some(stdin), options, documents: None })
-        }
+}
+
+fn text(b: &[u8]) -> Value {
+    Value::bytes(b)
+}
+
+fn key(b: &[u8]) -> crate::value::Str {
+    std::rc::Rc::new(crate::value::text(b.to_vec()))
+}
+
+/// The environment as an object.
+fn env(ctx: &Ctx<'_>) -> Value {
+    Value::obj(ctx.env.iter().map(|(k, v)| (key(k), text(v))).collect::<Map>())
+}
+
+/// `$ENV`, `$ARGS` and the variables of the command line.
+fn globals(options: &Options, env: &Value) -> Vec<(String, Value)> {
+    let named: Map = options.named.iter().map(|(k, v)| (key(k), v.clone())).collect();
+    let args: Map = [
+        (key(b"positional"), options.positional.iter().cloned().collect()),
+        (key(b"named"), Value::obj(named)),
+    ]
+    .into_iter()
+    .collect();
+    let mut out = vec![("ENV".to_string(), env.clone()), ("ARGS".to_string(), Value::obj(args))];
+    out.extend(options.named.iter().map(|(k, v)| (key(k).to_string(), v.clone())));
+    out
+}
+
+fn paths(ctx: &Ctx<'_>, options: &Options) -> Paths {
+    let home = ctx.path(ctx.env.get(b"HOME").unwrap_or(b"/")).join(".jq");
+    let library = if options.library.is_empty() {
+        vec![home.clone()]
+    } else {
+        options.library.iter().map(|d| ctx.path(d)).collect()
     };
-    let inputs = RcIter::new(lazy);
-    let data =
-        Data { lut: &program.filter.lut, inputs: &inputs, filename: &filename, stderr: &stderr };
-    let vars = Vars::new(program.variables.clone());
-    let context = jaq_core::Ctx::<Kind>::new(&data, vars);
-    let mut last = Last::None;
-    let mut once = options.null_input.then_some(Ok(Val::Null));
-    loop {
-        let input = if options.null_input { once.take() } else { (&inputs).next() };
-        let Some(input) = input else { break };
-        let value = match input {
-            Ok(v) => v,
-            Err(e) => {
-                ctx.error(format_args!("error (at <stdin>:0): {e}"));
-                status = 2;
-                break;
+    let origin = match &options.filter_file {
+        Some(f) => ctx.path(f).parent().map_or_else(|| ctx.cwd.clone(), |p| p.to_path_buf()),
+        None => ctx.cwd.clone(),
+    };
+    Paths { library, origin, home }
+}
+
+/// How the outputs for one input ended.
+enum End {
+    /// Maybe without an output.
+    Done(Option<bool>),
+    Failed,
+    Halted(i32),
+}
+
+struct Job<'j> {
+    options: &'j Options,
+    style: &'j Style,
+    program: &'j Program,
+    /// Whether the last output of an input that had any was true.
+    last: Option<bool>,
+}
+
+impl Job<'_> {
+    fn all(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        documents: &mut Documents,
+        env: Value,
+        paths: &Paths,
+    ) -> io::Result<Exit> {
+        let tz = ctx.env.get(b"TZ").and_then(|z| std::str::from_utf8(z).ok().map(str::to_string));
+        let library =
+            paths.library.iter().map(|p| p.display().to_string().into()).collect::<Value>();
+        let mut failed = false;
+        let mut broken = false;
+        let mut patterns = HashMap::new();
+        let mut given_null = false;
+        loop {
+            let input = if self.options.null_input {
+                (!std::mem::replace(&mut given_null, true)).then_some(Ok(Value::Null))
+            } else {
+                documents.next()
+            };
+            let Some(input) = input else { break };
+            let value = match input {
+                Ok(v) => v,
+                Err(message) if self.options.seq => {
+                    ctx.error(format_args!("ignoring parse error: {message}"));
+                    continue;
+                }
+                Err(message) => {
+                    ctx.error(format_args!("parse error: {message}"));
+                    broken = true;
+                    break;
+                }
+            };
+            let mut host = Host {
+                inputs: documents,
+                env: env.clone(),
+                library: library.clone(),
+                stderr: Vec::new(),
+                halted: None,
+                zone: zone(tz.as_deref()),
+                patterns,
+            };
+            let end = self.one(ctx, &mut host, value)?;
+            drain(ctx, &mut host);
+            patterns = host.patterns;
+            failed = false;
+            match end {
+                End::Done(None) => {}
+                End::Done(last) => self.last = last,
+                End::Failed => failed = true,
+                End::Halted(status) => return Ok(Exit((status & 0xff) as u8)),
             }
+        }
+        for message in &documents.failures {
+            ctx.error(message);
+        }
+        let status = if broken || !documents.failures.is_empty() {
+            2
+        } else if failed {
+            5
+        } else if self.options.exit_status {
+            match self.last {
+                None => 4,
+                Some(false) => 1,
+                Some(true) => 0,
+            }
+        } else {
+            0
         };
-        for result in program.filter.id.run((context.clone(), value)) {
-            drain(ctx, &stderr);
+        Ok(Exit(status))
+    }
+
+    /// All outputs for one input.
+    fn one(&mut self, ctx: &mut Ctx<'_>, host: &mut Host<'_>, value: Value) -> io::Result<End> {
+        let mut machine = Machine::new(self.program, value);
+        let mut last = None;
+        while let Some(result) = machine.next(host) {
+            if !host.stderr.is_empty() {
+                drain(ctx, host);
+            }
             match result {
                 Ok(v) => {
-                    last = if matches!(v, Val::Null | Val::Bool(false)) {
-                        Last::Falsy
-                    } else {
-                        Last::Truthy
-                    };
-                    print(ctx, options, &style, &v)?;
+                    last = Some(v.truthy());
+                    if let Some(problem) = self.print(ctx, &v)? {
+                        let place = host.inputs.position();
+                        ctx.error(format_args!("error (at {place}): {problem}"));
+                        return Ok(End::Failed);
+                    }
                 }
-                Err(exception) => match exception.get_err() {
-                    Ok(e) => {
-                        ctx.error(format_args!(
-                            "error (at <stdin>:0){}",
-                            error_text(&e.into_val())
-                        ));
-                        status = 5;
-                    }
-                    Err(other) => {
-                        let code = other.get_halt().unwrap_or(5);
-                        drain(ctx, &stderr);
-                        return Ok(Exit((code & 0xff) as u8));
-                    }
-                },
+                Err(Stop::Halt) => return Ok(End::Halted(host.halted.unwrap_or(5))),
+                Err(Stop::Break) => {
+                    let place = host.inputs.position();
+                    ctx.error(format_args!("error (at {place}): break"));
+                    return Ok(End::Failed);
+                }
+                Err(Stop::Error(e)) => {
+                    let place = host.inputs.position();
+                    let (note, shown) = match &e {
+                        Value::Str(s) => ("", s.to_string()),
+                        other => (" (not a string)", to_text(other)),
+                    };
+                    ctx.error(format_args!("error (at {place}){note}: {shown}"));
+                    return Ok(End::Failed);
+                }
             }
         }
-        drain(ctx, &stderr);
+        Ok(End::Done(last))
     }
-    Ok(Exit(match (status, options.exit_status, last) {
-        (0, true, Last::None) => 4,
-        (0, true, Last::Falsy) => 1,
-        (s, _, _) => s,
-    }))
-}
 
-/// Standard input that is read only when a filter asks for it.
-struct Lazy<'o> {
-    stdin: Option<box_applet::Input>,
-    options: &'o Options,
-    documents: Option<std::vec::IntoIter<Result<Val, String>>>,
-}
-
-impl Iterator for Lazy<'_> {
-    type Item = Result<Val, String>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(stdin) = self.stdin.take() {
-            self.documents = Some(crate::input::from_stream(stdin, self.options).into_iter());
+    /// Prints an output; gives the problem where that cannot be done.
+    fn print(&self, ctx: &mut Ctx<'_>, v: &Value) -> io::Result<Option<&'static str>> {
+        let o = self.options;
+        match v {
+            Value::Str(s) if o.raw_output && !o.ascii => {
+                if o.nul_output && s.contains('\0') {
+                    return Ok(Some(
+                        "Cannot dump a string containing NUL with --raw-output0 option",
+                    ));
+                }
+                ctx.stdout.write_all(s.as_bytes())?;
+            }
+            other => {
+                if o.seq {
+                    ctx.stdout.write_all(b"\x1e")?;
+                }
+                write(&mut ctx.stdout, other, self.style)?;
+            }
         }
-        self.documents.as_mut()?.next()
+        if o.nul_output {
+            ctx.stdout.write_all(b"\0")?;
+        } else if !o.join_output {
+            ctx.stdout.write_all(b"\n")?;
+        }
+        if o.unbuffered {
+            ctx.stdout.flush()?;
+        }
+        Ok(None)
     }
 }
 
 /// Writes what `debug` and `stderr` left.
-fn drain(ctx: &mut Ctx<'_>, stderr: &RefCell<Vec<u8>>) {
-    let text = std::mem::take(&mut *stderr.borrow_mut());
-    if !text.is_empty() {
+fn drain(ctx: &mut Ctx<'_>, host: &mut Host<'_>) {
+    if !host.stderr.is_empty() {
         let _ = ctx.stdout.flush();
-        let _ = ctx.stderr.write_all(&text);
+        let _ = ctx.stderr.write_all(&host.stderr);
+        host.stderr.clear();
     }
-}
-
-/// How an uncaught error is shown: strings as they are, other values as JSON.
-fn error_text(v: &Val) -> String {
-    match v {
-        Val::TStr(s) => format!(": {}", String::from_utf8_lossy(s)),
-        Val::Obj(_) | Val::Arr(_) => {
-            format!(" (not a string): {}", String::from_utf8_lossy(&crate::output::compact(v)))
-        }
-        other => {
-            format!(" (not a string): {}", String::from_utf8_lossy(&crate::output::compact(other)))
-        }
-    }
-}
-
-fn print(ctx: &mut Ctx<'_>, options: &Options, style: &Style, v: &Val) -> io::Result<()> {
-    if options.seq {
-        ctx.stdout.write_all(b"\x1e")?;
-    }
-    match v {
-        Val::TStr(s) | Val::BStr(s) if options.raw_output && !options.ascii => {
-            ctx.stdout.write_all(s)?
-        }
-        other => write(&mut ctx.stdout, other, style)?,
-    }
-    if options.nul_output {
-        ctx.stdout.write_all(b"\0")?;
-    } else if !options.join_output {
-        ctx.stdout.write_all(b"\n")?;
-    }
-    if options.unbuffered {
-        ctx.stdout.flush()?;
-    }
-    Ok(())
 }

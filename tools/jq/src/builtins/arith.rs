@@ -1,0 +1,169 @@
+//! Operators.
+
+use std::rc::Rc;
+
+use super::{Native, fail, natives};
+use crate::lang::ast::BinOp;
+use crate::value::{Items, Map, Result, Value, compare, equal, into_vec, type_error, type_error2};
+
+/// Longest text that repetition may give, jq's bound.
+const MAX_TEXT: f64 = i32::MAX as f64;
+
+/// Deepest objects that `*` merges; below that the right side wins whole.
+const MAX_MERGE: usize = 10_000;
+
+pub const NATIVES: &[Native] = natives! {
+    "not"/0 => |_, v, _| Ok((!v.truthy()).into()),
+    "add"/0 => |_, v, _| sum(v),
+};
+
+/// Applies an operator.
+pub fn binary(op: BinOp, a: Value, b: Value) -> Result<Value> {
+    Ok(match op {
+        BinOp::Eq => equal(&a, &b).into(),
+        BinOp::Ne => (!equal(&a, &b)).into(),
+        BinOp::Lt => compare(&a, &b).is_lt().into(),
+        BinOp::Le => compare(&a, &b).is_le().into(),
+        BinOp::Gt => compare(&a, &b).is_gt().into(),
+        BinOp::Ge => compare(&a, &b).is_ge().into(),
+        BinOp::Add => return add(a, b),
+        BinOp::Sub => return subtract(a, b),
+        BinOp::Mul => return multiply(a, b),
+        BinOp::Div => return divide(a, b),
+        BinOp::Mod => return modulo(a, b),
+    })
+}
+
+/// Unary minus; a literal keeps its digits.
+pub fn negate(v: Value) -> Result<Value> {
+    match v {
+        Value::Num(n) => Ok(Value::Num(-n)),
+        Value::Lit(l) => Ok(Value::Lit(Rc::new(l.negated()))),
+        other => Err(type_error(&other, "cannot be negated")),
+    }
+}
+
+/// `a + b`, appending to `a` where nothing else holds it.
+pub fn add(a: Value, b: Value) -> Result<Value> {
+    Ok(match (a, b) {
+        (Value::Null, v) | (v, Value::Null) => v,
+        (Value::Str(mut a), Value::Str(b)) => {
+            Rc::make_mut(&mut a).push_str(&b);
+            Value::Str(a)
+        }
+        (Value::Arr(mut a), Value::Arr(b)) => {
+            let items: &mut Items = Rc::make_mut(&mut a);
+            match Rc::try_unwrap(b) {
+                Ok(mut b) => items.append(&mut b),
+                Err(b) => items.extend_from_slice(&b),
+            }
+            Value::Arr(a)
+        }
+        (Value::Obj(mut a), Value::Obj(b)) => {
+            let map = Rc::make_mut(&mut a);
+            for (k, v) in b.iter() {
+                map.insert(k.clone(), v.clone());
+            }
+            Value::Obj(a)
+        }
+        (a, b) => match (a.as_num(), b.as_num()) {
+            (Some(x), Some(y)) => Value::Num(x + y),
+            _ => return Err(type_error2(&a, &b, "cannot be added")),
+        },
+    })
+}
+
+fn subtract(a: Value, b: Value) -> Result<Value> {
+    match (a, b) {
+        (Value::Arr(a), Value::Arr(b)) => {
+            let mut items = into_vec(a);
+            items.retain(|x| !b.iter().any(|y| equal(x, y)));
+            Ok(Value::arr(items))
+        }
+        (a, b) => match (a.as_num(), b.as_num()) {
+            (Some(x), Some(y)) => Ok(Value::Num(x - y)),
+            _ => Err(type_error2(&a, &b, "cannot be subtracted")),
+        },
+    }
+}
+
+fn multiply(a: Value, b: Value) -> Result<Value> {
+    match (a, b) {
+        (Value::Obj(mut a), Value::Obj(b)) => {
+            merge(Rc::make_mut(&mut a), &b, 0);
+            Ok(Value::Obj(a))
+        }
+        (a, b) => match (&a, &b, a.as_num(), b.as_num()) {
+            (_, _, Some(x), Some(y)) => Ok(Value::Num(x * y)),
+            (Value::Str(s), _, _, Some(n)) | (_, Value::Str(s), Some(n), _) => repeat(s, n),
+            _ => Err(type_error2(&a, &b, "cannot be multiplied")),
+        },
+    }
+}
+
+fn repeat(s: &str, n: f64) -> Result<Value> {
+    if n.is_nan() || n < 0.0 {
+        return Ok(Value::Null);
+    }
+    let n = n.trunc().min(MAX_TEXT);
+    if s.len() as f64 * n >= MAX_TEXT {
+        return fail("Repeat string result too long");
+    }
+    Ok(Value::str(s.repeat(n as usize)))
+}
+
+fn merge(into: &mut Map, from: &Map, depth: usize) {
+    for (k, v) in from.iter() {
+        if depth < MAX_MERGE
+            && let (Some(Value::Obj(old)), Value::Obj(new)) = (into.get_mut(k), v)
+        {
+            merge(Rc::make_mut(old), new, depth + 1);
+            continue;
+        }
+        into.insert(k.clone(), v.clone());
+    }
+}
+
+fn divide(a: Value, b: Value) -> Result<Value> {
+    match (&a, &b, a.as_num(), b.as_num()) {
+        (_, _, Some(_), Some(0.0)) => {
+            Err(type_error2(&a, &b, "cannot be divided because the divisor is zero"))
+        }
+        (_, _, Some(x), Some(y)) => Ok(Value::Num(x / y)),
+        (Value::Str(a), Value::Str(b), _, _) => Ok(super::strings::split(a, b)),
+        _ => Err(type_error2(&a, &b, "cannot be divided")),
+    }
+}
+
+/// The remainder of the integer parts, with the sign of the dividend. Conversion saturates, so
+/// that infinities are the largest integers.
+fn modulo(a: Value, b: Value) -> Result<Value> {
+    let (Some(x), Some(y)) = (a.as_num(), b.as_num()) else {
+        return Err(type_error2(&a, &b, "cannot be divided (remainder)"));
+    };
+    if x.is_nan() || y.is_nan() {
+        return Ok(Value::Num(f64::NAN));
+    }
+    let (x, y) = (x as i64, y as i64);
+    if y == 0 {
+        return Err(type_error2(
+            &a,
+            &b,
+            "cannot be divided (remainder) because the divisor is zero",
+        ));
+    }
+    Ok(Value::Num(x.wrapping_rem(y) as f64))
+}
+
+/// `add`
+fn sum(v: Value) -> Result<Value> {
+    match v {
+        Value::Arr(items) => into_vec(items).into_iter().try_fold(Value::Null, add),
+        Value::Obj(o) => o.iter().map(|(_, v)| v.clone()).try_fold(Value::Null, add),
+        other => Err(Value::str(format!(
+            "Cannot iterate over {} ({})",
+            other.type_name(),
+            crate::value::cut(&other, 14)
+        ))),
+    }
+}

@@ -1,0 +1,200 @@
+//! Arrays: sorting, grouping, searching.
+
+use std::cmp::Ordering;
+
+use super::{Native, arith, fail, natives, take};
+use crate::value::{
+    Result, Value, compare, compare_total, cut, equal, index, into_vec, type_error, type_error2,
+};
+
+pub const NATIVES: &[Native] = natives! {
+    "sort"/0 => |_, v, _| {
+        let mut items = array(v, "cannot be sorted, as it is not an array")?;
+        items.sort_by(compare_total);
+        Ok(Value::arr(items))
+    },
+    "_sort_by"/1 => |_, v, a| {
+        Ok(pairs(v, take(a, 0))?.into_iter().map(|(_, v)| v).collect())
+    },
+    "_group_by"/1 => |_, v, a| {
+        Ok(groups(v, take(a, 0))?.into_iter().map(Value::arr).collect())
+    },
+    "unique"/0 => |_, v, _| {
+        let keys = v.clone();
+        unique(v, keys)
+    },
+    "_unique_by"/1 => |_, v, a| unique(v, take(a, 0)),
+    "min"/0 => |_, v, _| {
+        let keys = v.clone();
+        extreme(v, keys, Ordering::Less)
+    },
+    "max"/0 => |_, v, _| {
+        let keys = v.clone();
+        extreme(v, keys, Ordering::Greater)
+    },
+    "_min_by"/1 => |_, v, a| extreme(v, take(a, 0), Ordering::Less),
+    "_max_by"/1 => |_, v, a| extreme(v, take(a, 0), Ordering::Greater),
+    "reverse"/0 => |_, v, _| match v {
+        Value::Null => Ok(Value::arr(Vec::new())),
+        Value::Str(s) => Ok(Value::str(s.chars().rev().collect::<String>())),
+        Value::Arr(a) => Ok(into_vec(a).into_iter().rev().collect()),
+        other => Err(type_error(&other, "cannot be reversed, as it is not an array")),
+    },
+    "flatten"/0 => |_, v, _| flatten(v, f64::INFINITY),
+    "flatten"/1 => |_, v, a| match a.first().and_then(Value::as_num) {
+        Some(depth) if depth < 0.0 => fail("flatten depth must not be negative"),
+        Some(depth) => flatten(v, depth),
+        None => fail("flatten depth must not be negative"),
+    },
+    "transpose"/0 => |_, v, _| transpose(v),
+    "bsearch"/1 => |_, v, a| search(v, take(a, 0)),
+    "join"/1 => |_, v, a| join(v, take(a, 0)),
+};
+
+fn array(v: Value, message: &str) -> Result<Vec<Value>> {
+    match v {
+        Value::Arr(a) => Ok(into_vec(a)),
+        other => Err(type_error(&other, message)),
+    }
+}
+
+/// Values with their keys, sorted by key.
+fn pairs(values: Value, keys: Value) -> Result<Vec<(Value, Value)>> {
+    match (values, keys) {
+        (Value::Arr(values), Value::Arr(keys)) if values.len() == keys.len() => {
+            let mut all: Vec<_> = into_vec(keys).into_iter().zip(into_vec(values)).collect();
+            all.sort_by(|a, b| compare_total(&a.0, &b.0));
+            Ok(all)
+        }
+        (v, k) => Err(type_error2(&v, &k, "cannot be sorted, as they are not both arrays")),
+    }
+}
+
+fn groups(values: Value, keys: Value) -> Result<Vec<Vec<Value>>> {
+    let mut out: Vec<Vec<Value>> = Vec::new();
+    let mut last: Option<Value> = None;
+    for (k, v) in pairs(values, keys)? {
+        match (out.last_mut(), &last) {
+            (Some(group), Some(l)) if compare(l, &k).is_eq() => group.push(v),
+            _ => out.push(vec![v]),
+        }
+        last = Some(k);
+    }
+    Ok(out)
+}
+
+/// The first value of each group.
+fn unique(values: Value, keys: Value) -> Result<Value> {
+    if !matches!(values, Value::Arr(_)) {
+        return Err(type_error(&values, "cannot be sorted, as it is not an array"));
+    }
+    let mut all = pairs(values, keys)?;
+    all.dedup_by(|b, a| compare(&a.0, &b.0).is_eq());
+    Ok(all.into_iter().map(|(_, v)| v).collect())
+}
+
+/// The first least, or the last greatest, value by key.
+fn extreme(values: Value, keys: Value, wanted: Ordering) -> Result<Value> {
+    let (Value::Arr(v), Value::Arr(k)) = (&values, &keys) else {
+        return Err(type_error2(&values, &keys, "cannot be iterated over"));
+    };
+    let mut best: Option<(&Value, &Value)> = None;
+    for (v, k) in v.iter().zip(k.iter()) {
+        let better = best.is_none_or(|(_, b)| compare(k, b).is_lt() == (wanted == Ordering::Less));
+        if better {
+            best = Some((v, k));
+        }
+    }
+    Ok(best.map_or(Value::Null, |(v, _)| v.clone()))
+}
+
+fn flatten(v: Value, depth: f64) -> Result<Value> {
+    let top = match v {
+        Value::Arr(a) => into_vec(a),
+        Value::Obj(o) => o.iter().map(|(_, v)| v.clone()).collect(),
+        other => {
+            return fail(format!(
+                "Cannot iterate over {} ({})",
+                other.type_name(),
+                cut(&other, 14)
+            ));
+        }
+    };
+    let mut out = Vec::new();
+    let mut open = vec![top.into_iter()];
+    while let Some(items) = open.last_mut() {
+        let Some(item) = items.next() else {
+            open.pop();
+            continue;
+        };
+        match item {
+            Value::Arr(inner) if (open.len() as f64) <= depth => {
+                open.push(into_vec(inner).into_iter());
+            }
+            other => out.push(other),
+        }
+    }
+    Ok(Value::arr(out))
+}
+
+fn transpose(v: Value) -> Result<Value> {
+    let rows = array(v, "cannot be iterated over")?;
+    let mut width = 0;
+    for row in &rows {
+        match row {
+            Value::Arr(a) => width = width.max(a.len()),
+            Value::Null => {}
+            other => {
+                return fail(format!("Cannot index {} with number", other.type_name()));
+            }
+        }
+    }
+    (0..width)
+        .map(|i| rows.iter().map(|row| index(row, &Value::int(i))).collect::<Result<Value>>())
+        .collect()
+}
+
+/// `bsearch`: the position, or `-1 - p` where `p` is where it would go.
+fn search(v: Value, target: Value) -> Result<Value> {
+    let Value::Arr(a) = &v else {
+        return Err(type_error(&v, "cannot be searched from"));
+    };
+    let found =
+        a.binary_search_by(
+            |x| {
+                if equal(x, &target) { Ordering::Equal } else { compare(x, &target) }
+            },
+        );
+    Ok(match found {
+        Ok(i) => Value::int(i),
+        Err(i) => Value::Num(-1.0 - i as f64),
+    })
+}
+
+fn join(v: Value, separator: Value) -> Result<Value> {
+    let items = match v {
+        Value::Arr(a) => into_vec(a),
+        Value::Obj(o) => o.iter().map(|(_, v)| v.clone()).collect(),
+        other => {
+            return fail(format!(
+                "Cannot iterate over {} ({})",
+                other.type_name(),
+                cut(&other, 14)
+            ));
+        }
+    };
+    let mut out = Value::Null;
+    for item in items {
+        let head = match out {
+            Value::Null => "".into(),
+            text => arith::add(text, separator.clone())?,
+        };
+        let part = match item {
+            Value::Null => "".into(),
+            Value::Bool(_) | Value::Num(_) | Value::Lit(_) => super::convert::to_string(item),
+            other => other,
+        };
+        out = arith::add(head, part)?;
+    }
+    Ok(if out.truthy() { out } else { "".into() })
+}

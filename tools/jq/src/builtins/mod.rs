@@ -1,0 +1,53 @@
+//! Built-in functions.
+//!
+//! Most are native; those that take filters are written in jq (`defs.jq`) and expanded where they
+//! are called; a few that steer the machine are instructions (see `machine::calls`).
+
+mod arith;
+mod arrays;
+mod convert;
+mod format;
+mod host;
+mod library;
+mod math;
+mod objects;
+mod regex;
+mod strings;
+mod time;
+mod time_text;
+
+pub use arith::{binary, negate};
+pub use format::format_into;
+pub use host::{Host, Inputs};
+pub use library::Library;
+pub use time::zone;
+
+use crate::value::{Result, Value};
+
+/// A native function: the input, then the arguments.
+pub type Run = fn(&mut Host<'_>, Value, &mut [Value]) -> Result<Value>;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Native {
+    pub name: &'static str,
+    pub arity: usize,
+    pub run: Run,
+}
+
+/// Declares natives: `name/arity => function`.
+macro_rules! natives {
+    ($($name:literal / $arity:literal => $run:expr),* $(,)?) => {
+        &[$($crate::builtins::Native { name: $name, arity: $arity, run: $run }),*]
+    };
+}
+pub(crate) use natives;
+
+/// Moves an argument out.
+pub fn take(args: &mut [Value], i: usize) -> Value {
+    args.get_mut(i).map_or(Value::Null, |v| std::mem::replace(v, Value::Null))
+}
+
+/// An error with a text.
+pub fn fail<T>(text: impl Into<String>) -> Result<T> {
+    Err(Value::str(text))
+}

@@ -1,0 +1,138 @@
+//! Objects, keys and paths.
+
+use std::rc::Rc;
+
+use super::{Native, fail, natives, take};
+use crate::json;
+use crate::value::{
+    Map, Result, Str, Value, cut, delete_paths, equal, has, set_path, type_error, type_error2,
+};
+
+pub const NATIVES: &[Native] = natives! {
+    "keys"/0 => |_, v, _| keys(v, true),
+    "keys_unsorted"/0 => |_, v, _| keys(v, false),
+    "has"/1 => |_, v, a| has(&v, &take(a, 0)),
+    "contains"/1 => |_, v, a| {
+        let part = take(a, 0);
+        if v.type_name() != part.type_name() {
+            return Err(type_error2(&v, &part, "cannot have their containment checked"));
+        }
+        contains(&v, &part, 0).map(Value::Bool)
+    },
+    "to_entries"/0 => |_, v, _| to_entries(v),
+    "from_entries"/0 => |_, v, _| from_entries(v),
+    "setpath"/2 => |_, v, a| {
+        let Value::Arr(path) = take(a, 0) else {
+            return fail("Path must be specified as an array");
+        };
+        set_path(v, &path, take(a, 1))
+    },
+    "delpaths"/1 => |_, v, a| delete_paths(v, &take(a, 0)),
+};
+
+/// Deepest containment check.
+const MAX_DEPTH: usize = 10_000;
+
+fn keys(v: Value, sorted: bool) -> Result<Value> {
+    match &v {
+        Value::Arr(a) => Ok((0..a.len()).map(Value::int).collect()),
+        Value::Obj(o) if sorted => {
+            Ok(o.sorted().into_iter().map(|(k, _)| Value::Str(k.clone())).collect())
+        }
+        Value::Obj(o) => Ok(o.iter().map(|(k, _)| Value::Str(k.clone())).collect()),
+        other => Err(type_error(other, "has no keys")),
+    }
+}
+
+fn contains(a: &Value, b: &Value, depth: usize) -> Result<bool> {
+    if depth > MAX_DEPTH {
+        return fail("Containment check too deep");
+    }
+    Ok(match (a, b) {
+        (Value::Obj(a), Value::Obj(b)) => {
+            for (k, v) in b.iter() {
+                match a.get_shared(k) {
+                    Some(w) if contains(w, v, depth + 1)? => {}
+                    _ => return Ok(false),
+                }
+            }
+            true
+        }
+        (Value::Arr(a), Value::Arr(b)) => {
+            for v in b.iter() {
+                let mut found = false;
+                for w in a.iter() {
+                    if contains(w, v, depth + 1)? {
+                        found = true;
+                        break;
+                    }
+                }
+                if !found {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        (Value::Str(a), Value::Str(b)) => a.contains(b.as_str()),
+        _ => equal(a, b),
+    })
+}
+
+fn to_entries(v: Value) -> Result<Value> {
+    let entry = |k: Value, v: &Value| {
+        let mut m = Map::with_capacity(2);
+        m.insert(Rc::new("key".to_string()), k);
+        m.insert(Rc::new("value".to_string()), v.clone());
+        Value::obj(m)
+    };
+    match &v {
+        Value::Obj(o) => Ok(o.iter().map(|(k, v)| entry(Value::Str(k.clone()), v)).collect()),
+        Value::Arr(a) => Ok(a.iter().enumerate().map(|(i, v)| entry(Value::int(i), v)).collect()),
+        other => Err(type_error(other, "has no keys")),
+    }
+}
+
+/// The first of the names that is there; for keys the first that is not null.
+fn pick(o: &Map, names: &[&str], null_counts: bool) -> Value {
+    let mut found = names.iter().filter_map(|n| o.get(n));
+    let first = if null_counts { found.next() } else { found.find(|v| !matches!(v, Value::Null)) };
+    first.cloned().unwrap_or(Value::Null)
+}
+
+fn from_entries(v: Value) -> Result<Value> {
+    let entries: Vec<&Value> = match &v {
+        Value::Arr(a) => a.iter().collect(),
+        Value::Obj(o) => o.iter().map(|(_, v)| v).collect(),
+        other => {
+            return fail(format!("Cannot iterate over {} ({})", other.type_name(), cut(other, 14)));
+        }
+    };
+    let mut out = Map::with_capacity(entries.len());
+    for e in entries {
+        let (key, value) = match e {
+            Value::Obj(o) => (
+                pick(o, &["key", "k", "name", "Name", "Key", "K"], false),
+                pick(o, &["value", "v", "Value", "V"], true),
+            ),
+            Value::Null => (Value::Null, Value::Null),
+            other => {
+                return fail(format!("Cannot index {} with string \"key\"", other.type_name()));
+            }
+        };
+        let key: Str = match key {
+            Value::Str(s) => s,
+            Value::Bool(_) | Value::Num(_) | Value::Lit(_) | Value::Null => {
+                Rc::new(json::to_text(&key))
+            }
+            other => {
+                return fail(format!(
+                    "Cannot use {} ({}) as object key",
+                    other.type_name(),
+                    cut(&other, 14)
+                ));
+            }
+        };
+        out.insert(key, value);
+    }
+    Ok(Value::obj(out))
+}

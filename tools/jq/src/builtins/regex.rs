@@ -1,0 +1,271 @@
+//! `match`, `test`, `sub` and relatives (jq manual, "Regular expressions").
+//!
+//! jq uses Oniguruma with Perl syntax; `fancy-regex` takes nearly all of it, with look-around and
+//! backreferences. What differs: `$` also matches before a final newline there.
+
+use std::rc::Rc;
+
+use super::{Host, Native, fail, natives, take};
+use crate::value::{Map, Result, Value, type_error};
+
+/// A compiled pattern.
+pub type Regex = fancy_regex::Regex;
+
+pub const NATIVES: &[Native] = natives! {
+    "_match"/2 => |h, v, a| matches(h, &v, &take(a, 0), &take(a, 1)),
+    "_match"/1 => |h, v, a| {
+        let (re, flags) = pair(take(a, 0))?;
+        matches(h, &v, &re, &flags)
+    },
+    "test"/2 => |h, v, a| test(h, &v, &take(a, 0), &take(a, 1)),
+    "test"/1 => |h, v, a| {
+        let (re, flags) = pair(take(a, 0))?;
+        test(h, &v, &re, &flags)
+    },
+    "_capture"/0 => |_, v, _| Ok(captured(&v)),
+    "_edits"/2 => |h, v, a| edits(h, &v, &take(a, 0), &take(a, 1)),
+    "split"/2 => |h, v, a| {
+        let flags = match take(a, 1) {
+            Value::Str(f) => Value::str(format!("g{f}")),
+            Value::Null => "g".into(),
+            other => other,
+        };
+        let all = edits(h, &v, &take(a, 0), &flags)?;
+        let Value::Obj(all) = &all else { return Ok(Value::Null) };
+        let gaps = all.get("edits").and_then(Value::as_arr).unwrap_or_default().iter();
+        let gap = |e: &Value| match e {
+            Value::Obj(o) => o.get("gap").cloned().unwrap_or(Value::Null),
+            _ => Value::Null,
+        };
+        Ok(gaps.map(gap).chain(all.get("rest").cloned()).collect())
+    },
+};
+
+/// Pattern and flags from a single argument: a pattern, or an array of both.
+fn pair(v: Value) -> Result<(Value, Value)> {
+    match &v {
+        Value::Str(_) => Ok((v, Value::Null)),
+        Value::Arr(a) if !a.is_empty() => {
+            Ok((a[0].clone(), a.get(1).cloned().unwrap_or(Value::Null)))
+        }
+        other => fail(format!("{} not a string or array", other.type_name())),
+    }
+}
+
+struct Search<'t> {
+    text: &'t str,
+    regex: Rc<Regex>,
+    global: bool,
+    skip_empty: bool,
+}
+
+/// Checks arguments and compiles the pattern.
+fn search<'t>(h: &mut Host<'_>, v: &'t Value, re: &Value, flags: &Value) -> Result<Search<'t>> {
+    let Value::Str(text) = v else {
+        return Err(type_error(v, "cannot be matched, as it is not a string"));
+    };
+    let Value::Str(re) = re else {
+        return Err(type_error(re, "cannot be matched, as it is not a string"));
+    };
+    let flags = match flags {
+        Value::Null => "",
+        Value::Str(f) => f.as_str(),
+        other => return Err(type_error(other, "is not a string")),
+    };
+    let (mut global, mut skip_empty, mut inline) = (false, false, String::new());
+    for c in flags.chars() {
+        match c {
+            'g' => global = true,
+            'n' => skip_empty = true,
+            'i' | 'x' => inline.push(c),
+            'p' => inline.push('s'),
+            // `^` and `$` mean the whole text anyway; matches are the leftmost ones.
+            's' | 'l' => {}
+            _ => return fail(format!("{flags} is not a valid modifier string")),
+        }
+    }
+    let before_newline = text.ends_with('\n');
+    let key = (re.to_string(), inline, before_newline);
+    let regex = match h.patterns.get(&key) {
+        Some(r) => Rc::clone(r),
+        None => {
+            let source = if before_newline { dollars(re) } else { re.to_string() };
+            let flags = if key.1.is_empty() { String::new() } else { format!("(?{})", key.1) };
+            let regex = Regex::new(&format!("{flags}{source}"))
+                .map_err(|e| Value::str(format!("{re} (at offset 0) is not a valid regex: {e}")))?;
+            let regex = Rc::new(regex);
+            // Programs with patterns from data must not fill the memory.
+            if h.patterns.len() > 1000 {
+                h.patterns.clear();
+            }
+            h.patterns.insert(key, Rc::clone(&regex));
+            regex
+        }
+    };
+    Ok(Search { text, regex, global, skip_empty })
+}
+
+/// A pattern whose `$` matches before a final newline too.
+fn dollars(re: &str) -> String {
+    let mut out = String::with_capacity(re.len() + 8);
+    let (mut class, mut chars) = (0, re.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                out.push(c);
+                out.extend(chars.next());
+                continue;
+            }
+            '[' => class += 1,
+            ']' if class > 0 => class -= 1,
+            '$' if class == 0 => {
+                out.push_str("(?=\\n?\\z)");
+                continue;
+            }
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}
+
+impl Search<'_> {
+    /// Calls `f` for each match. After a match the search goes on at its end, after an empty one
+    /// a character further.
+    fn each(&self, mut f: impl FnMut(&fancy_regex::Captures<'_, str>)) -> Result<()> {
+        let mut at = 0;
+        while at <= self.text.len() {
+            let found = self
+                .regex
+                .captures_from_pos(self.text, at)
+                .map_err(|e| Value::str(format!("Regex failure: {e}")))?;
+            let Some(found) = found else { break };
+            let Some(whole) = found.get(0) else { break };
+            at = whole.end();
+            let empty = whole.start() == whole.end();
+            if empty {
+                at += self.text[at..].chars().next().map_or(1, char::len_utf8);
+            }
+            if empty && self.skip_empty {
+                continue;
+            }
+            f(&found);
+            if !self.global {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn test(h: &mut Host<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+    let s = search(h, v, re, flags)?;
+    let mut found = false;
+    s.each(|_| found = true)?;
+    Ok(found.into())
+}
+
+/// Codepoint offsets, counted on from one to the next.
+struct Offsets<'t> {
+    text: &'t str,
+    byte: usize,
+    count: usize,
+}
+
+impl Offsets<'_> {
+    fn of(&mut self, byte: usize) -> usize {
+        if byte < self.byte {
+            (self.byte, self.count) = (0, 0);
+        }
+        self.count += self.text[self.byte..byte].chars().count();
+        self.byte = byte;
+        self.count
+    }
+}
+
+fn object(pairs: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    Value::obj(pairs.into_iter().map(|(k, v)| (Rc::new(k.to_string()), v)).collect::<Map>())
+}
+
+fn matches(h: &mut Host<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+    let s = search(h, v, re, flags)?;
+    let names: Vec<Option<String>> =
+        s.regex.capture_names().map(|n| n.map(str::to_string)).collect();
+    let mut offsets = Offsets { text: s.text, byte: 0, count: 0 };
+    let mut out = Vec::new();
+    s.each(|found| {
+        let Some(whole) = found.get(0) else { return };
+        let start = offsets.of(whole.start());
+        let mut captures = Vec::new();
+        for (i, name) in names.iter().enumerate().skip(1) {
+            let name = name.as_deref().map_or(Value::Null, Value::from);
+            captures.push(match found.get(i) {
+                None => object([
+                    ("offset", Value::Num(-1.0)),
+                    ("string", Value::Null),
+                    ("length", Value::Num(0.0)),
+                    ("name", name),
+                ]),
+                Some(m) if m.start() == m.end() => object([
+                    ("offset", Value::int(offsets.of(m.start()))),
+                    ("string", "".into()),
+                    ("length", Value::Num(0.0)),
+                    ("name", name),
+                ]),
+                Some(m) => object([
+                    ("offset", Value::int(offsets.of(m.start()))),
+                    ("length", Value::int(m.as_str().chars().count())),
+                    ("string", m.as_str().into()),
+                    ("name", name),
+                ]),
+            });
+        }
+        out.push(object([
+            ("offset", Value::int(start)),
+            ("length", Value::int(whole.as_str().chars().count())),
+            ("string", whole.as_str().into()),
+            ("captures", Value::arr(captures)),
+        ]));
+    })?;
+    Ok(Value::arr(out))
+}
+
+/// The named captures of a match as an object.
+fn captured(m: &Value) -> Value {
+    let mut out = Map::default();
+    if let Value::Obj(m) = m {
+        for c in m.get("captures").and_then(Value::as_arr).unwrap_or_default() {
+            if let Value::Obj(c) = c
+                && let Some(Value::Str(name)) = c.get("name")
+            {
+                out.insert(name.clone(), c.get("string").cloned().unwrap_or(Value::Null));
+            }
+        }
+    }
+    Value::obj(out)
+}
+
+/// What `sub` and `split` need: the text before each match with its named captures, and the rest.
+fn edits(h: &mut Host<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+    let s = search(h, v, re, flags)?;
+    let names: Vec<Option<String>> =
+        s.regex.capture_names().map(|n| n.map(str::to_string)).collect();
+    let mut at = 0;
+    let mut edits = Vec::new();
+    s.each(|found| {
+        let Some(whole) = found.get(0) else { return };
+        let mut captures = Map::default();
+        for (i, name) in names.iter().enumerate() {
+            if let Some(name) = name {
+                let text = found.get(i).map_or(Value::Null, |m| m.as_str().into());
+                captures.insert(Rc::new(name.clone()), text);
+            }
+        }
+        edits.push(object([
+            ("gap", s.text[at..whole.start()].into()),
+            ("captures", Value::obj(captures)),
+        ]));
+        at = whole.end();
+    })?;
+    Ok(object([("edits", Value::arr(edits)), ("rest", s.text[at..].into())]))
+}

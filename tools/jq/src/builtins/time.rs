@@ -1,0 +1,211 @@
+//! Dates (jq manual, "Dates"): "broken down" times are arrays of year, month from 0, day, hours,
+//! minutes, seconds, day of the week, day of the year.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::time_text::{format, parse};
+use super::{Native, fail, natives, take};
+use crate::value::{Result, Value};
+
+pub const NATIVES: &[Native] = natives! {
+    "now"/0 => |_, _, _| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Ok(Value::Num(since.map_or(0.0, |d| d.as_secs_f64())))
+    },
+    "gmtime"/0 => |_, v, _| match v.as_num() {
+        Some(n) => Ok(broken_down(n, 0)),
+        None => fail("gmtime() requires numeric inputs"),
+    },
+    "localtime"/0 => |h, v, _| match v.as_num() {
+        Some(n) => Ok(broken_down(n, h.zone.0)),
+        None => fail("localtime() requires numeric inputs"),
+    },
+    "mktime"/0 => |_, v, _| {
+        let Value::Arr(_) = &v else { return fail("mktime requires array of 6 numbers") };
+        let t = Tm::from_value(&v, "mktime requires parsed datetime inputs")?;
+        Ok(Value::Num(t.seconds() as f64))
+    },
+    "strftime"/1 => |_, v, a| text(v, &take(a, 0), "strftime/1", (0, "UTC")),
+    "strflocaltime"/1 => |h, v, a| {
+        let (offset, name) = h.zone.clone();
+        text(v, &take(a, 0), "strflocaltime/1", (offset, &name))
+    },
+    "strptime"/1 => |_, v, a| match (&v, &take(a, 0)) {
+        (Value::Str(s), Value::Str(f)) => match parse(s, f) {
+            Some(t) => Ok(t.to_value(0.0)),
+            None => fail(format!("date \"{s}\" does not match format \"{f}\"")),
+        },
+        _ => fail("strptime/1 requires string inputs and arguments"),
+    },
+};
+
+/// C's `struct tm`, with the full year.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tm {
+    pub year: i64,
+    /// From 0.
+    pub month: i64,
+    pub day: i64,
+    pub hour: i64,
+    pub minute: i64,
+    pub second: i64,
+    /// Sunday is 0.
+    pub weekday: i64,
+    /// From 0.
+    pub yearday: i64,
+}
+
+/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar; months from 1.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March here, so that the leap day comes last.
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let year_of_era = y.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+impl Tm {
+    /// The time of a number of seconds since 1970.
+    pub fn from_seconds(seconds: i64) -> Tm {
+        let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let z = days + 719_468;
+        let era = z.div_euclid(146_097);
+        let doe = z.rem_euclid(146_097);
+        let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+        let mp = (5 * doy + 2) / 153;
+        let month = if mp < 10 { mp + 3 } else { mp - 9 };
+        let year = yoe + era * 400 + i64::from(month <= 2);
+        let mut t = Tm {
+            year,
+            month: month - 1,
+            day: doy - (153 * mp + 2) / 5 + 1,
+            hour: rest / 3600,
+            minute: rest / 60 % 60,
+            second: rest % 60,
+            ..Tm::default()
+        };
+        t.set_days();
+        t
+    }
+
+    /// Seconds since 1970, fields out of their ranges carried over, as `timegm` does.
+    pub fn seconds(&self) -> i64 {
+        let year = self.year.saturating_add(self.month.div_euclid(12)).clamp(-1 << 40, 1 << 40);
+        let days = days_from_civil(year, self.month.rem_euclid(12) + 1, 1)
+            .saturating_add(self.day.saturating_sub(1));
+        days.saturating_mul(86_400)
+            .saturating_add(self.hour.saturating_mul(3600))
+            .saturating_add(self.minute.saturating_mul(60))
+            .saturating_add(self.second)
+    }
+
+    /// Sets the day of the week and of the year from the date.
+    pub fn set_days(&mut self) {
+        let days = days_from_civil(self.year, self.month + 1, self.day);
+        self.weekday = (days + 4).rem_euclid(7);
+        self.yearday = days - days_from_civil(self.year, 1, 1);
+    }
+
+    fn from_value(v: &Value, message: &str) -> Result<Tm> {
+        let items = v.as_arr().unwrap_or_default();
+        let mut fields = [0i64; 8];
+        for (item, field) in items.iter().zip(&mut fields) {
+            let Some(n) = item.as_num() else { return fail(message) };
+            *field = (n as i64).clamp(-1 << 40, 1 << 40);
+        }
+        let [year, month, day, hour, minute, second, weekday, yearday] = fields;
+        let mut t = Tm { year, month, day, hour, minute, second, weekday, yearday };
+        if items.len() < 8 && (0..12).contains(&month) {
+            t.set_days();
+        }
+        Ok(t)
+    }
+
+    /// As an array; `fraction` is added to the seconds.
+    fn to_value(self, fraction: f64) -> Value {
+        let n = |i: i64| Value::Num(i as f64);
+        Value::arr(vec![
+            n(self.year),
+            n(self.month),
+            n(self.day),
+            n(self.hour),
+            n(self.minute),
+            Value::Num(self.second as f64 + fraction),
+            n(self.weekday),
+            n(self.yearday),
+        ])
+    }
+}
+
+fn broken_down(n: f64, offset: i64) -> Value {
+    let whole = n.floor();
+    Tm::from_seconds((whole as i64).saturating_add(offset).clamp(-1 << 50, 1 << 50))
+        .to_value(n - whole)
+}
+
+fn text(v: Value, format_text: &Value, name: &str, zone: (i64, &str)) -> Result<Value> {
+    let v = match v.as_num() {
+        Some(n) => broken_down(n, zone.0),
+        None => v,
+    };
+    let message = format!("{name} requires parsed datetime inputs");
+    if !matches!(v, Value::Arr(_)) {
+        return fail(message);
+    }
+    let Value::Str(f) = format_text else {
+        return fail(format!("{name} requires a string format"));
+    };
+    let t = Tm::from_value(&v, &message)?;
+    Ok(format(&t, f, zone).into())
+}
+
+/// Offset in seconds and name of the zone in `TZ`: `XXX[+-]H[:MM]`, the POSIX form without
+/// daylight-saving rules. All else is UTC: there is no zone database.
+pub fn zone(tz: Option<&str>) -> (i64, String) {
+    let utc = (0, "UTC".to_string());
+    let Some(tz) = tz else { return utc };
+    let end = tz.bytes().position(|c| !c.is_ascii_alphabetic()).unwrap_or(tz.len());
+    let (name, rest) = tz.split_at(end);
+    if name.len() < 3 || rest.is_empty() {
+        return utc;
+    }
+    let (sign, digits) = match rest.as_bytes()[0] {
+        b'-' => (1, &rest[1..]),
+        b'+' => (-1, &rest[1..]),
+        _ => (-1, rest),
+    };
+    let mut parts = digits.split(':').map(|p| p.parse::<i64>().ok().filter(|n| *n < 168));
+    let Some(Some(hours)) = parts.next() else { return utc };
+    let minutes = parts.next().flatten().unwrap_or(0);
+    (sign * (hours * 3600 + minutes * 60), name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values: `date -u -d @N`.
+    #[test]
+    fn seconds_and_back() {
+        for (n, y, m, d, w, yd) in [
+            (0, 1970, 0, 1, 4, 0),
+            (951_782_400, 2000, 1, 29, 2, 59),
+            (-1, 1969, 11, 31, 3, 364),
+            (1_425_599_621, 2015, 2, 5, 4, 63),
+            (4_107_542_400, 2100, 2, 1, 1, 59),
+        ] {
+            let t = Tm::from_seconds(n);
+            assert_eq!((t.year, t.month, t.day, t.weekday, t.yearday), (y, m, d, w, yd), "{n}");
+            assert_eq!(t.seconds(), n);
+        }
+    }
+
+    #[test]
+    fn zones() {
+        assert_eq!(zone(Some("EST5")), (-18_000, "EST".to_string()));
+        assert_eq!(zone(Some("IST-5:30")), (19_800, "IST".to_string()));
+        assert_eq!(zone(Some("Europe/Berlin")), (0, "UTC".to_string()));
+    }
+}

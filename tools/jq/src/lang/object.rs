@@ -1,0 +1,111 @@
+//! Object construction.
+
+use super::ast::Expr;
+use super::lexer::Token;
+use super::parser::{Parser, Result, joined};
+use crate::value::{Value, cut};
+
+impl Parser<'_> {
+    pub fn object(&mut self) -> Result<Expr> {
+        self.expect("{")?;
+        let mut pairs = Vec::new();
+        if !self.is_op("}")? {
+            loop {
+                pairs.push(self.pair()?);
+                if !self.take_op(",")? {
+                    break;
+                }
+            }
+        }
+        self.expect("}")?;
+        Ok(Expr::Object(pairs))
+    }
+
+    fn pair(&mut self) -> Result<(Expr, Expr)> {
+        let at = self.start()?;
+        let field = |key: Value| {
+            let get = Expr::Index(Box::new(Expr::Id), Box::new(Expr::Const(key.clone())), false);
+            (Expr::Const(key), get)
+        };
+        match self.peek()? {
+            Token::Ident(name) => {
+                self.next()?;
+                if !self.take_op(":")? {
+                    return Ok(field(name.into()));
+                }
+                Ok((Expr::Const(name.into()), self.object_value()?))
+            }
+            Token::Op("$") => {
+                self.next()?;
+                let name = self.any_name()?;
+                if name == "__loc__" {
+                    return Ok((Expr::Const(name.into()), self.location(at)));
+                }
+                let value = Expr::Var(name.to_string(), at);
+                if self.take_op(":")? {
+                    return Ok((value, self.object_value()?));
+                }
+                Ok((Expr::Const(name.into()), value))
+            }
+            Token::Quote | Token::Format(_) => self.string_pair(field),
+            Token::Op("(") => {
+                self.next()?;
+                let key = self.pipe()?;
+                self.expect(")")?;
+                self.check_key(&key, at)?;
+                self.expect(":")?;
+                Ok((key, self.object_value()?))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn string_pair(&mut self, field: impl Fn(Value) -> (Expr, Expr)) -> Result<(Expr, Expr)> {
+        let format = match self.peek()? {
+            Token::Format(f) => {
+                self.next()?;
+                Some(f)
+            }
+            _ => None,
+        };
+        if self.peek()? != Token::Quote {
+            return Err(self.unexpected());
+        }
+        let from = self.at;
+        let key = self.string(format)?;
+        if self.take_op(":")? {
+            return Ok((key, self.object_value()?));
+        }
+        if let Expr::Const(k) = key {
+            return Ok(field(k));
+        }
+        // The key is needed twice; reading it again is simpler than sharing trees.
+        let after = self.at;
+        self.at = from;
+        let again = self.string(format)?;
+        self.at = after;
+        Ok((key, Expr::Index(Box::new(Expr::Id), Box::new(again), false)))
+    }
+
+    /// Refuses a constant key that is no string.
+    pub fn check_key(&self, key: &Expr, at: usize) -> Result<()> {
+        match key.constant() {
+            None | Some(Value::Str(_)) => Ok(()),
+            Some(v) => Err(self.error_at(
+                format!("Cannot use {} ({}) as object key", v.type_name(), cut(&v, 14)),
+                at,
+            )),
+        }
+    }
+
+    /// A value in an object: operators, joined by `|`; commas separate fields.
+    fn object_value(&mut self) -> Result<Expr> {
+        self.nested(|p| {
+            let mut stages = vec![p.binary(2)?];
+            while p.take_op("|")? {
+                stages.push(p.binary(2)?);
+            }
+            Ok(joined(stages))
+        })
+    }
+}

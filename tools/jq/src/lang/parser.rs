@@ -1,0 +1,470 @@
+//! Expressions, definitions, modules.
+//!
+//! Precedence, loosest first: `|`, `,`, `//` (right), assignments (none), `or`, `and`,
+//! comparisons (none), `+ -`, `* / %`. What follows `def`, `label` and `as` is theirs to the end;
+//! before `as` stands what a comma would separate (jq 1.8; a term in 1.7).
+
+use std::rc::Rc;
+
+use super::SyntaxError;
+use super::ast::{AssignOp, BinOp, Def, Expr, Import, Module, Param, Pattern, PatternKey};
+use super::lexer::{self, Token};
+use crate::value::Value;
+
+pub type Result<T> = std::result::Result<T, SyntaxError>;
+
+/// Deepest nesting of a program; keeps the parser and the compiler within the stack.
+const MAX_DEPTH: usize = 500;
+
+/// Longest chain of operators of one level, which becomes a tree of that depth.
+const MAX_CHAIN: usize = 1000;
+
+pub struct Parser<'a> {
+    pub code: &'a str,
+    pub at: usize,
+    depth: usize,
+}
+
+/// Parses a program or module.
+pub fn parse_module(code: &str) -> Result<Module> {
+    let mut p = Parser { code, at: 0, depth: 0 };
+    if p.take_word("module")? {
+        let at = p.start()?;
+        let meta = p.pipe()?;
+        p.expect(";")?;
+        p.metadata(&meta, at)?;
+    }
+    let mut imports = Vec::new();
+    while let Some(import) = p.import()? {
+        imports.push(import);
+    }
+    let mut defs = Vec::new();
+    while p.is_word("def")? {
+        defs.push(Rc::new(p.def()?));
+    }
+    let body = if p.peek()? == Token::End { None } else { Some(p.pipe()?) };
+    if p.peek()? != Token::End {
+        return Err(p.unexpected());
+    }
+    Ok(Module { imports, defs, body })
+}
+
+/// Parses a list of definitions.
+pub fn parse_defs(code: &str) -> Result<Vec<Rc<Def>>> {
+    Ok(parse_module(code)?.defs)
+}
+
+impl<'a> Parser<'a> {
+    pub fn peek(&self) -> Result<Token<'a>> {
+        Ok(lexer::token(self.code, self.at)?.0)
+    }
+
+    pub fn next(&mut self) -> Result<Token<'a>> {
+        let (t, _, end) = lexer::token(self.code, self.at)?;
+        self.at = end;
+        Ok(t)
+    }
+
+    /// Where the next token begins.
+    pub fn start(&self) -> Result<usize> {
+        Ok(lexer::token(self.code, self.at)?.1)
+    }
+
+    pub fn is_op(&self, op: &str) -> Result<bool> {
+        Ok(matches!(self.peek()?, Token::Op(o) if o == op))
+    }
+
+    pub fn take_op(&mut self, op: &str) -> Result<bool> {
+        let found = self.is_op(op)?;
+        if found {
+            self.next()?;
+        }
+        Ok(found)
+    }
+
+    pub fn is_word(&self, word: &str) -> Result<bool> {
+        Ok(matches!(self.peek()?, Token::Ident(w) if w == word))
+    }
+
+    pub fn take_word(&mut self, word: &str) -> Result<bool> {
+        let found = self.is_word(word)?;
+        if found {
+            self.next()?;
+        }
+        Ok(found)
+    }
+
+    pub fn expect(&mut self, op: &str) -> Result<()> {
+        if self.take_op(op)? { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    pub fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.take_word(word)? { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    pub fn error_at(&self, message: impl Into<String>, at: usize) -> SyntaxError {
+        SyntaxError { message: message.into(), at }
+    }
+
+    /// The error for the next token, in the words of jq's parser.
+    pub fn unexpected(&self) -> SyntaxError {
+        let (token, at) = match lexer::token(self.code, self.at) {
+            Ok((t, at, _)) => (t, at),
+            Err(e) => return e,
+        };
+        let what = match token {
+            Token::End => "end of file".to_string(),
+            Token::Op(o) if o.len() == 1 => format!("'{o}'"),
+            Token::Op(o) => o.to_string(),
+            Token::Ident(w) if is_keyword(w) => w.to_string(),
+            Token::Ident(_) => "IDENT".to_string(),
+            Token::Field(_) => "FIELD".to_string(),
+            Token::Format(_) => "FORMAT".to_string(),
+            Token::Number(_) => "LITERAL".to_string(),
+            Token::Quote => "QQSTRING_START".to_string(),
+        };
+        self.error_at(format!("syntax error, unexpected {what}"), at)
+    }
+
+    fn metadata(&self, meta: &Expr, at: usize) -> Result<Value> {
+        match meta.constant() {
+            Some(v @ Value::Obj(_)) => Ok(v),
+            Some(_) => Err(self.error_at("Module metadata must be an object", at)),
+            None => Err(self.error_at("Module metadata must be constant", at)),
+        }
+    }
+
+    fn import(&mut self) -> Result<Option<Import>> {
+        let at = self.start()?;
+        let include = self.is_word("include")?;
+        if !include && !self.is_word("import")? {
+            return Ok(None);
+        }
+        self.next()?;
+        if self.peek()? != Token::Quote {
+            return Err(self.unexpected());
+        }
+        let Expr::Const(Value::Str(path)) = self.string(None)? else {
+            return Err(self.error_at("Import path must be constant", at));
+        };
+        let (mut alias, mut is_data) = (None, false);
+        if !include {
+            self.expect_word("as")?;
+            is_data = self.take_op("$")?;
+            alias = Some(self.ident()?.to_string());
+        }
+        let mut meta = None;
+        if !self.is_op(";")? {
+            let expr = self.pipe()?;
+            meta = Some(self.metadata(&expr, at)?);
+        }
+        self.expect(";")?;
+        Ok(Some(Import { path: path.to_string(), alias, is_data, meta }))
+    }
+
+    /// A name that is no keyword.
+    fn ident(&mut self) -> Result<&'a str> {
+        match self.peek()? {
+            Token::Ident(w) if !is_keyword(w) => {
+                self.next()?;
+                Ok(w)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A name after `$`, where keywords are names too.
+    pub fn any_name(&mut self) -> Result<&'a str> {
+        match self.peek()? {
+            Token::Ident(w) => {
+                self.next()?;
+                Ok(w)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    pub fn def(&mut self) -> Result<Def> {
+        self.expect_word("def")?;
+        let name = self.ident()?.to_string();
+        let mut params = Vec::new();
+        if self.take_op("(")? {
+            loop {
+                let is_var = self.take_op("$")?;
+                let name = if is_var { self.any_name()? } else { self.ident()? };
+                params.push(Param { name: name.to_string(), is_var });
+                if !self.take_op(";")? {
+                    break;
+                }
+            }
+            self.expect(")")?;
+        }
+        self.expect(":")?;
+        let body = self.pipe()?;
+        self.expect(";")?;
+        Ok(Def { name, params, body })
+    }
+
+    /// Runs `f` one level deeper.
+    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error_at("syntax error, program nested too deeply", self.at));
+        }
+        self.depth += 1;
+        let out = f(self);
+        self.depth -= 1;
+        out
+    }
+
+    /// A whole expression.
+    pub fn pipe(&mut self) -> Result<Expr> {
+        self.nested(|p| {
+            let mut stages = vec![p.comma()?];
+            while p.take_op("|")? {
+                stages.push(p.comma()?);
+            }
+            Ok(joined(stages))
+        })
+    }
+
+    fn comma(&mut self) -> Result<Expr> {
+        let first = self.item()?;
+        if !self.is_op(",")? {
+            return Ok(first);
+        }
+        let mut all = vec![first];
+        while self.take_op(",")? {
+            all.push(self.item()?);
+        }
+        Ok(Expr::Comma(all))
+    }
+
+    /// What commas separate: operators, or a binding of their result.
+    fn item(&mut self) -> Result<Expr> {
+        let source = self.binary(2)?;
+        if !self.take_word("as")? {
+            return Ok(source);
+        }
+        let patterns = self.patterns()?;
+        self.expect("|")?;
+        let body = self.pipe()?;
+        Ok(Expr::As(Box::new(source), patterns, Box::new(body)))
+    }
+
+    /// Operators of level `min` and tighter.
+    pub fn binary(&mut self, min: u8) -> Result<Expr> {
+        let mut left = self.operand()?;
+        // The level of the last operator if that level does not group.
+        let mut closed = None;
+        let mut chain = 0;
+        while let Some((level, op)) = self.operator()? {
+            if level < min {
+                break;
+            }
+            if closed == Some(level) {
+                return Err(self.unexpected());
+            }
+            chain += 1;
+            if chain > MAX_CHAIN {
+                return Err(self.error_at("syntax error, program nested too deeply", self.at));
+            }
+            self.next()?;
+            // `//` groups to the right.
+            let right_min = if level == 2 { 2 } else { level + 1 };
+            let right = self.nested(|p| p.binary(right_min))?;
+            closed = matches!(level, 3 | 6).then_some(level);
+            left = op.build(left, right);
+        }
+        Ok(left)
+    }
+
+    fn operator(&self) -> Result<Option<(u8, Op)>> {
+        let op = match self.peek()? {
+            Token::Op(o) => o,
+            Token::Ident("and") => return Ok(Some((5, Op::And))),
+            Token::Ident("or") => return Ok(Some((4, Op::Or))),
+            _ => return Ok(None),
+        };
+        let assign = |op| (3, Op::Assign(op));
+        let bin = |level, op| (level, Op::Binary(op));
+        Ok(Some(match op {
+            "//" => (2, Op::Alt),
+            "=" => assign(AssignOp::Set),
+            "|=" => assign(AssignOp::Update),
+            "//=" => assign(AssignOp::Alt),
+            "+=" => assign(AssignOp::Arith(BinOp::Add)),
+            "-=" => assign(AssignOp::Arith(BinOp::Sub)),
+            "*=" => assign(AssignOp::Arith(BinOp::Mul)),
+            "/=" => assign(AssignOp::Arith(BinOp::Div)),
+            "%=" => assign(AssignOp::Arith(BinOp::Mod)),
+            "==" => bin(6, BinOp::Eq),
+            "!=" => bin(6, BinOp::Ne),
+            "<" => bin(6, BinOp::Lt),
+            "<=" => bin(6, BinOp::Le),
+            ">" => bin(6, BinOp::Gt),
+            ">=" => bin(6, BinOp::Ge),
+            "+" => bin(7, BinOp::Add),
+            "-" => bin(7, BinOp::Sub),
+            "*" => bin(8, BinOp::Mul),
+            "/" => bin(8, BinOp::Div),
+            "%" => bin(8, BinOp::Mod),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn operand(&mut self) -> Result<Expr> {
+        match self.peek()? {
+            Token::Op("-") => {
+                self.next()?;
+                let e = self.nested(|p| p.binary(8))?;
+                Ok(negated(e))
+            }
+            Token::Ident("def") => {
+                let def = self.nested(Parser::def)?;
+                let rest = self.pipe()?;
+                Ok(Expr::Def(Rc::new(def), Box::new(rest)))
+            }
+            Token::Ident("label") => {
+                self.next()?;
+                self.expect("$")?;
+                let name = self.any_name()?.to_string();
+                self.expect("|")?;
+                Ok(Expr::Label(name, Box::new(self.pipe()?)))
+            }
+            _ => self.term(),
+        }
+    }
+
+    /// Patterns separated by `?//`.
+    pub fn patterns(&mut self) -> Result<Vec<Pattern>> {
+        let mut all = vec![self.pattern()?];
+        while self.take_op("?//")? {
+            all.push(self.pattern()?);
+        }
+        Ok(all)
+    }
+
+    fn pattern(&mut self) -> Result<Pattern> {
+        if self.take_op("$")? {
+            return Ok(Pattern::Var(self.any_name()?.to_string()));
+        }
+        if self.take_op("[")? {
+            let mut items = Vec::new();
+            loop {
+                items.push(self.nested(Parser::pattern)?);
+                if !self.take_op(",")? {
+                    break;
+                }
+            }
+            self.expect("]")?;
+            return Ok(Pattern::Array(items));
+        }
+        self.expect("{")?;
+        let mut fields = Vec::new();
+        loop {
+            fields.push(self.field_pattern()?);
+            if !self.take_op(",")? {
+                break;
+            }
+        }
+        self.expect("}")?;
+        Ok(Pattern::Object(fields))
+    }
+
+    fn field_pattern(&mut self) -> Result<(PatternKey, Option<Pattern>)> {
+        let key = match self.peek()? {
+            Token::Op("$") => {
+                self.next()?;
+                let name = self.any_name()?.to_string();
+                if !self.is_op(":")? {
+                    return Ok((PatternKey::Var(name), None));
+                }
+                PatternKey::Var(name)
+            }
+            Token::Ident(w) => {
+                self.next()?;
+                PatternKey::Expr(Expr::Const(w.into()))
+            }
+            Token::Quote => PatternKey::Expr(self.string(None)?),
+            Token::Format(f) => {
+                self.next()?;
+                if self.peek()? != Token::Quote {
+                    return Err(self.unexpected());
+                }
+                PatternKey::Expr(self.string(Some(f))?)
+            }
+            Token::Op("(") => {
+                let at = self.start()?;
+                self.next()?;
+                let e = self.pipe()?;
+                self.expect(")")?;
+                self.check_key(&e, at)?;
+                PatternKey::Expr(e)
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.expect(":")?;
+        Ok((key, Some(self.nested(Parser::pattern)?)))
+    }
+}
+
+/// Stages of a pipe as one expression.
+pub fn joined(mut stages: Vec<Expr>) -> Expr {
+    if stages.len() > 1 {
+        return Expr::Pipe(stages);
+    }
+    stages.pop().unwrap_or(Expr::Id)
+}
+
+enum Op {
+    Alt,
+    And,
+    Or,
+    Assign(AssignOp),
+    Binary(BinOp),
+}
+
+impl Op {
+    fn build(self, left: Expr, right: Expr) -> Expr {
+        let (l, r) = (Box::new(left), Box::new(right));
+        match self {
+            Op::Alt => Expr::Alt(l, r),
+            Op::And => Expr::And(l, r),
+            Op::Or => Expr::Or(l, r),
+            Op::Assign(op) => Expr::Assign(op, l, r),
+            Op::Binary(op) => Expr::Binary(op, l, r),
+        }
+    }
+}
+
+/// `-e`, at once for number literals.
+pub fn negated(e: Expr) -> Expr {
+    match e {
+        Expr::Const(Value::Num(n)) => Expr::Const(Value::Num(-n)),
+        Expr::Const(Value::Lit(l)) => Expr::Const(Value::Lit(Rc::new(l.negated()))),
+        other => Expr::Neg(Box::new(other)),
+    }
+}
+
+pub fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "as" | "import"
+            | "include"
+            | "module"
+            | "def"
+            | "if"
+            | "then"
+            | "else"
+            | "elif"
+            | "end"
+            | "reduce"
+            | "foreach"
+            | "try"
+            | "catch"
+            | "label"
+            | "and"
+            | "or"
+            | "__loc__"
+    )
+}

@@ -1,0 +1,214 @@
+//! Functions: definitions, calls, and the built-in ones.
+//!
+//! Built-in functions written in jq are expanded where they are called, their parameters too, so
+//! they cost no calls. (They do not call themselves; those that recurse do it by an inner
+//! definition, which is compiled as any other.)
+
+use super::code::{CallSite, Callee, Func, NativeSite, Op, Operand, Slot};
+use super::compile::{Binding, CompileError, Compiler, Result, Scope};
+use crate::builtins::Native;
+use crate::lang::ast::{Def, Expr};
+use crate::value::Value;
+
+/// What a called name stands for.
+enum Found<'a, 's> {
+    Callee(Callee),
+    Inline(&'a Expr, &'s Scope<'a>),
+}
+
+impl<'a> Compiler<'a> {
+    /// Compiles a definition and brings it into sight.
+    pub fn define(&mut self, def: &'a Def, scope: &Scope<'a>) -> Result<Scope<'a>> {
+        let id = self.reserve();
+        let outer = scope.with(Binding::Func {
+            name: def.name.clone(),
+            arity: def.params.len(),
+            depth: self.depth(),
+            id,
+        });
+        self.function(id, def, &outer)?;
+        Ok(outer)
+    }
+
+    /// Compiles a module's definition and brings it into sight; gives its number too, by which
+    /// it can be known under other names.
+    pub fn define_global(&mut self, def: &'a Def, scope: &Scope<'a>) -> Result<(u32, Scope<'a>)> {
+        let id = self.reserve();
+        let (name, arity) = (def.name.clone(), def.params.len());
+        let outer = scope.with(Binding::GlobalFunc { name, arity, id });
+        self.function(id, def, &outer)?;
+        Ok((id, outer))
+    }
+
+    fn reserve(&mut self) -> u32 {
+        self.program.funcs.push(Func::default());
+        self.program.funcs.len() as u32 - 1
+    }
+
+    fn function(&mut self, id: u32, def: &'a Def, scope: &Scope<'a>) -> Result {
+        self.begin();
+        let mut inner = scope.clone();
+        for (at, p) in def.params.iter().enumerate() {
+            inner = inner.with(Binding::Param {
+                name: p.name.clone(),
+                depth: self.depth(),
+                at: at as u16,
+            });
+        }
+        for (at, p) in def.params.iter().enumerate().filter(|(_, p)| p.is_var) {
+            self.emit(Op::Dup);
+            self.emit(Op::NestInc);
+            let callee = Callee::Param { level: 0, at: at as u16 };
+            self.emit_call(callee, Vec::new());
+            self.emit(Op::NestDec);
+            let slot;
+            (slot, inner) = self.declare(&p.name, &inner);
+            self.emit(Op::StoreVar(slot));
+        }
+        self.expr(&def.body, &inner)?;
+        self.emit(Op::Ret);
+        self.end(id);
+        Ok(())
+    }
+
+    fn emit_call(&mut self, callee: Callee, args: Vec<Callee>) {
+        self.program.calls.push(CallSite { callee, args });
+        self.emit(Op::Call(self.program.calls.len() as u32 - 1));
+    }
+
+    fn find<'s>(&self, name: &str, arity: usize, scope: &'s Scope<'a>) -> Option<Found<'a, 's>> {
+        scope.find(|b| match b {
+            Binding::Func { name: n, arity: a, depth, id } if n == name && *a == arity => {
+                let level = self.level(*depth);
+                Some(Found::Callee(Callee::Func { id: *id, level }))
+            }
+            Binding::GlobalFunc { name: n, arity: a, id } if n == name && *a == arity => {
+                Some(Found::Callee(Callee::Global { id: *id }))
+            }
+            Binding::Param { name: n, depth, at } if n == name && arity == 0 => {
+                let level = self.level(*depth);
+                Some(Found::Callee(Callee::Param { level, at: *at }))
+            }
+            Binding::Inline { name: n, expr, scope } if *n == name && arity == 0 => {
+                Some(Found::Inline(expr, scope))
+            }
+            _ => None,
+        })
+    }
+
+    pub fn call(&mut self, name: &str, args: &'a [Expr], at: usize, scope: &Scope<'a>) -> Result {
+        match self.find(name, args.len(), scope) {
+            Some(Found::Callee(callee)) => {
+                let args = args.iter().map(|e| self.closure(e, scope)).collect::<Result<_>>()?;
+                self.emit_call(callee, args);
+                Ok(())
+            }
+            Some(Found::Inline(expr, scope)) => {
+                let scope = scope.clone();
+                self.expr(expr, &scope)
+            }
+            None => self.builtin(name, args, at, scope),
+        }
+    }
+
+    /// An argument that is passed unevaluated.
+    fn closure(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result<Callee> {
+        if let Expr::Call(name, args, _) = e
+            && args.is_empty()
+        {
+            match self.find(name, 0, scope) {
+                Some(Found::Callee(callee)) => return Ok(callee),
+                Some(Found::Inline(expr, scope)) => {
+                    let scope = scope.clone();
+                    return self.closure(expr, &scope);
+                }
+                None => {}
+            }
+        }
+        let id = self.reserve();
+        self.begin();
+        self.expr(e, scope)?;
+        self.emit(Op::Ret);
+        self.end(id);
+        Ok(Callee::Func { id, level: 0 })
+    }
+
+    pub fn native(&mut self, native: Option<Native>, args: Vec<Operand>) {
+        if let Some(native) = native {
+            self.program.natives.push(NativeSite { native, args });
+            self.emit(Op::Native(self.program.natives.len() as u32 - 1));
+        }
+    }
+
+    fn builtin(&mut self, name: &str, args: &'a [Expr], at: usize, scope: &Scope<'a>) -> Result {
+        match (name, args) {
+            ("empty", []) => self.emit(Op::Backtrack),
+            ("recurse", []) => self.emit(Op::Recurse),
+            ("error", [e]) => {
+                self.expr(e, scope)?;
+                self.native(self.library.native("error", 0), Vec::new());
+            }
+            ("select", [e]) => {
+                self.aside(e, scope)?;
+                self.emit(Op::BacktrackFalse);
+            }
+            ("first", [e]) => {
+                let mark = self.slot();
+                self.emit(Op::Mark(mark));
+                self.expr(e, scope)?;
+                self.emit(Op::Cut(mark));
+            }
+            ("path", [e]) => self.path(e, scope)?,
+            ("getpath", [e]) => {
+                let mut args = self.args([e].into_iter(), scope)?;
+                self.emit(Op::GetPath(args.pop().unwrap_or(Operand::Stack)));
+            }
+            ("range", [from, to, rest @ ..]) if rest.len() < 2 => {
+                self.argument(from, scope)?;
+                self.argument(to, scope)?;
+                rest.iter().try_for_each(|e| self.argument(e, scope))?;
+                self.emit(Op::Range(!rest.is_empty()));
+            }
+            ("builtins", []) => {
+                let all = self.library.names().into_iter().map(Value::str).collect();
+                self.emit(Op::Const(all));
+            }
+            _ => {
+                if let Some(native) = self.library.native(name, args.len()) {
+                    let args = self.args(args.iter(), scope)?;
+                    self.native(Some(native), args);
+                } else if let Some(def) = self.library.def(name, args.len()) {
+                    self.expand(def, args, scope)?;
+                } else {
+                    let message = format!("{name}/{} is not defined", args.len());
+                    return Err(CompileError { message, at });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compiles the body of a built-in definition in place.
+    fn expand(&mut self, def: &'a Def, args: &'a [Expr], scope: &Scope<'a>) -> Result {
+        let mut inner = Scope::default();
+        for (p, expr) in def.params.iter().zip(args) {
+            if p.is_var {
+                // `$`-parameters are evaluated once; every output runs the body.
+                match self.simple(expr, scope) {
+                    Some(Operand::Const(value)) => {
+                        inner = inner.with(Binding::Global { name: p.name.clone(), value });
+                    }
+                    _ => {
+                        self.aside(expr, scope)?;
+                        let slot: Slot;
+                        (slot, inner) = self.declare(&p.name, &inner);
+                        self.emit(Op::StoreVar(slot));
+                    }
+                }
+            } else {
+                inner = inner.with(Binding::Inline { name: &p.name, expr, scope: scope.clone() });
+            }
+        }
+        self.expr(&def.body, &inner)
+    }
+}

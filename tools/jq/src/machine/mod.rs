@@ -1,0 +1,44 @@
+//! The machine that runs programs: compiled code with backtracking.
+//!
+//! A filter's outputs are the ways its code can go. Where there is more than one way the code
+//! leaves a *fork*: a record of how to go on, and of the state to go back to. Asking for the next
+//! output backtracks to the latest fork; an error unwinds forks until one catches it. Everything
+//! lives on heap stacks, so recursion in a program is bounded by memory only, and calls in tail
+//! position take no room.
+//!
+//! | file | what |
+//! |---|---|
+//! | `code` | the instructions |
+//! | `compile` | from syntax tree to instructions: scopes, control flow |
+//! | `calls` | the part of it about functions, built-in ones expanded in place |
+//! | `update` | the part of it about assignments |
+//! | `stack` | values, frames and forks |
+//! | `track` | the path of the current value, inside `path(...)` |
+//! | `run` | the loop over instructions |
+//! | `unwind` | going back: the next way, or a handler |
+
+mod calls;
+mod code;
+mod compile;
+mod run;
+mod stack;
+mod track;
+mod unwind;
+mod update;
+
+pub use code::Program;
+pub use compile::{Binding, CompileError, Compiler, Scope};
+pub use run::Machine;
+
+use crate::value::Value;
+
+/// Why a program stopped without an output.
+#[derive(Debug)]
+pub enum Stop {
+    /// An error that nothing caught.
+    Error(Value),
+    /// `break` without its label.
+    Break,
+    /// `halt`, `halt_error`: the host knows the status.
+    Halt,
+}

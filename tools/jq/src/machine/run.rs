@@ -1,0 +1,514 @@
+//! The loop over instructions.
+
+use std::rc::Rc;
+
+use super::Stop;
+use super::code::{Callee, Op, Operand, Program};
+use super::stack::{Closure, Frame, Kind, NONE, Stacks, Walk};
+use super::track::Track;
+use crate::builtins::{self, Host};
+use crate::value::{
+    Items, Map, Value, cut, delete_paths, get_path, index, set_path, slice_key, take_path,
+};
+
+/// Why an instruction does not lead to the next one.
+#[derive(Debug)]
+pub enum Leave {
+    /// There is no (more) output this way.
+    Back,
+    Error(Value),
+    Break(u32),
+    Halt,
+    Output(Value),
+}
+
+impl From<Value> for Leave {
+    fn from(v: Value) -> Leave {
+        Leave::Error(v)
+    }
+}
+
+type Step = Result<(), Leave>;
+
+/// Deepest recursion; some 300 MB of frames.
+const MAX_FRAMES: usize = 1 << 23;
+
+/// Most arguments of a native function.
+const MAX_ARGS: usize = 4;
+
+/// A running program.
+pub struct Machine<'p> {
+    pub program: &'p Program,
+    pub stacks: Stacks,
+    pub next_label: u32,
+    /// How many finished `try` bodies lie between the error on its way and where it began.
+    pub outside: u32,
+    started: bool,
+}
+
+impl<'p> Machine<'p> {
+    /// A machine that will give the program's outputs for `input`.
+    pub fn new(program: &'p Program, input: Value) -> Machine<'p> {
+        let mut stacks = Stacks::new();
+        let locals = program.funcs.first().map_or(0, |f| f.locals);
+        let frame = Frame { env: NONE, ret_pc: 0, ret_frame: NONE, locals: 0, closures: 0 };
+        stacks.enter(frame, locals);
+        stacks.push(input);
+        Machine { program, stacks, next_label: 0, outside: 0, started: false }
+    }
+
+    /// The next output; `None` at the end, which is also reached after an error.
+    pub fn next(&mut self, host: &mut Host<'_>) -> Option<Result<Value, Stop>> {
+        let mut pc = self.program.funcs.first()?.entry;
+        let mut leave = std::mem::replace(&mut self.started, true).then_some(Leave::Back);
+        let program = self.program;
+        loop {
+            match leave.take() {
+                None => {}
+                Some(Leave::Output(v)) => return Some(Ok(v)),
+                Some(Leave::Halt) => return Some(Err(Stop::Halt)),
+                Some(raised) => match self.unwind(raised) {
+                    Ok(Some(to)) => pc = to,
+                    Ok(None) => return None,
+                    Err(stop) => return Some(Err(stop)),
+                },
+            }
+            while let Some(op) = program.code.get(pc as usize) {
+                pc += 1;
+                if let Err(l) = self.step(op, &mut pc, host) {
+                    leave = Some(l);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn operand(&mut self, o: &Operand, input: &Value) -> Result<Value, Leave> {
+        Ok(match o {
+            Operand::Stack => self.stacks.pop(),
+            Operand::Input => input.clone(),
+            Operand::Const(v) => v.clone(),
+            Operand::Var(slot) => self.stacks.var(*slot).clone(),
+            Operand::Field(k) => index(input, k)?,
+        })
+    }
+
+    #[inline]
+    fn step(&mut self, op: &Op, pc: &mut u32, host: &mut Host<'_>) -> Step {
+        let s = &mut self.stacks;
+        match op {
+            Op::Const(v) => {
+                s.pop();
+                s.push(v.clone());
+            }
+            Op::Dup => s.push(s.peek().clone()),
+            Op::Pop => {
+                s.pop();
+            }
+            Op::SubBegin => {
+                s.push(s.peek().clone());
+                s.nest(true);
+            }
+            Op::SubEnd => {
+                s.nest(false);
+                let (result, input) = (s.pop(), s.pop());
+                s.push(result);
+                s.push(input);
+            }
+            Op::NestInc => s.nest(true),
+            Op::NestDec => s.nest(false),
+            Op::Index(opt) => {
+                let (t, k) = (s.pop(), s.pop());
+                self.index(&t, &k, *opt)?;
+            }
+            Op::IndexBy(k, opt) => {
+                let t = s.pop();
+                match k {
+                    Operand::Const(k) => self.index(&t, k, *opt)?,
+                    k => {
+                        let k = self.operand(k, &Value::Null)?;
+                        self.index(&t, &k, *opt)?;
+                    }
+                }
+            }
+            Op::SliceKey => {
+                let (input, end, start) = (s.pop(), s.pop(), s.pop());
+                s.push(slice_key(start, end));
+                s.push(input);
+            }
+            Op::Each(opt) => return self.each(*opt, *pc),
+            Op::Recurse => {
+                let v = s.pop();
+                if !s.intact(&v) {
+                    return Err(self.lost("iterate through", None, &v));
+                }
+                if is_open(&v) {
+                    let walk = Walk { last: Some(v.clone()), ..Walk::default() };
+                    s.fork(Kind::Recurse { walk: Box::new(walk), pc: *pc });
+                }
+                s.push(v);
+            }
+            Op::LoadVar(slot) => {
+                s.pop();
+                let v = s.var(*slot).clone();
+                s.push(v);
+            }
+            Op::TakeVar(slot) => {
+                s.pop();
+                let v = std::mem::replace(s.var(*slot), Value::Null);
+                s.push(v);
+            }
+            Op::PushTake(slot) => {
+                let v = std::mem::replace(s.var(*slot), Value::Null);
+                s.push(v);
+            }
+            Op::StoreVar(slot) => {
+                let v = s.pop();
+                *s.var(*slot) = v;
+            }
+            Op::ClearVar(slot) => *s.var(*slot) = Value::Null,
+            Op::InitArray(slot) => *s.var(*slot) = Value::arr(Vec::new()),
+            Op::Append(slot) => {
+                let v = s.pop();
+                add_item(s.var(*slot), v);
+                return Err(Leave::Back);
+            }
+            Op::Jump(to) => *pc = *to,
+            Op::JumpFalse(to) => {
+                if !s.pop().truthy() {
+                    *pc = *to;
+                }
+            }
+            Op::Backtrack => return Err(Leave::Back),
+            Op::BacktrackFalse => {
+                if !s.pop().truthy() {
+                    return Err(Leave::Back);
+                }
+            }
+            Op::Fork(to) => s.fork(Kind::Alt(*to)),
+            Op::TryBegin(to) => s.fork(Kind::Try(*to)),
+            Op::TryEnd(to) => {
+                let own = |f: &Kind| matches!(f, Kind::Try(t) if t == to);
+                match s.forks.last() {
+                    // The body cannot give more, so nothing is left to catch.
+                    Some(f) if own(&f.kind) => s.cut(s.forks.len() - 1),
+                    _ => s.fork(Kind::TryDone),
+                }
+            }
+            Op::AltBegin(to, slot) => {
+                *s.var(*slot) = Value::Bool(false);
+                let place = s.place(*slot);
+                s.fork(Kind::Or(*to, place));
+            }
+            Op::AltFound(to, slot) => {
+                if !s.peek().truthy() {
+                    return Err(Leave::Back);
+                }
+                *s.var(*slot) = Value::Bool(true);
+                let place = s.place(*slot);
+                let own = |f: &Kind| matches!(f, Kind::Or(t, p) if t == to && *p == place);
+                if s.forks.last().is_some_and(|f| own(&f.kind)) {
+                    s.cut(s.forks.len() - 1);
+                }
+            }
+            Op::PatternAlt(to) => s.fork(Kind::PatternAlt(*to)),
+            Op::Label(slot) => {
+                *s.var(*slot) = Value::Num(f64::from(self.next_label));
+                s.fork(Kind::Label(self.next_label));
+                self.next_label = self.next_label.wrapping_add(1);
+            }
+            Op::Break(slot) => {
+                let id = s.var(*slot).as_num().unwrap_or_default() as u32;
+                return Err(Leave::Break(id));
+            }
+            Op::Mark(slot) => {
+                let len = s.forks.len();
+                *s.var(*slot) = Value::int(len);
+            }
+            Op::Cut(slot) => {
+                let len = s.var(*slot).as_num().unwrap_or_default() as usize;
+                s.cut(len);
+            }
+            Op::NewObject => {
+                let input = s.pop();
+                s.push(Value::obj(Map::default()));
+                s.push(input);
+            }
+            Op::Insert(k, v) => {
+                let input = s.pop();
+                let v = self.operand(v, &input)?;
+                let k = self.operand(k, &input)?;
+                let Value::Str(k) = k else {
+                    return Err(Value::str(format!(
+                        "Cannot use {} ({}) as object key",
+                        k.type_name(),
+                        cut(&k, 14)
+                    ))
+                    .into());
+                };
+                let s = &mut self.stacks;
+                let mut o = s.pop();
+                if let Value::Obj(o) = &mut o {
+                    Rc::make_mut(o).insert(k, v);
+                }
+                s.push(o);
+                s.push(input);
+            }
+            Op::Binary(op, a, b) => {
+                let input = s.pop();
+                let on_stack = matches!(a, Operand::Stack).then(|| s.pop());
+                let b = self.operand(b, &input)?;
+                let a = match (on_stack, a) {
+                    (Some(a), _) => a,
+                    (None, Operand::Input) => input,
+                    (None, other) => self.operand(other, &input)?,
+                };
+                self.stacks.push(builtins::binary(*op, a, b)?);
+            }
+            Op::Negate => {
+                let v = s.pop();
+                s.push(builtins::negate(v)?);
+            }
+            Op::Text(site) => return self.text(*site),
+            Op::Native(site) => return self.native(*site, host),
+            Op::Range(stepped) => return self.range(*stepped, *pc),
+            Op::Call(site) => return self.call(*site, pc, false),
+            Op::TailCall(site) => return self.call(*site, pc, true),
+            Op::Ret => {
+                if let Some(frame) = s.frames.get(s.frame as usize).copied() {
+                    s.leave(frame);
+                    s.frame = frame.ret_frame;
+                    *pc = frame.ret_pc;
+                }
+            }
+            Op::PathBegin => {
+                let v = s.peek().clone();
+                s.track = Some(Rc::new(Track::new(v, s.track.take())));
+            }
+            Op::PathEnd => {
+                let v = s.pop();
+                if !s.intact(&v) {
+                    let shown = cut(&v, 29);
+                    return Err(
+                        Value::str(format!("Invalid path expression with result {shown}")).into()
+                    );
+                }
+                if let Some(t) = s.track.take() {
+                    s.track.clone_from(&t.outer);
+                    s.push(t.to_value());
+                }
+            }
+            Op::GetPath(path) => {
+                let input = s.pop();
+                let path = self.operand(path, &input)?;
+                return self.get_path(&input, &path);
+            }
+            Op::SetPath(state, path, value) => {
+                let (path, value) = (s.var(*path).clone(), s.var(*value).clone());
+                self.put(*state, &path, value)?;
+                return Err(Leave::Back);
+            }
+            Op::TakePath(state, path) => {
+                let path = s.var(*path).clone();
+                let keys = path.as_arr().unwrap_or_default();
+                let v = take_path(s.var(*state), keys)?;
+                s.push(v);
+            }
+            Op::PutPath(state, path) => {
+                let value = s.pop();
+                let path = s.var(*path).clone();
+                self.put(*state, &path, value)?;
+                return Err(Leave::Back);
+            }
+            Op::AddTo(list, v) => {
+                let v = s.var(*v).clone();
+                add_item(s.var(*list), v);
+                return Err(Leave::Back);
+            }
+            Op::DeletePaths(state, gone) => {
+                s.pop();
+                let gone = std::mem::replace(s.var(*gone), Value::Null);
+                let v = std::mem::replace(s.var(*state), Value::Null);
+                s.push(delete_paths(v, &gone)?);
+            }
+            Op::Emit => return Err(Leave::Output(s.pop())),
+        }
+        Ok(())
+    }
+
+    /// jq's message for accesses to what is no path.
+    fn lost(&self, action: &str, key: Option<&Value>, t: &Value) -> Leave {
+        let of = key.map(|k| format!(" {} of", cut(k, 14))).unwrap_or_default();
+        Leave::Error(Value::str(format!(
+            "Invalid path expression near attempt to {action}{of} {}",
+            cut(t, 29)
+        )))
+    }
+
+    fn index(&mut self, t: &Value, k: &Value, opt: bool) -> Step {
+        if !self.stacks.intact(t) {
+            return Err(self.lost("access element", Some(k), t));
+        }
+        let v = match index(t, k) {
+            Ok(v) => v,
+            Err(_) if opt => return Err(Leave::Back),
+            Err(e) => return Err(e.into()),
+        };
+        self.stacks.follow(k, &v);
+        self.stacks.push(v);
+        Ok(())
+    }
+
+    fn each(&mut self, opt: bool, pc: u32) -> Step {
+        let s = &mut self.stacks;
+        let v = s.pop();
+        if !s.intact(&v) {
+            return Err(self.lost("iterate through", None, &v));
+        }
+        match v {
+            Value::Arr(items) => s.fork(Kind::Array { items, next: 0, pc }),
+            Value::Obj(map) => s.fork(Kind::Object { map, next: 0, pc }),
+            _ if opt => {}
+            other => {
+                let message =
+                    format!("Cannot iterate over {} ({})", other.type_name(), cut(&other, 14));
+                return Err(Value::str(message).into());
+            }
+        }
+        Err(Leave::Back)
+    }
+
+    fn range(&mut self, stepped: bool, pc: u32) -> Step {
+        let s = &mut self.stacks;
+        s.pop();
+        let step = if stepped { s.pop().as_num() } else { Some(1.0) };
+        let (end, next) = (s.pop().as_num(), s.pop().as_num());
+        let (Some(step), Some(end), Some(next)) = (step, end, next) else {
+            return Err(Value::from("Range bounds must be numeric").into());
+        };
+        if step != 0.0 {
+            s.fork(Kind::Range { next, end, step, pc });
+        }
+        Err(Leave::Back)
+    }
+
+    fn text(&mut self, site: u32) -> Step {
+        let Some(site) = self.program.texts.get(site as usize) else { return Ok(()) };
+        self.stacks.pop();
+        let mut out = String::new();
+        for part in &site.parts {
+            match part {
+                Some(t) => out.push_str(t),
+                None => {
+                    let v = self.stacks.pop();
+                    let name = site.format.as_deref().unwrap_or("text");
+                    builtins::format_into(&mut out, &v, name)?;
+                }
+            }
+        }
+        self.stacks.push(Value::str(out));
+        Ok(())
+    }
+
+    fn native(&mut self, site: u32, host: &mut Host<'_>) -> Step {
+        let Some(site) = self.program.natives.get(site as usize) else { return Ok(()) };
+        let input = self.stacks.pop();
+        let mut args = [const { Value::Null }; MAX_ARGS];
+        for (o, arg) in site.args.iter().zip(&mut args) {
+            *arg = self.operand(o, &input)?;
+        }
+        match (site.native.run)(host, input, &mut args) {
+            Ok(v) => self.stacks.push(v),
+            Err(_) if host.halted.is_some() => return Err(Leave::Halt),
+            Err(e) => return Err(e.into()),
+        }
+        Ok(())
+    }
+
+    fn closure(&self, callee: Callee) -> Closure {
+        let s = &self.stacks;
+        match callee {
+            Callee::Func { id, level } => Closure { func: id, env: s.env(level) },
+            Callee::Global { id } => Closure { func: id, env: NONE },
+            Callee::Param { level, at } => {
+                let frame = s.frames.get(s.env(level) as usize);
+                let place = frame.map_or(0, |f| f.closures as usize) + at as usize;
+                s.closures.get(place).copied().unwrap_or(Closure { func: 0, env: NONE })
+            }
+        }
+    }
+
+    fn call(&mut self, site: u32, pc: &mut u32, tail: bool) -> Step {
+        let Some(site) = self.program.calls.get(site as usize) else { return Ok(()) };
+        let callee = self.closure(site.callee);
+        let mut args = [Closure { func: 0, env: NONE }; 8];
+        let few = site.args.len() <= args.len();
+        let mut more = Vec::new();
+        for (i, c) in site.args.iter().enumerate() {
+            let closure = self.closure(*c);
+            match args.get_mut(i) {
+                Some(a) if few => *a = closure,
+                _ => more.push(closure),
+            }
+        }
+        let args = if few { &args[..site.args.len()] } else { &more };
+        let s = &mut self.stacks;
+        if s.frames.len() >= MAX_FRAMES {
+            return Err(Value::from("Recursion too deep").into());
+        }
+        let (mut ret_pc, mut ret_frame) = (*pc, s.frame);
+        if tail && let Some(frame) = s.frames.get(s.frame as usize).copied() {
+            // The callee returns to where this frame would have.
+            (ret_pc, ret_frame) = (frame.ret_pc, frame.ret_frame);
+            s.leave(frame);
+        }
+        let closures = s.closures.len() as u32;
+        s.closures.extend_from_slice(args);
+        let locals = s.locals.len() as u32;
+        let func = self.program.funcs.get(callee.func as usize);
+        let (entry, count) = func.map_or((0, 0), |f| (f.entry, f.locals));
+        s.enter(Frame { env: callee.env, ret_pc, ret_frame, locals, closures }, count);
+        *pc = entry;
+        Ok(())
+    }
+
+    fn get_path(&mut self, input: &Value, path: &Value) -> Step {
+        let Value::Arr(keys) = path else {
+            return Err(Value::from("Path must be specified as an array").into());
+        };
+        let v = get_path(input, keys)?;
+        if self.stacks.tracking() {
+            if !self.stacks.intact(input) {
+                return Err(self.lost("access element", Some(path), input));
+            }
+            for k in keys.iter() {
+                self.stacks.follow(k, &v);
+            }
+        }
+        self.stacks.push(v);
+        Ok(())
+    }
+
+    fn put(&mut self, state: super::code::Slot, path: &Value, value: Value) -> Step {
+        let keys = path.as_arr().unwrap_or_default();
+        let root = std::mem::replace(self.stacks.var(state), Value::Null);
+        *self.stacks.var(state) = set_path(root, keys, value)?;
+        Ok(())
+    }
+}
+
+/// Whether a recursion goes on into the value.
+pub fn is_open(v: &Value) -> bool {
+    match v {
+        Value::Arr(a) => !a.is_empty(),
+        Value::Obj(o) => !o.is_empty(),
+        _ => false,
+    }
+}
+
+fn add_item(list: &mut Value, v: Value) {
+    if let Value::Arr(items) = list {
+        let items: &mut Items = Rc::make_mut(items);
+        items.push(v);
+    }
+}

@@ -1,0 +1,274 @@
+//! Values, frames and forks.
+//!
+//! Values form a linked stack inside a growing array. What a fork can still need stays where it
+//! is: popping such a value only moves the top, and new values go behind it. Values no fork needs
+//! are moved out when popped, so that they have no second owner and can be changed in place.
+//! Frames work the same way.
+
+use std::rc::Rc;
+
+use super::track::Track;
+use crate::value::{Items, Map, Value};
+
+/// No value, no frame.
+pub const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Closure {
+    pub func: u32,
+    /// The frame its definition is in.
+    pub env: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// The frame of the surrounding definition.
+    pub env: u32,
+    pub ret_pc: u32,
+    pub ret_frame: u32,
+    /// Where its variables and parameters begin.
+    pub locals: u32,
+    pub closures: u32,
+}
+
+/// How to go on from a fork.
+#[derive(Debug)]
+pub enum Kind {
+    Alt(u32),
+    Try(u32),
+    /// A `try` body gave an output; errors from here on are not its own.
+    TryDone,
+    /// `a // b` in `a`: where `b` begins, and the variable's place among all variables.
+    Or(u32, usize),
+    PatternAlt(u32),
+    Label(u32),
+    Array {
+        items: Rc<Items>,
+        next: usize,
+        pc: u32,
+    },
+    Object {
+        map: Rc<Map>,
+        next: usize,
+        pc: u32,
+    },
+    Range {
+        next: f64,
+        end: f64,
+        step: f64,
+        pc: u32,
+    },
+    Recurse {
+        walk: Box<Walk>,
+        pc: u32,
+    },
+}
+
+/// A recursion into containers: those it is in with the position of the next child, and the value
+/// given last, whose children come next.
+#[derive(Debug, Default)]
+pub struct Walk {
+    pub open: Vec<(Value, usize)>,
+    pub keys: Vec<Value>,
+    pub last: Option<Value>,
+}
+
+/// A state to go back to.
+#[derive(Debug)]
+pub struct Fork {
+    pub kind: Kind,
+    top: u32,
+    values: u32,
+    frame: u32,
+    frames: u32,
+    locals: u32,
+    closures: u32,
+    pub track: Option<Rc<Track>>,
+}
+
+/// Everything that changes while a program runs.
+#[derive(Debug)]
+pub struct Stacks {
+    values: Vec<(Value, u32)>,
+    top: u32,
+    pub frames: Vec<Frame>,
+    pub locals: Vec<Value>,
+    pub closures: Vec<Closure>,
+    pub frame: u32,
+    pub forks: Vec<Fork>,
+    pub track: Option<Rc<Track>>,
+    /// Lengths that the latest fork protects.
+    value_limit: u32,
+    frame_limit: u32,
+}
+
+impl Stacks {
+    pub fn new() -> Stacks {
+        Stacks {
+            values: Vec::new(),
+            top: NONE,
+            frames: Vec::new(),
+            locals: Vec::new(),
+            closures: Vec::new(),
+            frame: NONE,
+            forks: Vec::new(),
+            track: None,
+            value_limit: 0,
+            frame_limit: 0,
+        }
+    }
+
+    pub fn push(&mut self, v: Value) {
+        self.values.push((v, self.top));
+        self.top = self.values.len() as u32 - 1;
+    }
+
+    /// The compiler keeps pushes and pops in balance; null stands for what cannot happen.
+    pub fn pop(&mut self) -> Value {
+        let at = self.top;
+        if at >= self.value_limit {
+            // Whatever lies above is left from ways that were cut off.
+            self.values.truncate(at as usize + 1);
+            return match self.values.pop() {
+                Some((v, below)) => {
+                    self.top = below;
+                    v
+                }
+                None => Value::Null,
+            };
+        }
+        match self.values.get(at as usize) {
+            Some((v, below)) => {
+                self.top = *below;
+                v.clone()
+            }
+            None => Value::Null,
+        }
+    }
+
+    pub fn peek(&self) -> &Value {
+        self.values.get(self.top as usize).map_or(&Value::Null, |(v, _)| v)
+    }
+
+    /// The frame `level` definitions out.
+    pub fn env(&self, level: u16) -> u32 {
+        let mut at = self.frame;
+        for _ in 0..level {
+            at = self.frames.get(at as usize).map_or(NONE, |f| f.env);
+        }
+        at
+    }
+
+    /// A variable's place among all variables.
+    pub fn place(&self, slot: super::code::Slot) -> usize {
+        let frame = self.env(slot.level) as usize;
+        self.frames.get(frame).map_or(0, |f| f.locals as usize) + slot.at as usize
+    }
+
+    pub fn var(&mut self, slot: super::code::Slot) -> &mut Value {
+        let at = self.place(slot);
+        &mut self.locals[at]
+    }
+
+    /// Whether no fork needs the current frame.
+    pub fn frame_is_free(&self) -> bool {
+        self.frame >= self.frame_limit
+    }
+
+    /// Enters a frame. The closures of its parameters are those from `closures` on, already
+    /// pushed.
+    pub fn enter(&mut self, frame: Frame, locals: u32) {
+        self.frames.push(frame);
+        self.frame = self.frames.len() as u32 - 1;
+        self.locals.resize(self.locals.len() + locals as usize, Value::Null);
+    }
+
+    /// Drops the current frame if no fork needs it.
+    pub fn leave(&mut self, frame: Frame) {
+        if self.frame_is_free() {
+            self.frames.truncate(self.frame as usize);
+            self.locals.truncate(frame.locals as usize);
+            self.closures.truncate(frame.closures as usize);
+        }
+    }
+
+    pub fn fork(&mut self, kind: Kind) {
+        let fork = Fork {
+            kind,
+            top: self.top,
+            values: self.values.len() as u32,
+            frame: self.frame,
+            frames: self.frames.len() as u32,
+            locals: self.locals.len() as u32,
+            closures: self.closures.len() as u32,
+            track: self.track.clone(),
+        };
+        self.value_limit = fork.values;
+        self.frame_limit = fork.frames;
+        self.forks.push(fork);
+    }
+
+    fn update_limits(&mut self) {
+        (self.value_limit, self.frame_limit) =
+            self.forks.last().map_or((0, 0), |f| (f.values, f.frames));
+    }
+
+    /// Forgets the forks from `len` on; the state stays as it is.
+    pub fn cut(&mut self, len: usize) {
+        self.forks.truncate(len);
+        self.update_limits();
+    }
+
+    /// Goes back to the latest fork's state and keeps the fork.
+    pub fn restore(&mut self) {
+        let Some(f) = self.forks.last() else { return };
+        self.values.truncate(f.values as usize);
+        self.top = f.top;
+        self.frame = f.frame;
+        self.frames.truncate(f.frames as usize);
+        self.locals.truncate(f.locals as usize);
+        self.closures.truncate(f.closures as usize);
+        self.track.clone_from(&f.track);
+    }
+
+    /// Drops the latest fork without going back to it.
+    pub fn drop_fork(&mut self) {
+        self.forks.pop();
+        self.update_limits();
+    }
+
+    /// Goes back to the latest fork's state and drops the fork.
+    pub fn resume(&mut self) {
+        self.restore();
+        self.drop_fork();
+    }
+
+    /// Whether `v` may be accessed as far as `path(...)` is concerned.
+    pub fn intact(&self, v: &Value) -> bool {
+        match &self.track {
+            Some(t) if t.nest == 0 => t.at.identical(v),
+            _ => true,
+        }
+    }
+
+    /// Whether paths are being followed.
+    pub fn tracking(&self) -> bool {
+        self.track.as_ref().is_some_and(|t| t.nest == 0)
+    }
+
+    /// Goes to a child, if paths are being followed.
+    pub fn follow(&mut self, key: &Value, v: &Value) {
+        if let Some(t) = &mut self.track
+            && t.nest == 0
+        {
+            Rc::make_mut(t).append(key.clone(), v.clone());
+        }
+    }
+
+    pub fn nest(&mut self, deeper: bool) {
+        if let Some(t) = &mut self.track {
+            let t = Rc::make_mut(t);
+            t.nest = if deeper { t.nest + 1 } else { t.nest.saturating_sub(1) };
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The path of the current value, inside `path(...)`.
+//!
+//! A linked list that forks share: going back is taking the older list.
+
+use std::rc::Rc;
+
+use crate::value::Value;
+
+/// A path, last key first.
+#[derive(Debug)]
+pub struct Node {
+    key: Value,
+    parent: Option<Rc<Node>>,
+}
+
+impl Drop for Node {
+    // One node after the other: a path may be a million keys long.
+    fn drop(&mut self) {
+        let mut next = self.parent.take();
+        while let Some(node) = next {
+            next = Rc::try_unwrap(node).ok().and_then(|mut n| n.parent.take());
+        }
+    }
+}
+
+/// What `path(...)` knows.
+#[derive(Clone, Debug)]
+pub struct Track {
+    path: Option<Rc<Node>>,
+    /// The value at that path; accesses must be to it.
+    pub at: Value,
+    /// How many argument evaluations the current instruction is in; inside them nothing is tracked.
+    pub nest: u32,
+    /// The surrounding `path(...)`.
+    pub outer: Option<Rc<Track>>,
+}
+
+impl Track {
+    pub fn new(at: Value, outer: Option<Rc<Track>>) -> Track {
+        Track { path: None, at, nest: 0, outer }
+    }
+
+    /// Goes to a child.
+    pub fn append(&mut self, key: Value, at: Value) {
+        self.path = Some(Rc::new(Node { key, parent: self.path.take() }));
+        self.at = at;
+    }
+
+    /// The path as an array.
+    pub fn to_value(&self) -> Value {
+        let mut keys = Vec::new();
+        let mut node = &self.path;
+        while let Some(n) = node {
+            keys.push(n.key.clone());
+            node = &n.parent;
+        }
+        keys.reverse();
+        Value::arr(keys)
+    }
+}
+
+impl Drop for Track {
+    fn drop(&mut self) {
+        let mut next = self.outer.take();
+        while let Some(track) = next {
+            next = Rc::try_unwrap(track).ok().and_then(|mut t| t.outer.take());
+        }
+    }
+}

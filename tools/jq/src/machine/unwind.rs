@@ -1,0 +1,177 @@
+//! Going back: to the next way there is, or from an error to what handles it.
+
+use super::Stop;
+use super::run::{Leave, Machine, is_open};
+use super::stack::{Kind, Walk};
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// Goes back to the latest fork that has another way to go, or that handles what was raised.
+    /// Gives the instruction to go on with; `None` where all is done.
+    pub fn unwind(&mut self, raised: Leave) -> Result<Option<u32>, Stop> {
+        let (mut error, mut label) = match raised {
+            Leave::Error(v) => (Some(v), None),
+            Leave::Break(id) => (None, Some(id)),
+            _ => (None, None),
+        };
+        self.outside = 0;
+        loop {
+            let back = error.is_none() && label.is_none();
+            let s = &mut self.stacks;
+            let Some(fork) = s.forks.last_mut() else {
+                return match (error, label) {
+                    (Some(v), _) => Err(Stop::Error(v)),
+                    (None, Some(_)) => Err(Stop::Break),
+                    (None, None) => Ok(None),
+                };
+            };
+            match &mut fork.kind {
+                Kind::Alt(pc) if back => {
+                    let pc = *pc;
+                    s.resume();
+                    return Ok(Some(pc));
+                }
+                Kind::Try(pc) => {
+                    let pc = *pc;
+                    if error.is_some() && self.outside > 0 {
+                        self.outside -= 1;
+                    } else if let Some(v) = error.take() {
+                        s.resume();
+                        s.pop();
+                        s.push(v);
+                        return Ok(Some(pc));
+                    }
+                    s.drop_fork();
+                }
+                Kind::TryDone => {
+                    if error.is_some() {
+                        self.outside += 1;
+                    }
+                    s.drop_fork();
+                }
+                Kind::Or(pc, place) => {
+                    let (pc, place) = (*pc, *place);
+                    if !back || s.locals.get(place).is_some_and(Value::truthy) {
+                        s.drop_fork();
+                        continue;
+                    }
+                    s.resume();
+                    return Ok(Some(pc));
+                }
+                Kind::PatternAlt(pc) => {
+                    let pc = *pc;
+                    if error.is_some() {
+                        s.resume();
+                        return Ok(Some(pc));
+                    }
+                    s.drop_fork();
+                }
+                Kind::Label(id) => {
+                    if label == Some(*id) {
+                        label = None;
+                    }
+                    s.drop_fork();
+                }
+                _ if !back => s.drop_fork(),
+                Kind::Alt(_) => s.drop_fork(),
+                Kind::Array { items, next, pc } => {
+                    let (i, pc) = (*next, *pc);
+                    let Some(v) = items.get(i).cloned() else {
+                        s.drop_fork();
+                        continue;
+                    };
+                    *next += 1;
+                    let more = *next < items.len();
+                    self.go(Value::int(i), v, more);
+                    return Ok(Some(pc));
+                }
+                Kind::Object { map, next, pc } => {
+                    let pc = *pc;
+                    let Some((at, k, v)) = map.entry_from(*next) else {
+                        s.drop_fork();
+                        continue;
+                    };
+                    let (k, v) = (Value::Str(k.clone()), v.clone());
+                    *next = at + 1;
+                    let more = map.entry_from(at + 1).is_some();
+                    self.go(k, v, more);
+                    return Ok(Some(pc));
+                }
+                Kind::Range { next, end, step, pc } => {
+                    let (n, pc) = (*next, *pc);
+                    let inside = if *step > 0.0 { n < *end } else { n > *end };
+                    if !inside {
+                        s.drop_fork();
+                        continue;
+                    }
+                    *next += *step;
+                    let more = if *step > 0.0 { *next < *end } else { *next > *end };
+                    if more {
+                        s.restore()
+                    } else {
+                        s.resume()
+                    }
+                    s.push(Value::Num(n));
+                    return Ok(Some(pc));
+                }
+                Kind::Recurse { walk, pc } => {
+                    let pc = *pc;
+                    let Some(v) = descend(walk) else {
+                        s.drop_fork();
+                        continue;
+                    };
+                    let keys = if fork.track.is_some() { walk.keys.clone() } else { Vec::new() };
+                    s.restore();
+                    for k in &keys {
+                        s.follow(k, &v);
+                    }
+                    s.push(v);
+                    return Ok(Some(pc));
+                }
+            }
+        }
+    }
+
+    /// Gives a child of the container of the latest fork.
+    fn go(&mut self, key: Value, v: Value, more: bool) {
+        let s = &mut self.stacks;
+        if more {
+            s.restore()
+        } else {
+            s.resume()
+        }
+        s.follow(&key, &v);
+        s.push(v);
+    }
+}
+
+/// The next value of a recursion.
+fn descend(walk: &mut Walk) -> Option<Value> {
+    if let Some(v) = walk.last.take()
+        && is_open(&v)
+    {
+        walk.open.push((v, 0));
+        walk.keys.push(Value::Null);
+    }
+    while let Some((container, next)) = walk.open.last_mut() {
+        let child = match container {
+            Value::Arr(a) => a.get(*next).map(|v| (Value::int(*next), v.clone(), *next + 1)),
+            Value::Obj(o) => {
+                o.entry_from(*next).map(|(at, k, v)| (Value::Str(k.clone()), v.clone(), at + 1))
+            }
+            _ => None,
+        };
+        let Some((key, v, after)) = child else {
+            walk.open.pop();
+            walk.keys.pop();
+            continue;
+        };
+        *next = after;
+        if let Some(last) = walk.keys.last_mut() {
+            *last = key;
+        }
+        walk.last = Some(v.clone());
+        return Some(v);
+    }
+    None
+}

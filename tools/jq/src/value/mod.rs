@@ -1,0 +1,260 @@
+//! The values of jq: JSON with doubles, number literals kept as written, ordered objects.
+//!
+//! Containers are reference counted and changed in place when nothing else holds them, which is
+//! what makes `reduce` over an array linear. Dropping a deeply nested value does not recurse
+//! deeply: see [`Items`].
+
+mod compare;
+mod map;
+mod number;
+mod path;
+
+pub use compare::{compare, compare_total, equal};
+pub use map::Map;
+pub use number::{Literal, float_text, parse_number};
+pub use path::{delete_paths, get_path, has, index, set_path, slice_key, take_path};
+
+use std::cell::{Cell, RefCell};
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+/// Text; always valid UTF-8, because input replaces what is not.
+pub type Str = Rc<String>;
+
+/// A jq value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Num(f64),
+    /// A number literal whose text says more than its double: `1.000`, `100000000000000000000`.
+    Lit(Rc<Literal>),
+    Str(Str),
+    Arr(Rc<Items>),
+    Obj(Rc<Map>),
+}
+
+/// What a filter raises; the value is what `catch` sees.
+pub type Result<T, E = Value> = std::result::Result<T, E>;
+
+impl Value {
+    pub fn str(s: impl Into<String>) -> Value {
+        Value::Str(Rc::new(s.into()))
+    }
+
+    /// Text from bytes; invalid UTF-8 becomes U+FFFD.
+    pub fn bytes(b: impl Into<Vec<u8>>) -> Value {
+        Value::str(text(b.into()))
+    }
+
+    pub fn arr(v: Vec<Value>) -> Value {
+        Value::Arr(Rc::new(Items(v)))
+    }
+
+    pub fn obj(m: Map) -> Value {
+        Value::Obj(Rc::new(m))
+    }
+
+    pub fn int(i: usize) -> Value {
+        Value::Num(i as f64)
+    }
+
+    /// Everything but `null` and `false`.
+    pub fn truthy(&self) -> bool {
+        !matches!(self, Value::Null | Value::Bool(false))
+    }
+
+    /// The double of a number.
+    pub fn as_num(&self) -> Option<f64> {
+        match self {
+            Value::Num(n) => Some(*n),
+            Value::Lit(l) => Some(l.value),
+            _ => None,
+        }
+    }
+
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::Str(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    pub fn as_arr(&self) -> Option<&[Value]> {
+        match self {
+            Value::Arr(a) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The name `type` gives.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Num(_) | Value::Lit(_) => "number",
+            Value::Str(_) => "string",
+            Value::Arr(_) => "array",
+            Value::Obj(_) => "object",
+        }
+    }
+
+    /// The same thing in memory, or equal scalars: what path expressions are checked by.
+    pub fn identical(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Num(a), Value::Num(b)) => a.to_bits() == b.to_bits(),
+            (Value::Lit(a), Value::Lit(b)) => Rc::ptr_eq(a, b),
+            (Value::Str(a), Value::Str(b)) => Rc::ptr_eq(a, b),
+            (Value::Arr(a), Value::Arr(b)) => Rc::ptr_eq(a, b),
+            (Value::Obj(a), Value::Obj(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(b: bool) -> Value {
+        Value::Bool(b)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(n: f64) -> Value {
+        Value::Num(n)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(s: &str) -> Value {
+        Value::str(s)
+    }
+}
+
+impl From<String> for Value {
+    fn from(s: String) -> Value {
+        Value::str(s)
+    }
+}
+
+impl FromIterator<Value> for Value {
+    fn from_iter<I: IntoIterator<Item = Value>>(iter: I) -> Value {
+        Value::arr(iter.into_iter().collect())
+    }
+}
+
+/// Bytes as text; invalid UTF-8 becomes U+FFFD, without a copy where all is valid.
+pub fn text(b: Vec<u8>) -> String {
+    String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+}
+
+/// `TYPE (VALUE)` as jq's errors name a value, the value cut to `limit` bytes (jq's buffers less
+/// their NUL: 14 in type errors, 29 for objects of path errors).
+pub fn cut(v: &Value, limit: usize) -> String {
+    let mut text = crate::json::to_text(v);
+    if text.len() > limit {
+        let mut end = limit - 3;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+/// `TYPE (VALUE) MESSAGE`.
+pub fn type_error(v: &Value, message: &str) -> Value {
+    Value::str(format!("{} ({}) {message}", v.type_name(), cut(v, 14)))
+}
+
+/// `TYPE (VALUE) and TYPE (VALUE) MESSAGE`.
+pub fn type_error2(a: &Value, b: &Value, message: &str) -> Value {
+    Value::str(format!(
+        "{} ({}) and {} ({}) {message}",
+        a.type_name(),
+        cut(a, 14),
+        b.type_name(),
+        cut(b, 14)
+    ))
+}
+
+/// The elements of an array. A type of its own for its `Drop`: a program can build arrays nested
+/// a million deep, and dropping those one inside the other would overflow the stack.
+#[derive(Clone, Debug, Default)]
+pub struct Items(pub Vec<Value>);
+
+impl Deref for Items {
+    type Target = Vec<Value>;
+    fn deref(&self) -> &Vec<Value> {
+        &self.0
+    }
+}
+
+impl DerefMut for Items {
+    fn deref_mut(&mut self) -> &mut Vec<Value> {
+        &mut self.0
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            drop_nested(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+/// The elements of an array that nothing else may hold.
+pub fn into_vec(a: Rc<Items>) -> Vec<Value> {
+    match Rc::try_unwrap(a) {
+        Ok(mut items) => std::mem::take(&mut items.0),
+        Err(shared) => shared.0.clone(),
+    }
+}
+
+/// Nesting from which on drops are queued instead of nested.
+const DROP_DEPTH: u32 = 200;
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static LATER: RefCell<Vec<Vec<Value>>> = const { RefCell::new(Vec::new()) };
+}
+
+fn drop_nested(values: Vec<Value>) {
+    // When the thread ends its locals may be gone already; then there is nothing to guard.
+    let Ok(depth) = DEPTH.try_with(Cell::get) else { return };
+    if depth >= DROP_DEPTH {
+        LATER.with(|l| l.borrow_mut().push(values));
+        return;
+    }
+    DEPTH.with(|d| d.set(depth + 1));
+    drop(values);
+    if depth == 0 {
+        while let Some(values) = LATER.with(|l| l.borrow_mut().pop()) {
+            drop(values);
+        }
+    }
+    DEPTH.with(|d| d.set(depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_values_drop_without_recursion() {
+        let mut v = Value::Null;
+        for i in 0..1_000_000 {
+            v = if i % 2 == 0 {
+                Value::arr(vec![v])
+            } else {
+                let mut m = Map::default();
+                m.insert(Rc::new("a".to_string()), v);
+                Value::obj(m)
+            };
+        }
+        drop(v);
+    }
+}
