@@ -16,7 +16,11 @@ fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString
     // uucore takes the tool's name for messages from the process's own argv: the second
     // word when called as `box NAME`.
     let own = |n| std::env::args_os().nth(n).map(std::path::PathBuf::from);
-    let is_called = |p: Option<std::path::PathBuf>| p.is_some_and(|p| p.file_name() == argv.first().and_then(|a| std::path::Path::new(a).file_name()));
+    let is_called = |p: Option<std::path::PathBuf>| {
+        p.is_some_and(|p| {
+            p.file_name() == argv.first().and_then(|a| std::path::Path::new(a).file_name())
+        })
+    };
     if !is_called(own(0)) && is_called(own(1)) {
         uucore::set_utility_is_second_arg();
     }

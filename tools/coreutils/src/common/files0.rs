@@ -10,7 +10,8 @@ use super::{input, quote};
 /// `Err` holds the status to end with if the list itself cannot be read.
 pub(crate) fn read(ctx: &mut Ctx<'_>, list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Exit> {
     let mut text = Vec::new();
-    let result = input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
+    let result =
+        input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
     if let Err(e) = result {
         let what = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
             let shown = quote::colon(list);
@@ -39,7 +40,11 @@ pub(crate) fn read(ctx: &mut Ctx<'_>, list: &[u8]) -> Result<(Vec<Vec<u8>>, usiz
             bad += 1;
         } else if name == b"-" && list == b"-" {
             let shown = quote::always(name);
-            ctx.error_bytes(&[b"when reading file names from stdin, no file name of ", &shown, b" allowed"]);
+            ctx.error_bytes(&[
+                b"when reading file names from stdin, no file name of ",
+                &shown,
+                b" allowed",
+            ]);
             bad += 1;
         } else {
             names.push(name.to_vec());

@@ -10,7 +10,10 @@ pub(crate) const UMASK: u16 = 0o022;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Set-id bits of directories are kept unless the number has five or more digits.
-    Octal { bits: u16, exact: bool },
+    Octal {
+        bits: u16,
+        exact: bool,
+    },
     Symbolic(Vec<Clause>),
 }
 
@@ -62,7 +65,8 @@ pub(crate) fn parse(text: &[u8]) -> Option<Mode> {
             }
             at += 1;
             let rest = &part[at..];
-            let len = rest.iter().position(|c| matches!(c, b'+' | b'-' | b'=')).unwrap_or(rest.len());
+            let len =
+                rest.iter().position(|c| matches!(c, b'+' | b'-' | b'=')).unwrap_or(rest.len());
             let perms = match &rest[..len] {
                 b"u" => Perms::Copy(6),
                 b"g" => Perms::Copy(3),
@@ -165,7 +169,8 @@ pub(crate) fn kind_letter(kind: Kind) -> u8 {
 /// Nine letters as in `ls -l`.
 pub(crate) fn letters(mode: u16) -> String {
     let mut s = String::with_capacity(9);
-    for (shift, special, yes, no) in [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
+    for (shift, special, yes, no) in
+        [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
     {
         s.push(if mode >> shift & 4 != 0 { 'r' } else { '-' });
         s.push(if mode >> shift & 2 != 0 { 'w' } else { '-' });

@@ -26,7 +26,9 @@ impl Names {
     pub(crate) fn load() -> Names {
         let mut users: Vec<_> = fields("/etc/passwd")
             .into_iter()
-            .filter_map(|f| Some((f.get(2)?.parse().ok()?, f.get(3)?.parse().ok()?, f.first()?.clone())))
+            .filter_map(|f| {
+                Some((f.get(2)?.parse().ok()?, f.get(3)?.parse().ok()?, f.first()?.clone()))
+            })
             .collect();
         let mut groups: Vec<_> = fields("/etc/group")
             .into_iter()

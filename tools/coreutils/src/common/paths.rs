@@ -145,7 +145,11 @@ pub(crate) fn relative(to: &Path, from: &Path) -> Vec<u8> {
 /// Whether two paths are one file.
 pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     match (meta::stat(a, true), meta::stat(b, true)) {
-        (Ok(x), Ok(y)) => same(&x, &y) || x.ino == 0 && canonical(a, Missing::None).ok() == canonical(b, Missing::None).ok(),
+        (Ok(x), Ok(y)) => {
+            same(&x, &y)
+                || x.ino == 0
+                    && canonical(a, Missing::None).ok() == canonical(b, Missing::None).ok()
+        }
         _ => false,
     }
 }
@@ -196,7 +200,8 @@ impl Backup {
         let kind = match (control, suffix) {
             (None, None) => BackupKind::None,
             (c, _) => {
-                let word = c.flatten().or_else(|| env.get(b"VERSION_CONTROL")).unwrap_or(b"existing");
+                let word =
+                    c.flatten().or_else(|| env.get(b"VERSION_CONTROL")).unwrap_or(b"existing");
                 match word {
                     b"none" | b"off" => BackupKind::None,
                     b"simple" | b"never" => BackupKind::Simple,
@@ -227,7 +232,8 @@ impl Backup {
             if let Ok(entries) = std::fs::read_dir(ctx.path(dir_name(file))) {
                 for e in entries.flatten() {
                     let name = box_sys::path::os_into_bytes(e.file_name());
-                    let number = name.strip_prefix(prefix.as_slice()).and_then(|n| n.strip_suffix(b"~"));
+                    let number =
+                        name.strip_prefix(prefix.as_slice()).and_then(|n| n.strip_suffix(b"~"));
                     if let Some(n) = number.and_then(super::number::decimal) {
                         highest = highest.max(n);
                     }
@@ -249,8 +255,15 @@ mod tests {
     fn names() {
         // basename and dirname of coreutils 9.1.
         for (path, base, dir) in [
-            ("/a/b/", "b", "/a"), ("a", "a", "."), ("/", "/", "/"), ("//", "/", "/"), ("", "", "."),
-            ("a/b", "b", "a"), ("a//b", "b", "a"), ("/a", "a", "/"), ("///a///", "a", "/"),
+            ("/a/b/", "b", "/a"),
+            ("a", "a", "."),
+            ("/", "/", "/"),
+            ("//", "/", "/"),
+            ("", "", "."),
+            ("a/b", "b", "a"),
+            ("a//b", "b", "a"),
+            ("/a", "a", "/"),
+            ("///a///", "a", "/"),
         ] {
             assert_eq!(base_name(path.as_bytes()), base.as_bytes(), "{path}");
             assert_eq!(dir_name(path.as_bytes()), dir.as_bytes(), "{path}");
@@ -259,7 +272,8 @@ mod tests {
 
     #[test]
     fn relative_paths() {
-        let rel = |a: &str, b: &str| String::from_utf8(relative(Path::new(a), Path::new(b))).unwrap();
+        let rel =
+            |a: &str, b: &str| String::from_utf8(relative(Path::new(a), Path::new(b))).unwrap();
         assert_eq!(rel("/a/b/c", "/a/d"), "../b/c");
         assert_eq!(rel("/a", "/a"), ".");
         assert_eq!(rel("/a/b", "/"), "a/b");

@@ -3,10 +3,21 @@
 
 use super::civil::{self, Broken};
 
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const DAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 #[derive(Clone, Copy, Default)]
@@ -48,7 +59,8 @@ fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, depth: u8) {
             at += 1;
         }
         while let Some(d) = format.get(at).filter(|c| c.is_ascii_digit()) {
-            f.width = f.width.saturating_mul(10).saturating_add(usize::from(d - b'0')).min(MAX_WIDTH);
+            f.width =
+                f.width.saturating_mul(10).saturating_add(usize::from(d - b'0')).min(MAX_WIDTH);
             f.width_given = true;
             at += 1;
         }
@@ -102,7 +114,11 @@ fn conversion(out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize, t: &Broken, 
         b'F' => {
             // A width goes to the year, as the rest has a fixed one.
             let year = Flags { width: f.width.saturating_sub(6), ..f };
-            let year = if f.pad == 0 && !f.width_given { Flags { pad: b'+', width: 4, ..f } } else { year };
+            let year = if f.pad == 0 && !f.width_given {
+                Flags { pad: b'+', width: 4, ..f }
+            } else {
+                year
+            };
             number(out, t.year, 4, b'0', year);
             expand(out, b"-%m-%d", t, depth);
         }

@@ -60,7 +60,9 @@ pub(crate) fn walk(
             Links::Never => first && !recursive,
         };
         let path = ctx.path(&name);
-        let stat = match meta::stat(&path, follow).or_else(|e| if follow && !first { meta::stat(&path, false) } else { Err(e) }) {
+        let stat = match meta::stat(&path, follow)
+            .or_else(|e| if follow && !first { meta::stat(&path, false) } else { Err(e) })
+        {
             Ok(s) => s,
             Err(e) => {
                 f(ctx, &name, Visit::Unreadable(&e));

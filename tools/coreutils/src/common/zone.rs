@@ -6,7 +6,11 @@ use super::civil;
 /// One change of a year: `M3.2.0/2`, `J60`, `59`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
-    Month { month: i64, week: i64, day: i64 },
+    Month {
+        month: i64,
+        week: i64,
+        day: i64,
+    },
     /// 1 to 365; February 29 is never counted.
     Julian(i64),
     /// 0 to 365.
@@ -158,7 +162,11 @@ impl Zone {
             return z;
         }
         let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
-        let name = if name.len() >= 3 && name.len() == text.len() { name } else { name.chars().take(6).collect() };
+        let name = if name.len() >= 3 && name.len() == text.len() {
+            name
+        } else {
+            name.chars().take(6).collect()
+        };
         Zone { name: if name.is_empty() { "UTC".to_string() } else { name }, ..Zone::utc() }
     }
 
@@ -270,7 +278,8 @@ impl P<'_> {
         let to;
         if self.eat(b'<') {
             from = self.at;
-            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-')) {
+            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-'))
+            {
                 self.at += 1;
             }
             to = self.at;
@@ -395,7 +404,8 @@ fn tzfile(data: &[u8]) -> Option<Zone> {
     }
     let last = history.last()?.clone();
     let rule = parse(std::str::from_utf8(footer).ok()?);
-    let zone = rule.unwrap_or(Zone { name: last.2, offset: last.1, dst: None, history: Vec::new() });
+    let zone =
+        rule.unwrap_or(Zone { name: last.2, offset: last.1, dst: None, history: Vec::new() });
     Some(Zone { history, ..zone })
 }
 

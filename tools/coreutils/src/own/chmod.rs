@@ -18,9 +18,11 @@ const SPEC: Spec = Spec {
         Opt::flag('f', "silent", "suppress most error messages"),
         Opt::flag('\u{1}', "quiet", "the same").long_only(),
         Opt::flag('v', "verbose", "output a diagnostic for every file processed"),
-        Opt::flag('\u{2}', "no-preserve-root", "do not treat '/' specially (the default)").long_only(),
+        Opt::flag('\u{2}', "no-preserve-root", "do not treat '/' specially (the default)")
+            .long_only(),
         Opt::flag('\u{3}', "preserve-root", "fail to operate recursively on '/'").long_only(),
-        Opt::value('\u{4}', "reference", "RFILE", "use RFILE's mode instead of MODE values").long_only(),
+        Opt::value('\u{4}', "reference", "RFILE", "use RFILE's mode instead of MODE values")
+            .long_only(),
         Opt::flag('R', "recursive", "change files and directories recursively"),
     ],
     after: "Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.",
@@ -33,7 +35,9 @@ fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     let mut mode: Option<Vec<u8>> = None;
     let mut ended = false;
     for a in args {
-        let is_mode = !ended && matches!(a.as_slice(), [b'-', c, ..] if b"rwxXstugoa,=+0123456789".contains(c)) && a != b"-R";
+        let is_mode = !ended
+            && matches!(a.as_slice(), [b'-', c, ..] if b"rwxXstugoa,=+0123456789".contains(c))
+            && a != b"-R";
         if a == b"--" {
             ended = true;
         }
@@ -130,7 +134,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             if stat.kind == Kind::Symlink {
                 if verbose {
                     let shown = quote::always(name);
-                    let line = [b"neither symbolic link ", shown.as_slice(), b" nor referent has been changed\n"].concat();
+                    let line = [
+                        b"neither symbolic link ",
+                        shown.as_slice(),
+                        b" nor referent has been changed\n",
+                    ]
+                    .concat();
                     let _ = ctx.stdout.write_all(&line);
                 }
                 return;
@@ -162,8 +171,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 let shown = quote::always(name);
                 let show = |m: u16| format!("{m:04o} ({})", mode::letters(m));
                 let text = match (&result, changed) {
-                    (Err(_), _) => format!("failed to change mode of {{}} from {} to {}", show(stat.mode), show(new)),
-                    (_, true) => format!("mode of {{}} changed from {} to {}", show(stat.mode), show(new)),
+                    (Err(_), _) => format!(
+                        "failed to change mode of {{}} from {} to {}",
+                        show(stat.mode),
+                        show(new)
+                    ),
+                    (_, true) => {
+                        format!("mode of {{}} changed from {} to {}", show(stat.mode), show(new))
+                    }
                     (_, false) => format!("mode of {{}} retained as {}", show(stat.mode)),
                 };
                 let (before, after) = text.split_once("{}").unwrap_or((&text, ""));

@@ -15,9 +15,20 @@ const OPTIONS: &[Opt] = &[
     Opt::flag('f', "silent", "suppress most error messages"),
     Opt::flag('\u{1}', "quiet", "the same").long_only(),
     Opt::flag('v', "verbose", "output a diagnostic for every file processed"),
-    Opt::flag('\u{2}', "dereference", "affect the referent of each symbolic link (this is\nthe default)").long_only(),
+    Opt::flag(
+        '\u{2}',
+        "dereference",
+        "affect the referent of each symbolic link (this is\nthe default)",
+    )
+    .long_only(),
     Opt::flag('h', "no-dereference", "affect symbolic links instead of any referenced file"),
-    Opt::value('\u{3}', "from", "CURRENT_OWNER:CURRENT_GROUP", "change only files that have this owner and group").long_only(),
+    Opt::value(
+        '\u{3}',
+        "from",
+        "CURRENT_OWNER:CURRENT_GROUP",
+        "change only files that have this owner and group",
+    )
+    .long_only(),
     Opt::flag('\u{4}', "no-preserve-root", "do not treat '/' specially (the default)").long_only(),
     Opt::flag('\u{5}', "preserve-root", "fail to operate recursively on '/'").long_only(),
     Opt::value('\u{6}', "reference", "RFILE", "use RFILE's owner and group").long_only(),
@@ -68,7 +79,8 @@ fn owner_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
         }
         u.strip_prefix('+').unwrap_or(u).parse().ok().map(|id| (id, None))
     };
-    let split = s.split_once(':').or_else(|| if user(&s).is_some() { None } else { s.split_once('.') });
+    let split =
+        s.split_once(':').or_else(|| if user(&s).is_some() { None } else { s.split_once('.') });
     match split {
         None if s.is_empty() => Ok((None, None)),
         None => user(&s).map(|(u, _)| (Some(u), None)).ok_or_else(|| bad("user")),
@@ -187,10 +199,13 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec, group_only: bool) -> Ex
             if from.0.is_some_and(|u| u != stat.uid) || from.1.is_some_and(|g| g != stat.gid) {
                 return;
             }
-            let changes = ids.0.is_some_and(|u| u != stat.uid) || ids.1.is_some_and(|g| g != stat.gid);
-            let follow = follow && (stat.kind != Kind::Symlink || links == Links::Always || !recursive);
+            let changes =
+                ids.0.is_some_and(|u| u != stat.uid) || ids.1.is_some_and(|g| g != stat.gid);
+            let follow =
+                follow && (stat.kind != Kind::Symlink || links == Links::Always || !recursive);
             // What is so already needs no right to be changed.
-            let result = if changes { meta::chown(&ctx.path(name), ids.0, ids.1, follow) } else { Ok(()) };
+            let result =
+                if changes { meta::chown(&ctx.path(name), ids.0, ids.1, follow) } else { Ok(()) };
             let what = if group_only || ids.0.is_none() { "group" } else { "ownership" };
             if let Err(e) = &result {
                 if !quiet {
@@ -212,12 +227,16 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec, group_only: bool) -> Ex
                 let old = show(ids.0.map(|_| stat.uid), ids.1.map(|_| stat.gid));
                 let new = show(ids.0, ids.1);
                 let (before, after) = match (&result, changes) {
-                    (Err(_), _) => (format!("failed to change {what} of "), format!(" from {old} to {new}")),
+                    (Err(_), _) => {
+                        (format!("failed to change {what} of "), format!(" from {old} to {new}"))
+                    }
                     (_, true) => (format!("changed {what} of "), format!(" from {old} to {new}")),
                     (_, false) => (format!("{what} of "), format!(" retained as {old}")),
                 };
                 let shown = quote::always(name);
-                let _ = ctx.stdout.write_all(&[before.as_bytes(), &shown, after.as_bytes(), b"\n"].concat());
+                let _ = ctx
+                    .stdout
+                    .write_all(&[before.as_bytes(), &shown, after.as_bytes(), b"\n"].concat());
             }
         });
     }

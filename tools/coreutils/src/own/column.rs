@@ -25,7 +25,12 @@ const SPEC: Spec = Spec {
         Opt::value('T', "table-truncate", "COLUMNS", "(ignored)"),
         Opt::value('W', "table-wrap", "COLUMNS", "(ignored)"),
         Opt::value('c', "output-width", "WIDTH", "width of output in number of characters"),
-        Opt::value('o', "output-separator", "STRING", "columns separator for table output (default is two spaces)"),
+        Opt::value(
+            'o',
+            "output-separator",
+            "STRING",
+            "columns separator for table output (default is two spaces)",
+        ),
         Opt::value('s', "separator", "STRING", "possible table delimiters"),
         Opt::flag('x', "fillrows", "fill rows before columns"),
     ],
@@ -41,7 +46,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let mut width = ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0).unwrap_or(80);
+    let mut width =
+        ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0).unwrap_or(80);
     if let Some(text) = p.last('c') {
         match number::decimal(text) {
             Some(n) => width = n,
@@ -58,7 +64,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let stdin = [b"-".to_vec()];
     let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
     for f in files {
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, f).and_then(|mut r| r.read_to_end(&mut text));
+        let read =
+            input::open(&mut ctx.stdin, &ctx.cwd, f).and_then(|mut r| r.read_to_end(&mut text));
         if let Err(e) = read {
             input::file_error(ctx, f, &e);
             exit = Exit::FAILURE;
@@ -72,7 +79,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if !p.has('L') {
         lines.retain(|l| !l.iter().all(u8::is_ascii_whitespace));
     }
-    let out = if p.has('t') || p.has('J') { table(&p, &lines) } else { columns(&lines, width, p.has('x')) };
+    let out = if p.has('t') || p.has('J') {
+        table(&p, &lines)
+    } else {
+        columns(&lines, width, p.has('x'))
+    };
     let _ = ctx.stdout.write_all(&out);
     exit
 }
@@ -113,7 +124,11 @@ fn columns(lines: &[&[u8]], width: usize, rows_first: bool) -> Vec<u8> {
             out.push(b'\n');
         }
     };
-    if rows_first { emit(&|r, c| r * per_row + c) } else { emit(&|r, c| c * rows + r) }
+    if rows_first {
+        emit(&|r, c| r * per_row + c)
+    } else {
+        emit(&|r, c| c * rows + r)
+    }
     out
 }
 
@@ -134,7 +149,11 @@ fn indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
 
 fn table(p: &box_applet::opts::Parsed, lines: &[&[u8]]) -> Vec<u8> {
     let separators = p.last('s');
-    let limit = p.last('l').and_then(number::decimal).and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
+    let limit = p
+        .last('l')
+        .and_then(number::decimal)
+        .and_then(|n| usize::try_from(n).ok())
+        .filter(|n| *n > 0);
     let split = |line: &[u8]| -> Vec<Vec<u8>> {
         let is = |c: &u8| match separators {
             Some(s) => s.contains(c),
@@ -170,8 +189,12 @@ fn table(p: &box_applet::opts::Parsed, lines: &[&[u8]]) -> Vec<u8> {
         }
         cells
     };
-    let names: Vec<Vec<u8>> = p.last('N').map(|n| n.split(|c| *c == b',').map(<[u8]>::to_vec).collect()).unwrap_or_default();
-    let mut rows: Vec<Vec<Vec<u8>>> = lines.iter().map(|l| if l.is_empty() { Vec::new() } else { split(l) }).collect();
+    let names: Vec<Vec<u8>> = p
+        .last('N')
+        .map(|n| n.split(|c| *c == b',').map(<[u8]>::to_vec).collect())
+        .unwrap_or_default();
+    let mut rows: Vec<Vec<Vec<u8>>> =
+        lines.iter().map(|l| if l.is_empty() { Vec::new() } else { split(l) }).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0).max(names.len());
     let hidden = p.last('H').map(|h| indexes(h, &names, count)).unwrap_or_default();
     let right = p.last('R').map(|h| indexes(h, &names, count)).unwrap_or_default();
@@ -185,7 +208,9 @@ fn table(p: &box_applet::opts::Parsed, lines: &[&[u8]]) -> Vec<u8> {
     if !names.is_empty() && !p.has('d') {
         rows.insert(0, names.clone());
     }
-    let width = |i: usize| rows.iter().filter_map(|r| r.get(i)).map(|c| locale::text_width(c)).max().unwrap_or(0);
+    let width = |i: usize| {
+        rows.iter().filter_map(|r| r.get(i)).map(|c| locale::text_width(c)).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..count).map(width).collect();
     let separator = p.last('o').unwrap_or(b"  ");
     let mut out = Vec::new();
@@ -232,7 +257,9 @@ fn json(name: &[u8], names: &[Vec<u8>], rows: &[Vec<Vec<u8>>], order: &[usize]) 
     for (n, r) in rows.iter().enumerate() {
         out.push_str(if n == 0 { "      {\n" } else { "{\n" });
         for (k, &i) in order.iter().enumerate() {
-            let key = names.get(i).map_or_else(String::new, |t| String::from_utf8_lossy(t).to_lowercase());
+            let key = names
+                .get(i)
+                .map_or_else(String::new, |t| String::from_utf8_lossy(t).to_lowercase());
             let value = r.get(i).map_or_else(|| "null".to_string(), |v| string(v));
             let comma = if k + 1 < order.len() { "," } else { "" };
             out.push_str(&format!("         {}: {value}{comma}\n", string(key.as_bytes())));

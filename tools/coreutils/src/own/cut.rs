@@ -15,11 +15,27 @@ const SPEC: Spec = Spec {
         Opt::value('b', "bytes", "LIST", "select only these bytes"),
         Opt::value('c', "characters", "LIST", "select only these characters"),
         Opt::value('d', "delimiter", "DELIM", "use DELIM instead of TAB for field delimiter"),
-        Opt::value('f', "fields", "LIST", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified"),
+        Opt::value(
+            'f',
+            "fields",
+            "LIST",
+            "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified",
+        ),
         Opt::flag('n', "", "(ignored)"),
-        Opt::flag('\u{1}', "complement", "complement the set of selected bytes, characters or fields").long_only(),
+        Opt::flag(
+            '\u{1}',
+            "complement",
+            "complement the set of selected bytes, characters or fields",
+        )
+        .long_only(),
         Opt::flag('s', "only-delimited", "do not print lines not containing delimiters"),
-        Opt::value('\u{2}', "output-delimiter", "STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter").long_only(),
+        Opt::value(
+            '\u{2}',
+            "output-delimiter",
+            "STRING",
+            "use STRING as the output delimiter\nthe default is to use the input delimiter",
+        )
+        .long_only(),
         Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
     ],
     after: "Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M",
@@ -88,20 +104,26 @@ fn plan(p: &Parsed) -> Result<Plan, Vec<u8>> {
     let delimiter = match p.last('d') {
         None => b'\t',
         Some(_) if !fields => {
-            return Err(b"an input delimiter may be specified only when operating on fields".to_vec());
+            return Err(
+                b"an input delimiter may be specified only when operating on fields".to_vec()
+            );
         }
         Some([]) => 0,
         Some([one]) => *one,
         Some(_) => return Err(b"the delimiter must be a single character".to_vec()),
     };
     if p.has('s') && !fields {
-        return Err(b"suppressing non-delimited lines makes sense\n\tonly when operating on fields".to_vec());
+        return Err(
+            b"suppressing non-delimited lines makes sense\n\tonly when operating on fields"
+                .to_vec(),
+        );
     }
     let mut ranges = parse_list(list, fields)?;
     if p.has('\u{1}') {
         ranges = complement(&ranges);
     }
-    let output = p.last('\u{2}').map(|o| if o.is_empty() && fields { Vec::new() } else { o.to_vec() });
+    let output =
+        p.last('\u{2}').map(|o| if o.is_empty() && fields { Vec::new() } else { o.to_vec() });
     Ok(Plan {
         ranges,
         fields,
@@ -123,7 +145,8 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
     };
     let number = |text: &[u8]| -> Result<usize, Vec<u8>> {
         if !text.iter().all(u8::is_ascii_digit) {
-            let what: &[u8] = if fields { b"invalid field value " } else { b"invalid byte/character position " };
+            let what: &[u8] =
+                if fields { b"invalid field value " } else { b"invalid byte/character position " };
             return Err([what, &quote::always(text)].concat());
         }
         let text_value = std::str::from_utf8(text).ok().and_then(|t| t.parse::<usize>().ok());
@@ -147,7 +170,11 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
                 let (from, to) = (&part[..at], &part[at + 1..]);
                 if to.contains(&b'-') {
                     let mut message = b"invalid ".to_vec();
-                    message.extend_from_slice(if fields { b"field range" } else { b"byte or character range" });
+                    message.extend_from_slice(if fields {
+                        b"field range"
+                    } else {
+                        b"byte or character range"
+                    });
                     return Err(message);
                 }
                 if from.is_empty() && to.is_empty() {

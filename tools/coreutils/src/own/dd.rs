@@ -103,11 +103,15 @@ fn size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     if !text.first().is_some_and(u8::is_ascii_digit) {
         return Err(NumberError::Invalid);
     }
-    let plain = |t: &[u8], f: u64| number::decimal(t).ok_or(NumberError::Invalid)?.checked_mul(f).ok_or(NumberError::Overflow);
+    let plain = |t: &[u8], f: u64| {
+        number::decimal(t).ok_or(NumberError::Invalid)?.checked_mul(f).ok_or(NumberError::Overflow)
+    };
     let n = match text {
         [d @ .., b'c'] => plain(d, 1)?,
         [d @ .., b'w'] => plain(d, 2)?,
-        [d @ .., b'B'] if d.last().is_some_and(u8::is_ascii_digit) => return Ok((plain(d, 1)?, true)),
+        [d @ .., b'B'] if d.last().is_some_and(u8::is_ascii_digit) => {
+            return Ok((plain(d, 1)?, true));
+        }
         _ => number::size(text)?,
     };
     Ok((n, false))
@@ -178,7 +182,9 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
             return Err([b"unrecognized operand ", quote::always(a).as_slice()].concat());
         };
         let (name, value) = (&a[..eq], &a[eq + 1..]);
-        let bad = |e: NumberError| [b"invalid number: ", quote::always(value).as_slice(), number::reason(e)].concat();
+        let bad = |e: NumberError| {
+            [b"invalid number: ", quote::always(value).as_slice(), number::reason(e)].concat()
+        };
         let number = || size(value).map_err(bad);
         let block = || -> Result<usize, Vec<u8>> {
             let n = number()?.0;
@@ -188,7 +194,8 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
             // Larger blocks than this cannot be held in the guest's memory.
             usize::try_from(n).ok().filter(|n| *n <= 1 << 30).ok_or_else(|| {
                 let shown = quote::always(value);
-                [b"invalid number: ", shown.as_slice(), b": Value too large for defined data type"].concat()
+                [b"invalid number: ", shown.as_slice(), b": Value too large for defined data type"]
+                    .concat()
             })
         };
         match name {
@@ -206,7 +213,11 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
                     b"none" => Status::None,
                     b"noxfer" => Status::NoTransfer,
                     b"progress" => Status::Progress,
-                    _ => return Err([b"invalid status level: ", quote::always(value).as_slice()].concat()),
+                    _ => {
+                        return Err(
+                            [b"invalid status level: ", quote::always(value).as_slice()].concat()
+                        );
+                    }
                 }
             }
             b"conv" => {
@@ -232,7 +243,11 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
                         b"excl" => o.excl = true,
                         b"sparse" => o.sparse = true,
                         b"fsync" | b"fdatasync" => o.sync = true,
-                        _ => return Err([b"invalid conversion: ", quote::always(c).as_slice()].concat()),
+                        _ => {
+                            return Err(
+                                [b"invalid conversion: ", quote::always(c).as_slice()].concat()
+                            );
+                        }
                     }
                 }
             }
@@ -244,9 +259,18 @@ fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
                         (b"skip_bytes", true) => skip_bytes = true,
                         (b"seek_bytes", false) => seek_bytes = true,
                         (b"append", false) => o.append = true,
-                        (b"append" | b"direct" | b"directory" | b"dsync" | b"sync" | b"nonblock" | b"noatime" | b"nocache" | b"noctty" | b"nofollow" | b"binary" | b"text" | b"cio", _) => {}
+                        (
+                            b"append" | b"direct" | b"directory" | b"dsync" | b"sync" | b"nonblock"
+                            | b"noatime" | b"nocache" | b"noctty" | b"nofollow" | b"binary"
+                            | b"text" | b"cio",
+                            _,
+                        ) => {}
                         (_, input) => {
-                            let what: &[u8] = if input { b"invalid input flag: " } else { b"invalid output flag: " };
+                            let what: &[u8] = if input {
+                                b"invalid input flag: "
+                            } else {
+                                b"invalid output flag: "
+                            };
                             return Err([what, &quote::always(f)].concat());
                         }
                     }
@@ -394,12 +418,18 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
                     if f.metadata().is_ok_and(|m| m.is_file()) {
                         let text = format!("failed to truncate to {seek} bytes in output file ");
                         let shown = quote::always(&output_name);
-                        ctx.error_bytes(&[text.as_bytes(), &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+                        ctx.error_bytes(&[
+                            text.as_bytes(),
+                            &shown,
+                            b": ",
+                            box_sys::strerror(&e).as_bytes(),
+                        ]);
                         return Exit::FAILURE;
                     }
                 }
             }
-            if let Err(e) = (&**f).seek(SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX))) {
+            if let Err(e) = (&**f).seek(SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX)))
+            {
                 let shown = quote::always(&output_name);
                 ctx.error_bytes(&[&shown, b": cannot seek: ", box_sys::strerror(&e).as_bytes()]);
                 return Exit::FAILURE;
@@ -411,7 +441,14 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
     let mut counts = Counts::default();
     let mut errors: Vec<(bool, io::Error)> = Vec::new();
     {
-        let mut out = Out { sink: &mut ctx.stdout, file: file.clone(), buf: Vec::new(), obs: o.obs, sparse: o.sparse, hole: false };
+        let mut out = Out {
+            sink: &mut ctx.stdout,
+            file: file.clone(),
+            buf: Vec::new(),
+            obs: o.obs,
+            sparse: o.sparse,
+            hole: false,
+        };
         let progress = (o.status == Status::Progress).then_some(&mut ctx.stderr as &mut dyn Write);
         transfer(&mut *reader, &mut out, o, &mut counts, &mut errors, start, progress);
     }
@@ -420,7 +457,8 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
         if !reading && e.kind() == io::ErrorKind::BrokenPipe {
             return Exit::SIGPIPE;
         }
-        let (what, name) = if *reading { ("error reading", &input_name) } else { ("error writing", &output_name) };
+        let (what, name) =
+            if *reading { ("error reading", &input_name) } else { ("error writing", &output_name) };
         input::cannot(ctx, what, name, e);
         exit = Exit::FAILURE;
     }
@@ -522,7 +560,9 @@ fn transfer(
     loop {
         let mut want = o.ibs;
         match o.count {
-            Some((n, true)) => want = want.min(usize::try_from(n - total_in.min(n)).unwrap_or(usize::MAX)),
+            Some((n, true)) => {
+                want = want.min(usize::try_from(n - total_in.min(n)).unwrap_or(usize::MAX))
+            }
             Some((n, false)) if counts.in_full + counts.in_part >= n => want = 0,
             _ => {}
         }
@@ -550,7 +590,9 @@ fn transfer(
         }
         if failed {
             // With noerror a bad block is passed over, as far as the input can seek.
-            let passed = o.noerror && errors.len() < 1000 && reader.seek(SeekFrom::Current(o.ibs as i64)).is_ok();
+            let passed = o.noerror
+                && errors.len() < 1000
+                && reader.seek(SeekFrom::Current(o.ibs as i64)).is_ok();
             if !passed {
                 break;
             }
@@ -593,7 +635,11 @@ fn transfer(
         };
         let written = if converts {
             let mut converted = Vec::with_capacity(data.len() * 2);
-            if o.block { records.block(data, o, counts, &mut converted) } else { records.unblock(data, o, &mut converted) }
+            if o.block {
+                records.block(data, o, counts, &mut converted)
+            } else {
+                records.unblock(data, o, &mut converted)
+            }
             out.put(&converted, counts)
         } else if o.direct && !o.swab {
             out.write_block(data, counts)
@@ -700,7 +746,10 @@ fn report(c: &Counts, elapsed: Duration, status: Status, progress: bool) -> Stri
     if progress {
         text.push('\n');
     }
-    text.push_str(&format!("{}+{} records in\n{}+{} records out\n", c.in_full, c.in_part, c.out_full, c.out_part));
+    text.push_str(&format!(
+        "{}+{} records in\n{}+{} records out\n",
+        c.in_full, c.in_part, c.out_full, c.out_part
+    ));
     match c.truncated {
         0 => {}
         1 => text.push_str("1 truncated record\n"),
@@ -756,22 +805,26 @@ const fn invert(table: &[u8; 256]) -> [u8; 256] {
 
 /// POSIX's table for `conv=ebcdic`.
 const ASCII_TO_EBCDIC: [u8; 256] = [
-    0o000, 0o001, 0o002, 0o003, 0o067, 0o055, 0o056, 0o057, 0o026, 0o005, 0o045, 0o013, 0o014, 0o015, 0o016, 0o017,
-    0o020, 0o021, 0o022, 0o023, 0o074, 0o075, 0o062, 0o046, 0o030, 0o031, 0o077, 0o047, 0o034, 0o035, 0o036, 0o037,
-    0o100, 0o132, 0o177, 0o173, 0o133, 0o154, 0o120, 0o175, 0o115, 0o135, 0o134, 0o116, 0o153, 0o140, 0o113, 0o141,
-    0o360, 0o361, 0o362, 0o363, 0o364, 0o365, 0o366, 0o367, 0o370, 0o371, 0o172, 0o136, 0o114, 0o176, 0o156, 0o157,
-    0o174, 0o301, 0o302, 0o303, 0o304, 0o305, 0o306, 0o307, 0o310, 0o311, 0o321, 0o322, 0o323, 0o324, 0o325, 0o326,
-    0o327, 0o330, 0o331, 0o342, 0o343, 0o344, 0o345, 0o346, 0o347, 0o350, 0o351, 0o255, 0o340, 0o275, 0o232, 0o155,
-    0o171, 0o201, 0o202, 0o203, 0o204, 0o205, 0o206, 0o207, 0o210, 0o211, 0o221, 0o222, 0o223, 0o224, 0o225, 0o226,
-    0o227, 0o230, 0o231, 0o242, 0o243, 0o244, 0o245, 0o246, 0o247, 0o250, 0o251, 0o300, 0o117, 0o320, 0o137, 0o007,
-    0o040, 0o041, 0o042, 0o043, 0o044, 0o025, 0o006, 0o027, 0o050, 0o051, 0o052, 0o053, 0o054, 0o011, 0o012, 0o033,
-    0o060, 0o061, 0o032, 0o063, 0o064, 0o065, 0o066, 0o010, 0o070, 0o071, 0o072, 0o073, 0o004, 0o024, 0o076, 0o341,
-    0o101, 0o102, 0o103, 0o104, 0o105, 0o106, 0o107, 0o110, 0o111, 0o121, 0o122, 0o123, 0o124, 0o125, 0o126, 0o127,
-    0o130, 0o131, 0o142, 0o143, 0o144, 0o145, 0o146, 0o147, 0o150, 0o151, 0o160, 0o161, 0o162, 0o163, 0o164, 0o165,
-    0o166, 0o167, 0o170, 0o200, 0o212, 0o213, 0o214, 0o215, 0o216, 0o217, 0o220, 0o152, 0o233, 0o234, 0o235, 0o236,
-    0o237, 0o240, 0o252, 0o253, 0o254, 0o112, 0o256, 0o257, 0o260, 0o261, 0o262, 0o263, 0o264, 0o265, 0o266, 0o267,
-    0o270, 0o271, 0o272, 0o273, 0o274, 0o241, 0o276, 0o277, 0o312, 0o313, 0o314, 0o315, 0o316, 0o317, 0o332, 0o333,
-    0o334, 0o335, 0o336, 0o337, 0o352, 0o353, 0o354, 0o355, 0o356, 0o357, 0o372, 0o373, 0o374, 0o375, 0o376, 0o377,
+    0o000, 0o001, 0o002, 0o003, 0o067, 0o055, 0o056, 0o057, 0o026, 0o005, 0o045, 0o013, 0o014,
+    0o015, 0o016, 0o017, 0o020, 0o021, 0o022, 0o023, 0o074, 0o075, 0o062, 0o046, 0o030, 0o031,
+    0o077, 0o047, 0o034, 0o035, 0o036, 0o037, 0o100, 0o132, 0o177, 0o173, 0o133, 0o154, 0o120,
+    0o175, 0o115, 0o135, 0o134, 0o116, 0o153, 0o140, 0o113, 0o141, 0o360, 0o361, 0o362, 0o363,
+    0o364, 0o365, 0o366, 0o367, 0o370, 0o371, 0o172, 0o136, 0o114, 0o176, 0o156, 0o157, 0o174,
+    0o301, 0o302, 0o303, 0o304, 0o305, 0o306, 0o307, 0o310, 0o311, 0o321, 0o322, 0o323, 0o324,
+    0o325, 0o326, 0o327, 0o330, 0o331, 0o342, 0o343, 0o344, 0o345, 0o346, 0o347, 0o350, 0o351,
+    0o255, 0o340, 0o275, 0o232, 0o155, 0o171, 0o201, 0o202, 0o203, 0o204, 0o205, 0o206, 0o207,
+    0o210, 0o211, 0o221, 0o222, 0o223, 0o224, 0o225, 0o226, 0o227, 0o230, 0o231, 0o242, 0o243,
+    0o244, 0o245, 0o246, 0o247, 0o250, 0o251, 0o300, 0o117, 0o320, 0o137, 0o007, 0o040, 0o041,
+    0o042, 0o043, 0o044, 0o025, 0o006, 0o027, 0o050, 0o051, 0o052, 0o053, 0o054, 0o011, 0o012,
+    0o033, 0o060, 0o061, 0o032, 0o063, 0o064, 0o065, 0o066, 0o010, 0o070, 0o071, 0o072, 0o073,
+    0o004, 0o024, 0o076, 0o341, 0o101, 0o102, 0o103, 0o104, 0o105, 0o106, 0o107, 0o110, 0o111,
+    0o121, 0o122, 0o123, 0o124, 0o125, 0o126, 0o127, 0o130, 0o131, 0o142, 0o143, 0o144, 0o145,
+    0o146, 0o147, 0o150, 0o151, 0o160, 0o161, 0o162, 0o163, 0o164, 0o165, 0o166, 0o167, 0o170,
+    0o200, 0o212, 0o213, 0o214, 0o215, 0o216, 0o217, 0o220, 0o152, 0o233, 0o234, 0o235, 0o236,
+    0o237, 0o240, 0o252, 0o253, 0o254, 0o112, 0o256, 0o257, 0o260, 0o261, 0o262, 0o263, 0o264,
+    0o265, 0o266, 0o267, 0o270, 0o271, 0o272, 0o273, 0o274, 0o241, 0o276, 0o277, 0o312, 0o313,
+    0o314, 0o315, 0o316, 0o317, 0o332, 0o333, 0o334, 0o335, 0o336, 0o337, 0o352, 0o353, 0o354,
+    0o355, 0o356, 0o357, 0o372, 0o373, 0o374, 0o375, 0o376, 0o377,
 ];
 
 /// POSIX's table for `conv=ibm`: EBCDIC but for these places.

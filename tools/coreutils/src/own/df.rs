@@ -22,8 +22,10 @@ const SPEC: Spec = Spec {
         Opt::flag('k', "", "like --block-size=1K"),
         Opt::flag('m', "", "like --block-size=1M"),
         Opt::flag('l', "local", "limit listing to local file systems"),
-        Opt::flag('\u{1}', "no-sync", "do not invoke sync before getting usage info (default)").long_only(),
-        Opt::optional('\u{2}', "output", "FIELDS", "use the output format defined by FIELDS").long_only(),
+        Opt::flag('\u{1}', "no-sync", "do not invoke sync before getting usage info (default)")
+            .long_only(),
+        Opt::optional('\u{2}', "output", "FIELDS", "use the output format defined by FIELDS")
+            .long_only(),
         Opt::flag('P', "portability", "use the POSIX output format"),
         Opt::flag('\u{3}', "sync", "invoke sync before getting usage info").long_only(),
         Opt::flag('\u{4}', "total", "produce a grand total").long_only(),
@@ -63,8 +65,17 @@ pub(crate) fn space() -> Space {
 }
 
 const FIELDS: [(&str, &str); 12] = [
-    ("source", "Filesystem"), ("fstype", "Type"), ("itotal", "Inodes"), ("iused", "IUsed"), ("iavail", "IFree"),
-    ("ipcent", "IUse%"), ("size", "1K-blocks"), ("used", "Used"), ("avail", "Avail"), ("pcent", "Use%"), ("file", "File"),
+    ("source", "Filesystem"),
+    ("fstype", "Type"),
+    ("itotal", "Inodes"),
+    ("iused", "IUsed"),
+    ("iavail", "IFree"),
+    ("ipcent", "IUse%"),
+    ("size", "1K-blocks"),
+    ("used", "Used"),
+    ("avail", "Avail"),
+    ("pcent", "Use%"),
+    ("file", "File"),
     ("target", "Mounted on"),
 ];
 
@@ -117,7 +128,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                         Some(f) => columns.push(f.0),
                         None => {
                             let shown = quote::always(name.as_bytes());
-                            input::usage_error(ctx, &[b"option --output: field ", &shown, b" unknown"]);
+                            input::usage_error(
+                                ctx,
+                                &[b"option --output: field ", &shown, b" unknown"],
+                            );
                             return Exit::FAILURE;
                         }
                     }
@@ -151,13 +165,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     } else if files.is_empty() {
         return exit;
     }
-    let other_type = p.last('t').is_some_and(|t| t != b"wasibox") || p.all('x').any(|t| t == b"wasibox");
+    let other_type =
+        p.last('t').is_some_and(|t| t != b"wasibox") || p.all('x').any(|t| t == b"wasibox");
     if other_type {
         ctx.error("no file systems processed");
         return Exit::FAILURE;
     }
     let s = space();
-    let percent = |used: u64, all: u64| if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) };
+    let percent = |used: u64, all: u64| {
+        if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) }
+    };
     let mut rows: Vec<Vec<String>> = vec![
         columns
             .iter()
@@ -196,8 +213,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let text_column = |c: &str| matches!(c, "source" | "fstype" | "file" | "target");
     let widths: Vec<usize> = (0..columns.len())
         .map(|i| {
-            let widest = rows.iter().map(|r| locale::text_width(r[i].as_bytes())).max().unwrap_or(0);
-            if columns[i] == "source" && !p.has('\u{2}') { widest.max(14) } else { widest.max(if columns[i] == "pcent" { 4 } else { 5 }) }
+            let widest =
+                rows.iter().map(|r| locale::text_width(r[i].as_bytes())).max().unwrap_or(0);
+            if columns[i] == "source" && !p.has('\u{2}') {
+                widest.max(14)
+            } else {
+                widest.max(if columns[i] == "pcent" { 4 } else { 5 })
+            }
         })
         .collect();
     let mut out = String::new();
@@ -207,7 +229,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             .enumerate()
             .map(|(i, cell)| {
                 let last = i + 1 == columns.len();
-                let fill = " ".repeat(widths[i].saturating_sub(locale::text_width(cell.as_bytes())));
+                let fill =
+                    " ".repeat(widths[i].saturating_sub(locale::text_width(cell.as_bytes())));
                 match (text_column(columns[i]), last) {
                     (true, true) => cell.clone(),
                     (true, false) => format!("{cell}{fill}"),

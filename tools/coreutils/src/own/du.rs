@@ -20,16 +20,33 @@ const SPEC: Spec = Spec {
     options: &[
         Opt::flag('0', "null", "end each output line with NUL, not newline"),
         Opt::flag('a', "all", "write counts for all files, not just directories"),
-        Opt::flag('\u{1}', "apparent-size", "print apparent sizes rather than device usage").long_only(),
+        Opt::flag('\u{1}', "apparent-size", "print apparent sizes rather than device usage")
+            .long_only(),
         Opt::value('B', "block-size", "SIZE", "scale sizes by SIZE before printing them"),
         Opt::flag('b', "bytes", "equivalent to '--apparent-size --block-size=1'"),
         Opt::flag('c', "total", "produce a grand total"),
-        Opt::flag('D', "dereference-args", "dereference only symlinks that are listed on the\ncommand line"),
-        Opt::value('d', "max-depth", "N", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument"),
-        Opt::value('\u{2}', "files0-from", "F", "summarize the NUL-terminated file names in file F").long_only(),
+        Opt::flag(
+            'D',
+            "dereference-args",
+            "dereference only symlinks that are listed on the\ncommand line",
+        ),
+        Opt::value(
+            'd',
+            "max-depth",
+            "N",
+            "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument",
+        ),
+        Opt::value(
+            '\u{2}',
+            "files0-from",
+            "F",
+            "summarize the NUL-terminated file names in file F",
+        )
+        .long_only(),
         Opt::flag('H', "", "equivalent to --dereference-args (-D)"),
         Opt::flag('h', "human-readable", "print sizes in human readable format (e.g., 1K 234M 2G)"),
-        Opt::flag('\u{3}', "inodes", "list inode usage information instead of block usage").long_only(),
+        Opt::flag('\u{3}', "inodes", "list inode usage information instead of block usage")
+            .long_only(),
         Opt::flag('k', "", "like --block-size=1K"),
         Opt::flag('L', "dereference", "dereference all symbolic links"),
         Opt::flag('l', "count-links", "count sizes many times if hard linked"),
@@ -38,9 +55,15 @@ const SPEC: Spec = Spec {
         Opt::flag('S', "separate-dirs", "for directories do not include size of subdirectories"),
         Opt::flag('\u{4}', "si", "like -h, but use powers of 1000 not 1024").long_only(),
         Opt::flag('s', "summarize", "display only a total for each argument"),
-        Opt::value('t', "threshold", "SIZE", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative"),
+        Opt::value(
+            't',
+            "threshold",
+            "SIZE",
+            "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative",
+        ),
         Opt::optional('\u{5}', "time", "WORD", "show time of the last modification").long_only(),
-        Opt::value('\u{6}', "time-style", "STYLE", "full-iso, long-iso, iso, or +FORMAT").long_only(),
+        Opt::value('\u{6}', "time-style", "STYLE", "full-iso, long-iso, iso, or +FORMAT")
+            .long_only(),
         Opt::value('X', "exclude-from", "FILE", "exclude files that match any pattern in FILE"),
         Opt::value('\u{7}', "exclude", "PATTERN", "exclude files that match PATTERN").long_only(),
         Opt::flag('x', "one-file-system", "skip directories on different file systems"),
@@ -209,7 +232,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 }
 
 fn env_scale(ctx: &Ctx<'_>) -> Scale {
-    let value = [&b"DU_BLOCK_SIZE"[..], b"BLOCK_SIZE", b"BLOCKSIZE"].iter().find_map(|n| ctx.env.get(n));
+    let value =
+        [&b"DU_BLOCK_SIZE"[..], b"BLOCK_SIZE", b"BLOCKSIZE"].iter().find_map(|n| ctx.env.get(n));
     let default = if ctx.env.get(b"POSIXLY_CORRECT").is_some() { 512 } else { 1024 };
     value.and_then(Scale::parse).unwrap_or(Scale::Units(default, ""))
 }
@@ -223,7 +247,10 @@ fn threshold(text: &[u8]) -> Option<i128> {
     if negative { (n != 0).then_some(-n) } else { Some(n) }
 }
 
-fn time_format(ctx: &mut Ctx<'_>, p: &box_applet::opts::Parsed) -> Result<Option<(u8, Vec<u8>)>, Exit> {
+fn time_format(
+    ctx: &mut Ctx<'_>,
+    p: &box_applet::opts::Parsed,
+) -> Result<Option<(u8, Vec<u8>)>, Exit> {
     if !p.has('\u{5}') {
         return Ok(None);
     }
@@ -232,18 +259,25 @@ fn time_format(ctx: &mut Ctx<'_>, p: &box_applet::opts::Parsed) -> Result<Option
         Some(b"ctime" | b"status") => b'c',
         Some(b"atime" | b"access" | b"use") => b'a',
         Some(other) => {
-            input::usage_error(ctx, &[b"invalid argument ", &quote::always(other), b" for '--time'"]);
+            input::usage_error(
+                ctx,
+                &[b"invalid argument ", &quote::always(other), b" for '--time'"],
+            );
             return Err(Exit::FAILURE);
         }
     };
-    let style = p.last('\u{6}').or_else(|| ctx.env.get(b"TIME_STYLE")).unwrap_or(b"long-iso").to_vec();
+    let style =
+        p.last('\u{6}').or_else(|| ctx.env.get(b"TIME_STYLE")).unwrap_or(b"long-iso").to_vec();
     let format = match style.strip_prefix(b"posix-").unwrap_or(&style) {
         b"full-iso" => b"%Y-%m-%d %H:%M:%S.%N %z".to_vec(),
         b"long-iso" => b"%Y-%m-%d %H:%M".to_vec(),
         b"iso" => b"%Y-%m-%d".to_vec(),
         [b'+', rest @ ..] => rest.to_vec(),
         other => {
-            input::usage_error(ctx, &[b"invalid argument ", &quote::always(other), b" for 'time style'"]);
+            input::usage_error(
+                ctx,
+                &[b"invalid argument ", &quote::always(other), b" for 'time style'"],
+            );
             return Err(Exit::FAILURE);
         }
     };
@@ -273,7 +307,8 @@ impl Options {
     fn excluded(&self, name: &[u8]) -> bool {
         // A pattern may match the whole name or any of its tails after a slash.
         self.exclude.iter().any(|p| {
-            p.is_match(name) || name.iter().enumerate().any(|(i, c)| *c == b'/' && p.is_match(&name[i + 1..]))
+            p.is_match(name)
+                || name.iter().enumerate().any(|(i, c)| *c == b'/' && p.is_match(&name[i + 1..]))
         })
     }
 }
@@ -296,7 +331,13 @@ fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &Options) {
 }
 
 /// Sums one operand, printing what the options ask for; its size and newest time.
-fn operand(ctx: &mut Ctx<'_>, operand: &[u8], o: &Options, seen: &mut HashSet<(u64, u64)>, ok: &mut bool) -> (u64, u64) {
+fn operand(
+    ctx: &mut Ctx<'_>,
+    operand: &[u8],
+    o: &Options,
+    seen: &mut HashSet<(u64, u64)>,
+    ok: &mut bool,
+) -> (u64, u64) {
     let mut stack: Vec<Open> = Vec::new();
     let mut device = None;
     let mut result = (0, 0);
@@ -308,7 +349,9 @@ fn operand(ctx: &mut Ctx<'_>, operand: &[u8], o: &Options, seen: &mut HashSet<(u
         if let Some(entry) = top.entries.pop() {
             let name = paths::join(&top.name, &entry);
             let depth = stack.len();
-            if let Some((size, time)) = enter(ctx, name.clone(), o, seen, &mut stack, &mut device, ok) {
+            if let Some((size, time)) =
+                enter(ctx, name.clone(), o, seen, &mut stack, &mut device, ok)
+            {
                 if o.all && depth <= o.depth {
                     line(ctx, &name, size, time, o);
                 }

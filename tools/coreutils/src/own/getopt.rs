@@ -71,7 +71,8 @@ fn takes(colons: usize) -> Takes {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut s = Settings::default();
     let mut at = 0;
-    let compatible = args.first().is_none_or(|a| !a.starts_with(b"-")) || ctx.env.get(b"GETOPT_COMPATIBLE").is_some();
+    let compatible = args.first().is_none_or(|a| !a.starts_with(b"-"))
+        || ctx.env.get(b"GETOPT_COMPATIBLE").is_some();
     if compatible {
         let Some(first) = args.first() else {
             input::usage_error(ctx, &[b"missing optstring argument"]);
@@ -89,7 +90,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                     Some(i) => (&b[2..i], Some(b[i + 1..].to_vec())),
                     None => (&b[2..], None),
                 },
-                [b'-', c, rest @ ..] => (std::slice::from_ref(c), (!rest.is_empty()).then(|| rest.to_vec())),
+                [b'-', c, rest @ ..] => {
+                    (std::slice::from_ref(c), (!rest.is_empty()).then(|| rest.to_vec()))
+                }
                 _ => {
                     at -= 1;
                     break;
@@ -109,7 +112,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 b"V" => b"version",
                 other => other,
             };
-            let needs = matches!(full, b"name" | b"options" | b"shell") || (b"longoptions".starts_with(full) && full.len() > 1);
+            let needs = matches!(full, b"name" | b"options" | b"shell")
+                || (b"longoptions".starts_with(full) && full.len() > 1);
             if needs && value.is_none() {
                 value = args.get(at).cloned();
                 at += 1;
@@ -138,7 +142,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                     return Exit::SUCCESS;
                 }
                 f if b"longoptions".starts_with(f) && f.len() > 1 => {
-                    for l in v.split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n')).filter(|l| !l.is_empty()) {
+                    for l in v
+                        .split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n'))
+                        .filter(|l| !l.is_empty())
+                    {
                         let colons = l.iter().rev().take_while(|c| **c == b':').count();
                         s.long.push((l[..l.len() - colons].to_vec(), colons.min(2) as u8));
                     }
@@ -207,7 +214,8 @@ fn parse(ctx: &mut Ctx<'_>, s: &Settings, args: &[Vec<u8>]) -> Exit {
             operands.extend_from_slice(&args[at..]);
             break;
         }
-        let alternative = s.alternative && a.len() > 2 && a.starts_with(b"-") && !a.starts_with(b"--");
+        let alternative =
+            s.alternative && a.len() > 2 && a.starts_with(b"-") && !a.starts_with(b"--");
         let long = a.strip_prefix(b"--").or(if alternative { Some(&a[1..]) } else { None });
         if let Some(text) = long {
             let (name, value) = match text.iter().position(|c| *c == b'=') {
@@ -230,8 +238,16 @@ fn parse(ctx: &mut Ctx<'_>, s: &Settings, args: &[Vec<u8>]) -> Exit {
             let Some((full, colons)) = found else {
                 if !quiet {
                     if starts.len() > 1 {
-                        let list: Vec<u8> = starts.iter().flat_map(|l| [b" '--", l.0.as_slice(), b"'"].concat()).collect();
-                        ctx.error_bytes(&[b"option '--", name, b"' is ambiguous; possibilities:", &list]);
+                        let list: Vec<u8> = starts
+                            .iter()
+                            .flat_map(|l| [b" '--", l.0.as_slice(), b"'"].concat())
+                            .collect();
+                        ctx.error_bytes(&[
+                            b"option '--",
+                            name,
+                            b"' is ambiguous; possibilities:",
+                            &list,
+                        ]);
                     } else {
                         ctx.error_bytes(&[b"unrecognized option '--", name, b"'"]);
                     }

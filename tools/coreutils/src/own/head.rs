@@ -13,8 +13,18 @@ const SPEC: Spec = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::value('c', "bytes", "[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
-        Opt::value('n', "lines", "[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
+        Opt::value(
+            'c',
+            "bytes",
+            "[-]NUM",
+            "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes",
+        ),
+        Opt::value(
+            'n',
+            "lines",
+            "[-]NUM",
+            "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines",
+        ),
         Opt::flag('q', "quiet", "never print headers giving file names"),
         Opt::flag('\u{1}', "silent", "the same").long_only(),
         Opt::flag('v', "verbose", "always print headers giving file names"),
@@ -124,7 +134,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Ok(()) => {}
             Err(Stop::Read(e)) => {
                 let shown = quote::always(file);
-                ctx.error_bytes(&[b"error reading ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"error reading ",
+                    &shown,
+                    b": ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 exit = Exit::FAILURE;
             }
             Err(Stop::Write) => return Exit::FAILURE,
@@ -178,7 +193,12 @@ fn first_bytes(reader: &mut In<'_>, mut n: u64, out: &mut Output) -> Result<(), 
     })
 }
 
-fn first_lines(reader: &mut In<'_>, mut n: u64, delimiter: u8, out: &mut Output) -> Result<(), Stop> {
+fn first_lines(
+    reader: &mut In<'_>,
+    mut n: u64,
+    delimiter: u8,
+    out: &mut Output,
+) -> Result<(), Stop> {
     if n == 0 {
         return Ok(());
     }
@@ -216,7 +236,8 @@ fn all_but_lines(reader: &mut In<'_>, n: u64, delimiter: u8, out: &mut Output) -
     let keep = usize::try_from(n).unwrap_or(usize::MAX);
     let mut held: VecDeque<Vec<u8>> = VecDeque::new();
     input::for_each_line(reader, delimiter, |line, ended| {
-        let mut buf = if held.len() > keep { held.pop_front().unwrap_or_default() } else { Vec::new() };
+        let mut buf =
+            if held.len() > keep { held.pop_front().unwrap_or_default() } else { Vec::new() };
         buf.clear();
         buf.extend_from_slice(line);
         if ended {

@@ -18,7 +18,11 @@ const ID: Spec = Spec {
         Opt::flag('n', "name", "print a name instead of a number, for -ugG"),
         Opt::flag('r', "real", "print the real ID instead of the effective ID, with -ugG"),
         Opt::flag('u', "user", "print only the effective user ID"),
-        Opt::flag('z', "zero", "delimit entries with NUL characters, not whitespace;\nnot permitted in default format"),
+        Opt::flag(
+            'z',
+            "zero",
+            "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
+        ),
     ],
     after: "",
     posix_order: false,

@@ -54,7 +54,11 @@ pub(crate) fn kill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 }
             }
             _ if a.starts_with(b"--signal=") => name = Some(a[9..].to_vec()),
-            [b'-', b's', rest @ ..] if chosen.is_none() && list.is_none() && signal::parse(&a[1..]).is_none() => name = Some(rest.to_vec()),
+            [b'-', b's', rest @ ..]
+                if chosen.is_none() && list.is_none() && signal::parse(&a[1..]).is_none() =>
+            {
+                name = Some(rest.to_vec())
+            }
             // A second dashed word is a process group.
             [b'-', _, ..] if chosen.is_none() && list.is_none() => name = Some(a[1..].to_vec()),
             _ => break,
@@ -96,12 +100,38 @@ pub(crate) fn kill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 
 /// Signal descriptions as `strsignal(3)` gives them.
 const DESCRIPTIONS: [&str; 32] = [
-    "EXIT", "Hangup", "Interrupt", "Quit", "Illegal instruction", "Trace/breakpoint trap", "Aborted", "Bus error",
-    "Floating point exception", "Killed", "User defined signal 1", "Segmentation fault", "User defined signal 2",
-    "Broken pipe", "Alarm clock", "Terminated", "Stack fault", "Child exited", "Continued", "Stopped (signal)",
-    "Stopped", "Stopped (tty input)", "Stopped (tty output)", "Urgent I/O condition", "CPU time limit exceeded",
-    "File size limit exceeded", "Virtual timer expired", "Profiling timer expired", "Window changed", "I/O possible",
-    "Power failure", "Bad system call",
+    "EXIT",
+    "Hangup",
+    "Interrupt",
+    "Quit",
+    "Illegal instruction",
+    "Trace/breakpoint trap",
+    "Aborted",
+    "Bus error",
+    "Floating point exception",
+    "Killed",
+    "User defined signal 1",
+    "Segmentation fault",
+    "User defined signal 2",
+    "Broken pipe",
+    "Alarm clock",
+    "Terminated",
+    "Stack fault",
+    "Child exited",
+    "Continued",
+    "Stopped (signal)",
+    "Stopped",
+    "Stopped (tty input)",
+    "Stopped (tty output)",
+    "Urgent I/O condition",
+    "CPU time limit exceeded",
+    "File size limit exceeded",
+    "Virtual timer expired",
+    "Profiling timer expired",
+    "Window changed",
+    "I/O possible",
+    "Power failure",
+    "Bad system call",
 ];
 
 fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
@@ -109,7 +139,10 @@ fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
     let mut exit = Exit::SUCCESS;
     let row = |n: u8| {
         let name = signal::name(n).unwrap_or_default();
-        let text = DESCRIPTIONS.get(usize::from(n)).map_or_else(|| format!("Real-time signal {}", n.saturating_sub(34)), |d| (*d).to_string());
+        let text = DESCRIPTIONS.get(usize::from(n)).map_or_else(
+            || format!("Real-time signal {}", n.saturating_sub(34)),
+            |d| (*d).to_string(),
+        );
         format!("{n:2} {name:<8} {text}\n")
     };
     if operands.is_empty() {
@@ -132,7 +165,9 @@ fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
         };
         match n.and_then(|n| signal::name(n).map(|s| (n, s))) {
             Some((n, _)) if table => out.push_str(&row(n)),
-            Some((_, name)) if o.first().is_some_and(u8::is_ascii_digit) => out.push_str(&format!("{name}\n")),
+            Some((_, name)) if o.first().is_some_and(u8::is_ascii_digit) => {
+                out.push_str(&format!("{name}\n"))
+            }
             Some((n, _)) => out.push_str(&format!("{n}\n")),
             None => {
                 ctx.error_bytes(&[&quote::always(o), b": invalid signal"]);
@@ -158,11 +193,16 @@ fn processes(ctx: &Ctx<'_>) -> Vec<Process> {
     let mut list = Vec::new();
     if let Ok(dir) = std::fs::read_dir("/proc") {
         for e in dir.flatten() {
-            let Some(pid) = e.file_name().to_str().and_then(|n| n.parse::<u32>().ok()) else { continue };
+            let Some(pid) = e.file_name().to_str().and_then(|n| n.parse::<u32>().ok()) else {
+                continue;
+            };
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             let (Some(open), Some(close)) = (stat.find('('), stat.rfind(')')) else { continue };
             let command = stat.get(open + 1..close).unwrap_or_default().to_string();
-            let parent = stat.get(close + 1..).and_then(|r| r.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0);
+            let parent = stat
+                .get(close + 1..)
+                .and_then(|r| r.split_whitespace().nth(1)?.parse().ok())
+                .unwrap_or(0);
             let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let args = String::from_utf8_lossy(&raw).trim_end_matches('\0').replace('\0', " ");
             let args = if args.is_empty() { format!("[{command}]") } else { args };
@@ -172,7 +212,12 @@ fn processes(ctx: &Ctx<'_>) -> Vec<Process> {
     if list.is_empty() {
         let (pid, parent) = (ctx.procs.pid(), ctx.procs.parent_pid());
         if parent != 0 {
-            list.push(Process { pid: parent, parent: 0, command: "sh".to_string(), args: "sh".to_string() });
+            list.push(Process {
+                pid: parent,
+                parent: 0,
+                command: "sh".to_string(),
+                args: "sh".to_string(),
+            });
         }
         list.push(Process { pid, parent, command: ctx.name.clone(), args: ctx.name.clone() });
     }
@@ -206,7 +251,17 @@ pub(crate) fn ps(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let args: Vec<Vec<u8>> = args
         .iter()
         .enumerate()
-        .map(|(i, a)| if i == 0 && !a.starts_with(b"-") && a.iter().all(u8::is_ascii_lowercase) && !a.is_empty() { [b"-", a.as_slice()].concat() } else { a.clone() })
+        .map(|(i, a)| {
+            if i == 0
+                && !a.starts_with(b"-")
+                && a.iter().all(u8::is_ascii_lowercase)
+                && !a.is_empty()
+            {
+                [b"-", a.as_slice()].concat()
+            } else {
+                a.clone()
+            }
+        })
         .collect();
     let p = match PS.parse_or_exit(ctx, &args, Exit::FAILURE) {
         Ok(p) => p,
@@ -236,7 +291,8 @@ pub(crate) fn ps(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     let mut list = processes(ctx);
     if let Some(pids) = p.last('p') {
-        let wanted: Vec<u64> = pids.split(|c| matches!(c, b',' | b' ')).filter_map(number::decimal).collect();
+        let wanted: Vec<u64> =
+            pids.split(|c| matches!(c, b',' | b' ')).filter_map(number::decimal).collect();
         list.retain(|x| wanted.contains(&u64::from(x.pid)));
     }
     let title = |f: &str| -> &'static str {
@@ -283,15 +339,39 @@ pub(crate) fn ps(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             _ => "0".to_string(),
         }
     };
-    let headers: Vec<String> = fields.iter().map(|(f, t)| t.clone().unwrap_or_else(|| title(f).to_string())).collect();
-    let rows: Vec<Vec<String>> = list.iter().map(|x| fields.iter().map(|(f, _)| cell(f, x)).collect()).collect();
-    let text = |f: &str| matches!(f, "user" | "uname" | "comm" | "ucmd" | "args" | "cmd" | "command" | "stat" | "state" | "s" | "tty" | "tt");
+    let headers: Vec<String> =
+        fields.iter().map(|(f, t)| t.clone().unwrap_or_else(|| title(f).to_string())).collect();
+    let rows: Vec<Vec<String>> =
+        list.iter().map(|x| fields.iter().map(|(f, _)| cell(f, x)).collect()).collect();
+    let text = |f: &str| {
+        matches!(
+            f,
+            "user"
+                | "uname"
+                | "comm"
+                | "ucmd"
+                | "args"
+                | "cmd"
+                | "command"
+                | "stat"
+                | "state"
+                | "s"
+                | "tty"
+                | "tt"
+        )
+    };
     let mut out = String::new();
     let show_header = !p.has('\u{1}') && headers.iter().any(|h| !h.is_empty());
     for row in show_header.then_some(&headers).into_iter().chain(&rows) {
         let mut line = String::new();
         for (i, (cell, (f, _))) in row.iter().zip(&fields).enumerate() {
-            let width = rows.iter().map(|r| r[i].len()).chain([headers[i].len()]).max().unwrap_or(0).max(if f == "pid" || f == "ppid" { 7 } else { 0 });
+            let width = rows
+                .iter()
+                .map(|r| r[i].len())
+                .chain([headers[i].len()])
+                .max()
+                .unwrap_or(0)
+                .max(if f == "pid" || f == "ppid" { 7 } else { 0 });
             if i > 0 {
                 line.push(' ');
             }
@@ -344,7 +424,9 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 fn matching(ctx: &mut Ctx<'_>, args: &[Vec<u8>], send: bool) -> Exit {
     let mut args = args.to_vec();
     let mut number_chosen = signal::TERM;
-    if let Some(n) = args.first().and_then(|a| a.strip_prefix(b"-")).filter(|_| send).and_then(signal::parse) {
+    if let Some(n) =
+        args.first().and_then(|a| a.strip_prefix(b"-")).filter(|_| send).and_then(signal::parse)
+    {
         number_chosen = n;
         args.remove(0);
     }
@@ -379,13 +461,15 @@ fn matching(ctx: &mut Ctx<'_>, args: &[Vec<u8>], send: bool) -> Exit {
         }
     };
     let own = ctx.procs.pid();
-    let parents: Option<Vec<u64>> = p.last('P').map(|t| t.split(|c| *c == b',').filter_map(number::decimal).collect());
+    let parents: Option<Vec<u64>> =
+        p.last('P').map(|t| t.split(|c| *c == b',').filter_map(number::decimal).collect());
     let mut found: Vec<Process> = processes(ctx)
         .into_iter()
         .filter(|x| x.pid != own)
         .filter(|x| {
             let text = if p.has('f') { &x.args } else { &x.command };
-            let fits = regex.is_match(text.as_bytes()) && parents.as_ref().is_none_or(|l| l.contains(&u64::from(x.parent)));
+            let fits = regex.is_match(text.as_bytes())
+                && parents.as_ref().is_none_or(|l| l.contains(&u64::from(x.parent)));
             fits != p.has('v')
         })
         .collect();
@@ -403,16 +487,30 @@ fn matching(ctx: &mut Ctx<'_>, args: &[Vec<u8>], send: bool) -> Exit {
                     let _ = ctx.stdout.write_all(text.as_bytes());
                 }
                 Ok(()) => {}
-                Err(e) => ctx.error(format_args!("killing pid {} failed: {}", x.pid, box_sys::strerror(&e))),
+                Err(e) => ctx.error(format_args!(
+                    "killing pid {} failed: {}",
+                    x.pid,
+                    box_sys::strerror(&e)
+                )),
             }
         }
     } else if p.has('c') {
         let _ = ctx.stdout.write_all(format!("{}\n", found.len()).as_bytes());
     } else if any {
-        let delimiter = p.last('d').map_or_else(|| "\n".to_string(), |d| String::from_utf8_lossy(d).into_owned());
+        let delimiter = p
+            .last('d')
+            .map_or_else(|| "\n".to_string(), |d| String::from_utf8_lossy(d).into_owned());
         let items: Vec<String> = found
             .iter()
-            .map(|x| if p.has('a') { format!("{} {}", x.pid, x.args) } else if p.has('l') { format!("{} {}", x.pid, x.command) } else { x.pid.to_string() })
+            .map(|x| {
+                if p.has('a') {
+                    format!("{} {}", x.pid, x.args)
+                } else if p.has('l') {
+                    format!("{} {}", x.pid, x.command)
+                } else {
+                    x.pid.to_string()
+                }
+            })
             .collect();
         let _ = ctx.stdout.write_all(format!("{}\n", items.join(&delimiter)).as_bytes());
     }
@@ -476,11 +574,17 @@ pub(crate) fn free(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         line.push('\n');
         line
     };
-    let mut out = format!("{:7} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n", "", "total", "used", "free", "shared", "buff/cache", "available");
+    let mut out = format!(
+        "{:7} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n",
+        "", "total", "used", "free", "shared", "buff/cache", "available"
+    );
     out.push_str(&row("Mem:", &[total, used, free, shared, cache, available]));
     out.push_str(&row("Swap:", &[swap, swap - swap_free.min(swap), swap_free]));
     if p.has('t') {
-        out.push_str(&row("Total:", &[total + swap, used + swap - swap_free.min(swap), free + swap_free]));
+        out.push_str(&row(
+            "Total:",
+            &[total + swap, used + swap - swap_free.min(swap), free + swap_free],
+        ));
     }
     let _ = ctx.stdout.write_all(out.as_bytes());
     Exit::SUCCESS

@@ -12,19 +12,34 @@ const SPEC: Spec = Spec {
     usage: "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
     about: "Create hard links by default, symbolic links with --symbolic.",
     options: &[
-        Opt::optional('\u{1}', "backup", "CONTROL", "make a backup of each existing destination file").long_only(),
+        Opt::optional(
+            '\u{1}',
+            "backup",
+            "CONTROL",
+            "make a backup of each existing destination file",
+        )
+        .long_only(),
         Opt::flag('b', "", "like --backup but does not accept an argument"),
         Opt::flag('d', "directory", "allow the superuser to attempt to hard link directories"),
         Opt::flag('F', "", "the same as -d"),
         Opt::flag('f', "force", "remove existing destination files"),
         Opt::flag('i', "interactive", "prompt whether to remove destinations"),
         Opt::flag('L', "logical", "dereference TARGETs that are symbolic links"),
-        Opt::flag('n', "no-dereference", "treat LINK_NAME as a normal file if it is a symbolic link to a directory"),
+        Opt::flag(
+            'n',
+            "no-dereference",
+            "treat LINK_NAME as a normal file if it is a symbolic link to a directory",
+        ),
         Opt::flag('P', "physical", "make hard links directly to symbolic links"),
         Opt::flag('r', "relative", "with -s, create links relative to link location"),
         Opt::flag('s', "symbolic", "make symbolic links instead of hard links"),
         Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value('t', "target-directory", "DIRECTORY", "specify the DIRECTORY in which to create the links"),
+        Opt::value(
+            't',
+            "target-directory",
+            "DIRECTORY",
+            "specify the DIRECTORY in which to create the links",
+        ),
         Opt::flag('T', "no-target-directory", "treat LINK_NAME as a normal file always"),
         Opt::flag('v', "verbose", "print name of each linked file"),
     ],
@@ -51,7 +66,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let backup = match paths::Backup::new(control, p.last('S'), &ctx.env) {
         Ok(b) => b,
         Err(word) => {
-            input::usage_error(ctx, &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"]);
+            input::usage_error(
+                ctx,
+                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
+            );
             return Exit::FAILURE;
         }
     };
@@ -75,43 +93,49 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         !link && meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir)
     };
     let ops = &p.operands;
-    let (targets, dir, name): (&[Vec<u8>], Option<Vec<u8>>, Option<Vec<u8>>) = match (p.last('t'), ops.as_slice()) {
-        (_, []) => {
-            input::usage_error(ctx, &[b"missing file operand"]);
-            return Exit::FAILURE;
-        }
-        (Some(_), _) if p.has('T') => {
-            ctx.error("cannot combine --target-directory and --no-target-directory");
-            return Exit::FAILURE;
-        }
-        (Some(dir), all) => {
-            if !is_dir(ctx, dir) {
-                let e = meta::stat(&ctx.path(dir), true).err().unwrap_or_else(|| {
-                    io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)
-                });
-                input::cannot(ctx, "target directory", dir, &e);
+    let (targets, dir, name): (&[Vec<u8>], Option<Vec<u8>>, Option<Vec<u8>>) =
+        match (p.last('t'), ops.as_slice()) {
+            (_, []) => {
+                input::usage_error(ctx, &[b"missing file operand"]);
                 return Exit::FAILURE;
             }
-            (all, Some(dir.to_vec()), None)
-        }
-        (None, [one]) if p.has('T') => {
-            input::usage_error(ctx, &[b"missing destination file operand after ", &quote::always(one)]);
-            return Exit::FAILURE;
-        }
-        (None, [_]) => (ops, Some(b".".to_vec()), None),
-        (None, [_, name]) if p.has('T') || !is_dir(ctx, name) => (&ops[..1], None, Some(name.clone())),
-        (None, [_, _, extra, ..]) if p.has('T') => {
-            input::extra_operand(ctx, extra);
-            return Exit::FAILURE;
-        }
-        (None, [targets @ .., dir]) => {
-            if !is_dir(ctx, dir) {
-                ctx.error_bytes(&[b"target ", &quote::always(dir), b" is not a directory"]);
+            (Some(_), _) if p.has('T') => {
+                ctx.error("cannot combine --target-directory and --no-target-directory");
                 return Exit::FAILURE;
             }
-            (targets, Some(dir.clone()), None)
-        }
-    };
+            (Some(dir), all) => {
+                if !is_dir(ctx, dir) {
+                    let e = meta::stat(&ctx.path(dir), true).err().unwrap_or_else(|| {
+                        io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)
+                    });
+                    input::cannot(ctx, "target directory", dir, &e);
+                    return Exit::FAILURE;
+                }
+                (all, Some(dir.to_vec()), None)
+            }
+            (None, [one]) if p.has('T') => {
+                input::usage_error(
+                    ctx,
+                    &[b"missing destination file operand after ", &quote::always(one)],
+                );
+                return Exit::FAILURE;
+            }
+            (None, [_]) => (ops, Some(b".".to_vec()), None),
+            (None, [_, name]) if p.has('T') || !is_dir(ctx, name) => {
+                (&ops[..1], None, Some(name.clone()))
+            }
+            (None, [_, _, extra, ..]) if p.has('T') => {
+                input::extra_operand(ctx, extra);
+                return Exit::FAILURE;
+            }
+            (None, [targets @ .., dir]) => {
+                if !is_dir(ctx, dir) {
+                    ctx.error_bytes(&[b"target ", &quote::always(dir), b" is not a directory"]);
+                    return Exit::FAILURE;
+                }
+                (targets, Some(dir.clone()), None)
+            }
+        };
     let mut ok = true;
     let mut made: Vec<Vec<u8>> = Vec::new();
     for target in targets {
@@ -124,7 +148,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         };
         if made.contains(&link) && !o.symbolic {
             let shown = quote::always(&link);
-            ctx.error_bytes(&[b"will not overwrite just-created ", &shown, b" with ", &quote::always(target)]);
+            ctx.error_bytes(&[
+                b"will not overwrite just-created ",
+                &shown,
+                b" with ",
+                &quote::always(target),
+            ]);
             ok = false;
             continue;
         }
@@ -135,8 +164,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Err(Some(e)) => {
                 let what = if o.symbolic { "symbolic" } else { "hard" };
                 let shown = quote::always(&link);
-                let mut parts =
-                    [b"failed to create ", what.as_bytes(), b" link ", &shown].concat();
+                let mut parts = [b"failed to create ", what.as_bytes(), b" link ", &shown].concat();
                 // Which of the two is to blame is clear when the link's name is taken.
                 if !o.symbolic && e.kind() != io::ErrorKind::AlreadyExists {
                     parts.extend_from_slice(&[b" => ", quote::always(target).as_slice()].concat());
@@ -150,7 +178,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 }
 
 /// Makes one link; `Ok(false)` if the user declined, `Err(None)` if a message was given.
-fn one(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> Result<bool, Option<io::Error>> {
+fn one(
+    ctx: &mut Ctx<'_>,
+    target: &[u8],
+    link: &[u8],
+    o: &Options,
+) -> Result<bool, Option<io::Error>> {
     let link_path = ctx.path(link);
     if !o.symbolic {
         let s = match meta::stat(&ctx.path(target), o.follow) {
@@ -191,7 +224,11 @@ fn one(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> Result<boo
         }
     }
     if o.symbolic {
-        let text = if o.relative { relative_target(ctx, target, link).map_err(Some)? } else { target.to_vec() };
+        let text = if o.relative {
+            relative_target(ctx, target, link).map_err(Some)?
+        } else {
+            target.to_vec()
+        };
         if text.is_empty() {
             return Err(Some(io::ErrorKind::NotFound.into()));
         }

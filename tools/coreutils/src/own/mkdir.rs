@@ -66,7 +66,9 @@ fn create(ctx: &mut Ctx<'_>, dir: &[u8], mode: Option<&Mode>, verbose: bool) -> 
     if verbose {
         let shown = quote::always(dir);
         let name = ctx.name.clone();
-        let _ = ctx.stdout.write_all(&[name.as_bytes(), b": created directory ", &shown, b"\n"].concat());
+        let _ = ctx
+            .stdout
+            .write_all(&[name.as_bytes(), b": created directory ", &shown, b"\n"].concat());
     }
     Ok(())
 }
@@ -98,7 +100,10 @@ fn parents(
             Err(e) => match meta::stat(&ctx.path(part), true) {
                 Ok(s) if s.kind == Kind::Dir => {}
                 Ok(_) if !last => {
-                    return Err((part.to_vec(), io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)));
+                    return Err((
+                        part.to_vec(),
+                        io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR),
+                    ));
                 }
                 _ => return Err((part.to_vec(), e)),
             },
@@ -111,9 +116,17 @@ const RMDIR: Spec = Spec {
     usage: "[OPTION]... DIRECTORY...",
     about: "Remove the DIRECTORY(ies), if they are empty.",
     options: &[
-        Opt::flag('\u{1}', "ignore-fail-on-non-empty", "ignore each failure to remove a non-empty directory")
-            .long_only(),
-        Opt::flag('p', "parents", "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'"),
+        Opt::flag(
+            '\u{1}',
+            "ignore-fail-on-non-empty",
+            "ignore each failure to remove a non-empty directory",
+        )
+        .long_only(),
+        Opt::flag(
+            'p',
+            "parents",
+            "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'",
+        ),
         Opt::flag('v', "verbose", "output a diagnostic for every directory processed"),
     ],
     after: "",
@@ -142,7 +155,8 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 if p.has('\u{1}') && not_empty(ctx, &dir, &e) {
                     break;
                 }
-                let what = if dir == *operand { "failed to remove" } else { "failed to remove directory" };
+                let what =
+                    if dir == *operand { "failed to remove" } else { "failed to remove directory" };
                 input::cannot(ctx, what, &dir, &e);
                 exit = Exit::FAILURE;
                 break;

@@ -16,10 +16,26 @@ const SPEC: Spec = Spec {
         Opt::flag('d', "directory", "create a directory, not a file"),
         Opt::flag('u', "dry-run", "do not create anything; merely print a name (unsafe)"),
         Opt::flag('q', "quiet", "suppress diagnostics about file/dir-creation failure"),
-        Opt::value('\u{1}', "suffix", "SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash").long_only(),
+        Opt::value(
+            '\u{1}',
+            "suffix",
+            "SUFF",
+            "append SUFF to TEMPLATE; SUFF must not contain a slash",
+        )
+        .long_only(),
         Opt::value('p', "", "DIR", "interpret TEMPLATE relative to DIR"),
-        Opt::optional('\u{2}', "tmpdir", "DIR", "the same; without DIR use $TMPDIR if set, else /tmp").long_only(),
-        Opt::flag('t', "", "interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
+        Opt::optional(
+            '\u{2}',
+            "tmpdir",
+            "DIR",
+            "the same; without DIR use $TMPDIR if set, else /tmp",
+        )
+        .long_only(),
+        Opt::flag(
+            't',
+            "",
+            "interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp",
+        ),
     ],
     after: "",
     posix_order: false,
@@ -60,7 +76,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let (stem, suffix) = match p.last('\u{1}') {
         Some(s) => {
             if !template.ends_with(b"X") {
-                ctx.error_bytes(&[b"with --suffix, template ", &quote::always(&template), b" must end in X"]);
+                ctx.error_bytes(&[
+                    b"with --suffix, template ",
+                    &quote::always(&template),
+                    b" must end in X",
+                ]);
                 return Exit::FAILURE;
             }
             (template.clone(), s.to_vec())
@@ -71,7 +91,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     };
     if suffix.contains(&b'/') {
-        ctx.error_bytes(&[b"invalid suffix ", &quote::always(&suffix), b", contains directory separator"]);
+        ctx.error_bytes(&[
+            b"invalid suffix ",
+            &quote::always(&suffix),
+            b", contains directory separator",
+        ]);
         return Exit::FAILURE;
     }
     let count = stem.iter().rev().take_while(|c| **c == b'X').count();
@@ -87,11 +111,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let dir = if p.has('t') { env_dir.or(option_dir) } else { option_dir.or(env_dir) };
         let dir = dir.unwrap_or_else(|| b"/tmp".to_vec());
         if p.has('t') && template.contains(&b'/') {
-            ctx.error_bytes(&[b"invalid template, ", &quote::always(&template), b", contains directory separator"]);
+            ctx.error_bytes(&[
+                b"invalid template, ",
+                &quote::always(&template),
+                b", contains directory separator",
+            ]);
             return Exit::FAILURE;
         }
         if template.starts_with(b"/") {
-            ctx.error_bytes(&[b"invalid template, ", &quote::always(&template), b"; with --tmpdir, it may not be absolute"]);
+            ctx.error_bytes(&[
+                b"invalid template, ",
+                &quote::always(&template),
+                b"; with --tmpdir, it may not be absolute",
+            ]);
             return Exit::FAILURE;
         }
         prefix = paths::join(&dir, &prefix);
@@ -109,7 +141,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         } else if p.has('d') {
             std::fs::create_dir(&path).map(|()| drop(meta::chmod(&path, 0o700)))
         } else {
-            OpenOptions::new().write(true).create_new(true).open(&path).map(|_| drop(meta::chmod(&path, 0o600)))
+            OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&path)
+                .map(|_| drop(meta::chmod(&path, 0o600)))
         };
         match made {
             Ok(()) => {
@@ -124,7 +160,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     if !p.has('q') {
-        let what = if p.has('d') { "failed to create directory via template" } else { "failed to create file via template" };
+        let what = if p.has('d') {
+            "failed to create directory via template"
+        } else {
+            "failed to create file via template"
+        };
         input::cannot(ctx, what, &full_template, &last);
     }
     Exit::FAILURE

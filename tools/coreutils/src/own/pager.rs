@@ -48,7 +48,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     // `+G`, `+/text`, `-50`: where to begin and how many lines a page has.
     let args: Vec<Vec<u8>> = args
         .iter()
-        .filter(|a| !(a.starts_with(b"+") && a.len() > 1) && !matches!(a.as_slice(), [b'-', c, ..] if c.is_ascii_digit()))
+        .filter(|a| {
+            !(a.starts_with(b"+") && a.len() > 1)
+                && !matches!(a.as_slice(), [b'-', c, ..] if c.is_ascii_digit())
+        })
         .cloned()
         .collect();
     let p = match SPEC.parse_or_exit(ctx, &args, Exit::FAILURE) {
@@ -62,28 +65,29 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut number = 0u64;
     for file in files {
         let out = &mut ctx.stdout;
-        let result = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read).and_then(|mut r| {
-            if headers {
-                let bar = b"::::::::::::::\n";
-                input::put(out, &[bar, file.as_slice(), b"\n", bar].concat())?;
-            }
-            if !p.has('s') && !p.has('N') {
-                return input::copy(&mut r, out);
-            }
-            input::for_each_line(&mut r, b'\n', |line, ended| {
-                if p.has('s') && line.is_empty() && std::mem::replace(&mut blank, true) {
-                    return Ok(true);
+        let result =
+            input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read).and_then(|mut r| {
+                if headers {
+                    let bar = b"::::::::::::::\n";
+                    input::put(out, &[bar, file.as_slice(), b"\n", bar].concat())?;
                 }
-                blank = line.is_empty();
-                number += 1;
-                if p.has('N') {
-                    input::put(out, format!("{number:>7} ").as_bytes())?;
+                if !p.has('s') && !p.has('N') {
+                    return input::copy(&mut r, out);
                 }
-                input::put(out, line)?;
-                input::put(out, if ended { b"\n" } else { b"" })?;
-                Ok(true)
-            })
-        });
+                input::for_each_line(&mut r, b'\n', |line, ended| {
+                    if p.has('s') && line.is_empty() && std::mem::replace(&mut blank, true) {
+                        return Ok(true);
+                    }
+                    blank = line.is_empty();
+                    number += 1;
+                    if p.has('N') {
+                        input::put(out, format!("{number:>7} ").as_bytes())?;
+                    }
+                    input::put(out, line)?;
+                    input::put(out, if ended { b"\n" } else { b"" })?;
+                    Ok(true)
+                })
+            });
         match result {
             Ok(()) => {}
             Err(Stop::Read(e)) => {
@@ -93,7 +97,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 let line = match (directory, ctx.name == "more") {
                     (true, true) => [b"\n*** ", file.as_slice(), b": directory ***\n\n"].concat(),
                     (true, false) => [file.as_slice(), b" is a directory\n"].concat(),
-                    (false, true) => [b"more: cannot open ", file.as_slice(), b": ", text.as_bytes(), b"\n"].concat(),
+                    (false, true) => {
+                        [b"more: cannot open ", file.as_slice(), b": ", text.as_bytes(), b"\n"]
+                            .concat()
+                    }
                     (false, false) => [file.as_slice(), b": ", text.as_bytes(), b"\n"].concat(),
                 };
                 let _ = ctx.stderr.write_all(&line);

@@ -211,7 +211,8 @@ impl Run<'_, '_> {
                 printf::unsigned(&mut self.out, &spec, d.conversion, n);
             }
             b'c' => {
-                let c: Vec<u8> = self.arg().and_then(|a| a.first()).map(|c| vec![*c]).unwrap_or_default();
+                let c: Vec<u8> =
+                    self.arg().and_then(|a| a.first()).map(|c| vec![*c]).unwrap_or_default();
                 printf::string(&mut self.out, &Spec { precision: None, ..spec }, &c);
             }
             b's' => {

@@ -13,7 +13,11 @@ const READLINK: Spec = Spec {
     usage: "[OPTION]... FILE...",
     about: "Print value of a symbolic link or canonical file name",
     options: &[
-        Opt::flag('f', "canonicalize", "canonicalize by following every symlink in every component;\nall but the last component must exist"),
+        Opt::flag(
+            'f',
+            "canonicalize",
+            "canonicalize by following every symlink in every component;\nall but the last component must exist",
+        ),
         Opt::flag('e', "canonicalize-existing", "the same, all components must exist"),
         Opt::flag('m', "canonicalize-missing", "the same, without requirements on existence"),
         Opt::flag('n', "no-newline", "do not output the trailing delimiter"),
@@ -81,8 +85,10 @@ const REALPATH: Spec = Spec {
         Opt::flag('L', "logical", "resolve '..' components before symlinks"),
         Opt::flag('P', "physical", "resolve symlinks as encountered (default)"),
         Opt::flag('q', "quiet", "suppress most error messages"),
-        Opt::value('\u{1}', "relative-to", "DIR", "print the resolved path relative to DIR").long_only(),
-        Opt::value('\u{2}', "relative-base", "DIR", "print absolute paths unless paths below DIR").long_only(),
+        Opt::value('\u{1}', "relative-to", "DIR", "print the resolved path relative to DIR")
+            .long_only(),
+        Opt::value('\u{2}', "relative-base", "DIR", "print absolute paths unless paths below DIR")
+            .long_only(),
         Opt::flag('s', "strip", "don't expand symlinks"),
         Opt::flag('\u{3}', "no-symlinks", "don't expand symlinks").long_only(),
         Opt::flag('z', "zero", "end each output line with NUL, not newline"),

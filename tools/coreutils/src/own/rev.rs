@@ -28,30 +28,34 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
         let out = &mut ctx.stdout;
-        let result = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read).and_then(|mut r| {
-            let mut line_out = Vec::new();
-            input::for_each_line(&mut r, end, |line, ended| {
-                line_out.clear();
-                if utf8 && !line.is_ascii() {
-                    let mut at = line.len();
-                    while at > 0 {
-                        // A character begins at most four bytes back; invalid bytes stand alone.
-                        let start = (1..=4.min(at))
-                            .find(|n| box_text::number::utf8_len(&line[at - n..at]) == *n && std::str::from_utf8(&line[at - n..at]).is_ok())
-                            .map_or(at - 1, |n| at - n);
-                        line_out.extend_from_slice(&line[start..at]);
-                        at = start;
+        let result =
+            input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read).and_then(|mut r| {
+                let mut line_out = Vec::new();
+                input::for_each_line(&mut r, end, |line, ended| {
+                    line_out.clear();
+                    if utf8 && !line.is_ascii() {
+                        let mut at = line.len();
+                        while at > 0 {
+                            // A character begins at most four bytes back; invalid bytes stand alone.
+                            let start = (1..=4.min(at))
+                                .find(|n| {
+                                    box_text::number::utf8_len(&line[at - n..at]) == *n
+                                        && std::str::from_utf8(&line[at - n..at]).is_ok()
+                                })
+                                .map_or(at - 1, |n| at - n);
+                            line_out.extend_from_slice(&line[start..at]);
+                            at = start;
+                        }
+                    } else {
+                        line_out.extend(line.iter().rev());
                     }
-                } else {
-                    line_out.extend(line.iter().rev());
-                }
-                if ended {
-                    line_out.push(end);
-                }
-                put(out, &line_out)?;
-                Ok(true)
-            })
-        });
+                    if ended {
+                        line_out.push(end);
+                    }
+                    put(out, &line_out)?;
+                    Ok(true)
+                })
+            });
         match result {
             Ok(()) => {}
             Err(Stop::Read(e)) => {

@@ -14,9 +14,18 @@ const SPEC: Spec = Spec {
     options: &[
         Opt::flag('f', "force", "ignore nonexistent files and arguments, never prompt"),
         Opt::flag('i', "", "prompt before every removal"),
-        Opt::flag('I', "", "prompt once before removing more than three files, or when removing recursively"),
-        Opt::optional('\u{1}', "interactive", "WHEN", "prompt according to WHEN: never, once (-I), or always (-i)")
-            .long_only(),
+        Opt::flag(
+            'I',
+            "",
+            "prompt once before removing more than three files, or when removing recursively",
+        ),
+        Opt::optional(
+            '\u{1}',
+            "interactive",
+            "WHEN",
+            "prompt according to WHEN: never, once (-I), or always (-i)",
+        )
+        .long_only(),
         Opt::flag('\u{2}', "one-file-system", "skip directories on other file systems").long_only(),
         Opt::flag('\u{3}', "no-preserve-root", "do not treat '/' specially").long_only(),
         Opt::optional('\u{4}', "preserve-root", "all", "do not remove '/' (default)").long_only(),
@@ -66,14 +75,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 Some(b"never" | b"no" | b"none") => ask = Ask::Never,
                 Some(other) => {
                     let shown = quote::always(other);
-                    input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '--interactive'"]);
+                    input::usage_error(
+                        ctx,
+                        &[b"invalid argument ", &shown, b" for '--interactive'"],
+                    );
                     return Exit::FAILURE;
                 }
             },
             _ => {}
         }
     }
-    let terminal = matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
+    let terminal =
+        matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
     let o = Options {
         force,
         ask,
@@ -150,7 +163,8 @@ fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &Options) -> bool {
             continue;
         }
         let Some(done) = stack.pop() else { break };
-        let keep = !done.ok || o.ask == Ask::Always && !question(ctx, "remove directory", &done.name);
+        let keep =
+            !done.ok || o.ask == Ask::Always && !question(ctx, "remove directory", &done.name);
         if keep {
             continue;
         }
@@ -215,7 +229,10 @@ fn enter(
             return false;
         }
     };
-    if o.ask == Ask::Always && !entries.is_empty() && !question(ctx, "descend into directory", &name) {
+    if o.ask == Ask::Always
+        && !entries.is_empty()
+        && !question(ctx, "descend into directory", &name)
+    {
         return true;
     }
     stack.push(Open { name, entries, ok: true });
@@ -248,7 +265,8 @@ fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool
         Ask::Once | Ask::Protected => protected && o.terminal,
     };
     if ask {
-        let what = format!("remove {}{}", if protected { "write-protected " } else { "" }, describe(stat));
+        let what =
+            format!("remove {}{}", if protected { "write-protected " } else { "" }, describe(stat));
         if !question(ctx, &what, name) {
             return true;
         }

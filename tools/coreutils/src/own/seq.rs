@@ -55,7 +55,14 @@ fn number(text: &[u8]) -> Option<Number> {
     let decimal = mantissa.iter().all(|c| c.is_ascii_digit() || *c == b'.') && !mantissa.is_empty();
     if !decimal {
         let width = value.abs().trunc().to_string().len() + usize::from(negative);
-        return Some(Number { text: trimmed.to_vec(), value, exact: None, places: usize::MAX, fixed: false, width });
+        return Some(Number {
+            text: trimmed.to_vec(),
+            value,
+            exact: None,
+            places: usize::MAX,
+            fixed: false,
+            width,
+        });
     }
     let dot = mantissa.iter().position(|c| *c == b'.');
     let whole = &mantissa[..dot.unwrap_or(mantissa.len())];
@@ -95,8 +102,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Some(n) => numbers.push(n),
             None => {
                 let nan = box_text::number::strtod(o);
-                let what = if nan.1 == o.len() && nan.0.is_nan() { "'not-a-number'" } else { "floating point" };
-                input::usage_error(ctx, &[b"invalid ", what.as_bytes(), b" argument: ", &quote::always(o)]);
+                let what = if nan.1 == o.len() && nan.0.is_nan() {
+                    "'not-a-number'"
+                } else {
+                    "floating point"
+                };
+                input::usage_error(
+                    ctx,
+                    &[b"invalid ", what.as_bytes(), b" argument: ", &quote::always(o)],
+                );
                 return Exit::FAILURE;
             }
         }
@@ -115,7 +129,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let separator = p.last('s').unwrap_or(b"\n").to_vec();
     if let Some(f) = p.last('f') {
         if p.has('w') {
-            input::usage_error(ctx, &[b"format string may not be specified when printing equal width strings"]);
+            input::usage_error(
+                ctx,
+                &[b"format string may not be specified when printing equal width strings"],
+            );
             return Exit::FAILURE;
         }
         let format = match Format::parse(f) {
@@ -139,8 +156,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 }
 
 /// Negative numbers are operands, not options.
-fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(box_applet::opts::Parsed, Vec<Vec<u8>>), Exit> {
-    let is_number = |a: &[u8]| matches!(a, [b'-', c, ..] if c.is_ascii_digit() || *c == b'.') || a == b"-inf" || a == b"-infinity";
+fn parse(
+    ctx: &mut Ctx<'_>,
+    args: &[Vec<u8>],
+) -> Result<(box_applet::opts::Parsed, Vec<Vec<u8>>), Exit> {
+    let is_number = |a: &[u8]| {
+        matches!(a, [b'-', c, ..] if c.is_ascii_digit() || *c == b'.')
+            || a == b"-inf"
+            || a == b"-infinity"
+    };
     let mut at = 0;
     while let Some(a) = args.get(at) {
         if is_number(a) || !a.starts_with(b"-") || a.len() == 1 {
@@ -149,7 +173,8 @@ fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(box_applet::opts::Parse
         if a == b"--" {
             break;
         }
-        let takes = matches!(a.as_slice(), b"-s" | b"-f" | b"-ws" | b"-wf") || matches!(SPEC.parse(std::slice::from_ref(a)), Err(UsageError::Message(m)) if m.contains("requires an argument"));
+        let takes = matches!(a.as_slice(), b"-s" | b"-f" | b"-ws" | b"-wf")
+            || matches!(SPEC.parse(std::slice::from_ref(a)), Err(UsageError::Message(m)) if m.contains("requires an argument"));
         at += 1 + usize::from(takes);
     }
     let (options, rest) = args.split_at(at.min(args.len()));
@@ -177,7 +202,13 @@ fn exact(
     let deep = places.max(if last.value.is_infinite() { 0 } else { last.places });
     let (mut x, by) = (scale(first, deep)?, scale(step, deep)?);
     let end = if last.value.is_infinite() {
-        if (last.value > 0.0) == (by > 0) { if by > 0 { i128::MAX } else { i128::MIN } } else if by > 0 { i128::MIN } else { i128::MAX }
+        if (last.value > 0.0) == (by > 0) {
+            if by > 0 { i128::MAX } else { i128::MIN }
+        } else if by > 0 {
+            i128::MIN
+        } else {
+            i128::MAX
+        }
     } else {
         scale(last, deep)?
     };
@@ -301,7 +332,9 @@ impl Format {
         };
         if !b"aAeEfFgG".contains(&d.conversion) || d.position.is_some() {
             let c = [d.conversion];
-            return Err([b"format ", shown().as_slice(), b" has unknown %", &c, b" directive"].concat());
+            return Err(
+                [b"format ", shown().as_slice(), b" has unknown %", &c, b" directive"].concat()
+            );
         }
         let rest = &text[at + 1 + d.len..];
         let (after, used) = literal(rest);
@@ -315,7 +348,14 @@ impl Format {
     }
 }
 
-fn floats(ctx: &mut Ctx<'_>, first: &Number, step: &Number, last: &Number, separator: &[u8], show: &Show) -> Exit {
+fn floats(
+    ctx: &mut Ctx<'_>,
+    first: &Number,
+    step: &Number,
+    last: &Number,
+    separator: &[u8],
+    show: &Show,
+) -> Exit {
     let mut out = Vec::with_capacity(64 * 1024);
     let scaled = exact_values(first, step, last);
     let past = |x: f64| if step.value > 0.0 { x > last.value } else { x < last.value };
@@ -325,7 +365,9 @@ fn floats(ctx: &mut Ctx<'_>, first: &Number, step: &Number, last: &Number, separ
         // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
         let value = match &scaled {
             Some((f, s, l, unit)) => {
-                let Some(x) = s.checked_mul(i128::from(i)).and_then(|d| f.checked_add(d)) else { break };
+                let Some(x) = s.checked_mul(i128::from(i)).and_then(|d| f.checked_add(d)) else {
+                    break;
+                };
                 if if *s > 0 { x > *l } else { x < *l } {
                     break;
                 }
@@ -378,7 +420,9 @@ fn exact_values(first: &Number, step: &Number, last: &Number) -> Option<(i128, i
         return None;
     }
     let places = first.places.max(step.places).max(last.places);
-    let scale = |n: &Number| n.exact?.checked_mul(10i128.checked_pow(u32::try_from(places - n.places).ok()?)?);
+    let scale = |n: &Number| {
+        n.exact?.checked_mul(10i128.checked_pow(u32::try_from(places - n.places).ok()?)?)
+    };
     Some((scale(first)?, scale(step)?, scale(last)?, places))
 }
 

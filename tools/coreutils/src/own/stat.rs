@@ -93,7 +93,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let stat = match result {
             Ok(s) => s,
             Err(e) => {
-                let what = if p.has('f') { "cannot read file system information for" } else { "cannot statx" };
+                let what = if p.has('f') {
+                    "cannot read file system information for"
+                } else {
+                    "cannot statx"
+                };
                 input::cannot(ctx, what, file, &e);
                 exit = Exit::FAILURE;
                 continue;
@@ -103,14 +107,21 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         if stat.kind == Kind::Symlink {
             if let Ok(t) = std::fs::read_link(&path) {
                 quoted.extend_from_slice(b" -> ");
-                quoted.extend_from_slice(&quote::quoted(box_sys::path::to_bytes(&t), quote_style(ctx)));
+                quoted.extend_from_slice(&quote::quoted(
+                    box_sys::path::to_bytes(&t),
+                    quote_style(ctx),
+                ));
             }
         }
         let f = File { name: file, quoted, stat, mount: b"/".to_vec() };
         let mut out = Vec::new();
         let ok = match &given {
             Some((id, format)) => {
-                let format = if *id == 'c' { [format.as_slice(), b"\n"].concat() } else { unescape(ctx, format) };
+                let format = if *id == 'c' {
+                    [format.as_slice(), b"\n"].concat()
+                } else {
+                    unescape(ctx, format)
+                };
                 expand(ctx, &mut out, &format, &f, p.has('f'), &zone, &mut names)
             }
             None => {
@@ -118,7 +129,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                     (true, true) => FS_TERSE,
                     (true, false) => FS_DEFAULT,
                     (false, true) => TERSE,
-                    _ if matches!(stat.kind, Kind::CharDevice | Kind::BlockDevice) => DEFAULT_DEVICE,
+                    _ if matches!(stat.kind, Kind::CharDevice | Kind::BlockDevice) => {
+                        DEFAULT_DEVICE
+                    }
                     _ => DEFAULT,
                 };
                 expand(ctx, &mut out, format, &f, p.has('f'), &zone, &mut names)
@@ -161,7 +174,10 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
             text[from..].iter().take(most).take_while(|d| char::from(**d).is_digit(radix)).count()
         };
         let number = |from: usize, n: usize, radix: u32| {
-            text[from..from + n].iter().fold(0u32, |v, d| v * radix + char::from(*d).to_digit(radix).unwrap_or(0)) as u8
+            text[from..from + n]
+                .iter()
+                .fold(0u32, |v, d| v * radix + char::from(*d).to_digit(radix).unwrap_or(0))
+                as u8
         };
         match e {
             b'0'..=b'7' => {
@@ -241,7 +257,8 @@ fn expand(
         let flags = [&rest[..n], b"s"].concat();
         let Some(d) = printf::parse(&flags) else { break };
         let text = &rest[..=end];
-        let value = if file_system { fs_value(letter, f) } else { value(letter, part, f, zone, names) };
+        let value =
+            if file_system { fs_value(letter, f) } else { value(letter, part, f, zone, names) };
         match value {
             Some(v) => {
                 // `%.3s` needs its precision only where asked for.
@@ -273,7 +290,8 @@ fn put(out: &mut Vec<u8>, spec: &printf::Spec, value: Value) {
             None => printf::signed(out, spec, s),
             Some(p) => {
                 let p = if p == 0 { 9 } else { p };
-                let digits: String = format!("{nanos:09}").chars().chain(std::iter::repeat('0')).take(p).collect();
+                let digits: String =
+                    format!("{nanos:09}").chars().chain(std::iter::repeat('0')).take(p).collect();
                 let text = format!("{s}.{digits}");
                 printf::string(out, &printf::Spec { precision: None, ..*spec }, text.as_bytes());
             }
@@ -296,7 +314,13 @@ fn time_text(t: u64, zone: &Zone) -> Vec<u8> {
     out
 }
 
-fn value(letter: u8, part: Option<u8>, f: &File<'_>, zone: &Zone, names: &mut Names) -> Option<Value> {
+fn value(
+    letter: u8,
+    part: Option<u8>,
+    f: &File<'_>,
+    zone: &Zone,
+    names: &mut Names,
+) -> Option<Value> {
     let s = &f.stat;
     let seconds = |t: u64| {
         let (s, n) = civil::split_nanos(t);

@@ -15,10 +15,24 @@ const SPEC: Spec = Spec {
         Opt::flag('a', "all", "scan the entire file (default)"),
         Opt::flag('d', "data", "scan the entire file (there are no sections)"),
         Opt::flag('f', "print-file-name", "print the name of the file before each string"),
-        Opt::value('n', "bytes", "NUMBER", "print any sequence of at least NUMBER characters (default 4)"),
-        Opt::value('t', "radix", "RADIX", "print the location of the string in base 8 (o), 10 (d), or 16 (x)"),
+        Opt::value(
+            'n',
+            "bytes",
+            "NUMBER",
+            "print any sequence of at least NUMBER characters (default 4)",
+        ),
+        Opt::value(
+            't',
+            "radix",
+            "RADIX",
+            "print the location of the string in base 8 (o), 10 (d), or 16 (x)",
+        ),
         Opt::flag('o', "", "an alias for --radix=o"),
-        Opt::flag('w', "include-all-whitespace", "include all whitespace as valid string characters"),
+        Opt::flag(
+            'w',
+            "include-all-whitespace",
+            "include all whitespace as valid string characters",
+        ),
         Opt::value('e', "encoding", "ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
         Opt::value('s', "output-separator", "STRING", "string used to separate strings in output"),
     ],
@@ -45,7 +59,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Some(n) if n > 0 => least = n,
             _ => {
                 let shown = String::from_utf8_lossy(text).into_owned();
-                let what = if number::decimal(text).is_some() { "invalid minimum string length" } else { "invalid integer argument" };
+                let what = if number::decimal(text).is_some() {
+                    "invalid minimum string length"
+                } else {
+                    "invalid integer argument"
+                };
                 ctx.error(format_args!("{what} {shown}"));
                 return Exit::FAILURE;
             }
@@ -78,13 +96,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     let separator = p.last('s').unwrap_or(b"\n").to_vec();
     let all_space = p.has('w');
-    let printable = |c: u32| c == 9 || (0x20..0x7f).contains(&c) || high && (0x80..=0xff).contains(&c) || all_space && (10..=13).contains(&c);
+    let printable = |c: u32| {
+        c == 9
+            || (0x20..0x7f).contains(&c)
+            || high && (0x80..=0xff).contains(&c)
+            || all_space && (10..=13).contains(&c)
+    };
     let stdin = [b"-".to_vec()];
     let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
     let mut exit = Exit::SUCCESS;
     for file in files {
         let mut data = Vec::new();
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut data));
+        let read =
+            input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut data));
         if let Err(e) = read {
             let text = box_sys::strerror(&e);
             if e.kind() == std::io::ErrorKind::NotFound {
@@ -122,10 +146,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 at += len + 1;
             }
         } else {
-            let value = |b: &[u8]| b.iter().enumerate().fold(0u32, |v, (i, x)| v | u32::from(*x) << (8 * if big { unit - 1 - i } else { i }));
+            let value = |b: &[u8]| {
+                b.iter().enumerate().fold(0u32, |v, (i, x)| {
+                    v | u32::from(*x) << (8 * if big { unit - 1 - i } else { i })
+                })
+            };
             let mut at = 0;
             while at + unit <= data.len() && result.is_ok() {
-                let run: Vec<u8> = data[at..].chunks_exact(unit).map(value).take_while(|c| printable(*c)).map(|c| c as u8).collect();
+                let run: Vec<u8> = data[at..]
+                    .chunks_exact(unit)
+                    .map(value)
+                    .take_while(|c| printable(*c))
+                    .map(|c| c as u8)
+                    .collect();
                 if run.len() >= least {
                     result = emit(at, &run);
                 }

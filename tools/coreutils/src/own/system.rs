@@ -209,7 +209,9 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
     if p.has('p') {
         let mut parts = Vec::new();
-        for (n, unit) in [(days / 7, "week"), (days % 7, "day"), (hours, "hour"), (minutes, "minute")] {
+        for (n, unit) in
+            [(days / 7, "week"), (days % 7, "day"), (hours, "hour"), (minutes, "minute")]
+        {
             if n > 0 {
                 parts.push(format!("{n} {unit}{}", if n == 1 { "" } else { "s" }));
             }
@@ -224,7 +226,8 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         1 => "1 day, ".to_string(),
         n => format!("{n} days, "),
     };
-    let clock = if hours > 0 { format!("{hours:2}:{minutes:02}") } else { format!("{minutes} min") };
+    let clock =
+        if hours > 0 { format!("{hours:2}:{minutes:02}") } else { format!("{minutes} min") };
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: Vec<&str> = load.split(' ').take(3).collect();
     let load = if load.len() == 3 { load.join(", ") } else { "0.00, 0.00, 0.00".to_string() };
@@ -262,8 +265,13 @@ pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if terminal { Exit::SUCCESS } else { Exit::FAILURE }
 }
 
-const LOGNAME: Spec =
-    Spec { usage: "[OPTION]", about: "Print the user's login name.", options: &[], after: "", posix_order: false };
+const LOGNAME: Spec = Spec {
+    usage: "[OPTION]",
+    about: "Print the user's login name.",
+    options: &[],
+    after: "",
+    posix_order: false,
+};
 
 pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     match LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
@@ -310,7 +318,12 @@ pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Ok(file) => drop(if p.has('d') { file.sync_data() } else { file.sync_all() }),
             Err(e) => {
                 let shown = crate::common::quote::always(f);
-                ctx.error_bytes(&[b"error opening ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"error opening ",
+                    &shown,
+                    b": ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 exit = Exit::FAILURE;
             }
         }
@@ -334,6 +347,7 @@ pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let _ = ctx.stdout.write_all(if p.has('x') { b"\x1b[H\x1b[2J" } else { b"\x1b[H\x1b[2J\x1b[3J" });
+    let _ =
+        ctx.stdout.write_all(if p.has('x') { b"\x1b[H\x1b[2J" } else { b"\x1b[H\x1b[2J\x1b[3J" });
     Exit::SUCCESS
 }

@@ -51,7 +51,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
         let mut text = Vec::new();
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
+        let read =
+            input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
         if let Err(e) = read {
             let shown = quote::always(file);
             let text = box_sys::strerror(&e);
@@ -66,7 +67,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         let mut at: Vec<(usize, usize)> = match &regex {
             Some(r) => separators(r, &text),
-            None if separator.len() == 1 => memchr::memchr_iter(separator[0], &text).map(|i| (i, i + 1)).collect(),
+            None if separator.len() == 1 => {
+                memchr::memchr_iter(separator[0], &text).map(|i| (i, i + 1)).collect()
+            }
             None => from_end(&separator, &text),
         };
         at.dedup();

@@ -18,17 +18,34 @@ const SPEC: Spec = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Print the last 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::value('c', "bytes", "[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
+        Opt::value(
+            'c',
+            "bytes",
+            "[+]NUM",
+            "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file",
+        ),
         Opt::flag('f', "", "output appended data as the file grows"),
-        Opt::optional('\u{1}', "follow", "HOW", "the same; by 'descriptor' (default) or 'name'").long_only(),
+        Opt::optional('\u{1}', "follow", "HOW", "the same; by 'descriptor' (default) or 'name'")
+            .long_only(),
         Opt::flag('F', "", "same as --follow=name --retry"),
-        Opt::value('n', "lines", "[+]NUM", "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM"),
+        Opt::value(
+            'n',
+            "lines",
+            "[+]NUM",
+            "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM",
+        ),
         Opt::value('\u{2}', "max-unchanged-stats", "N", "(ignored)").long_only(),
-        Opt::value('\u{3}', "pid", "PID", "with -f, terminate after process ID, PID dies").long_only(),
+        Opt::value('\u{3}', "pid", "PID", "with -f, terminate after process ID, PID dies")
+            .long_only(),
         Opt::flag('q', "quiet", "never output headers giving file names"),
         Opt::flag('\u{4}', "silent", "the same").long_only(),
         Opt::flag('\u{5}', "retry", "keep trying to open a file if it is inaccessible").long_only(),
-        Opt::value('s', "sleep-interval", "N", "with -f, sleep for approximately N seconds\n(default 1.0) between iterations"),
+        Opt::value(
+            's',
+            "sleep-interval",
+            "N",
+            "with -f, sleep for approximately N seconds\n(default 1.0) between iterations",
+        ),
         Opt::flag('v', "verbose", "always output headers giving file names"),
         Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
     ],
@@ -149,9 +166,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let opened = if file == b"-" {
             Ok(In::Stdin(&mut ctx.stdin))
         } else {
-            input::open_file(&ctx.path(file)).map(|f| {
-                In::File(io::BufReader::with_capacity(input::BLOCK, f))
-            })
+            input::open_file(&ctx.path(file))
+                .map(|f| In::File(io::BufReader::with_capacity(input::BLOCK, f)))
         };
         let mut reader = match opened {
             Ok(r) => r,
@@ -182,7 +198,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Err(Stop::Read(e)) => {
                 drop(reader);
                 let shown = quote::always(file);
-                ctx.error_bytes(&[b"error reading ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"error reading ",
+                    &shown,
+                    b": ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 exit = Exit::FAILURE;
                 continue;
             }
@@ -212,7 +233,11 @@ fn end_of(reader: &mut In<'_>, count: Count, delimiter: u8, out: &mut Output) ->
             return input::copy(f, out);
         }
     }
-    if count.bytes { last_bytes(reader, count.n, out) } else { last_lines(reader, count.n, delimiter, out) }
+    if count.bytes {
+        last_bytes(reader, count.n, out)
+    } else {
+        last_lines(reader, count.n, delimiter, out)
+    }
 }
 
 /// Skips to byte or line `n`, counted from 1.

@@ -15,7 +15,13 @@ const SPEC: Spec = Spec {
         Opt::flag('a', "append", "append to the given FILEs, do not overwrite"),
         Opt::flag('i', "ignore-interrupts", "ignore interrupt signals"),
         Opt::flag('p', "", "diagnose errors writing to non pipes"),
-        Opt::optional('\u{1}', "output-error", "MODE", "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe").long_only(),
+        Opt::optional(
+            '\u{1}',
+            "output-error",
+            "MODE",
+            "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe",
+        )
+        .long_only(),
     ],
     after: "",
     posix_order: false,
@@ -45,7 +51,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             ('\u{1}', Some(b"exit")) => mode = Mode::Exit,
             ('\u{1}', Some(b"exit-nopipe")) => mode = Mode::ExitNoPipe,
             ('\u{1}', Some(other)) => {
-                input::usage_error(ctx, &[b"invalid argument ", &quote::always(other), b" for '--output-error'"]);
+                input::usage_error(
+                    ctx,
+                    &[b"invalid argument ", &quote::always(other), b" for '--output-error'"],
+                );
                 return Exit::FAILURE;
             }
             _ => {}
@@ -55,7 +64,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut outputs: Vec<(Vec<u8>, File)> = Vec::new();
     for name in &p.operands {
         let append = p.has('a');
-        let opened = OpenOptions::new().write(true).create(true).append(append).truncate(!append).open(ctx.path(name));
+        let opened = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .append(append)
+            .truncate(!append)
+            .open(ctx.path(name));
         match opened {
             Ok(f) => outputs.push((name.clone(), f)),
             Err(e) => {
@@ -109,7 +123,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         for (i, e) in failed.into_iter().rev() {
             let (name, _) = outputs.remove(i);
-            let silent = e.kind() == io::ErrorKind::BrokenPipe && matches!(mode, Mode::WarnNoPipe | Mode::ExitNoPipe);
+            let silent = e.kind() == io::ErrorKind::BrokenPipe
+                && matches!(mode, Mode::WarnNoPipe | Mode::ExitNoPipe);
             if !silent {
                 input::file_error(ctx, &name, &e);
                 exit = Exit::FAILURE;

@@ -63,7 +63,9 @@ fn by_count(ctx: &Ctx<'_>, w: &[&[u8]]) -> Result<bool, Bad> {
         [s] => Ok(!s.is_empty()),
         [b"!", s] => Ok(s.is_empty()),
         [op, arg] if is_unary(op) => unary(ctx, op, arg),
-        [op, _] if op.starts_with(b"-") => Err(bad(&[&quote::always(op), b": unary operator expected"])),
+        [op, _] if op.starts_with(b"-") => {
+            Err(bad(&[&quote::always(op), b": unary operator expected"]))
+        }
         [_, last] => Err(bad(&[b"missing argument after ", &quote::always(last)])),
         [a, b"-a", b] => Ok(!a.is_empty() && !b.is_empty()),
         [a, b"-o", b] => Ok(!a.is_empty() || !b.is_empty()),
@@ -171,7 +173,19 @@ fn is_unary(op: &[u8]) -> bool {
 fn is_binary(op: &[u8]) -> bool {
     matches!(
         op,
-        b"=" | b"==" | b"!=" | b"<" | b">" | b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge" | b"-ef" | b"-nt" | b"-ot"
+        b"=" | b"=="
+            | b"!="
+            | b"<"
+            | b">"
+            | b"-eq"
+            | b"-ne"
+            | b"-lt"
+            | b"-le"
+            | b"-gt"
+            | b"-ge"
+            | b"-ef"
+            | b"-nt"
+            | b"-ot"
     )
 }
 
@@ -193,7 +207,9 @@ fn integer(text: &[u8]) -> Result<(bool, Vec<u8>), Bad> {
 
 fn compare(a: &[u8], b: &[u8]) -> Result<std::cmp::Ordering, Bad> {
     let (x, y) = (integer(a)?, integer(b)?);
-    let size = |n: &(bool, Vec<u8>), m: &(bool, Vec<u8>)| n.1.len().cmp(&m.1.len()).then_with(|| n.1.cmp(&m.1));
+    let size = |n: &(bool, Vec<u8>), m: &(bool, Vec<u8>)| {
+        n.1.len().cmp(&m.1.len()).then_with(|| n.1.cmp(&m.1))
+    };
     Ok(match (x.0, y.0) {
         (false, true) => std::cmp::Ordering::Greater,
         (true, false) => std::cmp::Ordering::Less,
@@ -258,7 +274,9 @@ fn unary(ctx: &Ctx<'_>, op: &[u8], arg: &[u8]) -> Result<bool, Bad> {
         b'N' => stat(true).is_some_and(|s| s.mtime > s.atime),
         _ => {
             let (_, digits) = integer(arg)?;
-            let n = std::str::from_utf8(&digits).ok().and_then(|d| if d.is_empty() { Some(0) } else { d.parse::<u32>().ok() });
+            let n = std::str::from_utf8(&digits)
+                .ok()
+                .and_then(|d| if d.is_empty() { Some(0) } else { d.parse::<u32>().ok() });
             is_terminal(ctx, n)
         }
     })

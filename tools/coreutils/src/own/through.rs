@@ -21,7 +21,12 @@ fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: Stream) -> Exit {
         Err(e) => {
             let shown = quote::always(argv.first().map(Vec::as_slice).unwrap_or_default());
             if ctx.name == "nohup" || ctx.name == "stdbuf" {
-                ctx.error_bytes(&[b"failed to run command ", &shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"failed to run command ",
+                    &shown,
+                    b": ",
+                    super::env::exec_text(&e.message).as_bytes(),
+                ]);
             } else {
                 ctx.error_bytes(&[&shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
             }
@@ -87,7 +92,8 @@ pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::missing_operand(ctx, None);
         return Exit(125);
     }
-    let terminal = matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
+    let terminal =
+        matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
     let mut stdout = Stream::Inherit;
     if terminal {
         match OpenOptions::new().append(true).create(true).open(ctx.path(b"nohup.out")) {
@@ -172,7 +178,12 @@ const TIME: Spec = Spec {
     about: "Run COMMAND, then print how long it took to standard error.",
     options: &[
         Opt::flag('a', "append", "with -o FILE, append instead of overwriting"),
-        Opt::value('f', "format", "FORMAT", "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C"),
+        Opt::value(
+            'f',
+            "format",
+            "FORMAT",
+            "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C",
+        ),
         Opt::value('o', "output", "FILE", "write to FILE instead of standard error"),
         Opt::flag('p', "portability", "print real, user and system time"),
         Opt::flag('q', "quiet", "do not print information about abnormal program termination"),
@@ -213,7 +224,9 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 b'%' => match it.next() {
                     Some(b'e' | b'U') => out.extend_from_slice(format!("{seconds:.2}").as_bytes()),
                     Some(b'S') => out.extend_from_slice(b"0.00"),
-                    Some(b'E') => out.extend_from_slice(format!("{minutes}:{:05.2}", seconds - minutes as f64 * 60.0).as_bytes()),
+                    Some(b'E') => out.extend_from_slice(
+                        format!("{minutes}:{:05.2}", seconds - minutes as f64 * 60.0).as_bytes(),
+                    ),
                     Some(b'P') => out.extend_from_slice(b"100%"),
                     Some(b'x') => out.extend_from_slice(exit.0.to_string().as_bytes()),
                     Some(b'C') => out.extend_from_slice(&p.operands.join(&b' ')),
@@ -238,7 +251,12 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     match p.last('o') {
         Some(name) => {
             let append = p.has('a');
-            let opened = OpenOptions::new().write(true).create(true).append(append).truncate(!append).open(ctx.path(name));
+            let opened = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .append(append)
+                .truncate(!append)
+                .open(ctx.path(name));
             if let Err(e) = opened.and_then(|mut f| f.write_all(&text)) {
                 input::file_error(ctx, name, &e);
                 return Exit(125);

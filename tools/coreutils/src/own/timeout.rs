@@ -14,9 +14,19 @@ const SPEC: Spec = Spec {
     usage: "[OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]",
     about: "Start COMMAND, and kill it if still running after DURATION.",
     options: &[
-        Opt::flag('\u{1}', "preserve-status", "exit with the same status as COMMAND, even when the\ncommand times out").long_only(),
+        Opt::flag(
+            '\u{1}',
+            "preserve-status",
+            "exit with the same status as COMMAND, even when the\ncommand times out",
+        )
+        .long_only(),
         Opt::flag('\u{2}', "foreground", "(no effect: there is no terminal)").long_only(),
-        Opt::value('k', "kill-after", "DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
+        Opt::value(
+            'k',
+            "kill-after",
+            "DURATION",
+            "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent",
+        ),
         Opt::value('s', "signal", "SIGNAL", "specify the signal to be sent on timeout"),
         Opt::flag('v', "verbose", "diagnose to stderr any signal sent upon timeout"),
     ],
@@ -70,7 +80,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(c) => c,
         Err(e) => {
             let shown = quote::always(&command[0]);
-            ctx.error_bytes(&[b"failed to run command ", &shown, b": ", super::env::exec_text(&e.message).as_bytes()]);
+            ctx.error_bytes(&[
+                b"failed to run command ",
+                &shown,
+                b": ",
+                super::env::exec_text(&e.message).as_bytes(),
+            ]);
             return Exit(e.status);
         }
     };
@@ -102,14 +117,21 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 sent = Some((number, Instant::now()));
                 step = Duration::from_micros(200);
             }
-            Some((last, at)) if last != signal::KILL && kill_after.is_some_and(|k| at.elapsed() >= k) => {
+            Some((last, at))
+                if last != signal::KILL && kill_after.is_some_and(|k| at.elapsed() >= k) =>
+            {
                 send(ctx, signal::KILL);
                 sent = Some((signal::KILL, at));
                 step = Duration::from_micros(200);
             }
             // A guest process without a handler takes no notice of TERM; as the default
             // action of it is to end, it is ended.
-            Some((last, at)) if cfg!(target_os = "wasi") && last != signal::KILL && kill_after.is_none() && at.elapsed() >= Duration::from_millis(100) => {
+            Some((last, at))
+                if cfg!(target_os = "wasi")
+                    && last != signal::KILL
+                    && kill_after.is_none()
+                    && at.elapsed() >= Duration::from_millis(100) =>
+            {
                 let _ = ctx.procs.kill(pid, signal::KILL);
                 sent = Some((last, at + Duration::from_secs(3600)));
             }

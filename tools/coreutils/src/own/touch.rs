@@ -18,11 +18,21 @@ const SPEC: Spec = Spec {
         Opt::flag('c', "no-create", "do not create any files"),
         Opt::value('d', "date", "STRING", "parse STRING and use it instead of current time"),
         Opt::flag('f', "", "(ignored)"),
-        Opt::flag('h', "no-dereference", "affect each symbolic link instead of any referenced file"),
+        Opt::flag(
+            'h',
+            "no-dereference",
+            "affect each symbolic link instead of any referenced file",
+        ),
         Opt::flag('m', "", "change only the modification time"),
         Opt::value('r', "reference", "FILE", "use this file's times instead of current time"),
         Opt::value('t', "", "STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
-        Opt::value('\u{1}', "time", "WORD", "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)").long_only(),
+        Opt::value(
+            '\u{1}',
+            "time",
+            "WORD",
+            "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
+        )
+        .long_only(),
     ],
     after: "",
     posix_order: false,
@@ -30,7 +40,10 @@ const SPEC: Spec = Spec {
 
 fn nanos((seconds, nanos): (i64, u32)) -> u64 {
     // Times before the epoch cannot be stored; the epoch is the nearest.
-    u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(u64::from(nanos))
+    u64::try_from(seconds)
+        .unwrap_or(0)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::from(nanos))
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
@@ -44,7 +57,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             b"access" | b"atime" | b"use" => access = true,
             b"modify" | b"mtime" => modify = true,
             other => {
-                input::usage_error(ctx, &[b"invalid argument ", &quote::always(other), b" for '--time'"]);
+                input::usage_error(
+                    ctx,
+                    &[b"invalid argument ", &quote::always(other), b" for '--time'"],
+                );
                 return Exit::FAILURE;
             }
         }
@@ -53,7 +69,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         (access, modify) = (true, true);
     }
     let zone = Zone::from_env(ctx.env.get(b"TZ"));
-    let sources = ['t'].iter().chain(['r'].iter()).filter(|c| p.has(**c)).count() + usize::from(p.has('d') && p.has('t'));
+    let sources = ['t'].iter().chain(['r'].iter()).filter(|c| p.has(**c)).count()
+        + usize::from(p.has('d') && p.has('t'));
     if sources > 1 {
         input::usage_error(ctx, &[b"cannot specify times from more than one source"]);
         return Exit::FAILURE;
@@ -100,7 +117,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     for file in &p.operands {
         if file == b"-" {
             if let Sink::File(f) = ctx.stdout.sink() {
-                let t = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(times.1);
+                let t =
+                    std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(times.1);
                 let _ = f.set_modified(t);
             }
             continue;

@@ -15,7 +15,11 @@ const SPEC: Spec = Spec {
         Opt::flag('c', "complement", "use the complement of STRING1"),
         Opt::flag('C', "", "the same"),
         Opt::flag('d', "delete", "delete characters in STRING1, do not translate"),
-        Opt::flag('s', "squeeze-repeats", "replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
+        Opt::flag(
+            's',
+            "squeeze-repeats",
+            "replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character",
+        ),
         Opt::flag('t', "truncate-set1", "first truncate STRING1 to length of STRING2"),
     ],
     after: "STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]",
@@ -172,7 +176,9 @@ fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
             // [:class:] and [=c=]
             if is(i + 1, b':') || is(i + 1, b'=') {
                 let kind = bytes[i + 1].0;
-                let end = (i + 2..bytes.len()).find(|&j| is(j, kind) && is(j + 1, b']') && j > i + 2 - usize::from(kind == b':'));
+                let end = (i + 2..bytes.len()).find(|&j| {
+                    is(j, kind) && is(j + 1, b']') && j > i + 2 - usize::from(kind == b':')
+                });
                 if let Some(end) = end.filter(|e| *e >= i + 2) {
                     let name: Vec<u8> = bytes[i + 2..end].iter().map(|b| b.0).collect();
                     if kind == b':' {
@@ -186,7 +192,11 @@ fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
                             if name.is_empty() {
                                 return Err(b"missing character class name '[::]'".to_vec());
                             }
-                            return Err([b"invalid character class ", quote::always(&name).as_slice()].concat());
+                            return Err([
+                                b"invalid character class ",
+                                quote::always(&name).as_slice(),
+                            ]
+                            .concat());
                         }
                     } else if let [c] = name.as_slice() {
                         parts.push(Part::Equivalence(*c));
@@ -208,7 +218,12 @@ fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
                     continue;
                 }
                 Some(Err(count)) => {
-                    return Err([b"invalid repeat count ", quote::always(&count).as_slice(), b" in [c*n] construct"].concat());
+                    return Err([
+                        b"invalid repeat count ",
+                        quote::always(&count).as_slice(),
+                        b" in [c*n] construct",
+                    ]
+                    .concat());
                 }
                 None => {}
             }
@@ -217,7 +232,13 @@ fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
         if is(i + 1, b'-') && i + 2 < bytes.len() {
             let (low, high) = (bytes[i].0, bytes[i + 2].0);
             if low > high {
-                let show = |c: u8| if (0x20..0x7f).contains(&c) { char::from(c).to_string() } else { format!("\\{c:03o}") };
+                let show = |c: u8| {
+                    if (0x20..0x7f).contains(&c) {
+                        char::from(c).to_string()
+                    } else {
+                        format!("\\{c:03o}")
+                    }
+                };
                 let m = format!(
                     "range-endpoints of '{}-{}' are in reverse collating sequence order",
                     show(low),
@@ -301,7 +322,13 @@ struct Table {
 }
 
 impl Table {
-    fn new(sets: &[Vec<Part>], complement: bool, delete: bool, squeeze: bool, truncate: bool) -> Result<Table, &'static str> {
+    fn new(
+        sets: &[Vec<Part>],
+        complement: bool,
+        delete: bool,
+        squeeze: bool,
+        truncate: bool,
+    ) -> Result<Table, &'static str> {
         let first = sets.first().map(Vec::as_slice).unwrap_or_default();
         let second = sets.get(1).map(Vec::as_slice);
         if size(first).1 > 0 {
@@ -342,7 +369,9 @@ impl Table {
             }
             let bad = |p: &Part| matches!(p, Part::Class(n, _) if *n != "upper" && *n != "lower");
             if second.iter().any(bad) {
-                return Err("when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'");
+                return Err(
+                    "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'",
+                );
             }
         } else if open > 0 {
             return Err("the [c*] construct may appear in string2 only when translating");
@@ -357,7 +386,9 @@ impl Table {
                 d.dedup();
                 d.len() > 1
             } {
-                return Err("when translating with complemented character classes,\nstring2 must map all characters in the domain to one");
+                return Err(
+                    "when translating with complemented character classes,\nstring2 must map all characters in the domain to one",
+                );
             }
             if two.is_empty() && !one.is_empty() && !truncate {
                 return Err("when not truncating set1, string2 must be non-empty");
@@ -371,7 +402,15 @@ impl Table {
         Ok(t)
     }
 
-    fn fill(&mut self, first: &[Part], second: &[Part], one: &[u8], two: &[u8], complement: bool, truncate: bool) {
+    fn fill(
+        &mut self,
+        first: &[Part],
+        second: &[Part],
+        one: &[u8],
+        two: &[u8],
+        complement: bool,
+        truncate: bool,
+    ) {
         let mut two = two.to_vec();
         if !truncate {
             // A class at the end of a shorter set 2 cannot be extended; GNU refuses that case.
@@ -453,7 +492,9 @@ fn check_case(first: &[Part], second: &[Part], complement: bool) -> Result<(), &
     }
     let (one, two) = (size(first).0, size(second).0);
     if !open && two < one && second.last().is_some_and(case) && b.last() != a.last() {
-        return Err("when translating with string1 longer than string2,\nthe latter string must not end with a character class");
+        return Err(
+            "when translating with string1 longer than string2,\nthe latter string must not end with a character class",
+        );
     }
     Ok(())
 }

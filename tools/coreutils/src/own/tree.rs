@@ -7,8 +7,8 @@ use box_applet::{Ctx, Exit};
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
 
-use crate::common::{input, names::Names, number, paths, tree as walk, zone::Zone};
 use crate::common::{civil, strftime};
+use crate::common::{input, names::Names, number, paths, tree as walk, zone::Zone};
 use crate::own::sort::version;
 
 const SPEC: Spec = Spec {
@@ -24,12 +24,16 @@ const SPEC: Spec = Spec {
         Opt::value('P', "", "pattern", "list only those files that match the pattern given"),
         Opt::value('I', "", "pattern", "do not list files that match the given pattern"),
         Opt::flag('\u{1}', "ignore-case", "ignore case when pattern matching").long_only(),
-        Opt::flag('\u{2}', "matchdirs", "include directory names in -P pattern matching").long_only(),
-        Opt::flag('\u{3}', "noreport", "turn off file/directory count at end of tree listing").long_only(),
-        Opt::value('\u{4}', "filelimit", "N", "do not descend dirs with more than N files in them").long_only(),
+        Opt::flag('\u{2}', "matchdirs", "include directory names in -P pattern matching")
+            .long_only(),
+        Opt::flag('\u{3}', "noreport", "turn off file/directory count at end of tree listing")
+            .long_only(),
+        Opt::value('\u{4}', "filelimit", "N", "do not descend dirs with more than N files in them")
+            .long_only(),
         Opt::flag('\u{5}', "dirsfirst", "list directories before files").long_only(),
         Opt::flag('\u{6}', "filesfirst", "list files before directories").long_only(),
-        Opt::value('\u{7}', "sort", "TYPE", "select sort: name,version,size,mtime,ctime,none").long_only(),
+        Opt::value('\u{7}', "sort", "TYPE", "select sort: name,version,size,mtime,ctime,none")
+            .long_only(),
         Opt::flag('\u{e}', "prune", "prune empty directories from the output").long_only(),
         Opt::value('\u{f}', "charset", "X", "use charset X for drawing").long_only(),
         Opt::flag('\u{10}', "du", "(with -s) sizes of directories include contents").long_only(),
@@ -115,14 +119,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let glob = GlobOptions { ignore_case: p.has('\u{1}'), ..GlobOptions::default() };
     // `|` separates alternatives.
     let patterns = |id: char| -> Vec<Pattern> {
-        p.all(id).flat_map(|t| t.split(|c| *c == b'|')).map(|t| Pattern::new(t.strip_suffix(b"/").unwrap_or(t), glob)).collect()
+        p.all(id)
+            .flat_map(|t| t.split(|c| *c == b'|'))
+            .map(|t| Pattern::new(t.strip_suffix(b"/").unwrap_or(t), glob))
+            .collect()
     };
     let o = Options {
         level,
         limit: p.last('\u{4}').and_then(number::decimal).and_then(|n| usize::try_from(n).ok()),
         only: patterns('P'),
         ignore: patterns('I'),
-        unicode: p.last('\u{f}').is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf")) && crate::common::locale::utf8(&ctx.env),
+        unicode: p.last('\u{f}').is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))
+            && crate::common::locale::utf8(&ctx.env),
         zone: Zone::from_env(ctx.env.get(b"TZ")),
         p,
     };
@@ -152,7 +160,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 totals.files += u64::from(found.is_ok());
                 failed |= found.is_err();
                 if json {
-                    out.extend_from_slice(format!("  {{\"type\":\"directory\",\"name\":{},\"error\":\"opening dir\"}}", json_string(root)).as_bytes());
+                    out.extend_from_slice(
+                        format!(
+                            "  {{\"type\":\"directory\",\"name\":{},\"error\":\"opening dir\"}}",
+                            json_string(root)
+                        )
+                        .as_bytes(),
+                    );
                 } else {
                     out.extend_from_slice(root);
                     out.extend_from_slice(b"  [error opening dir]\n");
@@ -162,12 +176,24 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     if !o.p.has('\u{3}') {
         if json {
-            out.extend_from_slice(format!("\n,\n  {{\"type\":\"report\",\"directories\":{},\"files\":{}}}\n", totals.dirs, totals.files).as_bytes());
+            out.extend_from_slice(
+                format!(
+                    "\n,\n  {{\"type\":\"report\",\"directories\":{},\"files\":{}}}\n",
+                    totals.dirs, totals.files
+                )
+                .as_bytes(),
+            );
         } else {
-            let noun = |n: u64, one: &'static str, many: &'static str| if n == 1 { one } else { many };
-            let mut line = format!("\n{} {}", totals.dirs, noun(totals.dirs, "directory", "directories"));
+            let noun =
+                |n: u64, one: &'static str, many: &'static str| if n == 1 { one } else { many };
+            let mut line =
+                format!("\n{} {}", totals.dirs, noun(totals.dirs, "directory", "directories"));
             if !o.p.has('d') {
-                line.push_str(&format!(", {} {}", totals.files, noun(totals.files, "file", "files")));
+                line.push_str(&format!(
+                    ", {} {}",
+                    totals.files,
+                    noun(totals.files, "file", "files")
+                ));
             }
             out.extend_from_slice(line.as_bytes());
             out.push(b'\n');
@@ -201,7 +227,9 @@ fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Vec<Item>> {
         let Ok(stat) = meta::stat(&path, false) else { continue };
         let mut target = None;
         if stat.kind == Kind::Symlink {
-            let text = std::fs::read_link(&path).map(|t| box_sys::path::to_bytes(&t).to_vec()).unwrap_or_default();
+            let text = std::fs::read_link(&path)
+                .map(|t| box_sys::path::to_bytes(&t).to_vec())
+                .unwrap_or_default();
             target = Some((text, meta::stat(&path, true).ok()));
         }
         let item = Item { name, stat, target };
@@ -229,7 +257,9 @@ fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Vec<Item>> {
         items.sort_by_key(|i| std::cmp::Reverse(i.stat.size));
     }
     if o.p.has('\u{e}') {
-        items.retain(|i| i.stat.kind != Kind::Dir || holds_files(ctx, o, &paths::join(dir, &i.name)));
+        items.retain(|i| {
+            i.stat.kind != Kind::Dir || holds_files(ctx, o, &paths::join(dir, &i.name))
+        });
     }
     if o.p.has('r') {
         items.reverse();
@@ -247,13 +277,16 @@ fn holds_files(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> bool {
     let mut todo = vec![dir.to_vec()];
     while let Some(d) = todo.pop() {
         for name in walk::entries(ctx, &d).unwrap_or_default() {
-            if name.starts_with(b".") && !o.p.has('a') || o.ignore.iter().any(|p| p.is_match(&name)) {
+            if name.starts_with(b".") && !o.p.has('a') || o.ignore.iter().any(|p| p.is_match(&name))
+            {
                 continue;
             }
             let path = paths::join(&d, &name);
             match meta::stat(&ctx.path(&path), false) {
                 Ok(s) if s.kind == Kind::Dir => todo.push(path),
-                Ok(_) if o.only.is_empty() || o.only.iter().any(|p| p.is_match(&name)) => return true,
+                Ok(_) if o.only.is_empty() || o.only.iter().any(|p| p.is_match(&name)) => {
+                    return true;
+                }
                 _ => {}
             }
         }
@@ -282,7 +315,11 @@ fn details(o: &Options, names: &mut Names, s: &Stat) -> Vec<u8> {
         let (t, n) = civil::split_nanos(s.mtime);
         let recent = civil::now().0 - t < 31_556_952 / 2;
         let mut text = Vec::new();
-        strftime::format(&mut text, if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" }, &o.zone.broken(t, n));
+        strftime::format(
+            &mut text,
+            if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" },
+            &o.zone.broken(t, n),
+        );
         parts.push(String::from_utf8_lossy(&text).into_owned());
     }
     if parts.is_empty() { Vec::new() } else { format!("[{}]  ", parts.join(" ")).into_bytes() }
@@ -296,7 +333,9 @@ fn name_of(o: &Options, name: &[u8]) -> Vec<u8> {
     for &b in name {
         match b {
             0..=0x1f | 0x7f if o.p.has('q') => out.push(b'?'),
-            0..=0x1f | 0x7f if !o.p.has('N') => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
+            0..=0x1f | 0x7f if !o.p.has('N') => {
+                out.extend_from_slice(format!("\\{b:03o}").as_bytes())
+            }
             b => out.push(b),
         }
     }
@@ -319,7 +358,15 @@ fn mark(o: &Options, s: &Stat) -> &'static [u8] {
     }
 }
 
-fn drawing(ctx: &mut Ctx<'_>, o: &Options, names: &mut Names, root: &[u8], stat: &Stat, totals: &mut Totals, out: &mut Vec<u8>) {
+fn drawing(
+    ctx: &mut Ctx<'_>,
+    o: &Options,
+    names: &mut Names,
+    root: &[u8],
+    stat: &Stat,
+    totals: &mut Totals,
+    out: &mut Vec<u8>,
+) {
     let (bar, blank, branch, last): (&str, &str, &str, &str) = if o.p.has('i') {
         ("", "", "", "")
     } else if o.unicode {
@@ -335,7 +382,9 @@ fn drawing(ctx: &mut Ctx<'_>, o: &Options, names: &mut Names, root: &[u8], stat:
     }
     let first = list(ctx, o, root).unwrap_or_default();
     if o.limit.is_some_and(|n| first.len() > n) {
-        out.extend_from_slice(format!("  [{} entries exceeds filelimit, not opening dir]\n", first.len()).as_bytes());
+        out.extend_from_slice(
+            format!("  [{} entries exceeds filelimit, not opening dir]\n", first.len()).as_bytes(),
+        );
         return;
     }
     out.push(b'\n');
@@ -344,7 +393,10 @@ fn drawing(ctx: &mut Ctx<'_>, o: &Options, names: &mut Names, root: &[u8], stat:
     let mut seen: Vec<(u64, u64)> = vec![(stat.dev, stat.ino)];
     let mut stack = vec![Open { path: root.to_vec(), entries: first, next: 0 }];
     while let Some(depth) = stack.len().checked_sub(1) {
-        let prefix: String = stack[..depth].iter().map(|d| if d.next < d.entries.len() { bar } else { blank }).collect();
+        let prefix: String = stack[..depth]
+            .iter()
+            .map(|d| if d.next < d.entries.len() { bar } else { blank })
+            .collect();
         let top = &mut stack[depth];
         let Some(item) = top.entries.get(top.next) else {
             stack.pop();
@@ -357,14 +409,16 @@ fn drawing(ctx: &mut Ctx<'_>, o: &Options, names: &mut Names, root: &[u8], stat:
         let mut note = String::new();
         if item.enters(o.p.has('l')) {
             let id = item.target.as_ref().and_then(|t| t.1).unwrap_or(item.stat);
-            let repeated = item.stat.kind == Kind::Symlink && id.ino != 0 && seen.contains(&(id.dev, id.ino));
+            let repeated =
+                item.stat.kind == Kind::Symlink && id.ino != 0 && seen.contains(&(id.dev, id.ino));
             let other = o.p.has('x') && id.dev != stat.dev;
             if repeated {
                 note = "  [recursive, not followed]".to_string();
             } else if depth + 1 < o.level && !other {
                 match list(ctx, o, &path) {
                     Ok(c) if o.limit.is_some_and(|n| c.len() > n) => {
-                        note = format!("  [{} entries exceeds filelimit, not opening dir]", c.len());
+                        note =
+                            format!("  [{} entries exceeds filelimit, not opening dir]", c.len());
                     }
                     Ok(c) => {
                         seen.push((id.dev, id.ino));
@@ -393,7 +447,11 @@ fn drawing(ctx: &mut Ctx<'_>, o: &Options, names: &mut Names, root: &[u8], stat:
         }
         out.extend_from_slice(note.as_bytes());
         out.push(b'\n');
-        if item.stat.kind == Kind::Dir || item.to_dir() { totals.dirs += 1 } else { totals.files += 1 }
+        if item.stat.kind == Kind::Dir || item.to_dir() {
+            totals.dirs += 1
+        } else {
+            totals.files += 1
+        }
         if let Some(entries) = children {
             stack.push(Open { path, entries, next: 0 });
         }
@@ -417,11 +475,29 @@ fn json_string(text: &[u8]) -> String {
 }
 
 /// `-J`: one object per entry, directories with their contents. Closing brackets are kept on a stack.
-fn json_tree(ctx: &mut Ctx<'_>, o: &Options, root: &[u8], indent: usize, totals: &mut Totals, out: &mut Vec<u8>) {
+fn json_tree(
+    ctx: &mut Ctx<'_>,
+    o: &Options,
+    root: &[u8],
+    indent: usize,
+    totals: &mut Totals,
+    out: &mut Vec<u8>,
+) {
     let pad = |n: usize| "  ".repeat(n);
-    out.extend_from_slice(format!("{}{{\"type\":\"directory\",\"name\":{},\"contents\":[", pad(indent), json_string(root)).as_bytes());
+    out.extend_from_slice(
+        format!(
+            "{}{{\"type\":\"directory\",\"name\":{},\"contents\":[",
+            pad(indent),
+            json_string(root)
+        )
+        .as_bytes(),
+    );
     totals.dirs += 1;
-    let mut stack = vec![Open { path: root.to_vec(), entries: list(ctx, o, root).unwrap_or_default(), next: 0 }];
+    let mut stack = vec![Open {
+        path: root.to_vec(),
+        entries: list(ctx, o, root).unwrap_or_default(),
+        next: 0,
+    }];
     while let Some(depth) = stack.len().checked_sub(1) {
         let top = &mut stack[depth];
         let Some(item) = top.entries.get(top.next) else {
@@ -445,14 +521,20 @@ fn json_tree(ctx: &mut Ctx<'_>, o: &Options, root: &[u8], indent: usize, totals:
             Kind::BlockDevice => "block",
         };
         let shown = json_string(if o.p.has('f') { &path } else { &item.name });
-        out.extend_from_slice(format!("{}{{\"type\":\"{kind}\",\"name\":{shown}", pad(indent + depth + 1)).as_bytes());
+        out.extend_from_slice(
+            format!("{}{{\"type\":\"{kind}\",\"name\":{shown}", pad(indent + depth + 1)).as_bytes(),
+        );
         if let Some((text, _)) = &item.target {
             out.extend_from_slice(format!(",\"target\":{}", json_string(text)).as_bytes());
         }
         if o.p.has('s') || o.p.has('h') {
             out.extend_from_slice(format!(",\"size\":{}", item.stat.size).as_bytes());
         }
-        if item.stat.kind == Kind::Dir || item.to_dir() { totals.dirs += 1 } else { totals.files += 1 }
+        if item.stat.kind == Kind::Dir || item.to_dir() {
+            totals.dirs += 1
+        } else {
+            totals.files += 1
+        }
         if item.stat.kind == Kind::Dir && depth + 1 < o.level {
             let entries = list(ctx, o, &path).unwrap_or_default();
             if entries.is_empty() {

@@ -117,7 +117,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Some(t) => match File::create(box_sys::path::resolve(&ctx.cwd, t)) {
             Ok(f) => {
                 let mut out = BufWriter::new(f);
-                filter(&mut reader, &mut out, &o).and_then(|()| out.flush().map_err(|_| Stop::Write))
+                filter(&mut reader, &mut out, &o)
+                    .and_then(|()| out.flush().map_err(|_| Stop::Write))
             }
             Err(e) => {
                 drop(reader);
@@ -146,7 +147,8 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed) -> Result<Options, Exit> {
     let mut all = None;
     let mut group = None;
     for (id, value) in &p.options {
-        let is = |name: &[u8]| value.as_deref().is_some_and(|v| !v.is_empty() && name.starts_with(v));
+        let is =
+            |name: &[u8]| value.as_deref().is_some_and(|v| !v.is_empty() && name.starts_with(v));
         let bad = match (id, value.is_none()) {
             ('D', _) | ('\u{1}', true) => {
                 all = Some(Separate::None);
@@ -189,7 +191,10 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed) -> Result<Options, Exit> {
         return Err(Exit::FAILURE);
     }
     if all.is_some() && p.has('c') {
-        input::usage_error(ctx, &[b"printing all duplicated lines and repeat counts is meaningless"]);
+        input::usage_error(
+            ctx,
+            &[b"printing all duplicated lines and repeat counts is meaningless"],
+        );
         return Err(Exit::FAILURE);
     }
     let mut numbers = [0, 0, u64::MAX];
@@ -278,7 +283,12 @@ fn group_end(out: &mut impl Write, line: &[u8], count: u64, o: &Options) -> Resu
 }
 
 /// `-D` and `--group`: all lines, with empty lines around the groups.
-fn groups(reader: &mut input::In<'_>, out: &mut impl Write, o: &Options, separate: Separate) -> Result<(), Stop> {
+fn groups(
+    reader: &mut input::In<'_>,
+    out: &mut impl Write,
+    o: &Options,
+    separate: Separate,
+) -> Result<(), Stop> {
     let mut previous: Vec<u8> = Vec::new();
     let mut count = 0u64;
     let mut printed = false;
@@ -323,7 +333,12 @@ fn groups(reader: &mut input::In<'_>, out: &mut impl Write, o: &Options, separat
     Ok(())
 }
 
-fn begin(out: &mut impl Write, separate: Separate, printed: &mut bool, gap: &[u8]) -> Result<(), Stop> {
+fn begin(
+    out: &mut impl Write,
+    separate: Separate,
+    printed: &mut bool,
+    gap: &[u8],
+) -> Result<(), Stop> {
     let before = match separate {
         Separate::None => false,
         Separate::Prepend | Separate::Both => true,

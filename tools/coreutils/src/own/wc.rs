@@ -16,7 +16,13 @@ const SPEC: Spec = Spec {
         Opt::flag('c', "bytes", "print the byte counts"),
         Opt::flag('m', "chars", "print the character counts"),
         Opt::flag('l', "lines", "print the newline counts"),
-        Opt::value('\u{1}', "files0-from", "F", "read input from the files specified by\nNUL-terminated names in file F").long_only(),
+        Opt::value(
+            '\u{1}',
+            "files0-from",
+            "F",
+            "read input from the files specified by\nNUL-terminated names in file F",
+        )
+        .long_only(),
         Opt::flag('L', "max-line-length", "print the maximum display width"),
         Opt::flag('w', "words", "print the word counts"),
     ],
@@ -95,7 +101,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if files.is_empty() && !named {
         files.push(b"-".to_vec());
     }
-    let columns = [show.lines, show.words, show.chars, show.bytes, show.width].iter().filter(|c| **c).count();
+    let columns =
+        [show.lines, show.words, show.chars, show.bytes, show.width].iter().filter(|c| **c).count();
     let width = number_width(ctx, &files, columns);
     let mut total = Counts::default();
     for file in &files {
@@ -150,7 +157,13 @@ fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
     total.to_string().len().max(least)
 }
 
-fn line(ctx: &mut Ctx<'_>, show: Show, c: &Counts, width: usize, name: Option<&[u8]>) -> std::io::Result<()> {
+fn line(
+    ctx: &mut Ctx<'_>,
+    show: Show,
+    c: &Counts,
+    width: usize,
+    name: Option<&[u8]>,
+) -> std::io::Result<()> {
     let mut out = Vec::with_capacity(64);
     for (shown, n) in [
         (show.lines, c.lines),
@@ -169,7 +182,11 @@ fn line(ctx: &mut Ctx<'_>, show: Show, c: &Counts, width: usize, name: Option<&[
     if let Some(n) = name {
         out.push(b' ');
         // A newline in a name must not look like a record's end.
-        if n.contains(&b'\n') { out.extend_from_slice(&quote::always(n)) } else { out.extend_from_slice(n) }
+        if n.contains(&b'\n') {
+            out.extend_from_slice(&quote::always(n))
+        } else {
+            out.extend_from_slice(n)
+        }
     }
     out.push(b'\n');
     ctx.stdout.write_all(&out)

@@ -71,7 +71,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let letter = body[0];
         let attached = &body[1..];
         let mut value = || -> Option<Vec<u8>> {
-            let word = attached.iter().position(|c| !c.is_ascii_alphabetic()).map_or(&[][..], |i| &attached[i..]);
+            let word = attached
+                .iter()
+                .position(|c| !c.is_ascii_alphabetic())
+                .map_or(&[][..], |i| &attached[i..]);
             if !word.is_empty() && (attached.first().is_some_and(|c| !c.is_ascii_alphabetic())) {
                 return Some(word.to_vec());
             }
@@ -95,12 +98,21 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 return Exit::SUCCESS;
             }
             b'v' => {
-                let _ = ctx.stdout.write_all(format!("xxd (Wasibox) {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
+                let _ = ctx
+                    .stdout
+                    .write_all(format!("xxd (Wasibox) {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
                 return Exit::SUCCESS;
             }
-            b'c' => o.columns = value().as_deref().and_then(number).and_then(|n| usize::try_from(n).ok()),
-            b'g' => o.group = value().as_deref().and_then(number).and_then(|n| usize::try_from(n).ok()),
-            b'l' => o.length = value().as_deref().and_then(number).and_then(|n| u64::try_from(n).ok()),
+            b'c' => {
+                o.columns =
+                    value().as_deref().and_then(number).and_then(|n| usize::try_from(n).ok())
+            }
+            b'g' => {
+                o.group = value().as_deref().and_then(number).and_then(|n| usize::try_from(n).ok())
+            }
+            b'l' => {
+                o.length = value().as_deref().and_then(number).and_then(|n| u64::try_from(n).ok())
+            }
             b'n' => o.name = value(),
             b'o' => o.offset = value().as_deref().and_then(number).unwrap_or(0),
             b's' => {
@@ -119,7 +131,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let name = operands.first().unwrap_or(&stdin);
     let mut out_file = None;
     if let Some(target) = operands.get(1).filter(|t| *t != b"-") {
-        match OpenOptions::new().write(true).create(true).truncate(!o.reverse).open(ctx.path(target)) {
+        match OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(!o.reverse)
+            .open(ctx.path(target))
+        {
             Ok(f) => out_file = Some(f),
             Err(e) => {
                 ctx.error_bytes(&[target, b": ", box_sys::strerror(&e).as_bytes()]);
@@ -176,7 +193,12 @@ fn skip(reader: &mut input::In<'_>, o: &Options) -> Result<u64, Stop> {
     Ok(u64::try_from(n).unwrap_or(0))
 }
 
-fn dump(reader: &mut input::In<'_>, name: &[u8], o: &Options, out: &mut impl Write) -> Result<(), Stop> {
+fn dump(
+    reader: &mut input::In<'_>,
+    name: &[u8],
+    o: &Options,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
     let start = skip(reader, o)?;
     let mut position = start.wrapping_add_signed(o.offset);
     let mut reader = reader.take(o.length.unwrap_or(u64::MAX));
@@ -268,7 +290,14 @@ fn dump(reader: &mut input::In<'_>, name: &[u8], o: &Options, out: &mut impl Wri
     Ok(())
 }
 
-fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, group: usize, o: &Options, digits: &[u8; 16]) {
+fn hex_row(
+    line: &mut Vec<u8>,
+    data: &[u8],
+    cols: usize,
+    group: usize,
+    o: &Options,
+    digits: &[u8; 16],
+) {
     let width = if o.binary { 8 } else { 2 };
     let push = |line: &mut Vec<u8>, b: u8| {
         if o.binary {
@@ -281,7 +310,11 @@ fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, group: usize, o: &Optio
         line.push(b' ');
         let len = group.min(cols - g);
         let members = 0..if o.little { group } else { len };
-        let indexes: Vec<usize> = if o.little { members.rev().map(|i| g + i).collect() } else { members.map(|i| g + i).collect() };
+        let indexes: Vec<usize> = if o.little {
+            members.rev().map(|i| g + i).collect()
+        } else {
+            members.map(|i| g + i).collect()
+        };
         for i in indexes {
             match data.get(i) {
                 Some(b) => push(line, *b),
@@ -291,12 +324,19 @@ fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, group: usize, o: &Optio
     }
 }
 
-fn include(reader: &mut impl Read, name: &[u8], o: &Options, cols: usize, out: &mut impl Write) -> Result<(), Stop> {
+fn include(
+    reader: &mut impl Read,
+    name: &[u8],
+    o: &Options,
+    cols: usize,
+    out: &mut impl Write,
+) -> Result<(), Stop> {
     let mut data = Vec::new();
     reader.read_to_end(&mut data).map_err(Stop::Read)?;
     let named = o.name.as_deref().or((name != b"-").then_some(name));
     let ident: Option<Vec<u8>> = named.map(|n| {
-        let mut id: Vec<u8> = n.iter().map(|c| if c.is_ascii_alphanumeric() { *c } else { b'_' }).collect();
+        let mut id: Vec<u8> =
+            n.iter().map(|c| if c.is_ascii_alphanumeric() { *c } else { b'_' }).collect();
         if id.first().is_some_and(u8::is_ascii_digit) {
             id.splice(0..0, *b"__");
         }
@@ -320,13 +360,21 @@ fn include(reader: &mut impl Read, name: &[u8], o: &Options, cols: usize, out: &
     }
     if let Some(id) = &ident {
         let len: &[u8] = if o.capital { b"_LEN" } else { b"_len" };
-        text.extend_from_slice(&[b"};\nunsigned int ", id.as_slice(), len, format!(" = {};\n", data.len()).as_bytes()].concat());
+        text.extend_from_slice(
+            &[b"};\nunsigned int ", id.as_slice(), len, format!(" = {};\n", data.len()).as_bytes()]
+                .concat(),
+        );
     }
     put(out, &text)
 }
 
 /// `-r`: hexadecimal text back to bytes.
-fn reverse(reader: &mut input::In<'_>, o: &Options, file: Option<&mut std::fs::File>, stdout: &mut box_applet::Output) -> Result<(), Stop> {
+fn reverse(
+    reader: &mut input::In<'_>,
+    o: &Options,
+    file: Option<&mut std::fs::File>,
+    stdout: &mut box_applet::Output,
+) -> Result<(), Stop> {
     let mut bytes: Vec<u8> = Vec::new();
     let hex = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
     let cols = o.columns.unwrap_or(16);
@@ -373,7 +421,11 @@ fn reverse(reader: &mut input::In<'_>, o: &Options, file: Option<&mut std::fs::F
     input::for_each_line(reader, b'\n', |line, _| {
         let Some(colon) = line.iter().position(|c| *c == b':') else { return Ok(true) };
         let text: String = String::from_utf8_lossy(&line[..colon]).trim().to_string();
-        let Ok(position) = (if o.decimal { text.parse::<u64>() } else { u64::from_str_radix(&text, 16) }) else { return Ok(true) };
+        let Ok(position) =
+            (if o.decimal { text.parse::<u64>() } else { u64::from_str_radix(&text, 16) })
+        else {
+            return Ok(true);
+        };
         bytes.clear();
         let mut at = colon + 1;
         // Pairs of digits until two spaces in a row, or the columns are full.

@@ -58,7 +58,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let backup = match Backup::new(control, p.last('S'), &ctx.env) {
         Ok(b) => b,
         Err(word) => {
-            input::usage_error(ctx, &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"]);
+            input::usage_error(
+                ctx,
+                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
+            );
             return Exit::FAILURE;
         }
     };
@@ -105,8 +108,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 for word in value.as_deref().unwrap_or_default().split(|c| *c == b',') {
                     if !preserve(&mut plan, word, *id == '\u{4}') {
                         let shown = quote::always(word);
-                        let name: &[u8] = if *id == '\u{4}' { b"--preserve" } else { b"--no-preserve" };
-                        input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '", name, b"'"]);
+                        let name: &[u8] =
+                            if *id == '\u{4}' { b"--preserve" } else { b"--no-preserve" };
+                        input::usage_error(
+                            ctx,
+                            &[b"invalid argument ", &shown, b" for '", name, b"'"],
+                        );
                         return Exit::FAILURE;
                     }
                 }
@@ -133,10 +140,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         plan.follow = Follow::Never;
     }
     let directory = p.last('t').map(<[u8]>::to_vec);
-    let (mut sources, destination) = match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
-        Ok(x) => x,
-        Err(e) => return e,
-    };
+    let (mut sources, destination) =
+        match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
+            Ok(x) => x,
+            Err(e) => return e,
+        };
     if p.has('\u{10}') {
         sources.iter_mut().for_each(|s| *s = paths::strip_slashes(s).to_vec());
     }
@@ -190,7 +198,8 @@ fn preserve(plan: &mut Plan, word: &[u8], on: bool) -> bool {
 
 /// `--parents`: makes the source's directories under the destination.
 fn make_parents(ctx: &mut Ctx<'_>, dir: &[u8], source: &[u8], plan: &Plan) -> Option<Vec<u8>> {
-    let relative: Vec<u8> = paths::strip_slashes(source).iter().copied().skip_while(|c| *c == b'/').collect();
+    let relative: Vec<u8> =
+        paths::strip_slashes(source).iter().copied().skip_while(|c| *c == b'/').collect();
     let parts: Vec<&[u8]> = relative.split(|c| *c == b'/').filter(|c| !c.is_empty()).collect();
     let mut to = dir.to_vec();
     let mut from: Vec<u8> = if source.starts_with(b"/") { b"/".to_vec() } else { Vec::new() };
@@ -209,7 +218,8 @@ fn make_parents(ctx: &mut Ctx<'_>, dir: &[u8], source: &[u8], plan: &Plan) -> Op
             let _ = box_sys::meta::chmod(&path, s.mode);
         }
         if plan.verbose {
-            let line = [&quote::colon(&from), b" -> ".as_slice(), &quote::colon(&to), b"\n"].concat();
+            let line =
+                [&quote::colon(&from), b" -> ".as_slice(), &quote::colon(&to), b"\n"].concat();
             let _ = std::io::Write::write_all(&mut ctx.stdout, &line);
         }
     }

@@ -65,9 +65,17 @@ pub(super) struct Plan {
 
 /// One step.
 enum Task {
-    Copy { from: Vec<u8>, to: Vec<u8>, operand: bool },
+    Copy {
+        from: Vec<u8>,
+        to: Vec<u8>,
+        operand: bool,
+    },
     /// After a directory's contents: its metadata. The flag says whether it was made here.
-    Finish { to: Vec<u8>, stat: Stat, made: bool },
+    Finish {
+        to: Vec<u8>,
+        stat: Stat,
+        made: bool,
+    },
 }
 
 /// Copies operands one after another, remembering what was made.
@@ -87,7 +95,15 @@ pub(super) struct Copier<'p> {
 
 impl<'p> Copier<'p> {
     pub(super) fn new(plan: &'p Plan) -> Copier<'p> {
-        Copier { plan, links: HashMap::new(), made: Vec::new(), roots: Vec::new(), device: None, source: Vec::new(), ok: true }
+        Copier {
+            plan,
+            links: HashMap::new(),
+            made: Vec::new(),
+            roots: Vec::new(),
+            device: None,
+            source: Vec::new(),
+            ok: true,
+        }
     }
 
     /// Copies one operand; whether all went well.
@@ -118,7 +134,14 @@ impl<'p> Copier<'p> {
     }
 
     /// Copies one entry; directories put their contents on the list.
-    fn one(&mut self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], operand: bool, tasks: &mut Vec<Task>) -> bool {
+    fn one(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        from: &[u8],
+        to: &[u8],
+        operand: bool,
+        tasks: &mut Vec<Task>,
+    ) -> bool {
         let p = self.plan;
         let follow = match p.follow {
             Follow::Always => true,
@@ -141,17 +164,31 @@ impl<'p> Copier<'p> {
             }
         }
         let (from_shown, to_shown) = (quote::always(from), quote::always(to));
-        if operand && self.made.iter().any(|m| m == to) && stat.kind != Kind::Dir && p.backup.kind != paths::BackupKind::Numbered {
-            ctx.error_bytes(&[b"will not overwrite just-created ", &to_shown, b" with ", &from_shown]);
+        if operand
+            && self.made.iter().any(|m| m == to)
+            && stat.kind != Kind::Dir
+            && p.backup.kind != paths::BackupKind::Numbered
+        {
+            ctx.error_bytes(&[
+                b"will not overwrite just-created ",
+                &to_shown,
+                b" with ",
+                &from_shown,
+            ]);
             return false;
         }
         let old = meta::stat(&to_path, false).ok();
-        let old_target = if old.is_some_and(|o| o.kind == Kind::Symlink) { meta::stat(&to_path, true).ok() } else { old };
+        let old_target = if old.is_some_and(|o| o.kind == Kind::Symlink) {
+            meta::stat(&to_path, true).ok()
+        } else {
+            old
+        };
         let mut backed = None;
         if let Some(old) = &old {
             // What a destination link means counts where the source's link is followed too.
             let seen = if stat.kind == Kind::Symlink && !follow { Some(*old) } else { old_target };
-            let same = seen.is_some_and(|o| paths::same(&o, &stat)) || stat.ino == 0 && same_path(&from_path, &to_path);
+            let same = seen.is_some_and(|o| paths::same(&o, &stat))
+                || stat.ino == 0 && same_path(&from_path, &to_path);
             if same && !self.same_allowed(&stat, old, from, to) {
                 if p.existing == Existing::Keep && !p.moving {
                     return true;
@@ -164,17 +201,36 @@ impl<'p> Copier<'p> {
             }
             let dir_there = old_target.is_some_and(|o| o.kind == Kind::Dir);
             if stat.kind == Kind::Dir {
-                if old.kind == Kind::Symlink && dir_there && !operand && !p.copy_contents && p.follow != Follow::Always {
-                    ctx.error_bytes(&[b"cannot overwrite non-directory ", &to_shown, b" with directory ", &from_shown]);
+                if old.kind == Kind::Symlink
+                    && dir_there
+                    && !operand
+                    && !p.copy_contents
+                    && p.follow != Follow::Always
+                {
+                    ctx.error_bytes(&[
+                        b"cannot overwrite non-directory ",
+                        &to_shown,
+                        b" with directory ",
+                        &from_shown,
+                    ]);
                     return false;
                 }
                 if !dir_there {
-                    ctx.error_bytes(&[b"cannot overwrite non-directory ", &to_shown, b" with directory ", &from_shown]);
+                    ctx.error_bytes(&[
+                        b"cannot overwrite non-directory ",
+                        &to_shown,
+                        b" with directory ",
+                        &from_shown,
+                    ]);
                     return false;
                 }
             } else {
                 if dir_there && (old.kind == Kind::Dir) {
-                    ctx.error_bytes(&[b"cannot overwrite directory ", &to_shown, b" with non-directory"]);
+                    ctx.error_bytes(&[
+                        b"cannot overwrite directory ",
+                        &to_shown,
+                        b" with non-directory",
+                    ]);
                     return false;
                 }
                 if p.update && old_target.is_some_and(|o| o.mtime >= stat.mtime) {
@@ -212,7 +268,9 @@ impl<'p> Copier<'p> {
         if p.verbose {
             let mut line = [from_shown.as_slice(), b" -> ", &to_shown].concat();
             if let Some(b) = &backed {
-                line.extend_from_slice(&[b" (backup: ", quote::always(b).as_slice(), b")"].concat());
+                line.extend_from_slice(
+                    &[b" (backup: ", quote::always(b).as_slice(), b")"].concat(),
+                );
             }
             line.push(b'\n');
             let _ = ctx.stdout.write_all(&line);
@@ -230,7 +288,14 @@ impl<'p> Copier<'p> {
                     Err(e) => {
                         let text = box_sys::strerror(&e);
                         let first = quote::always(&first);
-                        ctx.error_bytes(&[b"cannot create hard link ", &to_shown, b" to ", &first, b": ", text.as_bytes()]);
+                        ctx.error_bytes(&[
+                            b"cannot create hard link ",
+                            &to_shown,
+                            b" to ",
+                            &first,
+                            b": ",
+                            text.as_bytes(),
+                        ]);
                         false
                     }
                 };
@@ -262,7 +327,9 @@ impl<'p> Copier<'p> {
         }
         // A link to the source is replaced, not written through.
         let through_link = old.kind == Kind::Symlink && stat.kind != Kind::Symlink;
-        (p.remove_destination || p.how == How::SymbolicLink && p.force) && other_name && (through_link || old.nlink > 1)
+        (p.remove_destination || p.how == How::SymbolicLink && p.force)
+            && other_name
+            && (through_link || old.nlink > 1)
     }
 
     fn directory(
@@ -287,7 +354,8 @@ impl<'p> Copier<'p> {
                 return self.fail(ctx, "cannot create directory", to, &e);
             }
             if self.plan.verbose {
-                let line = [&quote::always(from), b" -> ".as_slice(), &quote::always(to), b"\n"].concat();
+                let line =
+                    [&quote::always(from), b" -> ".as_slice(), &quote::always(to), b"\n"].concat();
                 let _ = ctx.stdout.write_all(&line);
             }
         }
@@ -311,7 +379,11 @@ impl<'p> Copier<'p> {
         match tree::entries(ctx, from) {
             Ok(names) => {
                 for n in names.iter().rev() {
-                    tasks.push(Task::Copy { from: paths::join(from, n), to: paths::join(to, n), operand: false });
+                    tasks.push(Task::Copy {
+                        from: paths::join(from, n),
+                        to: paths::join(to, n),
+                        operand: false,
+                    });
                 }
                 true
             }
@@ -325,17 +397,36 @@ impl<'p> Copier<'p> {
         }
     }
 
-    fn hard_link(&self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], exists: bool, follow: bool) -> bool {
+    fn hard_link(
+        &self,
+        ctx: &mut Ctx<'_>,
+        from: &[u8],
+        to: &[u8],
+        exists: bool,
+        follow: bool,
+    ) -> bool {
         let to_path = ctx.path(to);
         if exists && (self.plan.force || self.plan.existing == Existing::Ask) {
             let _ = std::fs::remove_file(&to_path);
         }
-        let source = if follow { paths::canonical(&ctx.path(from), paths::Missing::None).unwrap_or_else(|_| ctx.path(from)) } else { ctx.path(from) };
+        let source = if follow {
+            paths::canonical(&ctx.path(from), paths::Missing::None)
+                .unwrap_or_else(|_| ctx.path(from))
+        } else {
+            ctx.path(from)
+        };
         match std::fs::hard_link(source, &to_path) {
             Ok(()) => true,
             Err(e) => {
                 let (t, f) = (quote::always(to), quote::always(from));
-                ctx.error_bytes(&[b"cannot create hard link ", &t, b" to ", &f, b": ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"cannot create hard link ",
+                    &t,
+                    b" to ",
+                    &f,
+                    b": ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 false
             }
         }
@@ -344,7 +435,10 @@ impl<'p> Copier<'p> {
     fn symbolic_link(&self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], exists: bool) -> bool {
         if !from.starts_with(b"/") && to.contains(&b'/') && paths::dir_name(to) != b"." {
             let shown = quote::colon(to);
-            ctx.error_bytes(&[&shown, b": can make relative symbolic links only in current directory"]);
+            ctx.error_bytes(&[
+                &shown,
+                b": can make relative symbolic links only in current directory",
+            ]);
             return false;
         }
         let to_path = ctx.path(to);
@@ -355,14 +449,28 @@ impl<'p> Copier<'p> {
             Ok(()) => true,
             Err(e) => {
                 let (t, f) = (quote::always(to), quote::always(from));
-                ctx.error_bytes(&[b"cannot create symbolic link ", &t, b" to ", &f, b": ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"cannot create symbolic link ",
+                    &t,
+                    b" to ",
+                    &f,
+                    b": ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 false
             }
         }
     }
 
     /// The contents and metadata of anything but a directory.
-    fn contents(&self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], stat: &Stat, exists: bool) -> bool {
+    fn contents(
+        &self,
+        ctx: &mut Ctx<'_>,
+        from: &[u8],
+        to: &[u8],
+        stat: &Stat,
+        exists: bool,
+    ) -> bool {
         let p = self.plan;
         let (from_path, to_path) = (ctx.path(from), ctx.path(to));
         if stat.kind == Kind::Symlink {
@@ -396,7 +504,12 @@ impl<'p> Copier<'p> {
             Ok(f) => f,
             Err(e) => {
                 let shown = quote::always(from);
-                ctx.error_bytes(&[b"cannot open ", &shown, b" for reading: ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    b"cannot open ",
+                    &shown,
+                    b" for reading: ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 return false;
             }
         };
@@ -492,7 +605,11 @@ fn same_path(a: &std::path::Path, b: &std::path::Path) -> bool {
 pub(super) fn overwrite_question(shown: &[u8], old: Option<&Stat>, verb: &str) -> Vec<u8> {
     match old {
         Some(s) if s.kind != Kind::Symlink && !meta::may(s, 2) => {
-            let text = format!(", overriding mode {:04o} ({})?", s.mode, crate::common::mode::letters(s.mode));
+            let text = format!(
+                ", overriding mode {:04o} ({})?",
+                s.mode,
+                crate::common::mode::letters(s.mode)
+            );
             [b"replace ".as_slice(), shown, text.as_bytes()].concat()
         }
         _ => [verb.as_bytes(), b" ", shown, b"?"].concat(),

@@ -17,12 +17,30 @@ const SPEC: Spec = Spec {
     usage: "[OPTION]... [-T] SOURCE DEST\n  or:  install [OPTION]... SOURCE... DIRECTORY\n  or:  install [OPTION]... -t DIRECTORY SOURCE...\n  or:  install [OPTION]... -d DIRECTORY...",
     about: "Copy files and set their attributes, or create directories.",
     options: &[
-        Opt::optional('\u{1}', "backup", "CONTROL", "make a backup of each existing destination file").long_only(),
+        Opt::optional(
+            '\u{1}',
+            "backup",
+            "CONTROL",
+            "make a backup of each existing destination file",
+        )
+        .long_only(),
         Opt::flag('b', "", "like --backup but does not accept an argument"),
         Opt::flag('c', "", "(ignored)"),
-        Opt::flag('C', "compare", "compare content of source and destination files, and\nif no change to content, ownership, and permissions,\ndo not modify the destination at all"),
-        Opt::flag('d', "directory", "treat all arguments as directory names; create all\ncomponents of the specified directories"),
-        Opt::flag('D', "", "create all leading components of DEST except the last,\nor all components of --target-directory"),
+        Opt::flag(
+            'C',
+            "compare",
+            "compare content of source and destination files, and\nif no change to content, ownership, and permissions,\ndo not modify the destination at all",
+        ),
+        Opt::flag(
+            'd',
+            "directory",
+            "treat all arguments as directory names; create all\ncomponents of the specified directories",
+        ),
+        Opt::flag(
+            'D',
+            "",
+            "create all leading components of DEST except the last,\nor all components of --target-directory",
+        ),
         Opt::value('g', "group", "GROUP", "set group ownership"),
         Opt::value('m', "mode", "MODE", "set permission mode (as in chmod), instead of rwxr-xr-x"),
         Opt::value('o', "owner", "OWNER", "set ownership"),
@@ -30,7 +48,12 @@ const SPEC: Spec = Spec {
         Opt::flag('s', "strip", "strip symbol tables (ignored)"),
         Opt::value('\u{2}', "strip-program", "PROGRAM", "(ignored)").long_only(),
         Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value('t', "target-directory", "DIRECTORY", "copy all SOURCE arguments into DIRECTORY"),
+        Opt::value(
+            't',
+            "target-directory",
+            "DIRECTORY",
+            "copy all SOURCE arguments into DIRECTORY",
+        ),
         Opt::flag('T', "no-target-directory", "treat DEST as a normal file"),
         Opt::flag('v', "verbose", "print the name of each created file or directory"),
         Opt::flag('Z', "", "(ignored)"),
@@ -115,7 +138,8 @@ fn directories(ctx: &mut Ctx<'_>, dir: &[u8], verbose: bool) -> bool {
             return false;
         }
         if verbose {
-            let line = [ctx.name.as_bytes(), b": creating directory ", &quote::always(part), b"\n"].concat();
+            let line = [ctx.name.as_bytes(), b": creating directory ", &quote::always(part), b"\n"]
+                .concat();
             let _ = ctx.stdout.write_all(&line);
         }
     }
@@ -125,7 +149,9 @@ fn directories(ctx: &mut Ctx<'_>, dir: &[u8], verbose: bool) -> bool {
 fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &Attributes, dir: bool) -> bool {
     let path = ctx.path(file);
     if a.owner.is_some() || a.group.is_some() {
-        let differs = meta::stat(&path, true).is_ok_and(|s| a.owner.is_some_and(|o| o != s.uid) || a.group.is_some_and(|g| g != s.gid));
+        let differs = meta::stat(&path, true).is_ok_and(|s| {
+            a.owner.is_some_and(|o| o != s.uid) || a.group.is_some_and(|g| g != s.gid)
+        });
         if differs {
             if let Err(e) = meta::chown(&path, a.owner, a.group, true) {
                 input::cannot(ctx, "cannot change ownership of", file, &e);
@@ -149,7 +175,10 @@ fn files(ctx: &mut Ctx<'_>, p: &Parsed, attributes: &Attributes) -> Exit {
     let backup = match Backup::new(control, p.last('S'), &ctx.env) {
         Ok(b) => b,
         Err(word) => {
-            input::usage_error(ctx, &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"]);
+            input::usage_error(
+                ctx,
+                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
+            );
             return Exit::FAILURE;
         }
     };
@@ -166,10 +195,11 @@ fn files(ctx: &mut Ctx<'_>, p: &Parsed, attributes: &Attributes) -> Exit {
         }
     }
     let directory = p.last('t').map(<[u8]>::to_vec);
-    let (sources, destination) = match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
-        Ok(x) => x,
-        Err(e) => return e,
-    };
+    let (sources, destination) =
+        match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
+            Ok(x) => x,
+            Err(e) => return e,
+        };
     let plan = Plan {
         recursive: false,
         follow: Follow::Always,

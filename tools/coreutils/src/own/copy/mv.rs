@@ -15,17 +15,37 @@ const SPEC: Spec = Spec {
     usage: "[OPTION]... [-T] SOURCE DEST\n  or:  mv [OPTION]... SOURCE... DIRECTORY\n  or:  mv [OPTION]... -t DIRECTORY SOURCE...",
     about: "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
     options: &[
-        Opt::optional('\u{1}', "backup", "CONTROL", "make a backup of each existing destination file").long_only(),
+        Opt::optional(
+            '\u{1}',
+            "backup",
+            "CONTROL",
+            "make a backup of each existing destination file",
+        )
+        .long_only(),
         Opt::flag('b', "", "like --backup but does not accept an argument"),
         Opt::flag('f', "force", "do not prompt before overwriting"),
         Opt::flag('i', "interactive", "prompt before overwrite"),
         Opt::flag('n', "no-clobber", "do not overwrite an existing file"),
         Opt::flag('\u{2}', "no-copy", "do not copy if renaming fails").long_only(),
-        Opt::flag('\u{3}', "strip-trailing-slashes", "remove any trailing slashes from each SOURCE").long_only(),
+        Opt::flag(
+            '\u{3}',
+            "strip-trailing-slashes",
+            "remove any trailing slashes from each SOURCE",
+        )
+        .long_only(),
         Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value('t', "target-directory", "DIRECTORY", "move all SOURCE arguments into DIRECTORY"),
+        Opt::value(
+            't',
+            "target-directory",
+            "DIRECTORY",
+            "move all SOURCE arguments into DIRECTORY",
+        ),
         Opt::flag('T', "no-target-directory", "treat DEST as a normal file"),
-        Opt::flag('u', "update", "move only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
+        Opt::flag(
+            'u',
+            "update",
+            "move only when the SOURCE file is newer than the\ndestination file or when the destination is missing",
+        ),
         Opt::flag('v', "verbose", "explain what is being done"),
         Opt::flag('Z', "context", "(ignored)"),
     ],
@@ -52,12 +72,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let backup = match Backup::new(control, p.last('S'), &ctx.env) {
         Ok(b) => b,
         Err(word) => {
-            input::usage_error(ctx, &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"]);
+            input::usage_error(
+                ctx,
+                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
+            );
             return Exit::FAILURE;
         }
     };
     let last = p.last_of(&['f', 'i', 'n']);
-    let terminal = matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
+    let terminal =
+        matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
     let o = Options {
         existing: match last {
             Some('i') => Existing::Ask,
@@ -76,10 +100,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     let directory = p.last('t').map(<[u8]>::to_vec);
-    let (mut sources, destination) = match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
-        Ok(x) => x,
-        Err(e) => return e,
-    };
+    let (mut sources, destination) =
+        match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
+            Ok(x) => x,
+            Err(e) => return e,
+        };
     if p.has('\u{3}') {
         sources.iter_mut().for_each(|s| *s = paths::strip_slashes(s).to_vec());
     }
@@ -119,13 +144,28 @@ fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> bool {
     if let Ok(old) = meta::stat(&to_path, false) {
         // Two names of one file: renaming would do nothing, so the source name goes.
         let same = paths::same(&old, &stat);
-        let same_name = paths::canonical(&from_path, paths::Missing::All).ok() == paths::canonical(&to_path, paths::Missing::All).ok();
-        if same && (same_name || stat.kind == Kind::Dir) && o.existing != Existing::Keep && stat.kind != Kind::Symlink || from_path == to_path {
+        let same_name = paths::canonical(&from_path, paths::Missing::All).ok()
+            == paths::canonical(&to_path, paths::Missing::All).ok();
+        if same
+            && (same_name || stat.kind == Kind::Dir)
+            && o.existing != Existing::Keep
+            && stat.kind != Kind::Symlink
+            || from_path == to_path
+        {
             ctx.error_bytes(&[&from_shown, b" and ", &to_shown, b" are the same file"]);
             return false;
         }
-        if stat.kind == Kind::Dir && old.kind != Kind::Dir && o.backup.kind == BackupKind::None && o.existing != Existing::Keep {
-            ctx.error_bytes(&[b"cannot overwrite non-directory ", &to_shown, b" with directory ", &from_shown]);
+        if stat.kind == Kind::Dir
+            && old.kind != Kind::Dir
+            && o.backup.kind == BackupKind::None
+            && o.existing != Existing::Keep
+        {
+            ctx.error_bytes(&[
+                b"cannot overwrite non-directory ",
+                &to_shown,
+                b" with directory ",
+                &from_shown,
+            ]);
             return false;
         }
         if stat.kind != Kind::Dir && old.kind == Kind::Dir {
@@ -170,7 +210,12 @@ fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> bool {
         }
     }
     if stat.kind == Kind::Dir && is_inside(&to_path, &from_path) {
-        ctx.error_bytes(&[b"cannot move ", &from_shown, b" to a subdirectory of itself, ", &to_shown]);
+        ctx.error_bytes(&[
+            b"cannot move ",
+            &from_shown,
+            b" to a subdirectory of itself, ",
+            &to_shown,
+        ]);
         return false;
     }
     let result = if to.ends_with(b"/") && stat.kind != Kind::Dir {
@@ -201,7 +246,14 @@ fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> bool {
         }
         Err(e) => {
             let text = box_sys::strerror(&e);
-            ctx.error_bytes(&[b"cannot move ", &from_shown, b" to ", &to_shown, b": ", text.as_bytes()]);
+            ctx.error_bytes(&[
+                b"cannot move ",
+                &from_shown,
+                b" to ",
+                &to_shown,
+                b": ",
+                text.as_bytes(),
+            ]);
             false
         }
     }

@@ -29,16 +29,28 @@ const SPEC: Spec = Spec {
         Opt::value('d', "date", "STRING", "display time described by STRING, not 'now'"),
         Opt::flag('\u{1}', "debug", "annotate the parsed date (no effect)").long_only(),
         Opt::value('f', "file", "DATEFILE", "like --date; once for each line of DATEFILE"),
-        Opt::optional('I', "iso-8601", "FMT", "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'"),
+        Opt::optional(
+            'I',
+            "iso-8601",
+            "FMT",
+            "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'",
+        ),
         Opt::flag('R', "rfc-email", "output date and time in RFC 5322 format"),
         Opt::flag('\u{5}', "rfc-2822", "the same").long_only(),
         Opt::flag('\u{6}', "rfc-822", "the same").long_only(),
-        Opt::value('\u{2}', "rfc-3339", "FMT", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'").long_only(),
+        Opt::value(
+            '\u{2}',
+            "rfc-3339",
+            "FMT",
+            "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'",
+        )
+        .long_only(),
         Opt::value('r', "reference", "FILE", "display the last modification time of FILE"),
         Opt::value('s', "set", "STRING", "set time described by STRING (not permitted here)"),
         Opt::flag('u', "utc", "print or set Coordinated Universal Time (UTC)"),
         Opt::flag('\u{3}', "universal", "the same").long_only(),
-        Opt::flag('\u{7}', "resolution", "output the available resolution of timestamps").long_only(),
+        Opt::flag('\u{7}', "resolution", "output the available resolution of timestamps")
+            .long_only(),
     ],
     after: "FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.",
     posix_order: false,
@@ -77,7 +89,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             let Some(f) = option_format(*id, value.as_deref()) else {
                 let long = if *id == 'I' { "--iso-8601" } else { "--rfc-3339" };
                 let shown = quote::always(value.as_deref().unwrap_or_default());
-                input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '", long.as_bytes(), b"'"]);
+                input::usage_error(
+                    ctx,
+                    &[b"invalid argument ", &shown, b" for '", long.as_bytes(), b"'"],
+                );
                 return Exit::FAILURE;
             };
             several |= format.is_some();
@@ -85,7 +100,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     if ['d', 'f', 'r', '\u{7}'].iter().filter(|c| p.has(**c)).count() > 1 {
-        input::usage_error(ctx, &[b"the options to specify dates for printing are mutually exclusive"]);
+        input::usage_error(
+            ctx,
+            &[b"the options to specify dates for printing are mutually exclusive"],
+        );
         return Exit::FAILURE;
     }
     let mut set = p.last('s').map(<[u8]>::to_vec);
@@ -95,7 +113,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 several |= format.is_some();
                 format = Some(f.to_vec());
             }
-            None if p.operands.len() == 1 && set.is_none() && !p.has('d') && !p.has('r') && !p.has('f') => {
+            None if p.operands.len() == 1
+                && set.is_none()
+                && !p.has('d')
+                && !p.has('r')
+                && !p.has('f') =>
+            {
                 set = Some(o.clone());
             }
             None => {
@@ -114,11 +137,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         ctx.error("multiple output formats specified");
         return Exit::FAILURE;
     }
-    let zone = if p.has('u') || p.has('\u{3}') {
-        Zone::utc()
-    } else {
-        Zone::from_env(ctx.env.get(b"TZ"))
-    };
+    let zone =
+        if p.has('u') || p.has('\u{3}') { Zone::utc() } else { Zone::from_env(ctx.env.get(b"TZ")) };
     if p.has('\u{7}') {
         return show(ctx, &zone, &format.unwrap_or_else(|| b"%s.%N".to_vec()), (0, 1));
     }

@@ -204,7 +204,11 @@ impl<'a> State<'a> {
         if let Some(month) = self.signed(1) {
             if let Some(day) = self.signed(2).filter(|_| month.negative) {
                 // 2024-01-15
-                self.set_date((n.value, n.digits), month.value.checked_neg()?, day.value.checked_neg()?);
+                self.set_date(
+                    (n.value, n.digits),
+                    month.value.checked_neg()?,
+                    day.value.checked_neg()?,
+                );
                 self.at += 3;
                 // The T of ISO 8601.
                 let clock = self.is_char(2, b':') || self.signed(2).is_some();
@@ -346,11 +350,25 @@ impl<'a> State<'a> {
                     return Some(());
                 }
                 let unit = self.unit(1)?;
-                let n = Number { signed: true, negative: n < 0, value: n, nanos: 0, digits: 1, fraction: false };
+                let n = Number {
+                    signed: true,
+                    negative: n < 0,
+                    value: n,
+                    nanos: 0,
+                    digits: 1,
+                    fraction: false,
+                };
                 self.relative(n, unit, 2)
             }
             Word::Unit(u) => {
-                let one = Number { signed: false, negative: false, value: 1, nanos: 0, digits: 1, fraction: false };
+                let one = Number {
+                    signed: false,
+                    negative: false,
+                    value: 1,
+                    nanos: 0,
+                    digits: 1,
+                    fraction: false,
+                };
                 self.relative(one, u, 1)
             }
             Word::DayShift(n) => {
@@ -419,7 +437,11 @@ impl<'a> State<'a> {
     /// Digits alone: a year, YYYYMMDD, or hours and minutes.
     fn bare(&mut self, n: Number) {
         let v = n.value;
-        if self.dates > 0 && self.year.1 == 0 && self.relatives == 0 && (self.times > 0 || n.digits > 2) {
+        if self.dates > 0
+            && self.year.1 == 0
+            && self.relatives == 0
+            && (self.times > 0 || n.digits > 2)
+        {
             self.year = (v, n.digits);
         } else if n.digits > 4 {
             self.dates += 1;
@@ -516,7 +538,9 @@ impl<'a> State<'a> {
         if self.days > 0 && self.dates == 0 {
             let today = civil::weekday(day);
             let weeks = self.ordinal - i64::from(self.ordinal > 0 && today != self.weekday);
-            day = day.checked_add((self.weekday - today).rem_euclid(7).checked_add(weeks.checked_mul(7)?)?)?;
+            day = day.checked_add(
+                (self.weekday - today).rem_euclid(7).checked_add(weeks.checked_mul(7)?)?,
+            )?;
         }
         if self.rel.year != 0 || self.rel.month != 0 || self.rel.day != 0 {
             let (y, m, d) = civil::date(day);
@@ -538,16 +562,21 @@ impl<'a> State<'a> {
             } else {
                 zone.to_epoch(local)
             };
-            if self.local_zone.is_some_and(|i| self.names.get(i).is_none_or(|n| *n != zone.at(t).1)) {
+            if self.local_zone.is_some_and(|i| self.names.get(i).is_none_or(|n| *n != zone.at(t).1))
+            {
                 return None;
             }
             // A time of day that a change of clocks skips does not exist.
-            if (self.times > 0 || self.dates > 0) && self.relatives == 0 && t + zone.at(t).0 != local {
+            if (self.times > 0 || self.dates > 0)
+                && self.relatives == 0
+                && t + zone.at(t).0 != local
+            {
                 return None;
             }
             t
         };
-        let seconds = self.rel.hour.checked_mul(3600)?.checked_add(self.rel.minute.checked_mul(60)?)?;
+        let seconds =
+            self.rel.hour.checked_mul(3600)?.checked_add(self.rel.minute.checked_mul(60)?)?;
         epoch = epoch.checked_add(seconds)?.checked_add(self.rel.second)?;
         nanos += self.rel.nanos;
         epoch = epoch.checked_add(nanos.div_euclid(1_000_000_000))?;
@@ -658,7 +687,8 @@ mod tests {
             let got = parse(text.as_bytes(), now, &Zone::utc()).map(|t| t.0);
             assert_eq!(got, Some(want), "{text}");
         }
-        for bad in ["2024-02-30", "garbage", "2024-13-01", "25:00", "10:61", "1 2 3 4 5 6", "noon"] {
+        for bad in ["2024-02-30", "garbage", "2024-13-01", "25:00", "10:61", "1 2 3 4 5 6", "noon"]
+        {
             assert_eq!(parse(bad.as_bytes(), now, &Zone::utc()), None, "{bad}");
         }
     }

@@ -39,10 +39,21 @@ pub(super) enum Unit {
 }
 
 const MONTHS: [&str; 12] = [
-    "JANUARY", "FEBRUARY", "MARCH", "APRIL", "MAY", "JUNE", "JULY", "AUGUST", "SEPTEMBER",
-    "OCTOBER", "NOVEMBER", "DECEMBER",
+    "JANUARY",
+    "FEBRUARY",
+    "MARCH",
+    "APRIL",
+    "MAY",
+    "JUNE",
+    "JULY",
+    "AUGUST",
+    "SEPTEMBER",
+    "OCTOBER",
+    "NOVEMBER",
+    "DECEMBER",
 ];
-const DAYS: [&str; 7] = ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
+const DAYS: [&str; 7] =
+    ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
 
 const UNITS: [(&str, Unit); 10] = [
     ("YEAR", Unit::Year),
@@ -82,20 +93,60 @@ const RELATIVE: [(&str, Word); 20] = [
 
 /// Hours times 60 east of UTC; daylight saving names without their extra hour.
 const ZONES: [(&str, i64, bool); 54] = [
-    ("GMT", 0, false), ("UT", 0, false), ("UTC", 0, false),
-    ("WET", 0, false), ("WEST", 0, true), ("BST", 0, true),
-    ("ART", -180, false), ("BRT", -180, false), ("BRST", -180, true),
-    ("NST", -210, false), ("NDT", -210, true), ("AST", -240, false), ("ADT", -240, true),
-    ("CLT", -240, false), ("CLST", -240, true), ("EST", -300, false), ("EDT", -300, true),
-    ("CST", -360, false), ("CDT", -360, true), ("MST", -420, false), ("MDT", -420, true),
-    ("PST", -480, false), ("PDT", -480, true), ("AKST", -540, false), ("AKDT", -540, true),
-    ("HST", -600, false), ("HAST", -600, false), ("HADT", -600, true), ("SST", -720, false),
-    ("WAT", 60, false), ("CET", 60, false), ("CEST", 60, true), ("MET", 60, false),
-    ("MEZ", 60, false), ("MEST", 60, true), ("MESZ", 60, true), ("EET", 120, false),
-    ("EEST", 120, true), ("CAT", 120, false), ("SAST", 120, false), ("EAT", 180, false),
-    ("MSK", 180, false), ("MSD", 180, true), ("IST", 330, false), ("SGT", 480, false),
-    ("KST", 540, false), ("JST", 540, false), ("GST", 600, false), ("NZST", 720, false),
-    ("NZDT", 720, true), ("AEST", 600, false), ("AEDT", 600, true), ("ACST", 570, false), ("AWST", 480, false),
+    ("GMT", 0, false),
+    ("UT", 0, false),
+    ("UTC", 0, false),
+    ("WET", 0, false),
+    ("WEST", 0, true),
+    ("BST", 0, true),
+    ("ART", -180, false),
+    ("BRT", -180, false),
+    ("BRST", -180, true),
+    ("NST", -210, false),
+    ("NDT", -210, true),
+    ("AST", -240, false),
+    ("ADT", -240, true),
+    ("CLT", -240, false),
+    ("CLST", -240, true),
+    ("EST", -300, false),
+    ("EDT", -300, true),
+    ("CST", -360, false),
+    ("CDT", -360, true),
+    ("MST", -420, false),
+    ("MDT", -420, true),
+    ("PST", -480, false),
+    ("PDT", -480, true),
+    ("AKST", -540, false),
+    ("AKDT", -540, true),
+    ("HST", -600, false),
+    ("HAST", -600, false),
+    ("HADT", -600, true),
+    ("SST", -720, false),
+    ("WAT", 60, false),
+    ("CET", 60, false),
+    ("CEST", 60, true),
+    ("MET", 60, false),
+    ("MEZ", 60, false),
+    ("MEST", 60, true),
+    ("MESZ", 60, true),
+    ("EET", 120, false),
+    ("EEST", 120, true),
+    ("CAT", 120, false),
+    ("SAST", 120, false),
+    ("EAT", 180, false),
+    ("MSK", 180, false),
+    ("MSD", 180, true),
+    ("IST", 330, false),
+    ("SGT", 480, false),
+    ("KST", 540, false),
+    ("JST", 540, false),
+    ("GST", 600, false),
+    ("NZST", 720, false),
+    ("NZDT", 720, true),
+    ("AEST", 600, false),
+    ("AEDT", 600, true),
+    ("ACST", 570, false),
+    ("AWST", 480, false),
 ];
 
 fn month_or_day(word: &str) -> Option<Word> {
@@ -141,7 +192,10 @@ pub(super) fn lookup(word: &str, local: &[String]) -> Option<Word> {
         if let Some(i) = local.iter().position(|l| l.eq_ignore_ascii_case(word)) {
             return Some(Word::LocalZone(i));
         }
-        ZONES.iter().find(|(n, _, _)| *n == word).map(|(_, m, dst)| if *dst { Word::DayZone(*m) } else { Word::Zone(*m) })
+        ZONES
+            .iter()
+            .find(|(n, _, _)| *n == word)
+            .map(|(_, m, dst)| if *dst { Word::DayZone(*m) } else { Word::Zone(*m) })
     };
     if let Some(w) = zone(word) {
         return Some(w);

@@ -19,7 +19,12 @@ const SPEC: Spec = Spec {
         Opt::flag('0', "null", "end each output line with NUL, not newline"),
         Opt::value('u', "unset", "NAME", "remove variable from the environment"),
         Opt::value('C', "chdir", "DIR", "change working directory to DIR"),
-        Opt::value('S', "split-string", "S", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines"),
+        Opt::value(
+            'S',
+            "split-string",
+            "S",
+            "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines",
+        ),
         Opt::optional('\u{1}', "block-signal", "SIG", "(ignored)").long_only(),
         Opt::optional('\u{2}', "default-signal", "SIG", "(ignored)").long_only(),
         Opt::optional('\u{3}', "ignore-signal", "SIG", "(ignored)").long_only(),
@@ -48,7 +53,10 @@ fn expand(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
             };
             if !name.is_empty() && b"split-string".starts_with(name) {
                 text = value.or_else(|| rest.pop_front());
-            } else if value.is_none() && (b"unset".starts_with(name) || b"chdir".starts_with(name)) && !name.is_empty() {
+            } else if value.is_none()
+                && (b"unset".starts_with(name) || b"chdir".starts_with(name))
+                && !name.is_empty()
+            {
                 out.push(a);
                 out.extend(rest.pop_front());
                 continue;

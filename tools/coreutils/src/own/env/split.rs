@@ -24,12 +24,17 @@ pub(super) fn split(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
                 let end = rest.iter().position(|c| *c == b'}');
                 let name = match (rest.first(), end) {
                     (Some(b'{'), Some(e)) => &rest[1..e],
-                    _ => return Err("only ${VARNAME} expansion is supported, error at: $".to_string() + &String::from_utf8_lossy(rest)),
+                    _ => {
+                        return Err("only ${VARNAME} expansion is supported, error at: $"
+                            .to_string()
+                            + &String::from_utf8_lossy(rest));
+                    }
                 };
                 let valid = name.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_')
                     && name.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
                 if !valid {
-                    return Err("only ${VARNAME} expansion is supported, error at: $".to_string() + &String::from_utf8_lossy(rest));
+                    return Err("only ${VARNAME} expansion is supported, error at: $".to_string()
+                        + &String::from_utf8_lossy(rest));
                 }
                 at += name.len() + 2;
                 match env.get(name) {
@@ -39,7 +44,9 @@ pub(super) fn split(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
                     None => {}
                 }
             }
-            b'\\' if quote == b'\'' && !matches!(text.get(at), Some(b'\\' | b'\'')) => word.get_or_insert_default().push(c),
+            b'\\' if quote == b'\'' && !matches!(text.get(at), Some(b'\\' | b'\'')) => {
+                word.get_or_insert_default().push(c)
+            }
             b'\\' => {
                 let Some(&e) = text.get(at) else {
                     return Err("invalid backslash at end of string in -S".to_string());
@@ -54,13 +61,17 @@ pub(super) fn split(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
                     }
                     b'_' => b' ',
                     b'c' if quote == 0 => break,
-                    b'c' => return Err("'\\c' must not appear in double-quoted -S string".to_string()),
+                    b'c' => {
+                        return Err("'\\c' must not appear in double-quoted -S string".to_string());
+                    }
                     b'f' => 0x0c,
                     b'n' => b'\n',
                     b'r' => b'\r',
                     b't' => b'\t',
                     b'v' => 0x0b,
-                    other => return Err(format!("invalid sequence '\\{}' in -S", char::from(other))),
+                    other => {
+                        return Err(format!("invalid sequence '\\{}' in -S", char::from(other)));
+                    }
                 };
                 word.get_or_insert_default().push(plain);
             }

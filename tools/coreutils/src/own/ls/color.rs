@@ -13,9 +13,20 @@ pub(super) struct Colors {
 
 /// GNU's built-in codes, in force where `LS_COLORS` does not say otherwise.
 const DEFAULTS: [(&str, &str); 14] = [
-    ("di", "01;34"), ("ln", "01;36"), ("pi", "33"), ("so", "01;35"), ("bd", "01;33"), ("cd", "01;33"),
-    ("mi", ""), ("or", ""), ("ex", "01;32"), ("su", "37;41"), ("sg", "30;43"), ("st", "37;44"),
-    ("ow", "34;42"), ("tw", "30;42"),
+    ("di", "01;34"),
+    ("ln", "01;36"),
+    ("pi", "33"),
+    ("so", "01;35"),
+    ("bd", "01;33"),
+    ("cd", "01;33"),
+    ("mi", ""),
+    ("or", ""),
+    ("ex", "01;32"),
+    ("su", "37;41"),
+    ("sg", "30;43"),
+    ("st", "37;44"),
+    ("ow", "34;42"),
+    ("tw", "30;42"),
 ];
 
 impl Colors {
@@ -91,7 +102,11 @@ impl Colors {
         if special.is_some() || s.kind != Kind::File {
             return special;
         }
-        let suffix = self.suffixes.iter().rev().find(|(x, _)| name.to_ascii_lowercase().ends_with(&x.to_ascii_lowercase()));
+        let suffix = self
+            .suffixes
+            .iter()
+            .rev()
+            .find(|(x, _)| name.to_ascii_lowercase().ends_with(&x.to_ascii_lowercase()));
         suffix.map(|(_, v)| v.as_slice()).filter(|v| !v.is_empty()).or_else(|| self.code("fi"))
     }
 }

@@ -21,13 +21,21 @@ pub(super) struct Entry {
 
 impl Entry {
     /// `path` is the name to look the file up by.
-    pub(super) fn new(plan: &Plan, ctx: &Ctx<'_>, name: Vec<u8>, path: &[u8], stat: Option<Stat>) -> Entry {
+    pub(super) fn new(
+        plan: &Plan,
+        ctx: &Ctx<'_>,
+        name: Vec<u8>,
+        path: &[u8],
+        stat: Option<Stat>,
+    ) -> Entry {
         let quoted = plan.display(&name);
         let kind = stat.map(|s| s.kind);
         let mut target = None;
         if kind == Some(Kind::Symlink) && plan.needs_target {
             let full = ctx.path(path);
-            let text = std::fs::read_link(&full).map(|t| box_sys::path::to_bytes(&t).to_vec()).unwrap_or_default();
+            let text = std::fs::read_link(&full)
+                .map(|t| box_sys::path::to_bytes(&t).to_vec())
+                .unwrap_or_default();
             let seen = if plan.checks_targets { meta::stat(&full, true).ok() } else { None };
             target = Some((text, seen));
         }
@@ -41,7 +49,9 @@ impl Entry {
 
     /// Columns the name takes, indicator included.
     pub(super) fn width(&self, plan: &Plan, quotes: bool) -> usize {
-        locale::text_width(&self.quoted) + usize::from(self.indicator(plan.indicator).is_some()) + usize::from(quotes && !self.has_quotes())
+        locale::text_width(&self.quoted)
+            + usize::from(self.indicator(plan.indicator).is_some())
+            + usize::from(quotes && !self.has_quotes())
     }
 
     pub(super) fn has_quotes(&self) -> bool {
@@ -65,7 +75,9 @@ pub(super) fn mark(kind: Option<Kind>, stat: Option<&Stat>, how: Indicator) -> O
         Kind::Symlink => Some(b'@'),
         Kind::Fifo => Some(b'|'),
         Kind::Socket => Some(b'='),
-        Kind::File if how == Indicator::Classify && stat.is_some_and(|s| s.mode & 0o111 != 0) => Some(b'*'),
+        Kind::File if how == Indicator::Classify && stat.is_some_and(|s| s.mode & 0o111 != 0) => {
+            Some(b'*')
+        }
         _ => None,
     }
 }

@@ -10,11 +10,12 @@ impl Plan {
     /// Whether names without quotes get a space where others have a quote.
     pub(super) fn aligns_quotes(&self) -> bool {
         let style = matches!(self.quoting, Style::Shell | Style::ShellEscape);
-        style && match self.format {
-            Format::Long => true,
-            Format::Columns | Format::Across => self.width > 0,
-            _ => false,
-        }
+        style
+            && match self.format {
+                Format::Long => true,
+                Format::Columns | Format::Across => self.width > 0,
+                _ => false,
+            }
     }
 }
 
@@ -57,7 +58,9 @@ struct Front {
 
 impl Front {
     fn new(plan: &Plan, entries: &[Entry]) -> Front {
-        let widest = |f: &dyn Fn(&Entry) -> String, on: bool| if on { entries.iter().map(|e| f(e).len()).max().unwrap_or(0) } else { 0 };
+        let widest = |f: &dyn Fn(&Entry) -> String, on: bool| {
+            if on { entries.iter().map(|e| f(e).len()).max().unwrap_or(0) } else { 0 }
+        };
         // In a comma list nothing is aligned.
         let aligned = plan.format != Format::Commas;
         Front {

@@ -32,9 +32,15 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &
     let unknown = || "?".to_string();
     let mut rows: Vec<[String; 7]> = Vec::with_capacity(entries.len());
     for e in entries {
-        let mut user = |s: &Stat| if plan.numeric { s.uid.to_string() } else { names.show_user(s.uid) };
-        let (owner, author) = (e.stat.as_ref().map_or_else(unknown, &mut user), e.stat.as_ref().map_or_else(unknown, &mut user));
-        let group = e.stat.as_ref().map_or_else(unknown, |s| if plan.numeric { s.gid.to_string() } else { names.show_group(s.gid) });
+        let mut user =
+            |s: &Stat| if plan.numeric { s.uid.to_string() } else { names.show_user(s.uid) };
+        let (owner, author) = (
+            e.stat.as_ref().map_or_else(unknown, &mut user),
+            e.stat.as_ref().map_or_else(unknown, &mut user),
+        );
+        let group = e.stat.as_ref().map_or_else(unknown, |s| {
+            if plan.numeric { s.gid.to_string() } else { names.show_group(s.gid) }
+        });
         rows.push([
             e.stat.as_ref().map_or_else(unknown, |s| s.ino.to_string()),
             e.stat.as_ref().map_or_else(unknown, |s| plan.block_scale.show(blocks(s) * 512)),
@@ -49,10 +55,17 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &
     for r in &rows {
         widths.iter_mut().zip(r).for_each(|(w, c)| *w = (*w).max(c.len()));
     }
-    let time_width = entries.iter().filter_map(|e| e.stat.as_ref()).map(|s| time_text(plan, plan.time_of(s)).len()).max().unwrap_or(1);
+    let time_width = entries
+        .iter()
+        .filter_map(|e| e.stat.as_ref())
+        .map(|s| time_text(plan, plan.time_of(s)).len())
+        .max()
+        .unwrap_or(1);
     let quotes = plan.aligns_quotes() && entries.iter().any(Entry::has_quotes);
     for (e, r) in entries.iter().zip(&rows) {
-        let right = |out: &mut Vec<u8>, i: usize| out.extend_from_slice(format!("{:>w$} ", r[i], w = widths[i]).as_bytes());
+        let right = |out: &mut Vec<u8>, i: usize| {
+            out.extend_from_slice(format!("{:>w$} ", r[i], w = widths[i]).as_bytes())
+        };
         // Names are aligned left, numbers right.
         let left = |out: &mut Vec<u8>, i: usize| {
             if plan.numeric {
@@ -84,7 +97,8 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &
             out.extend_from_slice(b"? ");
         }
         right(out, 6);
-        let time = e.stat.as_ref().map_or_else(|| b"?".to_vec(), |s| time_text(plan, plan.time_of(s)));
+        let time =
+            e.stat.as_ref().map_or_else(|| b"?".to_vec(), |s| time_text(plan, plan.time_of(s)));
         if e.stat.is_some() {
             out.extend_from_slice(&time);
         } else {
@@ -103,7 +117,8 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &
             let shown = plan.display(text);
             let code = plan.colors.as_ref().and_then(|c| c.of_target(text, target.as_ref()));
             push_color(out, plan, code, &shown);
-            if let Some(mark) = entry::mark(target.map(|t| t.kind), target.as_ref(), plan.indicator) {
+            if let Some(mark) = entry::mark(target.map(|t| t.kind), target.as_ref(), plan.indicator)
+            {
                 out.push(mark);
             }
         }

@@ -96,11 +96,21 @@ impl List<'_, '_> {
                 Follow::OperandDirs => meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir),
                 Follow::Never => false,
             };
-            let stat = meta::stat(&path, follow).or_else(|e| if follow && self.plan.follow != Follow::Always { meta::stat(&path, false) } else { Err(e) });
+            let stat = meta::stat(&path, follow).or_else(|e| {
+                if follow && self.plan.follow != Follow::Always {
+                    meta::stat(&path, false)
+                } else {
+                    Err(e)
+                }
+            });
             match stat {
                 Ok(s) => {
                     let e = Entry::new(&self.plan, self.ctx, o.clone(), o, Some(s));
-                    if s.kind == Kind::Dir && !self.plan.directory { dirs.push(e) } else { files.push(e) }
+                    if s.kind == Kind::Dir && !self.plan.directory {
+                        dirs.push(e)
+                    } else {
+                        files.push(e)
+                    }
                 }
                 Err(e) => {
                     self.flush();
@@ -118,7 +128,8 @@ impl List<'_, '_> {
         }
         let headers = operands.len() > 1 || self.plan.recursive;
         // Directories still to list, the next one last; whether it was an operand.
-        let mut todo: Vec<(Vec<u8>, bool)> = dirs.into_iter().rev().map(|d| (d.name, true)).collect();
+        let mut todo: Vec<(Vec<u8>, bool)> =
+            dirs.into_iter().rev().map(|d| (d.name, true)).collect();
         while let Some((dir, operand)) = todo.pop() {
             let entries = match self.read(&dir) {
                 Ok(e) => e,
@@ -135,13 +146,18 @@ impl List<'_, '_> {
                 }
                 // A colon in a name is quoted, so that the header's own stands out.
                 let style = self.plan.quoting;
-                let shown = if style == quote::Style::ShellEscape { quote::colon(&dir) } else { quote::quoted(&dir, style) };
+                let shown = if style == quote::Style::ShellEscape {
+                    quote::colon(&dir)
+                } else {
+                    quote::quoted(&dir, style)
+                };
                 self.out.extend_from_slice(&shown);
                 self.out.extend_from_slice(b":\n");
             }
             first = false;
             if self.plan.format == Format::Long || self.plan.blocks {
-                let total: u64 = entries.iter().filter_map(|e| e.stat.as_ref()).map(super::stat::blocks).sum();
+                let total: u64 =
+                    entries.iter().filter_map(|e| e.stat.as_ref()).map(super::stat::blocks).sum();
                 let shown = self.plan.block_scale.show(total * 512);
                 self.out.extend_from_slice(format!("total {shown}").as_bytes());
                 self.out.push(self.plan.end);
@@ -151,7 +167,9 @@ impl List<'_, '_> {
                 return;
             }
             if self.plan.recursive {
-                let below = entries.iter().rev().filter(|e| e.kind == Some(Kind::Dir) && !matches!(e.name.as_slice(), b"." | b".."));
+                let below = entries.iter().rev().filter(|e| {
+                    e.kind == Some(Kind::Dir) && !matches!(e.name.as_slice(), b"." | b"..")
+                });
                 todo.extend(below.map(|e| (paths::join(&dir, &e.name), false)));
             }
         }
@@ -179,7 +197,9 @@ impl List<'_, '_> {
             let mut stat = None;
             if self.plan.needs_stat || kind.is_none() {
                 let follow = self.plan.follow == Follow::Always;
-                match meta::stat(&full, follow).or_else(|e| if follow { meta::stat(&full, false) } else { Err(e) }) {
+                match meta::stat(&full, follow)
+                    .or_else(|e| if follow { meta::stat(&full, false) } else { Err(e) })
+                {
                     Ok(s) => stat = Some(s),
                     Err(e) => {
                         input::cannot(self.ctx, "cannot access", &path, &e);

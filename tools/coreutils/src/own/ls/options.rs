@@ -6,10 +6,10 @@ use box_sys::Stat;
 use box_text::glob::{Options as GlobOptions, Pattern};
 
 use super::color::Colors;
+use crate::common::civil;
 use crate::common::number::{self, Scale};
 use crate::common::quote::{self, Style};
 use crate::common::zone::Zone;
-use crate::common::civil;
 
 const BLOCK_SIZE: char = '\u{1}';
 const COLOR: char = '\u{2}';
@@ -177,13 +177,16 @@ pub(super) struct Plan {
 }
 
 fn bad(value: &[u8], option: &str) -> Vec<u8> {
-    [b"invalid argument ", quote::always(value).as_slice(), b" for '--", option.as_bytes(), b"'"].concat()
+    [b"invalid argument ", quote::always(value).as_slice(), b" for '--", option.as_bytes(), b"'"]
+        .concat()
 }
 
 impl Plan {
     pub(super) fn new(ctx: &Ctx<'_>, p: &Parsed, default: Option<Format>) -> Result<Plan, Vec<u8>> {
-        let terminal = matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
-        let mut format = default.unwrap_or(if terminal { Format::Columns } else { Format::OnePerLine });
+        let terminal =
+            matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
+        let mut format =
+            default.unwrap_or(if terminal { Format::Columns } else { Format::OnePerLine });
         let mut sort = None;
         let mut time = None;
         let mut quoting = ctx.env.get(b"QUOTING_STYLE").and_then(Style::parse);
@@ -295,7 +298,11 @@ impl Plan {
                 }
                 'h' => scale = Some(Scale::Human(1024)),
                 SI => scale = Some(Scale::Human(1000)),
-                BLOCK_SIZE => scale = Some(Scale::parse(v).ok_or_else(|| [b"invalid --block-size argument ", quote::always(v).as_slice()].concat())?),
+                BLOCK_SIZE => {
+                    scale = Some(Scale::parse(v).ok_or_else(|| {
+                        [b"invalid --block-size argument ", quote::always(v).as_slice()].concat()
+                    })?)
+                }
                 COLOR => {
                     color = match value.as_deref() {
                         None | Some(b"always" | b"yes" | b"force") => true,
@@ -313,28 +320,44 @@ impl Plan {
             None => Style::Literal,
         });
         // `-c` and `-u` without `-l` sort by that time.
-        let sort = sort.unwrap_or(if time.is_some() && format != Format::Long { Sort::Time } else { Sort::Name });
+        let sort = sort.unwrap_or(if time.is_some() && format != Format::Long {
+            Sort::Time
+        } else {
+            Sort::Name
+        });
         let columns = ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0);
         let width = match p.last('w') {
             Some(text) => match number::decimal(text) {
                 Some(n) => n,
-                None => return Err([b"invalid line width: ", quote::always(text).as_slice()].concat()),
+                None => {
+                    return Err([b"invalid line width: ", quote::always(text).as_slice()].concat());
+                }
             },
             None => columns.unwrap_or(80),
         };
         let tab = match p.last('T') {
-            Some(text) => number::decimal(text).ok_or_else(|| [b"invalid tab size: ", quote::always(text).as_slice()].concat())?,
+            Some(text) => number::decimal(text)
+                .ok_or_else(|| [b"invalid tab size: ", quote::always(text).as_slice()].concat())?,
             None => 8,
         };
         let follow = match p.last_of(&['L', 'H', DEREF_DIRS]) {
             Some('L') => Follow::Always,
             Some('H') => Follow::Operands,
             Some(_) => Follow::OperandDirs,
-            None if p.has('d') || format == Format::Long || indicator == Indicator::Classify => Follow::Never,
+            None if p.has('d') || format == Format::Long || indicator == Indicator::Classify => {
+                Follow::Never
+            }
             None => Follow::OperandDirs,
         };
-        let glob = |id| p.all(id).map(|t| Pattern::new(t, GlobOptions { period: true, ..GlobOptions::default() })).collect::<Vec<_>>();
-        let block_env = [&b"LS_BLOCK_SIZE"[..], b"BLOCK_SIZE"].iter().find_map(|n| ctx.env.get(n)).and_then(Scale::parse);
+        let glob = |id| {
+            p.all(id)
+                .map(|t| Pattern::new(t, GlobOptions { period: true, ..GlobOptions::default() }))
+                .collect::<Vec<_>>()
+        };
+        let block_env = [&b"LS_BLOCK_SIZE"[..], b"BLOCK_SIZE"]
+            .iter()
+            .find_map(|n| ctx.env.get(n))
+            .and_then(Scale::parse);
         let colors = color.then(|| Colors::new(ctx.env.get(b"LS_COLORS")));
         let style = style.or_else(|| ctx.env.get(b"TIME_STYLE").map(<[u8]>::to_vec));
         let needs_target = format == Format::Long || colors.is_some() || p.has(DIRS_FIRST);
@@ -353,7 +376,8 @@ impl Plan {
             follow,
             indicator,
             quoting,
-            hide_control: hide_control && matches!(quoting, Style::Literal | Style::Shell | Style::ShellAlways),
+            hide_control: hide_control
+                && matches!(quoting, Style::Literal | Style::Shell | Style::ShellAlways),
             inode: p.has('i'),
             blocks: p.has('s'),
             block_scale: scale.or(block_env).unwrap_or(Scale::Units(1024, "")),

@@ -73,7 +73,12 @@ impl Ordering {
 
     /// Whether no ordering option (`r` aside) was given.
     pub(super) fn is_default(&self) -> bool {
-        self.kind == Kind::Text && !self.dictionary && !self.printable && !self.fold && !self.skip_start && !self.skip_end
+        self.kind == Kind::Text
+            && !self.dictionary
+            && !self.printable
+            && !self.fold
+            && !self.skip_start
+            && !self.skip_end
     }
 
     /// Options that contradict each other.
@@ -191,7 +196,14 @@ fn is_blank(c: u8) -> bool {
 
 impl Key {
     pub(super) fn whole_line() -> Key {
-        Key { start_field: 0, start_char: 0, end_field: None, end_char: 0, tab: None, order: Ordering::default() }
+        Key {
+            start_field: 0,
+            start_char: 0,
+            end_field: None,
+            end_char: 0,
+            tab: None,
+            order: Ordering::default(),
+        }
     }
 
     /// The key's bytes: start and end in the line.

@@ -43,7 +43,9 @@ impl Lines {
                 return Ok(false);
             }
             self.index(o);
-            if self.text.len() + self.lines.len() * size_of::<Line>() >= o.memory && !self.lines.is_empty() {
+            if self.text.len() + self.lines.len() * size_of::<Line>() >= o.memory
+                && !self.lines.is_empty()
+            {
                 return Ok(true);
             }
         }
@@ -131,7 +133,8 @@ impl Lines {
             // The key is the line: equal keys are equal lines.
             self.lines.sort_unstable_by(keys);
         } else if o.stable {
-            self.lines.sort_by(|a, b| keys(a, b).then_with(|| o.compare_keys(1, bytes(a), bytes(b))));
+            self.lines
+                .sort_by(|a, b| keys(a, b).then_with(|| o.compare_keys(1, bytes(a), bytes(b))));
         } else {
             self.lines.sort_unstable_by(|a, b| keys(a, b).then_with(|| rest(a, b)));
         }
@@ -143,7 +146,9 @@ impl Lines {
         let mut buf = Vec::with_capacity(68 * 1024);
         for l in &self.lines {
             if o.unique {
-                if previous.is_some_and(|p| p.prefix == l.prefix && o.compare_keys(0, self.bytes(p), self.bytes(l)).is_eq()) {
+                if previous.is_some_and(|p| {
+                    p.prefix == l.prefix && o.compare_keys(0, self.bytes(p), self.bytes(l)).is_eq()
+                }) {
                     continue;
                 }
                 previous = Some(l);

@@ -32,7 +32,9 @@ impl Run {
         let mut out = BufWriter::with_capacity(64 * 1024, write);
         match lines.write(&mut out, o) {
             Ok(()) => out.flush()?,
-            Err(_) => return Err(out.flush().err().unwrap_or_else(|| io::ErrorKind::StorageFull.into())),
+            Err(_) => {
+                return Err(out.flush().err().unwrap_or_else(|| io::ErrorKind::StorageFull.into()));
+            }
         }
         read.seek(SeekFrom::Start(0))?;
         Ok(Run::file(read))
@@ -63,7 +65,8 @@ pub(super) fn merge(mut runs: Vec<Run>, o: &Options, out: &mut dyn Write) -> Res
     let mut previous: Option<Vec<u8>> = None;
     while !order.is_empty() {
         let i = order.remove(0);
-        let skip = o.unique && previous.as_ref().is_some_and(|p| o.compare_keys(0, p, &runs[i].line).is_eq());
+        let skip = o.unique
+            && previous.as_ref().is_some_and(|p| o.compare_keys(0, p, &runs[i].line).is_eq());
         if !skip {
             let mut w = &mut *out;
             put(&mut w, &runs[i].line)?;

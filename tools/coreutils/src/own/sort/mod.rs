@@ -43,7 +43,8 @@ impl Fatal {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let changed = options::obsolete(args, &ctx.env);
-    let p = match options::SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::USAGE) {
+    let p = match options::SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::USAGE)
+    {
         Ok(p) => p,
         Err(e) => return e,
     };
@@ -83,7 +84,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if let Some(kind) = o.check {
         if let Some(extra) = files.get(1) {
             let letter: &[u8] = if kind == Check::Quiet { b"C" } else { b"c" };
-            ctx.error_bytes(&[b"extra operand ", &quote::always(extra), b" not allowed with -", letter]);
+            ctx.error_bytes(&[
+                b"extra operand ",
+                &quote::always(extra),
+                b" not allowed with -",
+                letter,
+            ]);
             return Exit::USAGE;
         }
         return check(ctx, &files[0], &o, kind);
@@ -92,7 +98,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     for f in files.iter().filter(|f| *f != b"-") {
         let path = ctx.path(f);
         if let Err(e) = File::open(&path) {
-            ctx.error_bytes(&[b"cannot read: ", &quote::colon(f), b": ", box_sys::strerror(&e).as_bytes()]);
+            ctx.error_bytes(&[
+                b"cannot read: ",
+                &quote::colon(f),
+                b": ",
+                box_sys::strerror(&e).as_bytes(),
+            ]);
             return Exit::USAGE;
         }
     }
@@ -122,7 +133,9 @@ fn with_output(
     match f(&mut out) {
         Ok(()) => out.flush().map_err(|e| failed(&e)),
         Err(Stop::Read(e)) => Err(failed(&e)),
-        Err(Stop::Write) => Err(failed(&out.flush().err().unwrap_or_else(|| std::io::ErrorKind::Other.into()))),
+        Err(Stop::Write) => {
+            Err(failed(&out.flush().err().unwrap_or_else(|| std::io::ErrorKind::Other.into())))
+        }
     }
 }
 
@@ -133,13 +146,15 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), F
         let reader = input::open(&mut ctx.stdin, &ctx.cwd, file);
         let mut reader = reader.map_err(|e| Fatal::file("read failed", file, &e))?;
         loop {
-            let more = lines.fill(&mut reader, o).map_err(|e| Fatal::file("read failed", file, &e))?;
+            let more =
+                lines.fill(&mut reader, o).map_err(|e| Fatal::file("read failed", file, &e))?;
             if !more {
                 break;
             }
             // The memory bound is reached: what is there goes to a temporary file, sorted.
             lines.sort(o);
-            let run = Run::spill(&lines, o).map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
+            let run = Run::spill(&lines, o)
+                .map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
             runs.push(run);
             lines.clear();
         }
@@ -148,7 +163,8 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), F
     if runs.is_empty() {
         return with_output(ctx, o, |out| lines.write(out, o));
     }
-    let last = Run::spill(&lines, o).map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
+    let last = Run::spill(&lines, o)
+        .map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
     runs.push(last);
     drop(lines);
     with_output(ctx, o, |out| merge::merge(runs, o, out))
@@ -158,7 +174,8 @@ fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), 
     let mut runs = Vec::new();
     for file in files {
         let failed = |e: &std::io::Error| Fatal::file("read failed", file, e);
-        let same = o.output.as_ref().is_some_and(|out| paths::same_file(&ctx.path(out), &ctx.path(file)));
+        let same =
+            o.output.as_ref().is_some_and(|out| paths::same_file(&ctx.path(out), &ctx.path(file)));
         if file == b"-" || same {
             let mut text = Vec::new();
             let mut r = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(|e| failed(&e))?;
@@ -176,7 +193,11 @@ fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &Options, kind: Check) -> Exit {
     let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
         Ok(r) => r,
         Err(e) => {
-            let what: &[u8] = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) { b"read failed: " } else { b"cannot read: " };
+            let what: &[u8] = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+                b"read failed: "
+            } else {
+                b"cannot read: "
+            };
             ctx.error_bytes(&[what, &quote::colon(file), b": ", box_sys::strerror(&e).as_bytes()]);
             return Exit::USAGE;
         }

@@ -40,7 +40,11 @@ fn parts(text: &[u8]) -> (Parts<'_>, &[u8]) {
 }
 
 fn magnitude(a: &Parts<'_>, b: &Parts<'_>) -> Ordering {
-    a.whole.len().cmp(&b.whole.len()).then_with(|| a.whole.cmp(b.whole)).then_with(|| a.fraction.cmp(b.fraction))
+    a.whole
+        .len()
+        .cmp(&b.whole.len())
+        .then_with(|| a.whole.cmp(b.whole))
+        .then_with(|| a.fraction.cmp(b.fraction))
 }
 
 fn compare(a: &Parts<'_>, b: &Parts<'_>) -> Ordering {
@@ -81,7 +85,11 @@ pub(super) fn numeric_prefix(key: &[u8]) -> u64 {
         }
     }
     let value = if (-300..=290).contains(&exponent) {
-        if exponent < 0 { mantissa as f64 / 10f64.powi(-exponent) } else { mantissa as f64 * 10f64.powi(exponent) }
+        if exponent < 0 {
+            mantissa as f64 / 10f64.powi(-exponent)
+        } else {
+            mantissa as f64 * 10f64.powi(exponent)
+        }
     } else if exponent < 0 {
         0.0
     } else {
@@ -109,7 +117,13 @@ pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
     let ((x, xr), (y, yr)) = (parts(a), parts(b));
     let signed = |p: &Parts<'_>, u: i32| {
         let zero = p.whole.is_empty() && p.fraction.is_empty();
-        if zero { 0 } else if p.negative { -u - 1 } else { u + 1 }
+        if zero {
+            0
+        } else if p.negative {
+            -u - 1
+        } else {
+            u + 1
+        }
     };
     signed(&x, unit(xr)).cmp(&signed(&y, unit(yr))).then_with(|| compare(&x, &y))
 }
@@ -250,16 +264,47 @@ mod tests {
                 assert_eq!(f(w[0].as_bytes(), w[1].as_bytes()), Ordering::Less, "{w:?}");
             }
         };
-        sorted(&["-10", "-9.5", "-0.5", "0", "0.001", "0.01", "1", "1.5", "2", "10", "100000000000000000001", "100000000000000000002"], numeric);
+        sorted(
+            &[
+                "-10",
+                "-9.5",
+                "-0.5",
+                "0",
+                "0.001",
+                "0.01",
+                "1",
+                "1.5",
+                "2",
+                "10",
+                "100000000000000000001",
+                "100000000000000000002",
+            ],
+            numeric,
+        );
         sorted(&["-1M", "-1K", "0", "5", "1K", "1.5K", "900M", "1G"], human);
-        sorted(&["", ".", "..", ".a", "a", "a1", "a1.2", "a1.10", "a2", "b-1", "b-10.tar.gz"], version);
+        sorted(
+            &["", ".", "..", ".a", "a", "a1", "a1.2", "a1.10", "a2", "b-1", "b-10.tar.gz"],
+            version,
+        );
         assert_eq!(month(b"  feb"), 2);
         assert_eq!(month(b"xx"), 0);
     }
 
     #[test]
     fn prefixes_agree() {
-        let list = ["-1e9", "-10.5", "-10", "-0.001", "0", "0.0001", "0.00011", "3", "3.14", "99999999999999999999", "100000000000000000000"];
+        let list = [
+            "-1e9",
+            "-10.5",
+            "-10",
+            "-0.001",
+            "0",
+            "0.0001",
+            "0.00011",
+            "3",
+            "3.14",
+            "99999999999999999999",
+            "100000000000000000000",
+        ];
         for w in list.windows(2) {
             let (a, b) = (numeric_prefix(w[0].as_bytes()), numeric_prefix(w[1].as_bytes()));
             if a != b {

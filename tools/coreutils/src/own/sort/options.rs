@@ -92,12 +92,26 @@ impl Options {
             }
             if *id == SORT {
                 let word = value.as_deref().unwrap_or_default();
-                let letter = [("general-numeric", b'g'), ("human-numeric", b'h'), ("month", b'M'), ("numeric", b'n'), ("random", b'R'), ("version", b'V')]
-                    .into_iter()
-                    .find(|(n, _)| !word.is_empty() && n.as_bytes().starts_with(word));
+                let letter = [
+                    ("general-numeric", b'g'),
+                    ("human-numeric", b'h'),
+                    ("month", b'M'),
+                    ("numeric", b'n'),
+                    ("random", b'R'),
+                    ("version", b'V'),
+                ]
+                .into_iter()
+                .find(|(n, _)| !word.is_empty() && n.as_bytes().starts_with(word));
                 match letter {
                     Some((_, l)) => global.add(l, true, true),
-                    None => return Err([b"invalid argument ", quote::always(word).as_slice(), b" for '--sort'"].concat()),
+                    None => {
+                        return Err([
+                            b"invalid argument ",
+                            quote::always(word).as_slice(),
+                            b" for '--sort'",
+                        ]
+                        .concat());
+                    }
                 }
             }
         }
@@ -130,7 +144,12 @@ impl Options {
                 ('c', _) | (CHECK, None | Some(b"diagnose-first")) => Some(Check::Loud),
                 ('C', _) | (CHECK, Some(b"quiet" | b"silent")) => Some(Check::Quiet),
                 (CHECK, Some(other)) => {
-                    return Err([b"invalid argument ", quote::always(other).as_slice(), b" for '--check'"].concat());
+                    return Err([
+                        b"invalid argument ",
+                        quote::always(other).as_slice(),
+                        b" for '--check'",
+                    ]
+                    .concat());
                 }
                 _ => check,
             };
@@ -143,14 +162,22 @@ impl Options {
             return Err([b"options '-", letter, b"o' are incompatible"].concat());
         }
         let memory = match p.last('S').map(|t| (t.to_vec(), memory(t))) {
-            Some((text, None)) => return Err([b"invalid -S argument ", quote::always(&text).as_slice()].concat()),
+            Some((text, None)) => {
+                return Err([b"invalid -S argument ", quote::always(&text).as_slice()].concat());
+            }
             Some((_, Some(n))) => n,
             None => DEFAULT_MEMORY,
         };
         for (id, name) in [(PARALLEL, "--parallel"), (BATCH, "--batch-size")] {
             if let Some(text) = p.last(id) {
                 if numbers::decimal(text).is_none() {
-                    return Err([b"invalid ", name.as_bytes(), b" argument ", &quote::always(text)].concat());
+                    return Err([
+                        b"invalid ",
+                        name.as_bytes(),
+                        b" argument ",
+                        &quote::always(text),
+                    ]
+                    .concat());
                 }
             }
         }
@@ -244,7 +271,8 @@ pub(super) fn obsolete(args: &[Vec<u8>], env: &box_applet::Env) -> Option<Vec<Ve
         if let (true, Some((f, c, opts))) = (open, a.strip_prefix(b"-").and_then(split)) {
             if let Some(key) = out.last_mut() {
                 // `-B` ends before field B, that is at the end of the one before.
-                let end = if c == 0 { format!(",{f}") } else { format!(",{}.{c}", f.saturating_add(1)) };
+                let end =
+                    if c == 0 { format!(",{f}") } else { format!(",{}.{c}", f.saturating_add(1)) };
                 key.extend_from_slice(end.as_bytes());
                 key.extend_from_slice(&opts);
             }
