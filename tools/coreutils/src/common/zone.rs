@@ -153,10 +153,10 @@ impl Zone {
         if let Some(z) = from_file(text) {
             return z;
         }
-        if let Ok(i) = KNOWN.binary_search_by(|(n, _)| (*n).cmp(text)) {
-            if let Some(z) = parse(KNOWN[i].1) {
-                return z;
-            }
+        if let Ok(i) = KNOWN.binary_search_by(|(n, _)| (*n).cmp(text))
+            && let Some(z) = parse(KNOWN[i].1)
+        {
+            return z;
         }
         if let Some(z) = parse(text) {
             return z;

@@ -312,14 +312,14 @@ struct Out<'a> {
 
 impl Out<'_> {
     fn write_block(&mut self, data: &[u8], counts: &mut Counts) -> io::Result<()> {
-        if self.sparse && data.iter().all(|b| *b == 0) {
-            if let Some(f) = &self.file {
-                if (&**f).seek(SeekFrom::Current(data.len() as i64)).is_ok() {
-                    self.hole = true;
-                    self.count(data.len(), counts);
-                    return Ok(());
-                }
-            }
+        if self.sparse
+            && data.iter().all(|b| *b == 0)
+            && let Some(f) = &self.file
+            && (&**f).seek(SeekFrom::Current(data.len() as i64)).is_ok()
+        {
+            self.hole = true;
+            self.count(data.len(), counts);
+            return Ok(());
         }
         self.hole = false;
         match &self.file {
@@ -355,12 +355,12 @@ impl Out<'_> {
             let block = std::mem::take(&mut self.buf);
             self.write_block(&block, counts)?;
         }
-        if self.hole {
-            if let Some(f) = &self.file {
-                let end = (&**f).stream_position()?;
-                if f.metadata().is_ok_and(|m| m.len() < end) {
-                    f.set_len(end)?;
-                }
+        if self.hole
+            && let Some(f) = &self.file
+        {
+            let end = (&**f).stream_position()?;
+            if f.metadata().is_ok_and(|m| m.len() < end) {
+                f.set_len(end)?;
             }
         }
         self.sink.flush()
@@ -410,30 +410,30 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
         let shown = quote::colon(&input_name);
         ctx.error_bytes(&[&shown, b": cannot skip to specified offset"]);
     }
-    if seek > 0 {
-        if let Some(f) = &file {
-            if o.output.is_some() && !o.notrunc {
-                if let Err(e) = f.set_len(seek) {
-                    // Devices have no length; seeking is enough for them.
-                    if f.metadata().is_ok_and(|m| m.is_file()) {
-                        let text = format!("failed to truncate to {seek} bytes in output file ");
-                        let shown = quote::always(&output_name);
-                        ctx.error_bytes(&[
-                            text.as_bytes(),
-                            &shown,
-                            b": ",
-                            box_sys::strerror(&e).as_bytes(),
-                        ]);
-                        return Exit::FAILURE;
-                    }
-                }
-            }
-            if let Err(e) = (&**f).seek(SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX)))
-            {
+    if seek > 0
+        && let Some(f) = &file
+    {
+        if o.output.is_some()
+            && !o.notrunc
+            && let Err(e) = f.set_len(seek)
+        {
+            // Devices have no length; seeking is enough for them.
+            if f.metadata().is_ok_and(|m| m.is_file()) {
+                let text = format!("failed to truncate to {seek} bytes in output file ");
                 let shown = quote::always(&output_name);
-                ctx.error_bytes(&[&shown, b": cannot seek: ", box_sys::strerror(&e).as_bytes()]);
+                ctx.error_bytes(&[
+                    text.as_bytes(),
+                    &shown,
+                    b": ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
                 return Exit::FAILURE;
             }
+        }
+        if let Err(e) = (&**f).seek(SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX))) {
+            let shown = quote::always(&output_name);
+            ctx.error_bytes(&[&shown, b": cannot seek: ", box_sys::strerror(&e).as_bytes()]);
+            return Exit::FAILURE;
         }
     }
     let _ = ctx.stdout.flush();
@@ -463,10 +463,10 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
         exit = Exit::FAILURE;
     }
     ctx.stdout.take_error();
-    if o.sync {
-        if let Some(f) = &file {
-            let _ = f.sync_all();
-        }
+    if o.sync
+        && let Some(f) = &file
+    {
+        let _ = f.sync_all();
     }
     if o.status != Status::None {
         let text = report(&counts, start.elapsed(), o.status, o.status == Status::Progress);
@@ -524,10 +524,10 @@ fn skip_input(reader: &mut dyn ReadSeek, mut bytes: u64, block: usize) -> io::Re
     if bytes == 0 {
         return Ok(());
     }
-    if let Ok(offset) = i64::try_from(bytes) {
-        if reader.seek(SeekFrom::Current(offset)).is_ok() {
-            return Ok(());
-        }
+    if let Ok(offset) = i64::try_from(bytes)
+        && reader.seek(SeekFrom::Current(offset)).is_ok()
+    {
+        return Ok(());
     }
     let mut buf = vec![0; block];
     while bytes > 0 {
@@ -650,12 +650,12 @@ fn transfer(
             errors.push((false, e));
             return;
         }
-        if let Some(w) = progress.as_deref_mut() {
-            if last_report.elapsed() >= Duration::from_secs(1) {
-                last_report = Instant::now();
-                let text = format!("\r{}", transfer_line(counts.bytes, start.elapsed()));
-                let _ = w.write_all(text.as_bytes());
-            }
+        if let Some(w) = progress.as_deref_mut()
+            && last_report.elapsed() >= Duration::from_secs(1)
+        {
+            last_report = Instant::now();
+            let text = format!("\r{}", transfer_line(counts.bytes, start.elapsed()));
+            let _ = w.write_all(text.as_bytes());
         }
     }
     let mut tail = Vec::new();

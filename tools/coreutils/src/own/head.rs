@@ -244,10 +244,10 @@ fn all_but_lines(reader: &mut In<'_>, n: u64, delimiter: u8, out: &mut Output) -
             buf.push(delimiter);
         }
         held.push_back(buf);
-        if held.len() > keep {
-            if let Some(l) = held.front() {
-                put(out, l)?;
-            }
+        if held.len() > keep
+            && let Some(l) = held.front()
+        {
+            put(out, l)?;
         }
         Ok(true)
     })

@@ -49,7 +49,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let args: Vec<Vec<u8>> = args
         .iter()
         .filter(|a| {
-            !(a.starts_with(b"+") && a.len() > 1)
+            !matches!(a.as_slice(), [b'+', _, ..])
                 && !matches!(a.as_slice(), [b'-', c, ..] if c.is_ascii_digit())
         })
         .cloned()

@@ -104,14 +104,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         };
         let mut quoted = quote::quoted(file, quote_style(ctx));
-        if stat.kind == Kind::Symlink {
-            if let Ok(t) = std::fs::read_link(&path) {
-                quoted.extend_from_slice(b" -> ");
-                quoted.extend_from_slice(&quote::quoted(
-                    box_sys::path::to_bytes(&t),
-                    quote_style(ctx),
-                ));
-            }
+        if stat.kind == Kind::Symlink
+            && let Ok(t) = std::fs::read_link(&path)
+        {
+            quoted.extend_from_slice(b" -> ");
+            quoted.extend_from_slice(&quote::quoted(box_sys::path::to_bytes(&t), quote_style(ctx)));
         }
         let f = File { name: file, quoted, stat, mount: b"/".to_vec() };
         let mut out = Vec::new();

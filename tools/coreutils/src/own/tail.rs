@@ -78,7 +78,7 @@ fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let (n, letters) = body.split_at(digits);
     // Without digits, `-c` and `-f` are ordinary options and `+` alone is a file.
     let bare = digits == 0 && (letters.is_empty() || !plus && !matches!(letters, b"l" | b"b"));
-    if !fits && !(digits > 0 && !plus) || bare {
+    if !fits && (digits == 0 || plus) || bare {
         return None;
     }
     let (kind, follow) = match letters {
@@ -227,11 +227,11 @@ fn end_of(reader: &mut In<'_>, count: Count, delimiter: u8, out: &mut Output) ->
         skip(reader, count, delimiter)?;
         return input::copy(reader, out);
     }
-    if let In::File(f) = reader {
-        if let Some(start) = seek_start(f.get_mut(), count, delimiter)? {
-            f.seek(SeekFrom::Start(start)).map_err(Stop::Read)?;
-            return input::copy(f, out);
-        }
+    if let In::File(f) = reader
+        && let Some(start) = seek_start(f.get_mut(), count, delimiter)?
+    {
+        f.seek(SeekFrom::Start(start)).map_err(Stop::Read)?;
+        return input::copy(f, out);
     }
     if count.bytes {
         last_bytes(reader, count.n, out)
@@ -243,12 +243,11 @@ fn end_of(reader: &mut In<'_>, count: Count, delimiter: u8, out: &mut Output) ->
 /// Skips to byte or line `n`, counted from 1.
 fn skip(reader: &mut In<'_>, count: Count, delimiter: u8) -> Result<(), Stop> {
     let mut left = count.n.saturating_sub(1);
-    if count.bytes {
-        if let In::File(f) = reader {
-            if f.seek(SeekFrom::Start(left.min(i64::MAX as u64))).is_ok() {
-                return Ok(());
-            }
-        }
+    if count.bytes
+        && let In::File(f) = reader
+        && f.seek(SeekFrom::Start(left.min(i64::MAX as u64))).is_ok()
+    {
+        return Ok(());
     }
     while left > 0 {
         let block = match reader.fill_buf() {
@@ -408,20 +407,19 @@ fn follow(ctx: &mut Ctx<'_>, mut files: Vec<Followed>, plan: &Follow) -> Exit {
     let mut buf = vec![0; 64 * 1024];
     loop {
         let gone = plan.pid.is_some_and(|p| ctx.procs.kill(p, 0).is_err());
-        for i in 0..files.len() {
+        for (i, tailed) in files.iter_mut().enumerate() {
             if plan.by_name {
-                renew(ctx, &mut files[i], plan.retry);
+                renew(ctx, tailed, plan.retry);
             }
-            let Some(file) = &mut files[i].file else { continue };
+            let Some(file) = &mut tailed.file else { continue };
             // A file that became shorter is read anew.
             let position = file.stream_position().unwrap_or(0);
             if file.metadata().is_ok_and(|m| m.is_file() && m.len() < position) {
                 let _ = file.seek(SeekFrom::Start(0));
-                let shown = quote::colon(&files[i].name);
+                let shown = quote::colon(&tailed.name);
                 ctx.error_bytes(&[&shown, b": file truncated"]);
             }
-            loop {
-                let Some(file) = &mut files[i].file else { break };
+            while let Some(file) = &mut tailed.file {
                 let n = match file.read(&mut buf) {
                     Ok(0) => break,
                     Ok(n) => n,
@@ -429,7 +427,7 @@ fn follow(ctx: &mut Ctx<'_>, mut files: Vec<Followed>, plan: &Follow) -> Exit {
                     Err(_) => break,
                 };
                 if plan.headers && last != i {
-                    header(&mut ctx.stdout, &files[i].name, &mut first);
+                    header(&mut ctx.stdout, &tailed.name, &mut first);
                     last = i;
                 }
                 if ctx.stdout.write_all(&buf[..n]).is_err() {

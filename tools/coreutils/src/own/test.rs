@@ -32,11 +32,11 @@ Exit with the status determined by EXPRESSION.
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut args = args;
     if ctx.name == "[" {
-        if let [only] = args {
-            if only == b"--help" {
-                let _ = std::io::Write::write_all(&mut ctx.stdout, HELP.as_bytes());
-                return Exit::SUCCESS;
-            }
+        if let [only] = args
+            && only == b"--help"
+        {
+            let _ = std::io::Write::write_all(&mut ctx.stdout, HELP.as_bytes());
+            return Exit::SUCCESS;
         }
         match args.split_last() {
             Some((last, rest)) if last == b"]" => args = rest,
@@ -155,11 +155,11 @@ impl<'a> Parser<'a, '_> {
             self.at += 1;
             return Ok(value);
         }
-        if is_unary(word) {
-            if let Some(arg) = self.peek(1) {
-                self.at += 2;
-                return unary(self.ctx, word, arg);
-            }
+        if is_unary(word)
+            && let Some(arg) = self.peek(1)
+        {
+            self.at += 2;
+            return unary(self.ctx, word, arg);
         }
         self.at += 1;
         Ok(!word.is_empty())

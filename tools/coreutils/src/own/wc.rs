@@ -193,15 +193,17 @@ fn line(
 }
 
 fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), Stop> {
-    if show.bytes && !(show.lines || show.words || show.chars || show.width) {
-        if let input::In::File(f) = reader {
-            // Only the size is asked for; a size of 0 may be of a file made up on reading.
-            if let Ok(m) = f.get_ref().metadata() {
-                if m.is_file() && m.len() > 0 {
-                    c.bytes = m.len();
-                    return Ok(());
-                }
-            }
+    if show.bytes
+        && !(show.lines || show.words || show.chars || show.width)
+        && let input::In::File(f) = reader
+    {
+        // Only the size is asked for; a size of 0 may be of a file made up on reading.
+        if let Ok(m) = f.get_ref().metadata()
+            && m.is_file()
+            && m.len() > 0
+        {
+            c.bytes = m.len();
+            return Ok(());
         }
     }
     let mut state = State::default();

@@ -307,10 +307,8 @@ impl<'p> Copier<'p> {
             How::HardLink => self.hard_link(ctx, from, to, exists, follow),
             How::SymbolicLink => self.symbolic_link(ctx, from, to, exists),
             How::Attributes => {
-                if !exists {
-                    if let Err(e) = File::create(&to_path) {
-                        return self.fail(ctx, "cannot create regular file", to, &e);
-                    }
+                if !exists && let Err(e) = File::create(&to_path) {
+                    return self.fail(ctx, "cannot create regular file", to, &e);
                 }
                 self.metadata(ctx, to, &stat, !exists)
             }
@@ -478,10 +476,8 @@ impl<'p> Copier<'p> {
                 Ok(t) => t,
                 Err(e) => return self.fail(ctx, "cannot read symbolic link", from, &e),
             };
-            if exists {
-                if let Err(e) = std::fs::remove_file(&to_path) {
-                    return self.fail(ctx, "cannot remove", to, &e);
-                }
+            if exists && let Err(e) = std::fs::remove_file(&to_path) {
+                return self.fail(ctx, "cannot remove", to, &e);
             }
             if let Err(e) = meta::symlink(to_bytes(&target), &to_path) {
                 return self.fail(ctx, "cannot create symbolic link", to, &e);
@@ -573,22 +569,21 @@ impl<'p> Copier<'p> {
         } else {
             None
         };
-        if let Some(mode) = mode {
-            if meta::stat(&path, true).is_ok_and(|s| s.mode != mode) {
-                if let Err(e) = meta::chmod(&path, mode) {
-                    // A host without modes has none to preserve.
-                    if e.raw_os_error() != Some(code::ENOTSUP) {
-                        input::cannot(ctx, "preserving permissions for", to, &e);
-                        ok = false;
-                    }
-                }
-            }
-        }
-        if p.preserve_times {
-            if let Err(e) = meta::set_times(&path, Some(stat.atime), Some(stat.mtime), true) {
-                input::cannot(ctx, "preserving times for", to, &e);
+        if let Some(mode) = mode
+            && meta::stat(&path, true).is_ok_and(|s| s.mode != mode)
+            && let Err(e) = meta::chmod(&path, mode)
+        {
+            // A host without modes has none to preserve.
+            if e.raw_os_error() != Some(code::ENOTSUP) {
+                input::cannot(ctx, "preserving permissions for", to, &e);
                 ok = false;
             }
+        }
+        if p.preserve_times
+            && let Err(e) = meta::set_times(&path, Some(stat.atime), Some(stat.mtime), true)
+        {
+            input::cannot(ctx, "preserving times for", to, &e);
+            ok = false;
         }
         ok
     }

@@ -152,11 +152,9 @@ fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &Attributes, dir: bool) -> bool {
         let differs = meta::stat(&path, true).is_ok_and(|s| {
             a.owner.is_some_and(|o| o != s.uid) || a.group.is_some_and(|g| g != s.gid)
         });
-        if differs {
-            if let Err(e) = meta::chown(&path, a.owner, a.group, true) {
-                input::cannot(ctx, "cannot change ownership of", file, &e);
-                return false;
-            }
+        if differs && let Err(e) = meta::chown(&path, a.owner, a.group, true) {
+            input::cannot(ctx, "cannot change ownership of", file, &e);
+            return false;
         }
     }
     let mode = a.mode.apply(0, dir, 0);
@@ -188,10 +186,10 @@ fn files(ctx: &mut Ctx<'_>, p: &Parsed, attributes: &Attributes) -> Exit {
             (None, [_, .., last]) => Some(paths::dir_name(last).to_vec()),
             _ => None,
         };
-        if let Some(d) = parent {
-            if !directories(ctx, &d, p.has('v')) {
-                return Exit::FAILURE;
-            }
+        if let Some(d) = parent
+            && !directories(ctx, &d, p.has('v'))
+        {
+            return Exit::FAILURE;
         }
     }
     let directory = p.last('t').map(<[u8]>::to_vec);

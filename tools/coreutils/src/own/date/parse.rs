@@ -406,11 +406,11 @@ impl<'a> State<'a> {
         if self.word(0) == Some(Word::Dst) {
             self.offset += 3600;
             self.at += 1;
-        } else if let Some(n) = self.signed(0) {
-            if self.unit(1).is_none() {
-                self.at += 1;
-                self.offset += self.offset_value(n)?;
-            }
+        } else if let Some(n) = self.signed(0)
+            && self.unit(1).is_none()
+        {
+            self.at += 1;
+            self.offset += self.offset_value(n)?;
         }
         Some(())
     }

@@ -53,14 +53,14 @@ impl Lines {
 
     fn read_block(&mut self, reader: &mut In<'_>) -> io::Result<usize> {
         const STEP: usize = 256 * 1024;
-        if let In::File(f) = reader {
-            if f.buffer().is_empty() {
-                // Straight from the file into the text.
-                let before = self.text.len();
-                let got = f.get_mut().take(STEP as u64).read_to_end(&mut self.text)?;
-                debug_assert_eq!(self.text.len(), before + got);
-                return Ok(got);
-            }
+        if let In::File(f) = reader
+            && f.buffer().is_empty()
+        {
+            // Straight from the file into the text.
+            let before = self.text.len();
+            let got = f.get_mut().take(STEP as u64).read_to_end(&mut self.text)?;
+            debug_assert_eq!(self.text.len(), before + got);
+            return Ok(got);
         }
         loop {
             match reader.fill_buf() {

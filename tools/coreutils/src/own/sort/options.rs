@@ -85,10 +85,10 @@ impl Options {
     pub(super) fn new(p: &Parsed) -> Result<Options, Vec<u8>> {
         let mut global = KeyOrdering::default();
         for (id, value) in &p.options {
-            if let Ok(letter) = u8::try_from(u32::from(*id)) {
-                if b"bdfgiMhnRrV".contains(&letter) {
-                    global.add(letter, true, true);
-                }
+            if let Ok(letter) = u8::try_from(u32::from(*id))
+                && b"bdfgiMhnRrV".contains(&letter)
+            {
+                global.add(letter, true, true);
             }
             if *id == SORT {
                 let word = value.as_deref().unwrap_or_default();
@@ -169,16 +169,12 @@ impl Options {
             None => DEFAULT_MEMORY,
         };
         for (id, name) in [(PARALLEL, "--parallel"), (BATCH, "--batch-size")] {
-            if let Some(text) = p.last(id) {
-                if numbers::decimal(text).is_none() {
-                    return Err([
-                        b"invalid ",
-                        name.as_bytes(),
-                        b" argument ",
-                        &quote::always(text),
-                    ]
-                    .concat());
-                }
+            if let Some(text) = p.last(id)
+                && numbers::decimal(text).is_none()
+            {
+                return Err(
+                    [b"invalid ", name.as_bytes(), b" argument ", &quote::always(text)].concat()
+                );
             }
         }
         Ok(Options {
