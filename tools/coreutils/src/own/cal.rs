@@ -29,18 +29,36 @@ const SPEC: Spec = Spec {
 };
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 /// Columns of a month.
 const WIDTH: usize = 20;
 
 /// Lines of a month: title, days of the week, six weeks.
 fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<String> {
-    let name = usize::try_from(month - 1).ok().and_then(|i| MONTHS.get(i)).copied().unwrap_or_default();
+    let name =
+        usize::try_from(month - 1).ok().and_then(|i| MONTHS.get(i)).copied().unwrap_or_default();
     let title = if with_year { format!("{name} {year}") } else { name.to_string() };
     let left = (WIDTH.saturating_sub(title.len())) / 2;
-    let mut lines = vec![format!("{:left$}{title}", ""), if monday { "Mo Tu We Th Fr Sa Su".to_string() } else { "Su Mo Tu We Th Fr Sa".to_string() }];
+    let mut lines = vec![
+        format!("{:left$}{title}", ""),
+        if monday {
+            "Mo Tu We Th Fr Sa Su".to_string()
+        } else {
+            "Su Mo Tu We Th Fr Sa".to_string()
+        },
+    ];
     let first = civil::weekday(civil::days(year, month, 1));
     let skip = if monday { (first + 6) % 7 } else { first };
     let mut line = "   ".repeat(usize::try_from(skip).unwrap_or(0));
@@ -64,7 +82,8 @@ fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<Stri
 
 /// Months side by side.
 fn row(months: &[(i64, i64)], monday: bool, with_year: bool) -> String {
-    let blocks: Vec<Vec<String>> = months.iter().map(|(y, m)| month_lines(*y, *m, monday, with_year)).collect();
+    let blocks: Vec<Vec<String>> =
+        months.iter().map(|(y, m)| month_lines(*y, *m, monday, with_year)).collect();
     let mut out = String::new();
     for i in 0..8 {
         let cells: Vec<String> = blocks.iter().map(|b| format!("{:<WIDTH$}", b[i])).collect();
@@ -79,7 +98,8 @@ fn month_number(text: &[u8]) -> Option<i64> {
     if let Some(n) = number::decimal(text) {
         return i64::try_from(n).ok().filter(|n| (1..=12).contains(n));
     }
-    let found = MONTHS.iter().position(|m| name.len() >= 3 && m.to_lowercase().starts_with(&name))?;
+    let found =
+        MONTHS.iter().position(|m| name.len() >= 3 && m.to_lowercase().starts_with(&name))?;
     Some(found as i64 + 1)
 }
 
@@ -91,7 +111,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let zone = Zone::from_env(ctx.env.get(b"TZ"));
     let (now, _) = civil::now();
     let today = zone.broken(now, 0);
-    let year_of = |t: &[u8]| number::decimal(t).and_then(|n| i64::try_from(n).ok()).filter(|n| (1..=9999).contains(n));
+    let year_of = |t: &[u8]| {
+        number::decimal(t).and_then(|n| i64::try_from(n).ok()).filter(|n| (1..=9999).contains(n))
+    };
     let (mut year, mut month, mut whole) = (today.year, today.month, p.has('y'));
     let bad = |ctx: &mut Ctx<'_>, what: &str, t: &[u8]| {
         let shown = quote::always(t);
@@ -135,7 +157,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut out = String::new();
     if whole {
         let title = year.to_string();
-        out.push_str(&format!("{:left$}{title}\n", "", left = (3 * WIDTH).saturating_sub(title.len()) / 2));
+        out.push_str(&format!(
+            "{:left$}{title}\n",
+            "",
+            left = (3 * WIDTH).saturating_sub(title.len()) / 2
+        ));
         for q in 0..4 {
             let months: Vec<(i64, i64)> = (1..=3).map(|k| (year, q * 3 + k)).collect();
             out.push_str(&row(&months, monday, false));
@@ -144,7 +170,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     } else {
-        let count = |id: char| p.last(id).and_then(number::decimal).and_then(|n| i64::try_from(n).ok()).filter(|n| *n <= 1200);
+        let count = |id: char| {
+            p.last(id)
+                .and_then(number::decimal)
+                .and_then(|n| i64::try_from(n).ok())
+                .filter(|n| *n <= 1200)
+        };
         let (before, after) = if p.has('3') {
             (1, 1)
         } else if let Some(n) = count('n') {
@@ -153,7 +184,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             (count('B').unwrap_or(0), count('A').unwrap_or(0))
         };
         let start = year * 12 + month - 1 - before;
-        let all: Vec<(i64, i64)> = (0..=before + after).map(|i| ((start + i).div_euclid(12), (start + i).rem_euclid(12) + 1)).collect();
+        let all: Vec<(i64, i64)> = (0..=before + after)
+            .map(|i| ((start + i).div_euclid(12), (start + i).rem_euclid(12) + 1))
+            .collect();
         for (i, chunk) in all.chunks(3).enumerate() {
             if i > 0 {
                 out.push('\n');

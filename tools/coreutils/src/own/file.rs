@@ -55,7 +55,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut files = p.operands.clone();
     if let Some(list) = p.last('f') {
         let mut text = Vec::new();
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
+        let read =
+            input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
         if let Err(e) = read {
             input::cannot(ctx, "Cannot open", list, &e);
             return Exit::FAILURE;
@@ -63,7 +64,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         files.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
     if files.is_empty() {
-        let line = format!("Usage: {} [-bhLNnrsz0] [-f FILE] [-F STRING] [-i|--mime-type|--mime-encoding] FILE...\n", ctx.name);
+        let line = format!(
+            "Usage: {} [-bhLNnrsz0] [-f FILE] [-F STRING] [-i|--mime-type|--mime-encoding] FILE...\n",
+            ctx.name
+        );
         let _ = ctx.stderr.write_all(line.as_bytes());
         return Exit::FAILURE;
     }
@@ -106,30 +110,49 @@ fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> Answe
         let stat = match meta::stat(&path, follow) {
             Ok(s) => s,
             Err(e) => {
-                let text = format!("cannot open `{}' ({})", String::from_utf8_lossy(name), box_sys::strerror(&e));
+                let text = format!(
+                    "cannot open `{}' ({})",
+                    String::from_utf8_lossy(name),
+                    box_sys::strerror(&e)
+                );
                 return answer(text, "cannot open", "binary");
             }
         };
         match stat.kind {
             Kind::Dir => return answer("directory", "inode/directory", "binary"),
             Kind::Symlink => {
-                let target = std::fs::read_link(&path).map(|t| t.to_string_lossy().into_owned()).unwrap_or_default();
+                let target = std::fs::read_link(&path)
+                    .map(|t| t.to_string_lossy().into_owned())
+                    .unwrap_or_default();
                 let broken = meta::stat(&path, true).is_err();
-                let text = if broken { format!("broken symbolic link to {target}") } else { format!("symbolic link to {target}") };
+                let text = if broken {
+                    format!("broken symbolic link to {target}")
+                } else {
+                    format!("symbolic link to {target}")
+                };
                 return answer(text, "inode/symlink", if broken { "" } else { "binary" });
             }
             Kind::Fifo => return answer("fifo (named pipe)", "inode/fifo", "binary"),
             Kind::Socket => return answer("socket", "inode/socket", "binary"),
-            Kind::CharDevice if !special => return answer("character special", "inode/chardevice", "binary"),
-            Kind::BlockDevice if !special => return answer("block special", "inode/blockdevice", "binary"),
+            Kind::CharDevice if !special => {
+                return answer("character special", "inode/chardevice", "binary");
+            }
+            Kind::BlockDevice if !special => {
+                return answer("block special", "inode/blockdevice", "binary");
+            }
             _ => {}
         }
     }
     let mut data = Vec::new();
-    let read = input::open(&mut ctx.stdin, &ctx.cwd, name).and_then(|r| r.take(HEAD).read_to_end(&mut data));
+    let read = input::open(&mut ctx.stdin, &ctx.cwd, name)
+        .and_then(|r| r.take(HEAD).read_to_end(&mut data));
     if let Err(e) = read {
         let why = box_sys::strerror(&e);
-        return answer(format!("regular file, no read permission ({why})"), "application/octet-stream", "binary");
+        return answer(
+            format!("regular file, no read permission ({why})"),
+            "application/octet-stream",
+            "binary",
+        );
     }
     if data.is_empty() {
         return answer("empty", "inode/x-empty", "binary");
@@ -158,16 +181,27 @@ fn magic(d: &[u8]) -> Option<Answer> {
             Some(4) => "gray+alpha",
             _ => "/color RGBA",
         };
-        let color = if color.starts_with('/') { format!("{depth}-bit{color}") } else { format!("{depth}-bit {color}") };
+        let color = if color.starts_with('/') {
+            format!("{depth}-bit{color}")
+        } else {
+            format!("{depth}-bit {color}")
+        };
         let laced = if d.get(28) == Some(&1) { "interlaced" } else { "non-interlaced" };
         return binary(format!("PNG image data, {w} x {h}, {color}, {laced}"), "image/png");
     }
     if starts(b"GIF87a") || starts(b"GIF89a") {
         let version = String::from_utf8_lossy(&d[3..6]).into_owned();
-        return binary(format!("GIF image data, version {version}, {} x {}", le(d, 6, 2), le(d, 8, 2)), "image/gif");
+        return binary(
+            format!("GIF image data, version {version}, {} x {}", le(d, 6, 2), le(d, 8, 2)),
+            "image/gif",
+        );
     }
     if starts(b"\xff\xd8\xff") {
-        let jfif = if d.get(6..10) == Some(b"JFIF") { format!(", JFIF standard {}.{:02}", be(d, 11, 1), be(d, 12, 1)) } else { String::new() };
+        let jfif = if d.get(6..10) == Some(b"JFIF") {
+            format!(", JFIF standard {}.{:02}", be(d, 11, 1), be(d, 12, 1))
+        } else {
+            String::new()
+        };
         return binary(format!("JPEG image data{jfif}"), "image/jpeg");
     }
     if starts(b"RIFF") && d.get(8..12) == Some(b"WEBP") {
@@ -177,18 +211,37 @@ fn magic(d: &[u8]) -> Option<Answer> {
         return binary("RIFF (little-endian) data, WAVE audio".into(), "audio/x-wav");
     }
     if starts(b"BM") && d.len() > 26 && le(d, 6, 4) == 0 {
-        return binary(format!("PC bitmap, Windows 3.x format, {} x {} x {}", le(d, 18, 4), le(d, 22, 4), le(d, 28, 2)), "image/bmp");
+        return binary(
+            format!(
+                "PC bitmap, Windows 3.x format, {} x {} x {}",
+                le(d, 18, 4),
+                le(d, 22, 4),
+                le(d, 28, 2)
+            ),
+            "image/bmp",
+        );
     }
     if starts(b"%PDF-") {
-        let version: String = d[5..].iter().take_while(|c| c.is_ascii_digit() || **c == b'.').map(|c| char::from(*c)).collect();
+        let version: String = d[5..]
+            .iter()
+            .take_while(|c| c.is_ascii_digit() || **c == b'.')
+            .map(|c| char::from(*c))
+            .collect();
         let charset = if d.is_ascii() { "us-ascii" } else { "binary" };
-        return Some(answer(format!("PDF document, version {version}"), "application/pdf", charset));
+        return Some(answer(
+            format!("PDF document, version {version}"),
+            "application/pdf",
+            charset,
+        ));
     }
     if starts(b"\x1f\x8b") {
         return binary(gzip(d), "application/gzip");
     }
     if starts(b"BZh") && d.get(3).is_some_and(u8::is_ascii_digit) {
-        return binary(format!("bzip2 compressed data, block size = {}00k", char::from(d[3])), "application/x-bzip2");
+        return binary(
+            format!("bzip2 compressed data, block size = {}00k", char::from(d[3])),
+            "application/x-bzip2",
+        );
     }
     if starts(b"\xfd7zXZ\0") {
         let check = match d.get(7).map(|b| b & 15) {
@@ -200,10 +253,16 @@ fn magic(d: &[u8]) -> Option<Answer> {
         return binary(format!("XZ compressed data, checksum {check}"), "application/x-xz");
     }
     if starts(b"\x28\xb5\x2f\xfd") {
-        return binary("Zstandard compressed data (v0.8+), Dictionary ID: None".into(), "application/zstd");
+        return binary(
+            "Zstandard compressed data (v0.8+), Dictionary ID: None".into(),
+            "application/zstd",
+        );
     }
     if starts(b"7z\xbc\xaf\x27\x1c") {
-        return binary(format!("7-zip archive data, version {}.{}", be(d, 6, 1), be(d, 7, 1)), "application/x-7z-compressed");
+        return binary(
+            format!("7-zip archive data, version {}.{}", be(d, 6, 1), be(d, 7, 1)),
+            "application/x-7z-compressed",
+        );
     }
     if starts(b"PK\x03\x04") {
         let version = le(d, 4, 2);
@@ -218,9 +277,21 @@ fn magic(d: &[u8]) -> Option<Answer> {
         let holds = |part: &[u8]| memchr::memmem::find(d, part).is_some();
         if name == b"[Content_Types].xml" || name.starts_with(b"_rels/") {
             for (dir, text, mime) in [
-                (&b"word/"[..], "Microsoft Word 2007+", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-                (b"xl/", "Microsoft Excel 2007+", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-                (b"ppt/", "Microsoft PowerPoint 2007+", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+                (
+                    &b"word/"[..],
+                    "Microsoft Word 2007+",
+                    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+                ),
+                (
+                    b"xl/",
+                    "Microsoft Excel 2007+",
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                ),
+                (
+                    b"ppt/",
+                    "Microsoft PowerPoint 2007+",
+                    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+                ),
             ] {
                 if holds(dir) {
                     return binary(text.into(), mime);
@@ -230,17 +301,30 @@ fn magic(d: &[u8]) -> Option<Answer> {
         if name.starts_with(b"META-INF/") {
             return binary("Java archive data (JAR)".into(), "application/java-archive");
         }
-        return binary(format!("Zip archive data, at least v{}.{} to extract, compression method={method}", version / 10, version % 10), "application/zip");
+        return binary(
+            format!(
+                "Zip archive data, at least v{}.{} to extract, compression method={method}",
+                version / 10,
+                version % 10
+            ),
+            "application/zip",
+        );
     }
     if starts(b"PK\x05\x06") {
         return binary("Zip archive data (empty)".into(), "application/zip");
     }
     if d.get(257..262) == Some(b"ustar") {
         let gnu = d.get(262..264) == Some(b" \0".as_slice()) || d.get(262) == Some(&b' ');
-        return binary(if gnu { "POSIX tar archive (GNU)".into() } else { "POSIX tar archive".into() }, "application/x-tar");
+        return binary(
+            if gnu { "POSIX tar archive (GNU)".into() } else { "POSIX tar archive".into() },
+            "application/x-tar",
+        );
     }
     if starts(b"\0asm") {
-        return binary(format!("WebAssembly (wasm) binary module version {:#x} (MVP)", le(d, 4, 4)), "application/wasm");
+        return binary(
+            format!("WebAssembly (wasm) binary module version {:#x} (MVP)", le(d, 4, 4)),
+            "application/wasm",
+        );
     }
     if starts(b"\x7fELF") {
         let class = if d.get(4) == Some(&2) { "64-bit" } else { "32-bit" };
@@ -259,7 +343,10 @@ fn magic(d: &[u8]) -> Option<Answer> {
             0xf3 => "UCB RISC-V",
             _ => "unknown arch",
         };
-        return binary(format!("ELF {class} {order} {kind}, {machine}, version 1 (SYSV)"), "application/x-executable");
+        return binary(
+            format!("ELF {class} {order} {kind}, {machine}, version 1 (SYSV)"),
+            "application/x-executable",
+        );
     }
     if starts(b"MZ") {
         return binary("PE32 executable (console), for MS Windows".into(), "application/x-dosexec");
@@ -268,10 +355,16 @@ fn magic(d: &[u8]) -> Option<Answer> {
         return binary("SQLite 3.x database".into(), "application/vnd.sqlite3");
     }
     if starts(b"\xca\xfe\xba\xbe") {
-        return binary(format!("compiled Java class data, version {}.{}", be(d, 6, 2), be(d, 4, 2)), "application/x-java-applet");
+        return binary(
+            format!("compiled Java class data, version {}.{}", be(d, 6, 2), be(d, 4, 2)),
+            "application/x-java-applet",
+        );
     }
     if starts(b"ID3") {
-        return binary(format!("Audio file with ID3 version 2.{}.{}", be(d, 3, 1), be(d, 4, 1)), "audio/mpeg");
+        return binary(
+            format!("Audio file with ID3 version 2.{}.{}", be(d, 3, 1), be(d, 4, 1)),
+            "audio/mpeg",
+        );
     }
     if starts(b"OggS") {
         return binary("Ogg data".into(), "audio/ogg");
@@ -284,7 +377,14 @@ fn magic(d: &[u8]) -> Option<Answer> {
     }
     if starts(b"!<arch>\n") {
         let deb = d.get(8..21) == Some(b"debian-binary");
-        return if deb { binary("Debian binary package (format 2.0)".into(), "application/vnd.debian.binary-package") } else { binary("current ar archive".into(), "application/x-archive") };
+        return if deb {
+            binary(
+                "Debian binary package (format 2.0)".into(),
+                "application/vnd.debian.binary-package",
+            )
+        } else {
+            binary("current ar archive".into(), "application/x-archive")
+        };
     }
     None
 }
@@ -352,7 +452,11 @@ fn script(d: &[u8]) -> Option<(String, &'static str)> {
 fn text_or_data(d: &[u8]) -> Answer {
     let bom = d.starts_with(b"\xef\xbb\xbf");
     if d.starts_with(b"\xff\xfe") || d.starts_with(b"\xfe\xff") {
-        let (text, set) = if d[0] == 0xff { ("Unicode text, UTF-16, little-endian text", "utf-16le") } else { ("Unicode text, UTF-16, big-endian text", "utf-16be") };
+        let (text, set) = if d[0] == 0xff {
+            ("Unicode text, UTF-16, little-endian text", "utf-16le")
+        } else {
+            ("Unicode text, UTF-16, big-endian text", "utf-16be")
+        };
         return answer(text, "text/plain", set);
     }
     // Controls that text does not have.
@@ -382,8 +486,15 @@ fn text_or_data(d: &[u8]) -> Answer {
     let (kind, mime): (String, &'static str) = if let Some((t, m)) = script(body) {
         (t, m)
     } else if lower.starts_with(b"<?xml") {
-        let version = memchr::memmem::find(trimmed, b"version=").and_then(|i| trimmed.get(i + 9..i + 12)).map(|v| String::from_utf8_lossy(v).into_owned()).unwrap_or_else(|| "1.0".into());
-        if memchr::memmem::find(trimmed, b"<svg").is_some() { ("SVG Scalable Vector Graphics image".into(), "image/svg+xml") } else { (format!("XML {version} document"), "text/xml") }
+        let version = memchr::memmem::find(trimmed, b"version=")
+            .and_then(|i| trimmed.get(i + 9..i + 12))
+            .map(|v| String::from_utf8_lossy(v).into_owned())
+            .unwrap_or_else(|| "1.0".into());
+        if memchr::memmem::find(trimmed, b"<svg").is_some() {
+            ("SVG Scalable Vector Graphics image".into(), "image/svg+xml")
+        } else {
+            (format!("XML {version} document"), "text/xml")
+        }
     } else if lower.starts_with(b"<svg") {
         ("SVG Scalable Vector Graphics image".into(), "image/svg+xml")
     } else if lower.starts_with(b"<!doctype html") || lower.starts_with(b"<html") {
@@ -408,8 +519,14 @@ fn text_or_data(d: &[u8]) -> Answer {
         (false, _) if kind == "CSV text" => kind.clone(),
         (false, _) => format!("{kind}, {encoding} text"),
     };
-    let executable = if kind.contains("script") && (d.starts_with(b"#!") || kind.starts_with("Python")) { " executable" } else { "" };
-    let text = if executable.is_empty() { text } else { format!("{kind}, {encoding} text{executable}") };
+    let executable =
+        if kind.contains("script") && (d.starts_with(b"#!") || kind.starts_with("Python")) {
+            " executable"
+        } else {
+            ""
+        };
+    let text =
+        if executable.is_empty() { text } else { format!("{kind}, {encoding} text{executable}") };
     if kind == "CSV text" {
         return answer(text, mime, charset);
     }
@@ -426,7 +543,12 @@ fn line_notes(d: &[u8]) -> String {
     let feeds = memchr::memchr_iter(b'\n', d).count();
     let pairs = memchr::memmem::find_iter(d, b"\r\n").count();
     let returns = memchr::memchr_iter(b'\r', d).count();
-    let kinds: Vec<&str> = [(pairs > 0, "CRLF"), (returns > pairs, "CR"), (feeds > pairs && returns > 0, "LF")].iter().filter(|k| k.0).map(|k| k.1).collect();
+    let kinds: Vec<&str> =
+        [(pairs > 0, "CRLF"), (returns > pairs, "CR"), (feeds > pairs && returns > 0, "LF")]
+            .iter()
+            .filter(|k| k.0)
+            .map(|k| k.1)
+            .collect();
     if feeds == 0 && returns == 0 {
         notes.push_str(", with no line terminators");
     } else if !kinds.is_empty() {
@@ -464,7 +586,8 @@ fn is_json(d: &[u8]) -> bool {
                 }
             }
             c if c.is_ascii_whitespace() || c.is_ascii_digit() => {}
-            b',' | b':' | b'-' | b'+' | b'.' | b'e' | b'E' | b't' | b'r' | b'u' | b'f' | b'a' | b'l' | b's' | b'n' => {}
+            b',' | b':' | b'-' | b'+' | b'.' | b'e' | b'E' | b't' | b'r' | b'u' | b'f' | b'a'
+            | b'l' | b's' | b'n' => {}
             _ => return false,
         }
         at += 1;
@@ -477,19 +600,23 @@ fn is_csv(d: &[u8]) -> bool {
     let lines: Vec<&[u8]> = d.split(|c| *c == b'\n').filter(|l| !l.is_empty()).take(10).collect();
     let fields = |l: &[u8]| {
         let mut quoted = false;
-        l.iter().filter(|c| {
-            if **c == b'"' {
-                quoted = !quoted;
-            }
-            **c == b',' && !quoted
-        }).count()
+        l.iter()
+            .filter(|c| {
+                if **c == b'"' {
+                    quoted = !quoted;
+                }
+                **c == b',' && !quoted
+            })
+            .count()
     };
     let Some(first) = lines.first().map(|l| fields(l)) else { return false };
     lines.len() >= 2 && first >= 1 && lines.iter().all(|l| fields(l) == first)
 }
 
 fn is_c(d: &[u8]) -> bool {
-    d.split(|c| *c == b'\n').take(200).any(|l| l.starts_with(b"#include <") || l.starts_with(b"#include \""))
+    d.split(|c| *c == b'\n')
+        .take(200)
+        .any(|l| l.starts_with(b"#include <") || l.starts_with(b"#include \""))
 }
 
 fn is_python(d: &[u8]) -> bool {

@@ -74,7 +74,8 @@ impl Decimal {
     /// A constant in an input base. Digits too large for the base count as its largest one,
     /// except in constants of one digit.
     pub(super) fn parse(text: &[u8], base: u32) -> Decimal {
-        let value = |c: u8| if c.is_ascii_digit() { u32::from(c - b'0') } else { u32::from(c - b'A') + 10 };
+        let value =
+            |c: u8| if c.is_ascii_digit() { u32::from(c - b'0') } else { u32::from(c - b'A') + 10 };
         let (whole, fraction) = match text.iter().position(|c| *c == b'.') {
             Some(i) => (&text[..i], &text[i + 1..]),
             None => (text, &text[text.len()..]),
@@ -83,14 +84,22 @@ impl Decimal {
         let digit = |c: u8| if single { value(c) } else { value(c).min(base - 1) };
         if base == 10 && !whole.iter().chain(fraction).any(|c| c.is_ascii_uppercase()) {
             let all: Vec<u8> = [whole, fraction].concat();
-            let digits = if all.is_empty() { BigUint::zero() } else { BigUint::parse_bytes(&all, 10).unwrap_or_default() };
-            return Decimal { digits: BigInt::from_biguint(Sign::Plus, digits), scale: fraction.len() };
+            let digits = if all.is_empty() {
+                BigUint::zero()
+            } else {
+                BigUint::parse_bytes(&all, 10).unwrap_or_default()
+            };
+            return Decimal {
+                digits: BigInt::from_biguint(Sign::Plus, digits),
+                scale: fraction.len(),
+            };
         }
         let fold = |part: &[u8]| part.iter().fold(BigInt::zero(), |n, c| n * base + digit(*c));
         let mut out = Decimal { digits: fold(whole), scale: 0 };
         if !fraction.is_empty() {
             // As many decimal places as the constant has digits after its point.
-            let part = fold(fraction) * ten(fraction.len()) / BigInt::from(base).pow(fraction.len() as u32);
+            let part = fold(fraction) * ten(fraction.len())
+                / BigInt::from(base).pow(fraction.len() as u32);
             out = out.add(&Decimal { digits: part, scale: fraction.len() });
         }
         out
@@ -132,7 +141,11 @@ impl Decimal {
             return None;
         }
         let up = scale + o.scale;
-        let numerator = if up >= self.scale { &self.digits * ten(up - self.scale) } else { &self.digits / ten(self.scale - up) };
+        let numerator = if up >= self.scale {
+            &self.digits * ten(up - self.scale)
+        } else {
+            &self.digits / ten(self.scale - up)
+        };
         Some(Decimal { digits: numerator / &o.digits, scale })
     }
 
@@ -140,7 +153,8 @@ impl Decimal {
     pub(super) fn modulo(&self, o: &Decimal, scale: usize) -> Option<Decimal> {
         let quotient = self.divide(o, scale)?;
         let keep = (scale + o.scale).max(self.scale);
-        let product = Decimal { digits: &quotient.digits * &o.digits, scale: quotient.scale + o.scale };
+        let product =
+            Decimal { digits: &quotient.digits * &o.digits, scale: quotient.scale + o.scale };
         Some(self.subtract(&product).rescale(keep))
     }
 
@@ -149,13 +163,19 @@ impl Decimal {
         let n = exponent.to_i64()?;
         let count = usize::try_from(n.unsigned_abs()).ok()?;
         let bits = usize::try_from(self.digits.bits()).ok()?;
-        if count.saturating_mul(bits.max(1)) > MAX * 8 && !self.digits.magnitude().is_one() && !self.is_zero() {
+        if count.saturating_mul(bits.max(1)) > MAX * 8
+            && !self.digits.magnitude().is_one()
+            && !self.is_zero()
+        {
             return None;
         }
         if n == 0 {
             return Some(Decimal::from_int(1));
         }
-        let full = Decimal { digits: num_traits::pow(self.digits.clone(), count), scale: self.scale.checked_mul(count)? };
+        let full = Decimal {
+            digits: num_traits::pow(self.digits.clone(), count),
+            scale: self.scale.checked_mul(count)?,
+        };
         if n < 0 {
             return Decimal::from_int(1).divide(&full, scale);
         }

@@ -14,13 +14,13 @@ pub(super) enum Token {
 }
 
 const WORDS: [&str; 21] = [
-    "auto", "break", "continue", "define", "else", "for", "halt", "ibase", "if", "last", "length", "limits", "obase",
-    "print", "quit", "read", "return", "scale", "sqrt", "void", "while",
+    "auto", "break", "continue", "define", "else", "for", "halt", "ibase", "if", "last", "length",
+    "limits", "obase", "print", "quit", "read", "return", "scale", "sqrt", "void", "while",
 ];
 
 const OPS: [&str; 34] = [
-    "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "==", "<=", ">=", "!=", "&&", "||", "+", "-", "*", "/", "%", "^", "=",
-    "<", ">", "!", "(", ")", "[", "]", "{", "}", ",", ";", "&", ".",
+    "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "==", "<=", ">=", "!=", "&&", "||", "+", "-",
+    "*", "/", "%", "^", "=", "<", ">", "!", "(", ")", "[", "]", "{", "}", ",", ";", "&", ".",
 ];
 
 /// Why there is no next token.
@@ -42,7 +42,8 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
                 at += memchr::memchr(b'\n', &text[at..]).unwrap_or(text.len() - at);
             }
             Some(b'/') if text.get(at + 1) == Some(&b'*') => {
-                let end = memchr::memmem::find(&text[at + 2..], b"*/").ok_or(LexError::Incomplete)?;
+                let end =
+                    memchr::memmem::find(&text[at + 2..], b"*/").ok_or(LexError::Incomplete)?;
                 at += end + 4;
             }
             _ => break,
@@ -56,7 +57,8 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
         let end = memchr::memchr(b'"', &text[at + 1..]).ok_or(LexError::Incomplete)?;
         return Ok((Token::Text(text[at + 1..at + 1 + end].to_vec()), at + end + 2));
     }
-    let digit = |i: usize| text.get(i).is_some_and(|c| c.is_ascii_digit() || c.is_ascii_uppercase());
+    let digit =
+        |i: usize| text.get(i).is_some_and(|c| c.is_ascii_digit() || c.is_ascii_uppercase());
     if digit(at) || c == b'.' && digit(at + 1) {
         let mut number = Vec::new();
         let mut point = false;
@@ -75,7 +77,10 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
     }
     if c.is_ascii_lowercase() {
         let from = at;
-        while text.get(at).is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == b'_') {
+        while text
+            .get(at)
+            .is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == b'_')
+        {
             at += 1;
         }
         let name = String::from_utf8_lossy(&text[from..at]).into_owned();

@@ -82,7 +82,8 @@ impl Fixed {
         for _ in 0..ROOTS {
             m = self.sqrt(&m);
         }
-        let series = |m: &BigInt| self.artanh(&self.divide(&(m - &self.unit), &(m + &self.unit))) * 2;
+        let series =
+            |m: &BigInt| self.artanh(&self.divide(&(m - &self.unit), &(m + &self.unit))) * 2;
         let two = self.artanh(&(&self.unit / 3)) * 2;
         (series(&m) << ROOTS) + two * shift
     }
@@ -114,7 +115,11 @@ impl Fixed {
         let mut k = 1u32;
         let mut plus = true;
         while !power.is_zero() {
-            if plus { sum += &power / k } else { sum -= &power / k }
+            if plus {
+                sum += &power / k
+            } else {
+                sum -= &power / k
+            }
             power /= n * n;
             k += 2;
             plus = !plus;
@@ -176,7 +181,11 @@ const MAX_EXPONENT: i64 = 500_000;
 fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
     let whole = x.to_i64().filter(|n| n.abs() <= MAX_EXPONENT);
     let Some(whole) = whole else {
-        return if x.is_negative() { Ok(Decimal::zero().rescale(scale)) } else { Err("exponent too large in e".to_string()) };
+        return if x.is_negative() {
+            Ok(Decimal::zero().rescale(scale))
+        } else {
+            Err("exponent too large in e".to_string())
+        };
     };
     // Squaring magnifies errors as much as the result grows.
     let growth = (whole.unsigned_abs() as usize) / 2 + 8;
@@ -187,7 +196,9 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
 fn logarithm(x: &Decimal, scale: usize) -> Decimal {
     if x.is_negative() || x.is_zero() {
         // What GNU bc answers: the least number of its scale.
-        let nines = Decimal::from_int(10).power(&Decimal::from_int(scale as i64), 0).unwrap_or_else(Decimal::zero);
+        let nines = Decimal::from_int(10)
+            .power(&Decimal::from_int(scale as i64), 0)
+            .unwrap_or_else(Decimal::zero);
         return Decimal::from_int(1).subtract(&nines).rescale(scale);
     }
     // Small numbers lose leading zeros: keep their digits too.

@@ -59,7 +59,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     for file in &p.operands {
         let mut text = Vec::new();
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
+        let read =
+            input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
         if read.is_err() {
             let line = [b"File ".as_slice(), file, b" is unavailable.\n"].concat();
             let _ = ctx.stderr.write_all(&line);
@@ -91,7 +92,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 }
 
 /// Runs the complete statements of a text and leaves the rest in it.
-fn feed(ctx: &mut Ctx<'_>, machine: &mut Machine, text: &mut Vec<u8>, end: bool, source: &[u8]) -> Flow {
+fn feed(
+    ctx: &mut Ctx<'_>,
+    machine: &mut Machine,
+    text: &mut Vec<u8>,
+    end: bool,
+    source: &[u8],
+) -> Flow {
     loop {
         if text.is_empty() {
             return Flow::Next;
@@ -108,7 +115,9 @@ fn feed(ctx: &mut Ctx<'_>, machine: &mut Machine, text: &mut Vec<u8>, end: bool,
                         Err(m) if m.is_empty() => return Flow::Halt,
                         Err(m) => {
                             let _ = ctx.stdout.flush();
-                            let _ = ctx.stderr.write_all(format!("Runtime error (func=(main), adr=0): {m}\n").as_bytes());
+                            let _ = ctx.stderr.write_all(
+                                format!("Runtime error (func=(main), adr=0): {m}\n").as_bytes(),
+                            );
                             break;
                         }
                     }
@@ -117,7 +126,12 @@ fn feed(ctx: &mut Ctx<'_>, machine: &mut Machine, text: &mut Vec<u8>, end: bool,
             Progress::More => return Flow::Next,
             Progress::Error(message, used) => {
                 let _ = ctx.stdout.flush();
-                let at = machine.line + text[..used.saturating_sub(1).min(text.len())].iter().filter(|c| **c == b'\n').count() + 1;
+                let at = machine.line
+                    + text[..used.saturating_sub(1).min(text.len())]
+                        .iter()
+                        .filter(|c| **c == b'\n')
+                        .count()
+                    + 1;
                 let line = [source, format!(" {at}: {message}\n").as_bytes()].concat();
                 let _ = ctx.stderr.write_all(&line);
                 machine.line += text[..used].iter().filter(|c| **c == b'\n').count();

@@ -170,7 +170,11 @@ impl Parser<'_> {
     }
 
     fn error<T>(&self) -> Result<T> {
-        if self.token == Token::End && !self.end { Err(Fail::More) } else { Err(Fail::Syntax("syntax error".to_string())) }
+        if self.token == Token::End && !self.end {
+            Err(Fail::More)
+        } else {
+            Err(Fail::Syntax("syntax error".to_string()))
+        }
     }
 
     fn expect(&mut self, op: &str) -> Result<()> {
@@ -186,7 +190,11 @@ impl Parser<'_> {
 
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(Fail::Syntax("nested too deeply".to_string())) } else { Ok(()) }
+        if self.depth > MAX_DEPTH {
+            Err(Fail::Syntax("nested too deeply".to_string()))
+        } else {
+            Ok(())
+        }
     }
 
     /// Statements up to the end of the line.
@@ -329,7 +337,8 @@ impl Parser<'_> {
                 if self.is(";") {
                     self.advance()?;
                     if !self.word("else") {
-                        (self.at, self.start, self.token) = std::mem::replace(&mut ahead, (0, 0, Token::End));
+                        (self.at, self.start, self.token) =
+                            std::mem::replace(&mut ahead, (0, 0, Token::End));
                     }
                 }
                 let mut otherwise = None;
@@ -559,7 +568,9 @@ impl Parser<'_> {
                 }
                 Ok(Expr::Get(Place::Name(name)))
             }
-            Token::Word(w @ ("scale" | "ibase" | "obase" | "last" | "length" | "sqrt" | "read")) => {
+            Token::Word(
+                w @ ("scale" | "ibase" | "obase" | "last" | "length" | "sqrt" | "read"),
+            ) => {
                 self.advance()?;
                 if matches!(w, "length" | "sqrt" | "read") || w == "scale" && self.is("(") {
                     self.expect("(")?;

@@ -166,7 +166,9 @@ impl Machine {
             }
             Statement::Halt => return Ok(Flow::Halt),
             Statement::Limits => {
-                let text = format!("BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = {MAX_INDEX}\nBC_SCALE_MAX    = {MAX}\nBC_STRING_MAX   = 2147483647\n");
+                let text = format!(
+                    "BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = {MAX_INDEX}\nBC_SCALE_MAX    = {MAX}\nBC_STRING_MAX   = 2147483647\n"
+                );
                 self.print_text(ctx, text.as_bytes())?;
             }
         }
@@ -328,7 +330,11 @@ impl Machine {
                     Some(d) => (true, d),
                     None => (false, text),
                 };
-                let good = !digits.is_empty() && digits.iter().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || *c == b'.') && digits.iter().filter(|c| **c == b'.').count() <= 1;
+                let good = !digits.is_empty()
+                    && digits
+                        .iter()
+                        .all(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || *c == b'.')
+                    && digits.iter().filter(|c| **c == b'.').count() <= 1;
                 let v = if good { Decimal::parse(digits, self.ibase) } else { Decimal::zero() };
                 if negative { v.negate() } else { v }
             }
@@ -347,7 +353,11 @@ impl Machine {
                 if b.has_fraction() {
                     warn(ctx, "non-zero scale in exponent");
                 }
-                a.power(b, self.scale).ok_or(if a.is_zero() { "Divide by zero" } else { "exponent too large in raise" })?
+                a.power(b, self.scale).ok_or(if a.is_zero() {
+                    "Divide by zero"
+                } else {
+                    "exponent too large in raise"
+                })?
             }
         })
     }
@@ -373,7 +383,11 @@ impl Machine {
                 (false, Arg::Value(e)) => Value::Number(self.eval(ctx, e)?),
                 (true, Arg::Array(n)) => {
                     let array = self.array(n);
-                    if p.reference { Value::Array(array) } else { Value::Array(Rc::new(RefCell::new(array.borrow().clone()))) }
+                    if p.reference {
+                        Value::Array(array)
+                    } else {
+                        Value::Array(Rc::new(RefCell::new(array.borrow().clone())))
+                    }
                 }
                 // An array's bare name is taken for it.
                 (true, Arg::Value(Expr::Get(Place::Name(n)))) => Value::Array(self.array(n)),
@@ -382,7 +396,11 @@ impl Machine {
         }
         let mut saved: Vec<(Parameter, Option<Decimal>, Option<Array>)> = Vec::new();
         let mut keep = |m: &mut Machine, p: &Parameter| {
-            let old = if p.array { (None, m.arrays.remove(&p.name)) } else { (m.variables.remove(&p.name), None) };
+            let old = if p.array {
+                (None, m.arrays.remove(&p.name))
+            } else {
+                (m.variables.remove(&p.name), None)
+            };
             saved.push((p.clone(), old.0, old.1));
         };
         for p in &f.parameters {
@@ -471,7 +489,8 @@ impl Machine {
 
 fn warn(ctx: &mut Ctx<'_>, text: &str) {
     let _ = ctx.stdout.flush();
-    let _ = ctx.stderr.write_all(format!("Runtime warning (func=(main), adr=0): {text}\n").as_bytes());
+    let _ =
+        ctx.stderr.write_all(format!("Runtime warning (func=(main), adr=0): {text}\n").as_bytes());
 }
 
 /// Escapes of `print`.

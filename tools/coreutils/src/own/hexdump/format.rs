@@ -124,14 +124,21 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
             continue;
         }
         let flags = body[at..].iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
-        let spec = printf::parse(&[&body[at..at + flags], b"s"].concat()).map(|d| d.spec).unwrap_or_default();
+        let spec = printf::parse(&[&body[at..at + flags], b"s"].concat())
+            .map(|d| d.spec)
+            .unwrap_or_default();
         at += flags;
-        let unknown = |c: &[u8]| format!("bad conversion character %{}", String::from_utf8_lossy(c));
+        let unknown =
+            |c: &[u8]| format!("bad conversion character %{}", String::from_utf8_lossy(c));
         let letter = *body.get(at).ok_or_else(|| unknown(b""))?;
         at += 1;
         let mut want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
             let n = size.unwrap_or(default);
-            if allowed.contains(&n) { Ok(n) } else { Err(format!("bad byte count for conversion character {}", char::from(letter))) }
+            if allowed.contains(&n) {
+                Ok(n)
+            } else {
+                Err(format!("bad byte count for conversion character {}", char::from(letter)))
+            }
         };
         let integers = [1, 2, 4, 8];
         let (what, bytes) = match letter {
@@ -151,9 +158,19 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
                     b'c' => (What::Char, want(1, &[1])?),
                     b'u' => (What::Named, want(1, &[1])?),
                     b'a' | b'A' => {
-                        let radix = *body.get(at).filter(|r| b"dox".contains(r)).ok_or_else(|| unknown(&[b'_', kind]))?;
+                        let radix = *body
+                            .get(at)
+                            .filter(|r| b"dox".contains(r))
+                            .ok_or_else(|| unknown(&[b'_', kind]))?;
                         at += 1;
-                        (if kind == b'a' { What::Address(radix) } else { What::EndAddress(radix) }, 0)
+                        (
+                            if kind == b'a' {
+                                What::Address(radix)
+                            } else {
+                                What::EndAddress(radix)
+                            },
+                            0,
+                        )
                     }
                     other => return Err(unknown(&[b'_', other])),
                 }
@@ -163,7 +180,11 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
         if !text.is_empty() {
             out.push(Part::Text(std::mem::take(&mut text)));
         }
-        let spec = Spec { width: spec.width.min(4096), precision: spec.precision.map(|p| p.min(4096)), ..spec };
+        let spec = Spec {
+            width: spec.width.min(4096),
+            precision: spec.precision.map(|p| p.min(4096)),
+            ..spec
+        };
         out.push(Part::Convert { what, spec, size: bytes });
     }
     if !text.is_empty() {

@@ -54,7 +54,11 @@ fn letter_formats(letter: char) -> &'static [&'static [u8]] {
     match letter {
         'b' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
         'c' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\""],
-        'C' => &[b"\"%08.8_Ax\n\"", b"\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \" \"  |\"", b"16/1 \"%_p\" \"|\\n\""],
+        'C' => &[
+            b"\"%08.8_Ax\n\"",
+            b"\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \" \"  |\"",
+            b"16/1 \"%_p\" \"|\\n\"",
+        ],
         'd' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\""],
         'o' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \" %06o \" \"\\n\""],
         'x' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\""],
@@ -71,12 +75,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for (id, value) in &p.options {
         match id {
-            'b' | 'c' | 'C' | 'd' | 'o' | 'x' | 'X' => texts.extend(letter_formats(*id).iter().map(|f| f.to_vec())),
+            'b' | 'c' | 'C' | 'd' | 'o' | 'x' | 'X' => {
+                texts.extend(letter_formats(*id).iter().map(|f| f.to_vec()))
+            }
             'e' => texts.extend(value.clone()),
             'f' => {
                 let name = value.as_deref().unwrap_or_default();
                 match std::fs::read(ctx.path(name)) {
-                    Ok(t) => texts.extend(t.split(|c| *c == b'\n').filter(|l| !l.trim_ascii().is_empty() && !l.starts_with(b"#")).map(<[u8]>::to_vec)),
+                    Ok(t) => texts.extend(
+                        t.split(|c| *c == b'\n')
+                            .filter(|l| !l.trim_ascii().is_empty() && !l.starts_with(b"#"))
+                            .map(<[u8]>::to_vec),
+                    ),
                     Err(e) => {
                         input::file_error(ctx, name, &e);
                         return Exit::FAILURE;
@@ -106,7 +116,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             match count(text) {
                 Some(n) => *slot = n,
                 None => {
-                    let what: &[u8] = if id == 'n' { b"failed to parse length: " } else { b"failed to parse offset: " };
+                    let what: &[u8] = if id == 'n' {
+                        b"failed to parse length: "
+                    } else {
+                        b"failed to parse offset: "
+                    };
                     ctx.error_bytes(&[what, &quote::always(text), b": Invalid argument"]);
                     return Exit::FAILURE;
                 }
@@ -121,7 +135,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let most = length.saturating_add(skip);
     for f in files {
         let left = most.saturating_sub(data.len() as u64);
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, f).and_then(|r| r.take(left).read_to_end(&mut data));
+        let read = input::open(&mut ctx.stdin, &ctx.cwd, f)
+            .and_then(|r| r.take(left).read_to_end(&mut data));
         match read {
             Ok(_) => opened += 1,
             Err(e) => {
@@ -206,7 +221,9 @@ impl Dump<'_> {
     }
 
     fn line(&self, f: &Format, start: usize, chunk: &[u8], block: usize, out: &mut Vec<u8>) {
-        if f.units.iter().any(|u| u.parts.iter().any(|p| matches!(p, Part::Convert { what: What::EndAddress(_), .. }))) {
+        if f.units.iter().any(|u| {
+            u.parts.iter().any(|p| matches!(p, Part::Convert { what: What::EndAddress(_), .. }))
+        }) {
             return;
         }
         let mut at = 0;
@@ -225,7 +242,8 @@ impl Dump<'_> {
                     match part {
                         Part::Text(t) => {
                             // White space after the last of several conversions is left out.
-                            let t: &[u8] = if trailing && unit.size() > 0 { t.trim_ascii_end() } else { t };
+                            let t: &[u8] =
+                                if trailing && unit.size() > 0 { t.trim_ascii_end() } else { t };
                             out.extend_from_slice(t);
                         }
                         Part::Convert { what, spec, size } => {
@@ -236,12 +254,18 @@ impl Dump<'_> {
                                 }
                                 continue;
                             }
-                            let mut bytes: Vec<u8> = chunk.get(at.min(chunk.len())..(at + size).min(chunk.len())).unwrap_or_default().to_vec();
+                            let mut bytes: Vec<u8> = chunk
+                                .get(at.min(chunk.len())..(at + size).min(chunk.len()))
+                                .unwrap_or_default()
+                                .to_vec();
                             at += size;
                             if bytes.is_empty() {
                                 // `|` columns end with the data.
                                 if !matches!(what, What::Printable) {
-                                    out.resize(out.len() + spec.width.max(width_of(what, spec)), b' ');
+                                    out.resize(
+                                        out.len() + spec.width.max(width_of(what, spec)),
+                                        b' ',
+                                    );
                                 }
                                 continue;
                             }
@@ -294,8 +318,9 @@ fn convert(out: &mut Vec<u8>, what: &What, spec: &printf::Spec, bytes: &[u8]) {
         }
         What::Char | What::Named => {
             const NAMES: [&str; 33] = [
-                "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "lf", "vt", "ff", "cr", "so", "si", "dle",
-                "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb", "can", "em", "sub", "esc", "fs", "gs", "rs", "us", "sp",
+                "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "lf", "vt",
+                "ff", "cr", "so", "si", "dle", "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb",
+                "can", "em", "sub", "esc", "fs", "gs", "rs", "us", "sp",
             ];
             let b = bytes[0];
             let text = match (b, matches!(what, What::Named)) {
