@@ -514,11 +514,11 @@ impl Parser<'_> {
             }
             _ => {
                 let e = self.primary()?;
-                if let Token::Op(o @ ("++" | "--")) = self.token {
-                    if let Expr::Get(place) = e {
-                        self.advance()?;
-                        return Ok(Expr::After(o == "++", place));
-                    }
+                if let Token::Op(o @ ("++" | "--")) = self.token
+                    && let Expr::Get(place) = e
+                {
+                    self.advance()?;
+                    return Ok(Expr::After(o == "++", place));
                 }
                 Ok(e)
             }

@@ -139,10 +139,10 @@ impl Machine {
                     self.eval(ctx, e)?;
                 }
                 loop {
-                    if let Some(e) = c {
-                        if self.eval(ctx, e)?.is_zero() {
-                            break;
-                        }
+                    if let Some(e) = c
+                        && self.eval(ctx, e)?.is_zero()
+                    {
+                        break;
                     }
                     match self.statement(ctx, body)? {
                         Flow::Break => break,

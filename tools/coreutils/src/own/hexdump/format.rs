@@ -132,7 +132,7 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
             |c: &[u8]| format!("bad conversion character %{}", String::from_utf8_lossy(c));
         let letter = *body.get(at).ok_or_else(|| unknown(b""))?;
         at += 1;
-        let mut want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
+        let want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
             let n = size.unwrap_or(default);
             if allowed.contains(&n) {
                 Ok(n)

@@ -248,9 +248,8 @@ impl Dump<'_> {
                         }
                         Part::Convert { what, spec, size } => {
                             if *size == 0 {
-                                match what {
-                                    What::Address(radix) => address(out, spec, *radix, start + at),
-                                    _ => {}
+                                if let What::Address(radix) = what {
+                                    address(out, spec, *radix, start + at)
                                 }
                                 continue;
                             }
