@@ -46,7 +46,15 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     } else if let Some(text) = explain(outcome.limit_hit, &limits) {
         eprintln!("runner: {text}");
     }
-    std::process::exit(outcome.exit_code.into())
+    end(outcome.exit_code.into())
+}
+
+/// Ends the process at once. Guest threads may still be on their way out: running exit handlers and
+/// unmapping code under them could end in a fault instead of the status.
+fn end(status: i32) -> ! {
+    use std::io::Write;
+    let _ = std::io::stdout().flush();
+    signal_hook::low_level::exit(status)
 }
 
 /// What to tell about a limit that ended the command. A limit that the command was
@@ -90,7 +98,7 @@ fn watch_signals(interrupt: Interrupt) -> Result<(), Failure> {
         if let Some(sig) = signals.forever().next() {
             interrupt.interrupt();
             std::thread::sleep(if sig == SIGINT { GRACE } else { Duration::from_millis(20) });
-            std::process::exit(128 + sig);
+            end(128 + sig);
         }
     });
     Ok(())
