@@ -2,8 +2,8 @@
 //!
 //! Steps: guest target, CPython, `box.wasm`, root file system, `image.webc`, preview 1
 //! flavours, `runner`, AOT artifacts, checksums. Each is skipped when nothing it depends on
-//! changed: cargo and the Python recipe know their own inputs, the image is keyed by the
-//! digests of its parts.
+//! changed: the programs and CPython are kept by the content of their sources, the image is
+//! keyed by the digests of its parts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -12,10 +12,20 @@ use anyhow::{Context, Result, bail};
 use wasibox_image::{ImageSpec, License};
 
 use crate::env::{self, sha256};
+use crate::kept::{self, Program};
+use crate::key::Key;
 use crate::progress::Steps;
 use crate::{flavour, python, rootfs};
 
 const GUEST: &str = "wasm32-wasip1";
+
+/// The guest's multicall module.
+pub const BOX: Program =
+    Program { package: "box", profile: "guest", target: Some(GUEST), file: "box.wasm" };
+
+/// The host's command line.
+pub const RUNNER: Program =
+    Program { package: "wasibox-cli", profile: "release", target: None, file: "runner" };
 
 /// Files of `dist/` in the order of SHA256SUMS.
 const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
@@ -38,12 +48,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end("python.wasm and its library");
 
     steps.begin("box.wasm: shell and tools");
-    let box_wasm = build_box()?;
-    steps.end(&format!("{:.1} MB", box_wasm.len() as f64 / 1e6));
+    let built = kept::build(&BOX)?;
+    let box_wasm = built.bytes;
+    steps.end(&format!("{:.1} MB{}", box_wasm.len() as f64 / 1e6, before(built.kept)));
 
     steps.begin("runner: Wasmer and the command line (the first build takes a while)");
-    build_runner(&dist)?;
-    steps.end("dist/runner");
+    let kept = build_runner(&dist)?;
+    steps.end(&format!("dist/runner{}", before(kept)));
 
     steps.begin("image.webc");
     let python_wasm = env::read(&py.wasm)?;
@@ -111,47 +122,26 @@ fn ensure_target() -> Result<&'static str> {
     Ok("added")
 }
 
-/// Builds the guest's multicall module; its bytes.
-fn build_box() -> Result<Vec<u8>> {
-    let mut cargo = env::cached_cargo()?;
-    cargo.args(["build", "--locked", "--profile", "guest", "--target", GUEST, "-p", "box"]);
-    env::run(&mut cargo)?;
-    env::read(&env::cache()?.join("target").join(GUEST).join("guest/box.wasm"))
-}
-
-fn build_runner(dist: &Path) -> Result<()> {
-    let mut cargo = env::cached_cargo()?;
-    cargo.args(["build", "--locked", "--release", "-p", "wasibox-cli"]);
-    env::run(&mut cargo)?;
-    let built = env::cache()?.join("target/release/runner");
+/// Puts the runner into `dist/`; whether it was built before.
+fn build_runner(dist: &Path) -> Result<bool> {
+    let built = kept::build(&RUNNER)?;
     let target = dist.join("runner");
-    let (new, old) = (env::read(&built)?, std::fs::read(&target).unwrap_or_default());
-    if new != old {
+    if std::fs::read(&target).unwrap_or_default() != built.bytes {
         // A new file, not a rewrite: the old one may be running.
-        let part = dist.join("runner.part");
-        std::fs::copy(&built, &part).with_context(|| built.display().to_string())?;
-        std::fs::rename(&part, &target)?;
+        env::write(&target, &built.bytes)?;
+        std::fs::set_permissions(&target, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     }
-    Ok(())
+    Ok(built.kept)
 }
 
 /// What the image depends on, as one digest.
 fn image_key(box_wasm: &[u8], python: &str) -> Result<String> {
-    let mut text = format!("{}\n{python}\n{}\n", sha256(box_wasm), env!("CARGO_PKG_VERSION"));
-    let mut files =
-        vec![env::root().join("tools/box/rootfs"), env::root().join("runner/image/src")];
-    files.push(env::root().join("xtask/src"));
-    while let Some(path) = files.pop() {
-        if path.is_dir() {
-            let mut inside: Vec<PathBuf> =
-                std::fs::read_dir(&path)?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
-            inside.sort();
-            files.extend(inside);
-        } else {
-            text.push_str(&format!("{} {}\n", path.display(), sha256(&env::read(&path)?)));
-        }
-    }
-    Ok(sha256(text.as_bytes()))
+    let mut key = Key::new("image");
+    key.text(&sha256(box_wasm));
+    key.text(python);
+    key.text(env!("CARGO_PKG_VERSION"));
+    key.tree(&env::root(), &["tools/box/rootfs", "runner/image/src", "xtask/src"])?;
+    Ok(key.finish())
 }
 
 fn spec(
@@ -214,6 +204,10 @@ fn applet_names(dist: &Path, box_wasm: &[u8]) -> Result<Vec<String>> {
         bail!("box --list printed no applets");
     }
     Ok(names)
+}
+
+fn before(kept: bool) -> &'static str {
+    if kept { ", built before" } else { "" }
 }
 
 fn size(path: &Path) -> Result<String> {

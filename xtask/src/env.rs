@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 /// The checkout's root.
@@ -22,6 +23,40 @@ pub fn cache() -> Result<PathBuf> {
     let dir = base.join("wasibox");
     std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
     Ok(dir)
+}
+
+/// The workspace's crates, as `cargo metadata` lists them.
+pub fn crates() -> Result<Vec<Package>> {
+    let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+    let metadata: Metadata = serde_json::from_str(&text).context("cargo metadata")?;
+    Ok(metadata.packages)
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+/// One crate of the workspace.
+#[derive(Deserialize)]
+pub struct Package {
+    pub name: String,
+    pub manifest_path: PathBuf,
+    pub dependencies: Vec<Dependency>,
+}
+
+impl Package {
+    /// The crate's folder.
+    pub fn dir(&self) -> &Path {
+        self.manifest_path.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+/// A dependency of a crate; `kind` is absent for ordinary ones, else `dev` or `build`.
+#[derive(Deserialize)]
+pub struct Dependency {
+    pub name: String,
+    pub kind: Option<String>,
 }
 
 /// The finished files.
@@ -74,7 +109,7 @@ fn display(cmd: &Command) -> String {
 
 /// SHA-256 in hexadecimal.
 pub fn sha256(data: &[u8]) -> String {
-    Sha256::digest(data).iter().map(|b| format!("{b:02x}")).collect()
+    crate::key::hex(&Sha256::digest(data))
 }
 
 /// Reads a file, naming it in the error.

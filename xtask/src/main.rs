@@ -7,6 +7,8 @@ mod deny;
 mod dist;
 mod env;
 mod flavour;
+mod kept;
+mod key;
 mod progress;
 mod python;
 mod rootfs;

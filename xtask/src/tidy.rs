@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
-use serde::Deserialize;
+use anyhow::Result;
 
-use crate::env;
+use crate::env::{self, Package};
 
 /// Allowed arrows between workspace crates, as in ARCHITECTURE.md. A crate that is not listed here fails.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -60,39 +59,19 @@ const UNSAFE: &[&str] = &["tools/sys", "runner/sandbox"];
 /// Longest source file that passes without a remark, in lines.
 const LONG: usize = 700;
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    manifest_path: PathBuf,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    kind: Option<String>,
-}
-
 /// Prints every breach; fails if there is one.
 pub fn run() -> Result<ExitCode> {
-    let text = env::output(env::cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
-    let metadata: Metadata = serde_json::from_str(&text).context("cargo metadata")?;
-    let mut breaches = arrows(&metadata.packages);
-    for package in &metadata.packages {
-        let dir = package.manifest_path.parent().unwrap_or(Path::new("/"));
-        sources(dir, &mut breaches)?;
+    let crates = env::crates()?;
+    let mut breaches = arrows(&crates);
+    for package in &crates {
+        sources(package.dir(), &mut breaches)?;
     }
     applets(&mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }
     if breaches.is_empty() {
-        eprintln!("tidy: {} crates, all rules hold", metadata.packages.len());
+        eprintln!("tidy: {} crates, all rules hold", crates.len());
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)

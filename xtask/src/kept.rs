@@ -1,0 +1,180 @@
+//! Programs that cargo builds from crates of this workspace, kept by the content of their sources.
+//!
+//! Cargo knows its own inputs by path and time, so that a fresh checkout builds the workspace's
+//! crates again though the same sources were built before; linking `box.wasm` alone takes a minute
+//! or more. Here a finished program lies in the cache folder, named by a hash of all that went
+//! into it, beside its own SHA-256, without which it is not used.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::env::{self, Package};
+use crate::key::{Key, sorted};
+
+/// How many results of one program are kept; the least recently used go.
+const GENERATIONS: usize = 6;
+
+/// A program to build.
+pub struct Program {
+    /// Its crate.
+    pub package: &'static str,
+    /// Cargo's profile.
+    pub profile: &'static str,
+    /// The target triple; this machine's if absent.
+    pub target: Option<&'static str>,
+    /// The file that cargo makes.
+    pub file: &'static str,
+}
+
+/// A built program.
+pub struct Built {
+    pub bytes: Vec<u8>,
+    /// Whether it was built before.
+    pub kept: bool,
+}
+
+/// The program, from the cache or from cargo.
+///
+/// # Errors
+/// A build that fails; a cache folder that cannot be read or written. A damaged entry is built again.
+pub fn build(program: &Program) -> Result<Built> {
+    let shelf = env::cache()?.join("built").join(program.package);
+    let dir = shelf.join(key(program)?);
+    if let Some(bytes) = kept(&dir, program.file) {
+        // The folder's time orders the shelf.
+        env::write(&dir.join("used"), b"")?;
+        return Ok(Built { bytes, kept: true });
+    }
+    let mut cargo = env::cached_cargo()?;
+    cargo.args(["build", "--locked", "--profile", program.profile, "-p", program.package]);
+    if let Some(target) = program.target {
+        cargo.args(["--target", target]);
+    }
+    env::run(&mut cargo)?;
+    let made =
+        env::cache()?.join("target").join(program.target.unwrap_or("")).join(program.profile);
+    let bytes = env::read(&made.join(program.file))?;
+    std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    env::write(&dir.join(program.file), &bytes)?;
+    env::write(&dir.join("sha256"), env::sha256(&bytes).as_bytes())?;
+    prune(&shelf)?;
+    Ok(Built { bytes, kept: false })
+}
+
+/// The entry's program, if it is what its sum says.
+fn kept(dir: &Path, file: &str) -> Option<Vec<u8>> {
+    let sum = std::fs::read_to_string(dir.join("sha256")).ok()?;
+    let bytes = std::fs::read(dir.join(file)).ok()?;
+    if sum == env::sha256(&bytes) {
+        return Some(bytes);
+    }
+    eprintln!("      {}: damaged, built again", dir.display());
+    None
+}
+
+/// Everything that goes into a program: the compiler, its settings, the versions of foreign
+/// crates, and the workspace crates it is made of.
+fn key(program: &Program) -> Result<String> {
+    let root = env::root();
+    let mut key = Key::new(program.package);
+    key.text(program.profile);
+    key.text(program.target.unwrap_or("host"));
+    let mut rustc = std::process::Command::new("rustc");
+    key.text(&env::output(rustc.arg("-vV").current_dir(&root))?);
+    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        key.text(&std::env::var(name).unwrap_or_default());
+    }
+    key.tree(&root, &["Cargo.toml", "Cargo.lock", ".cargo/config.toml"])?;
+    let crates = env::crates()?;
+    for name in closure(&crates, program.package) {
+        let package = crates.iter().find(|p| p.name == name).context("a crate of the closure")?;
+        key.text(&name);
+        let parts = sorted(package.dir())?;
+        // Nothing that is linked lies in `tests`.
+        let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|p| *p != "tests").collect();
+        key.tree(package.dir(), &parts)?;
+    }
+    Ok(key.finish())
+}
+
+/// The workspace crates that `package` is made of, itself among them.
+fn closure(crates: &[Package], package: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    let mut next = vec![package];
+    while let Some(name) = next.pop() {
+        let Some(found) = crates.iter().find(|p| p.name == name) else { continue };
+        if all.insert(name.to_string()) {
+            let linked = found.dependencies.iter().filter(|d| d.kind.as_deref() != Some("dev"));
+            next.extend(linked.map(|d| d.name.as_str()));
+        }
+    }
+    all
+}
+
+/// Removes all but the newest entries.
+fn prune(shelf: &Path) -> Result<()> {
+    let mut entries: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
+    for name in sorted(shelf)? {
+        let dir = shelf.join(name);
+        entries.push((std::fs::metadata(&dir)?.modified()?, dir));
+    }
+    entries.sort();
+    for (_, dir) in entries.iter().rev().skip(GENERATIONS) {
+        std::fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, uses: &[(&str, Option<&str>)]) -> Package {
+        Package {
+            name: name.to_string(),
+            manifest_path: PathBuf::from("/w").join(name).join("Cargo.toml"),
+            dependencies: uses
+                .iter()
+                .map(|(name, kind)| env::Dependency {
+                    name: name.to_string(),
+                    kind: kind.map(str::to_string),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn closure_follows_linked_crates_only() {
+        let crates = [
+            package("box", &[("sh", None), ("toml", None), ("harness", Some("dev"))]),
+            package("sh", &[("text", None), ("gen", Some("build"))]),
+            package("text", &[]),
+            package("gen", &[]),
+            package("harness", &[]),
+        ];
+        let names: Vec<String> = closure(&crates, "box").into_iter().collect();
+        assert_eq!(names, ["box", "gen", "sh", "text"]);
+    }
+
+    #[test]
+    fn an_entry_counts_only_with_its_sum() {
+        let dir = std::env::temp_dir().join(format!("wasibox-kept-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("p"), b"program").unwrap();
+        assert!(kept(&dir, "p").is_none());
+        std::fs::write(dir.join("sha256"), env::sha256(b"program")).unwrap();
+        assert_eq!(kept(&dir, "p").as_deref(), Some(&b"program"[..]));
+        std::fs::write(dir.join("p"), b"prograM").unwrap();
+        assert!(kept(&dir, "p").is_none());
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn each_program_has_its_own_key() {
+        let here = key(&crate::dist::BOX).unwrap();
+        assert_eq!(here, key(&crate::dist::BOX).unwrap());
+        assert_ne!(here, key(&crate::dist::RUNNER).unwrap());
+    }
+}
