@@ -1,5 +1,15 @@
 //! Measurements against peers, always as ratios within one run: machines are noisy, so the
 //! commands take turns and medians are compared.
+//!
+//! | benchmark | what |
+//! |---|---|
+//! | `startup` | one command as a whole process |
+//! | `session` | processes within one session |
+//! | `shell` | the shell's constructs against bash and dash, without start-up |
+//! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
+
+mod curves;
+mod shell;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -16,7 +26,12 @@ type Bench = (&'static str, fn() -> Result<()>);
 
 /// `cargo xtask bench [NAME...]`: all benchmarks, or those named.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let all: &[Bench] = &[("startup", startup), ("session", session)];
+    let all: &[Bench] = &[
+        ("startup", startup),
+        ("session", session),
+        ("shell", shell::run),
+        ("curves", curves::run),
+    ];
     for name in args {
         if !all.iter().any(|(n, _)| n == name) {
             let names: Vec<&str> = all.iter().map(|(n, _)| *n).collect();
@@ -39,6 +54,12 @@ struct Subject {
     argv: Vec<String>,
 }
 
+/// Sorts the values; the middle one.
+fn median(t: &mut [f64]) -> f64 {
+    t.sort_by(f64::total_cmp);
+    t.get(t.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 /// Runs the subjects in turn and prints medians in milliseconds, with ratios to the first.
 fn compare(subjects: &[Subject]) -> Result<()> {
     let mut times = vec![Vec::with_capacity(RUNS); subjects.len()];
@@ -58,10 +79,6 @@ fn compare(subjects: &[Subject]) -> Result<()> {
             }
         }
     }
-    let median = |t: &mut Vec<f64>| {
-        t.sort_by(f64::total_cmp);
-        t[t.len() / 2]
-    };
     println!("| command | median ms | min | max | ours / it |");
     println!("|---|---|---|---|---|");
     let ours = median(&mut times[0]);

@@ -1,0 +1,2 @@
+# String append.
+for ((i=0;i<N;i++)); do s+=word; done

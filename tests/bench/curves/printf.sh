@@ -1,0 +1,3 @@
+# printf with N arguments.
+set -- $(seq $N)
+printf '%s\n' "$@" > out

@@ -1,0 +1,3 @@
+# `while read` from a file.
+seq $N > lines
+while read -r x; do :; done < lines

@@ -1,0 +1,4 @@
+# A script of N lines, read and run.
+# max: 100000
+{ for ((i=0;i<N;i++)); do echo "x=$i"; done; } > script
+. ./script

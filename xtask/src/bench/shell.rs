@@ -1,0 +1,166 @@
+//! The shell's constructs, ours in WebAssembly through `runner exec` against native bash and dash.
+//!
+//! The scripts are `tests/bench/shell/*.sh`: comments, a set-up, the line `#-- measured`, what is
+//! measured. Each round runs every shell twice, with the whole script and with the set-up
+//! alone; the difference of the medians is what the measured part takes. All shells
+//! must print the same.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::{exec, median, words};
+use crate::env;
+
+const MARK: &str = "#-- measured\n";
+/// Rounds of each script: at least and at most.
+const ROUNDS: (usize, usize) = (3, 15);
+/// No further round of a script begins after this time.
+const ENOUGH: Duration = Duration::from_secs(12);
+
+struct Script {
+    name: String,
+    title: String,
+    setup: String,
+    whole: String,
+    /// Shells that lack the construct.
+    not: Vec<String>,
+}
+
+impl Script {
+    fn parse(name: &str, text: &str) -> Result<Script> {
+        let (setup, _) = text.split_once(MARK).context("no line '#-- measured'")?;
+        let comment = |prefix: &str| text.lines().find_map(|l| l.strip_prefix(prefix));
+        let not = comment("# not: ").unwrap_or_default();
+        Ok(Script {
+            name: name.to_string(),
+            title: comment("# ").unwrap_or_default().to_string(),
+            setup: setup.to_string(),
+            whole: text.to_string(),
+            not: not.split_whitespace().map(str::to_string).collect(),
+        })
+    }
+}
+
+/// Every script of a folder below `tests/bench`, by name.
+pub fn scripts(folder: &str) -> Result<Vec<(String, String)>> {
+    let dir = env::root().join("tests/bench").join(folder);
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        out.push((name, String::from_utf8(env::read(&path)?).context("not UTF-8")?));
+    }
+    out.sort();
+    Ok(out)
+}
+
+/// A shell, and the times of the script and of its set-up.
+struct Subject {
+    name: &'static str,
+    argv: Vec<String>,
+    whole: Vec<f64>,
+    setup: Vec<f64>,
+}
+
+impl Subject {
+    fn work(&mut self) -> f64 {
+        median(&mut self.whole) - median(&mut self.setup)
+    }
+}
+
+/// Where native shells run: a folder that is made anew for each run.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn renew(&self) -> Result<()> {
+        let _ = std::fs::remove_dir_all(&self.0);
+        std::fs::create_dir_all(&self.0).with_context(|| self.0.display().to_string())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a script; milliseconds and what it printed.
+fn once(argv: &[String], script: &str, scratch: &Scratch) -> Result<(f64, Vec<u8>)> {
+    scratch.renew()?;
+    let (program, args) = argv.split_first().context("empty command")?;
+    let mut cmd = Command::new(program);
+    cmd.args(args).arg(script).current_dir(&scratch.0).stdin(Stdio::null());
+    let start = Instant::now();
+    let out = cmd.output().with_context(|| format!("cannot start {program}"))?;
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    if !out.status.success() || !out.stderr.is_empty() {
+        bail!("{argv:?}: {}: {}", out.status, String::from_utf8_lossy(&out.stderr));
+    }
+    Ok((took, out.stdout))
+}
+
+/// `cargo xtask bench shell`.
+pub fn run() -> Result<()> {
+    let scratch = Scratch(std::env::temp_dir().join(format!("bench-shell-{}", std::process::id())));
+    println!("Milliseconds without start-up and set-up; medians of alternating runs.\n");
+    println!("| script | ours | bash | dash | ours / bash | ours / dash |");
+    println!("|---|---|---|---|---|---|");
+    let mut ratios = Vec::new();
+    for (name, text) in scripts("shell")? {
+        let script = Script::parse(&name, &text).with_context(|| name.clone())?;
+        let times = measure(&script, &scratch).with_context(|| script.title.clone())?;
+        let [ours, bash, dash] = times;
+        let show = |t: Option<f64>| t.map_or("-".into(), |t| format!("{t:.2}"));
+        println!(
+            "| {} | {} | {} | {} | {} | {} |",
+            script.name,
+            show(ours),
+            show(bash),
+            show(dash),
+            show(ours.zip(bash).map(|(o, b)| o / b)),
+            show(ours.zip(dash).map(|(o, d)| o / d)),
+        );
+        ratios.extend(ours.zip(bash).map(|(o, b)| o / b));
+    }
+    let mean = (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let worst = ratios.iter().copied().fold(0.0, f64::max);
+    println!("\nGeometric mean of ours / bash: {mean:.2}; the largest: {worst:.2}");
+    Ok(())
+}
+
+fn measure(script: &Script, scratch: &Scratch) -> Result<[Option<f64>; 3]> {
+    let all = [
+        ("ours", exec(&["bash", "-c"])),
+        ("bash", words(&["bash", "-c"])),
+        ("dash", words(&["dash", "-c"])),
+    ];
+    let mut subjects: Vec<Subject> = all
+        .into_iter()
+        .filter(|(name, _)| !script.not.iter().any(|n| n == name))
+        .map(|(name, argv)| Subject { name, argv, whole: Vec::new(), setup: Vec::new() })
+        .collect();
+    let mut expected: Option<Vec<u8>> = None;
+    let start = Instant::now();
+    for round in 0..=ROUNDS.1 {
+        if round > ROUNDS.0 && start.elapsed() > ENOUGH {
+            break;
+        }
+        for s in &mut subjects {
+            let (setup, _) = once(&s.argv, &script.setup, scratch)?;
+            let (whole, printed) = once(&s.argv, &script.whole, scratch)?;
+            if expected.get_or_insert_with(|| printed.clone()) != &printed {
+                bail!("{} prints {:?}", s.name, String::from_utf8_lossy(&printed));
+            }
+            // The first round warms up.
+            if round > 0 {
+                s.setup.push(setup);
+                s.whole.push(whole);
+            }
+        }
+    }
+    let mut work = |name: &str| subjects.iter_mut().find(|s| s.name == name).map(Subject::work);
+    Ok([work("ours"), work("bash"), work("dash")])
+}
