@@ -26,7 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sh-syntax", &["box-text"]),
     ("sh-expand", &["sh-syntax", "box-text"]),
     ("sh-exec", &["sh-syntax", "sh-expand", "box-applet", "box-sys", "box-text"]),
-    ("sh-cli", &["sh-exec", "sh-syntax", "box-applet", "box-sys"]),
+    ("sh-analyze", &["sh-syntax"]),
+    ("sh-cli", &["sh-exec", "sh-analyze", "sh-syntax", "box-applet", "box-sys"]),
     (
         "box",
         &[

@@ -3,12 +3,14 @@
 //! | file | what |
 //! |---|---|
 //! | `options` | the command line |
+//! | `analyze` | `--analyze` |
 //! | `start` | from an applet's surroundings to a running shell |
 //!
 //! A spawned shell that continues the work of another one is recognised by its first
 //! argument ([`sh_exec::STATE_OPTION`]) and gets everything from the state sent along.
 #![forbid(unsafe_code)]
 
+mod analyze;
 mod options;
 mod start;
 

@@ -29,6 +29,8 @@ pub struct Invocation {
     pub version: bool,
     pub rcfile: Option<Vec<u8>>,
     pub norc: bool,
+    /// Tell what the script may do instead of running it.
+    pub analyze: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
         version: false,
         rcfile: None,
         norc: false,
+        analyze: false,
     };
     let mut i = 0;
     let mut command = false;
@@ -146,6 +149,7 @@ fn long_option(inv: &mut Invocation, arg: &[u8], next: Option<&Vec<u8>>) -> Resu
         b"--verbose" => inv.set.push((SetOpt::Verbose, true)),
         b"--help" => inv.help = true,
         b"--version" => inv.version = true,
+        b"--analyze" => inv.analyze = true,
         b"--rcfile" | b"--init-file" => {
             let Some(file) = next else {
                 let message = [arg, b": option requires an argument"].concat();

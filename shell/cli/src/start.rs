@@ -77,6 +77,19 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         }
         None => {}
     }
+    if inv.analyze {
+        let text = match &inv.source {
+            Source::Command(text) => Ok(text.clone()),
+            Source::File(file) => read_script(&mut shell, file),
+            Source::Stdin => {
+                shell.read_stdin().map_err(|e| complain(&mut shell, b"stdin", &strerror(&e), 126))
+            }
+        };
+        return match text {
+            Ok(text) => crate::analyze::run(ctx, &inv, &text),
+            Err(status) => exit(status),
+        };
+    }
     let status = match &inv.source {
         Source::Command(text) => {
             bash_env(&mut shell, &inv);
@@ -99,13 +112,14 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     exit(status)
 }
 
-/// A script file: read whole, then run command by command.
-fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
-    let complain = |shell: &mut Shell<'_>, text: &str, status: i32| {
-        let line = [b"bash: ", file, b": ", text.as_bytes(), b"\n"].concat();
-        shell.err(&line);
-        status
-    };
+fn complain(shell: &mut Shell<'_>, file: &[u8], text: &str, status: i32) -> i32 {
+    let line = [b"bash: ", file, b": ", text.as_bytes(), b"\n"].concat();
+    shell.err(&line);
+    status
+}
+
+/// The text of a script file, or the status after a message.
+fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
     let given = shell.path(file);
     let found = if given.is_file() || file.contains(&b'/') {
         given
@@ -127,8 +141,7 @@ fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
         Ok(t) => t,
         Err(e) => {
             let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-            let text = strerror(&e);
-            return complain(shell, &text, status);
+            return Err(complain(shell, file, &strerror(&e), status));
         }
     };
     // bash's test: a NUL in the first line.
@@ -136,8 +149,17 @@ fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
     if head.get(..80.min(head.len())).unwrap_or_default().contains(&0) {
         let line = [file, b": ", file, b": cannot execute binary file\n"].concat();
         shell.err(&line);
-        return 126;
+        return Err(126);
     }
+    Ok(text)
+}
+
+/// A script file: read whole, then run command by command.
+fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
+    let text = match read_script(shell, file) {
+        Ok(t) => t,
+        Err(status) => return status,
+    };
     shell.enter_script(file);
     shell.run_main(Text { text: &text, line: 1, name: None })
 }
@@ -269,6 +291,7 @@ Run shell commands from COMMAND, SCRIPT or standard input, as GNU bash 5.2 does.
   -O NAME          as `shopt -s'; +O as `shopt -u'
       --posix      POSIX mode (always on when called as `sh')
       --norc --noprofile --rcfile FILE   start-up files of an interactive shell
+      --analyze    run nothing; print what the script may do as JSON (see docs/analyze.md)
       --help       display this help and exit
       --version    output version information and exit
 

@@ -273,6 +273,13 @@ impl Shell<'_> {
         Some(desc.read_to_end(&mut out).map(|()| out))
     }
 
+    /// Everything on standard input, up to the limit of what may be captured.
+    pub fn read_stdin(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.read_until(0, None, usize::MAX, &mut out)?;
+        Ok(out)
+    }
+
     /// Runs a start-up file if it is there (`BASH_ENV`); its name undergoes parameter,
     /// command and arithmetic expansion.
     pub fn source_quietly(&mut self, name: &[u8]) {

@@ -1,0 +1,204 @@
+//! Builtins that take code or set variables.
+
+use std::rc::Rc;
+
+use crate::command::{Line, show};
+use crate::options::{Spec, split};
+use crate::report::{Resolve, Text};
+use crate::walk::Walk;
+
+const fn ordered(short: &'static str) -> Spec {
+    Spec { short, long: &[], ordered: true }
+}
+
+fn is_name(text: &[u8]) -> bool {
+    text.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_')
+        && text.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
+}
+
+/// The name in `name`, `name[...]`, `name=...`, `name+=...`, also before text that is not static.
+fn target(text: &Text) -> Text {
+    let end = text.text.iter().position(|c| matches!(c, b'[' | b'=' | b'+'));
+    let name = text.text.get(..end.unwrap_or(text.text.len())).unwrap_or_default();
+    if is_name(name) { Text::fixed(name) } else { text.clone() }
+}
+
+impl Walk<'_> {
+    /// Handles a builtin's own line; `false` if it is none of those known here.
+    pub fn builtin(&mut self, l: &Line<'_>) -> bool {
+        let by = show(l.name);
+        match l.name {
+            b"eval" => self.eval(l),
+            b"trap" => self.trap(l),
+            b"." | b"source" => {
+                if let Some(file) = split(l.args, ordered("")).operands.first() {
+                    self.runs_file(file, l.name, l.line);
+                }
+            }
+            b"alias" => self.alias(l),
+            b"unalias" => {
+                let aliases = Rc::make_mut(&mut self.aliases);
+                for a in l.args {
+                    if a.text == b"-a" {
+                        aliases.clear();
+                    }
+                    aliases.remove(&a.text);
+                }
+            }
+            b"shopt" => {
+                let on = l.args.iter().any(|a| a.text == b"-s");
+                let off = l.args.iter().any(|a| a.text == b"-u");
+                for a in l.args.iter().filter(|_| on || off) {
+                    match a.text.as_slice() {
+                        b"extglob" => self.extglob = on,
+                        b"expand_aliases" => self.expand_aliases = on,
+                        b"posix" => self.posix = on,
+                        _ => {}
+                    }
+                }
+            }
+            b"set" => {
+                for pair in l.args.windows(2) {
+                    if pair[1].text == b"posix" && matches!(pair[0].text.as_slice(), b"-o" | b"+o")
+                    {
+                        self.posix = pair[0].text == b"-o";
+                    }
+                }
+            }
+            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => {
+                let s = split(l.args, Spec::default());
+                if s.any(&["f", "F", "p"]) {
+                    return true;
+                }
+                for o in &s.operands {
+                    let name = target(o);
+                    // Assignments among the words were noted when the words were read.
+                    if name == *o || !is_name(&name.text) {
+                        self.variable(name, &by, None, l.line);
+                    }
+                }
+            }
+            b"read" => {
+                let s = split(l.args, ordered("adinNptu"));
+                let mut names: Vec<Text> = s.values(&["a"]).cloned().collect();
+                names.extend(s.operands);
+                if names.is_empty() {
+                    names.push(Text::fixed("REPLY"));
+                }
+                for n in names {
+                    self.variable(target(&n), &by, None, l.line);
+                }
+            }
+            b"mapfile" | b"readarray" => {
+                let s = split(l.args, ordered("dnOsuCc"));
+                for callback in s.values(&["C"]) {
+                    self.code(format!("{by} -C"), callback, l.line);
+                }
+                let name = s.operands.first().cloned().unwrap_or_else(|| Text::fixed("MAPFILE"));
+                self.variable(target(&name), &by, None, l.line);
+            }
+            b"printf" => {
+                for v in split(l.args, ordered("v")).values(&["v"]) {
+                    self.variable(target(v), &by, None, l.line);
+                }
+            }
+            b"wait" => {
+                for v in split(l.args, ordered("p")).values(&["p"]) {
+                    self.variable(target(v), &by, None, l.line);
+                }
+            }
+            b"getopts" => {
+                if let Some(n) = split(l.args, ordered("")).operands.get(1) {
+                    self.variable(target(n), &by, None, l.line);
+                }
+            }
+            b"let" => {
+                for a in l.args {
+                    match sh_syntax::parse::parse_arith(&a.text, &Default::default()) {
+                        Ok(e) if !a.dynamic => self.arith(&e, l.line),
+                        _ => self.unknown("arithmetic", &a.text, l.line),
+                    }
+                }
+            }
+            b"hash" => {
+                if !split(l.args, ordered("p")).operands.is_empty()
+                    && l.args.iter().any(|a| a.text == b"-p")
+                {
+                    self.unknown("command location", &l.args[0].text, l.line);
+                }
+            }
+            b"enable" if l.args.iter().any(|a| a.text == b"-f") => {
+                self.unknown("loaded builtin", l.name, l.line);
+            }
+            b"fc" if !l.args.iter().any(|a| a.text.starts_with(b"-l")) => {
+                self.unknown("history", l.name, l.line);
+            }
+            b"command" => {
+                let s = split(l.args, ordered(""));
+                if !s.any(&["v", "V"]) {
+                    let operands = s.operands;
+                    self.within("command", |w| {
+                        w.run(&operands, l.line, Resolve::NoFunction, l.stdin, l.more);
+                    });
+                }
+            }
+            b"builtin" => {
+                let operands = split(l.args, ordered("")).operands;
+                self.within("builtin", |w| {
+                    w.run(&operands, l.line, Resolve::Builtin, l.stdin, l.more);
+                });
+            }
+            b"exec" => {
+                let operands = split(l.args, ordered("a")).operands;
+                self.within("exec", |w| {
+                    w.run(&operands, l.line, Resolve::Program, l.stdin, l.more);
+                });
+            }
+            b"jobs" if l.args.iter().any(|a| a.text == b"-x") => {
+                let operands = l.args.get(1..).unwrap_or_default();
+                self.within("jobs -x", |w| w.run(operands, l.line, Resolve::Any, l.stdin, l.more));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn eval(&mut self, l: &Line<'_>) {
+        let words: Vec<&[u8]> = l.args.iter().map(|a| a.text.as_slice()).collect();
+        let words = words.strip_prefix(&[&b"--"[..]]).unwrap_or(&words);
+        let text = words.join(&b' ');
+        if l.more || l.args.iter().any(|a| a.known().is_none()) {
+            self.unknown("eval", &text, l.line);
+        } else {
+            self.nested("eval", &text, l.line);
+        }
+    }
+
+    fn trap(&mut self, l: &Line<'_>) {
+        let s = split(l.args, ordered(""));
+        if s.any(&["l", "p"]) {
+            return;
+        }
+        let [action, conditions @ ..] = s.operands.as_slice() else { return };
+        let number = action.text.iter().all(u8::is_ascii_digit);
+        if conditions.is_empty() || action.text == b"-" || number && !action.dynamic {
+            return;
+        }
+        let names: Vec<String> = conditions.iter().map(|c| show(&c.text)).collect();
+        let label = format!("trap {}", names.join(" "));
+        self.code(label, action, l.line);
+    }
+
+    fn alias(&mut self, l: &Line<'_>) {
+        for a in l.args {
+            let Some(at) = a.text.iter().position(|c| *c == b'=') else { continue };
+            let (name, value) = (a.text.get(..at), a.text.get(at + 1..));
+            let (Some(name), Some(value)) = (name, value) else { continue };
+            if a.dynamic {
+                self.unknown("alias", &a.text, l.line);
+            } else {
+                Rc::make_mut(&mut self.aliases).insert(name.to_vec(), Rc::from(value));
+            }
+        }
+    }
+}

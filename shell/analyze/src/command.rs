@@ -1,0 +1,201 @@
+//! A command line: its record, and what else it runs.
+
+use sh_syntax::ast::{CommandWord, SimpleCommand};
+
+use crate::report::{Command, Kind, Resolve, Text};
+use crate::walk::{Stdin, Walk};
+
+/// A command line as a builtin or wrapper sees it.
+pub(crate) struct Line<'l> {
+    pub name: &'l [u8],
+    pub args: &'l [Text],
+    pub line: u32,
+    /// Known standard input.
+    pub stdin: Option<&'l Text>,
+    /// Further arguments come from elsewhere.
+    pub more: bool,
+}
+
+/// Programs that run a text in a language that is not looked into, with the option that gives it.
+const LANGUAGES: &[(&[u8], &[&str])] = &[
+    (b"bun", &["e", "eval"]),
+    (b"deno", &["eval"]),
+    (b"lua", &["e"]),
+    (b"node", &["e", "p", "eval", "print"]),
+    (b"perl", &["e", "E", "n", "p", "ne", "pe", "pi"]),
+    (b"php", &["r"]),
+    (b"python", &["c", "m"]),
+    (b"python3", &["c", "m"]),
+    (b"qjs", &["e"]),
+    (b"ruby", &["e"]),
+];
+
+pub(crate) const SHELLS: &[&[u8]] =
+    &[b"bash", b"sh", b"dash", b"ash", b"ksh", b"mksh", b"zsh", b"rbash", b"yash"];
+
+pub(crate) fn base(name: &[u8]) -> &[u8] {
+    name.rsplit(|c| *c == b'/').next().unwrap_or(name)
+}
+
+pub(crate) fn show(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+impl Walk<'_> {
+    pub fn simple(&mut self, s: &SimpleCommand, line: u32, stdin: Stdin) {
+        let by = if s.words.is_empty() { "assignment" } else { "environment" };
+        for a in &s.assignments {
+            self.assignment(a, by);
+        }
+        let declares = match s.words.first() {
+            Some(CommandWord::Word(w)) => show(w.as_literal().unwrap_or_default()),
+            _ => String::new(),
+        };
+        let words: Vec<Text> =
+            s.words.iter().map(|w| self.command_word(w, &declares, line)).collect();
+        self.run(&words, line, Resolve::Any, stdin.as_ref(), false);
+    }
+
+    /// Notes a command and looks at what it runs.
+    pub fn run(
+        &mut self,
+        words: &[Text],
+        line: u32,
+        resolve: Resolve,
+        stdin: Option<&Text>,
+        more: bool,
+    ) {
+        let Some((name, args)) = words.split_first() else { return };
+        self.report.commands.push(Command {
+            name: name.clone(),
+            kind: Kind::Unknown,
+            args: args.to_vec(),
+            more_args: more,
+            line,
+            context: self.context.clone(),
+            resolve,
+        });
+        let Some(known) = name.known() else {
+            self.unknown("command name", &name.text, line);
+            return;
+        };
+        let l = Line { name: known, args, line, stdin, more };
+        if resolve != Resolve::Program && self.builtin(&l) {
+            return;
+        }
+        if self.wrapper(&l) {
+            return;
+        }
+        let program = base(known);
+        if SHELLS.contains(&program) {
+            self.shell(&l);
+        } else if let Some((_, options)) = LANGUAGES.iter().find(|(n, _)| *n == program) {
+            self.language(&l, options);
+        } else if matches!(program, b"ssh" | b"su" | b"parallel" | b"docker" | b"podman" | b"make")
+        {
+            self.unknown("program", known, line);
+        } else if matches!(program, b"awk" | b"gawk" | b"mawk" | b"nawk") {
+            self.awk(&l);
+        } else if program == b"sed" {
+            crate::sed::command(self, &l);
+        }
+    }
+
+    /// `bash -c text`, `bash file`, `bash < text`.
+    fn shell(&mut self, l: &Line<'_>) {
+        let (mut i, mut command, mut stdin) = (0, false, false);
+        while let Some(arg) = l.args.get(i) {
+            let text = arg.text.as_slice();
+            if arg.known().is_none() || !matches!(text.first(), Some(b'-' | b'+')) || text == b"-" {
+                break;
+            }
+            i += 1;
+            if text == b"--" {
+                break;
+            }
+            if matches!(text, b"--rcfile" | b"--init-file" | b"--budget") {
+                i += 1;
+                continue;
+            }
+            if matches!(text, b"--analyze" | b"--version" | b"--help") {
+                // Nothing will run.
+                return;
+            }
+            if text.starts_with(b"--") {
+                continue;
+            }
+            command |= text.contains(&b'c');
+            stdin |= text.contains(&b's');
+            if text.ends_with(b"o") || text.ends_with(b"O") {
+                i += 1;
+            }
+        }
+        let label = show(base(l.name));
+        let operand = l.args.get(i).filter(|_| !stdin || command);
+        match operand {
+            Some(text) if command => self.code(format!("{label} -c"), text, l.line),
+            Some(file) => {
+                self.runs_file(file, l.name, l.line);
+            }
+            None => match l.stdin {
+                Some(text) => self.code(format!("{label} <<"), text, l.line),
+                None => self.unknown("standard input as script", l.name, l.line),
+            },
+        }
+        if command && operand.is_none() && l.more {
+            self.unknown("code", l.name, l.line);
+        }
+    }
+
+    /// A text of shell code given as a word.
+    pub fn code(&mut self, context: String, text: &Text, line: u32) {
+        match text.dynamic {
+            false => self.nested(context, &text.text, line),
+            true => self.unknown("code", &text.text, line),
+        }
+    }
+
+    fn language(&mut self, l: &Line<'_>, options: &[&str]) {
+        for (i, arg) in l.args.iter().enumerate() {
+            let text = arg.text.as_slice();
+            let option = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-"));
+            match option {
+                Some(o) if !o.is_empty() => {
+                    let name = show(o);
+                    if options.contains(&name.as_str()) {
+                        let code = l.args.get(i + 1).map_or(&b""[..], |t| &t.text);
+                        return self.unknown("program text", code, l.line);
+                    }
+                    if matches!(o, b"V" | b"version" | b"h" | b"help") {
+                        return;
+                    }
+                }
+                _ if text != b"-" => return self.runs_file(arg, l.name, l.line),
+                _ => break,
+            }
+        }
+        self.unknown("standard input as script", l.name, l.line);
+    }
+
+    /// Awk programs may run commands and write files.
+    fn awk(&mut self, l: &Line<'_>) {
+        let spec = crate::files::spec(b"awk");
+        let split = crate::options::split(l.args, spec);
+        let files: Vec<&Text> = split.values(&["f", "file"]).collect();
+        if !files.is_empty() {
+            for f in files {
+                self.runs_file(f, l.name, l.line);
+            }
+            return;
+        }
+        let Some(program) = split.operands.first() else { return };
+        let has = |t: &[u8]| program.text.windows(t.len()).any(|w| w == t);
+        // A comparison `a > b` is taken for a redirection, too: a false alarm is the lesser evil.
+        let acts = has(b"system")
+            || has(b"|") && has(b"getline")
+            || has(b"print") && (has(b">") || has(b"|"));
+        if program.dynamic || acts || has(b"getline") || has(b"@load") || has(b"@include") {
+            self.unknown("program text", &program.text, l.line);
+        }
+    }
+}

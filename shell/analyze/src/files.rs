@@ -1,0 +1,376 @@
+//! Files that well-known tools read, write and delete: from the table of their options and
+//! the roles of their operands. A tool that is not in the table has no files listed.
+
+use crate::command::base;
+use crate::options::{Spec, Split, split};
+use crate::report::{Access, Command, FileUse, Text};
+
+use Access::{Delete, Read, Write};
+
+/// What a tool does to its operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Nothing,
+    Each(Access),
+    /// The first operand is no file, unless one of these options is given.
+    AfterFirst(&'static [&'static str], Access),
+    /// All but the last are read, the last is written.
+    Copy,
+    /// All but the last are deleted, the last is written.
+    Move,
+    /// The last is written (created); the others are names only.
+    Link,
+    /// First read, second written.
+    Filter,
+    /// Read, replaced by another file; only read with one of these options.
+    Replace(&'static [&'static str]),
+    Sed,
+    Tar,
+    Dd,
+    Zip,
+}
+
+struct Tool {
+    names: &'static [&'static str],
+    short: &'static str,
+    long: &'static [&'static str],
+    role: Role,
+    /// Options whose value is a file.
+    files: &'static [(&'static str, Access)],
+}
+
+const fn t(names: &'static [&'static str], short: &'static str, role: Role) -> Tool {
+    Tool { names, short, long: &[], role, files: &[] }
+}
+
+const TOOLS: &[Tool] = &[
+    t(
+        &[
+            "b2sum",
+            "base32",
+            "base64",
+            "basenc",
+            "cat",
+            "cksum",
+            "cmp",
+            "comm",
+            "expand",
+            "file",
+            "fmt",
+            "fold",
+            "head",
+            "hexdump",
+            "join",
+            "less",
+            "ls",
+            "md5sum",
+            "more",
+            "nl",
+            "od",
+            "paste",
+            "pr",
+            "readlink",
+            "realpath",
+            "rev",
+            "sha1sum",
+            "sha224sum",
+            "sha256sum",
+            "sha384sum",
+            "sha512sum",
+            "stat",
+            "strings",
+            "sum",
+            "tac",
+            "tail",
+            "unexpand",
+            "wc",
+            "xxd",
+            "zcat",
+            "bzcat",
+            "xzcat",
+            "zstdcat",
+            "diff",
+            "du",
+            "cut",
+            "tree",
+        ],
+        "",
+        Role::Each(Read),
+    ),
+    t(&["rm", "rmdir", "unlink", "shred"], "ns", Role::Each(Delete)),
+    Tool {
+        names: &["touch"],
+        short: "dtr",
+        long: &["date", "reference"],
+        role: Role::Each(Write),
+        files: &[("r", Read), ("reference", Read)],
+    },
+    t(&["tee", "mkfifo", "sync"], "", Role::Each(Write)),
+    t(&["mkdir"], "m", Role::Each(Write)),
+    t(&["truncate"], "sr", Role::Each(Write)),
+    t(&["chmod", "chown", "chgrp"], "", Role::AfterFirst(&["reference"], Write)),
+    Tool {
+        names: &["cp", "install"],
+        short: "tSmog",
+        long: &["target-directory", "suffix", "mode", "owner", "group"],
+        role: Role::Copy,
+        files: &[("t", Write), ("target-directory", Write)],
+    },
+    Tool {
+        names: &["mv"],
+        short: "tS",
+        long: &["target-directory", "suffix"],
+        role: Role::Move,
+        files: &[("t", Write), ("target-directory", Write)],
+    },
+    Tool {
+        names: &["ln"],
+        short: "tS",
+        long: &["target-directory", "suffix"],
+        role: Role::Link,
+        files: &[("t", Write), ("target-directory", Write)],
+    },
+    t(&["uniq"], "fsw", Role::Filter),
+    Tool {
+        names: &["sort"],
+        short: "ktoST",
+        long: &["key", "field-separator", "output", "buffer-size", "temporary-directory"],
+        role: Role::Each(Read),
+        files: &[("o", Write), ("output", Write), ("files0-from", Read)],
+    },
+    Tool {
+        names: &["grep", "egrep", "fgrep", "zgrep", "rg"],
+        short: "efmABCdD",
+        long: &["regexp", "file", "max-count", "include", "exclude", "exclude-dir"],
+        role: Role::AfterFirst(&["e", "f", "regexp", "file"], Read),
+        files: &[("f", Read), ("file", Read)],
+    },
+    Tool {
+        names: &["awk", "gawk", "mawk", "nawk"],
+        short: "Ffvei",
+        long: &["field-separator", "file", "assign"],
+        role: Role::AfterFirst(&["f", "file", "e"], Read),
+        files: &[],
+    },
+    Tool {
+        names: &["sed"],
+        short: "efl",
+        long: &["expression", "file", "line-length"],
+        role: Role::Sed,
+        files: &[],
+    },
+    Tool {
+        names: &["jq"],
+        short: "fL",
+        long: &["from-file"],
+        role: Role::AfterFirst(&["f", "from-file"], Read),
+        files: &[("f", Read), ("from-file", Read), ("slurpfile", Read), ("rawfile", Read)],
+    },
+    Tool {
+        names: &["patch"],
+        short: "pidoBDFgVY",
+        long: &["input", "output", "directory", "strip"],
+        role: Role::Each(Write),
+        files: &[("i", Read), ("input", Read), ("o", Write), ("output", Write)],
+    },
+    t(
+        &["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"],
+        "S",
+        Role::Replace(&["c", "stdout", "to-stdout", "l", "t", "list", "test"]),
+    ),
+    Tool {
+        names: &["tar"],
+        short: "fCTXbKNVgHILF",
+        long: &["file", "directory", "files-from", "exclude-from", "exclude", "transform"],
+        role: Role::Tar,
+        files: &[("T", Read), ("files-from", Read), ("X", Read), ("exclude-from", Read)],
+    },
+    t(&["dd"], "", Role::Dd),
+    t(&["zip"], "xi", Role::Zip),
+    t(&["unzip"], "dx", Role::Each(Read)),
+    t(&["split", "csplit"], "abClnt", Role::Nothing),
+    Tool {
+        names: &["curl"],
+        short: "oTXHduAbceFmw",
+        long: &["output", "upload-file", "request", "header", "data", "user"],
+        role: Role::Nothing,
+        files: &[("o", Write), ("output", Write), ("T", Read), ("upload-file", Read)],
+    },
+    Tool {
+        names: &["wget"],
+        short: "OoPU",
+        long: &["output-document", "output-file"],
+        role: Role::Nothing,
+        files: &[("O", Write), ("output-document", Write), ("o", Write), ("output-file", Write)],
+    },
+    t(&["mktemp"], "p", Role::Nothing),
+];
+
+/// Options with a value of tools that read files (the big group shares one list of names).
+const READERS: &[(&str, &str)] = &[
+    ("head", "nc"),
+    ("tail", "ncs"),
+    ("cut", "bcdf"),
+    ("fold", "w"),
+    ("fmt", "wp"),
+    ("nl", "bdfhilnsvw"),
+    ("od", "AjNStw"),
+    ("join", "12aeijotv"),
+    ("paste", "d"),
+    ("pr", "DehilnNoSswW"),
+    ("ls", "ITw"),
+    ("diff", "CUFIWx"),
+    ("du", "dBtX"),
+    ("stat", "cf"),
+    ("tac", "s"),
+    ("base64", "w"),
+    ("xxd", "clos"),
+    ("strings", "nte"),
+    ("expand", "t"),
+    ("unexpand", "t"),
+    ("cmp", "in"),
+    ("hexdump", "efns"),
+    ("tree", "LPIo"),
+    ("wc", ""),
+    ("comm", ""),
+];
+
+fn find(name: &[u8]) -> Option<&'static Tool> {
+    TOOLS.iter().find(|t| t.names.iter().any(|n| n.as_bytes() == name))
+}
+
+/// The options of a tool.
+pub(crate) fn spec(name: &[u8]) -> Spec {
+    let reader = READERS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s);
+    match find(name) {
+        Some(t) => Spec { short: reader.unwrap_or(t.short), long: t.long, ordered: false },
+        None => Spec::default(),
+    }
+}
+
+/// Adds the files of a command.
+pub(crate) fn of_command(c: &Command, out: &mut Vec<FileUse>) {
+    let Some(name) = c.name.known() else { return };
+    let name = base(name);
+    let Some(tool) = find(name) else { return };
+    let mut s = split(&c.args, spec(name));
+    if c.more_args {
+        s.operands.push(Text { text: Vec::new(), dynamic: true, expands: false });
+    }
+    if s.any(&["help", "version"]) {
+        return;
+    }
+    let mut put = |path: &Text, access: Access| {
+        out.push(FileUse {
+            path: path.clone(),
+            access,
+            by: name.to_vec(),
+            line: c.line,
+            context: c.context.clone(),
+        });
+    };
+    for (option, access) in tool.files {
+        s.values(&[option]).for_each(|v| put(v, *access));
+    }
+    let operands = s.operands.as_slice();
+    match tool.role {
+        Role::Nothing => {}
+        Role::Each(a) => operands.iter().for_each(|o| put(o, a)),
+        Role::AfterFirst(unless, a) => {
+            let skip = usize::from(!s.any(unless));
+            operands.iter().skip(skip).for_each(|o| put(o, a));
+        }
+        Role::Copy | Role::Move | Role::Link => {
+            let access = match tool.role {
+                Role::Move => Some(Delete),
+                Role::Copy => Some(Read),
+                _ => None,
+            };
+            let sources = if s.any(&["t", "target-directory"]) {
+                operands
+            } else if name == b"install" && s.any(&["d", "directory"]) {
+                return operands.iter().for_each(|o| put(o, Write));
+            } else if let Some((last, rest)) = operands.split_last() {
+                // `ln target` makes the link in the current directory.
+                put(last, Write);
+                rest
+            } else {
+                operands
+            };
+            if let Some(a) = access {
+                sources.iter().for_each(|o| put(o, a));
+            }
+        }
+        Role::Filter => {
+            operands.iter().take(1).for_each(|o| put(o, Read));
+            operands.iter().skip(1).for_each(|o| put(o, Write));
+        }
+        Role::Replace(only_read) => {
+            let replaces = !s.any(only_read);
+            let keeps = s.any(&["k", "keep"]);
+            for o in operands {
+                put(o, Read);
+                if replaces {
+                    put(o, if keeps { Write } else { Delete });
+                }
+            }
+        }
+        Role::Sed => sed(&s, operands, put),
+        Role::Tar => tar(&c.args, &s, put),
+        Role::Dd => {
+            for o in operands {
+                for (key, access) in [(&b"if="[..], Read), (b"of=", Write)] {
+                    if o.starts_with(key) {
+                        put(&o.tail(3), access);
+                    }
+                }
+            }
+        }
+        Role::Zip => {
+            operands.iter().take(1).for_each(|o| put(o, Write));
+            operands.iter().skip(1).for_each(|o| put(o, Read));
+        }
+    }
+}
+
+fn sed(s: &Split, operands: &[Text], mut put: impl FnMut(&Text, Access)) {
+    let given = s.any(&["e", "f", "expression", "file"]);
+    // `-i.bak` is split into letters; its first one decides.
+    let in_place = s.any(&["i", "in-place"]);
+    for o in operands.iter().skip(usize::from(!given)) {
+        put(o, Read);
+        if in_place {
+            put(o, Write);
+        }
+    }
+    s.values(&["f", "file"]).for_each(|f| put(f, Read));
+}
+
+/// `tar` takes its first word's letters as options even without a dash.
+fn tar(args: &[Text], s: &Split, mut put: impl FnMut(&Text, Access)) {
+    let mut old = None;
+    if let Some(first) = args.first().filter(|a| !a.dynamic && !a.starts_with(b"-")) {
+        old = Some(first.text.clone());
+    }
+    let has = |short: &str, long: &str| {
+        let letter = short.as_bytes().first().copied().unwrap_or(0);
+        s.any(&[short, long]) || old.as_ref().is_some_and(|o| o.contains(&letter))
+    };
+    let create = has("c", "create");
+    let change = has("r", "append") || has("u", "update") || s.any(&["delete", "concatenate"]);
+    let extract = has("x", "extract") || s.has("get");
+    let mut operands = s.operands.iter().skip(usize::from(old.is_some()));
+    let mut archive = s.values(&["f", "file"]).next();
+    if archive.is_none() && old.as_ref().is_some_and(|o| o.contains(&b'f')) {
+        archive = operands.next();
+    }
+    if let Some(f) = archive {
+        put(f, if create || change { Write } else { Read });
+    }
+    if create || change {
+        operands.for_each(|o| put(o, Read));
+    } else if extract {
+        let here = Text { text: b".".to_vec(), ..Text::default() };
+        put(s.values(&["C", "directory"]).last().unwrap_or(&here), Write);
+    }
+}

@@ -1,0 +1,110 @@
+//! Options of a command line, split from its operands as `getopt_long(3)` does.
+
+use crate::report::Text;
+
+/// Which options take a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spec {
+    /// Letters of short options with a value, attached or in the next word.
+    pub short: &'static str,
+    /// Names of long options whose value may stand in the next word.
+    pub long: &'static [&'static str],
+    /// Options end at the first operand.
+    pub ordered: bool,
+}
+
+/// An option as found: `o` or `output`, and its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Opt {
+    pub name: String,
+    pub value: Option<Text>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Split {
+    pub options: Vec<Opt>,
+    pub operands: Vec<Text>,
+}
+
+impl Split {
+    pub fn has(&self, name: &str) -> bool {
+        self.options.iter().any(|o| o.name == name)
+    }
+
+    pub fn any(&self, names: &[&str]) -> bool {
+        names.iter().any(|n| self.has(n))
+    }
+
+    pub fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Text> {
+        self.options
+            .iter()
+            .filter(|o| names.contains(&o.name.as_str()))
+            .filter_map(|o| o.value.as_ref())
+    }
+}
+
+/// Splits the words after a command's name.
+pub(crate) fn split(args: &[Text], spec: Spec) -> Split {
+    let mut out = Split::default();
+    let mut i = 0;
+    while let Some(arg) = args.get(i) {
+        i += 1;
+        if arg.starts_with(b"--") {
+            if arg.text.len() == 2 {
+                break;
+            }
+            let body = arg.text.get(2..).unwrap_or_default();
+            let end = body.iter().position(|c| *c == b'=').unwrap_or(body.len());
+            let name = String::from_utf8_lossy(body.get(..end).unwrap_or_default()).into_owned();
+            let mut value = (end < body.len()).then(|| arg.tail(end + 3));
+            if value.is_none() && spec.long.contains(&name.as_str()) {
+                value = args.get(i).cloned();
+                i += 1;
+            }
+            out.options.push(Opt { name, value });
+            continue;
+        }
+        if arg.starts_with(b"-") && arg.text.len() > 1 {
+            for (at, c) in arg.text.iter().enumerate().skip(1) {
+                let name = (*c as char).to_string();
+                if !spec.short.as_bytes().contains(c) {
+                    out.options.push(Opt { name, value: None });
+                    continue;
+                }
+                let mut value = Some(arg.tail(at + 1)).filter(|v| !v.text.is_empty());
+                if value.is_none() {
+                    value = args.get(i).cloned();
+                    i += 1;
+                }
+                out.options.push(Opt { name, value });
+                break;
+            }
+            continue;
+        }
+        out.operands.push(arg.clone());
+        if spec.ordered {
+            break;
+        }
+    }
+    out.operands.extend(args.get(i..).unwrap_or_default().iter().cloned());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_and_values() {
+        let args: Vec<Text> = ["-rn", "-ofile", "x", "--output=y", "--key", "z", "--", "-q"]
+            .map(Text::fixed)
+            .to_vec();
+        let s = split(&args, Spec { short: "o", long: &["key"], ordered: false });
+        assert!(s.has("r") && s.has("n") && !s.has("q"));
+        let values = |n: &str| s.values(&[n]).map(|t| t.text.clone()).collect::<Vec<_>>();
+        assert_eq!(values("o"), [b"file".to_vec()]);
+        assert_eq!(values("output"), [b"y".to_vec()]);
+        assert_eq!(values("key"), [b"z".to_vec()]);
+        assert_eq!(s.operands, [Text::fixed("x"), Text::fixed("-q")]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The result of an analysis.
+
+/// A word of the script.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    /// The word's text after quote removal; its source spelling where `dynamic`.
+    pub text: Vec<u8>,
+    /// The text is known when the script runs only.
+    pub dynamic: bool,
+    /// Tilde, brace or pathname expansion will make other text of it.
+    pub expands: bool,
+}
+
+impl Text {
+    pub(crate) fn fixed(text: impl Into<Vec<u8>>) -> Text {
+        Text { text: text.into(), dynamic: false, expands: false }
+    }
+
+    /// The text, if it is all known.
+    pub fn known(&self) -> Option<&[u8]> {
+        (!self.dynamic && !self.expands).then_some(self.text.as_slice())
+    }
+
+    /// The part from `at` on.
+    pub(crate) fn tail(&self, at: usize) -> Text {
+        Text { text: self.text.get(at..).unwrap_or_default().to_vec(), ..*self }
+    }
+
+    pub(crate) fn starts_with(&self, prefix: &[u8]) -> bool {
+        self.text.starts_with(prefix)
+    }
+}
+
+/// Where something stands: constructs around it, outermost first, such as `function f`,
+/// `pipeline`, `substitution`, `trap EXIT`, `bash -c`.
+pub type Context = Vec<String>;
+
+/// What a command name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Builtin,
+    /// Defined in this script (the definition may come later or not at all at run time).
+    Function,
+    /// A program of the image.
+    Applet,
+    /// A name with a slash.
+    Path,
+    /// Nothing known by this name, or a name that is not static.
+    Unknown,
+}
+
+/// Who may answer to a command name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resolve {
+    /// Functions, builtins, programs.
+    Any,
+    /// `command name`
+    NoFunction,
+    /// `builtin name`
+    Builtin,
+    /// Programs only: run by `env`, `xargs` and the like.
+    Program,
+}
+
+/// A command that may run.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub name: Text,
+    pub kind: Kind,
+    pub args: Vec<Text>,
+    /// More arguments are added when it runs (`xargs`).
+    pub more_args: bool,
+    pub line: u32,
+    pub context: Context,
+    pub(crate) resolve: Resolve,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    Read,
+    /// Created, changed, or its metadata changed.
+    Write,
+    Delete,
+    /// Its content runs as code.
+    Execute,
+}
+
+/// A file that may be used; paths are as written, relative ones to the directory of that moment.
+#[derive(Clone, Debug)]
+pub struct FileUse {
+    pub path: Text,
+    pub access: Access,
+    /// `redirection` or the command's name.
+    pub by: Vec<u8>,
+    pub line: u32,
+    pub context: Context,
+}
+
+#[derive(Clone, Debug)]
+pub struct Redirection {
+    /// As written; the operator's default where none is.
+    pub fd: String,
+    pub op: &'static str,
+    /// File, descriptor number, here-string or here-document's delimiter.
+    pub target: Text,
+    pub line: u32,
+    pub context: Context,
+}
+
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: Vec<u8>,
+    pub line: u32,
+    pub context: Context,
+}
+
+/// A variable that may be set.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub name: Text,
+    /// `assignment`, `environment` (of one command), `for`, `arithmetic`, `expansion` or the
+    /// builtin that sets it.
+    pub by: String,
+    pub value: Option<Text>,
+    pub line: u32,
+    pub context: Context,
+}
+
+/// Something that may run or happen and could not be looked at.
+#[derive(Clone, Debug)]
+pub struct Unknown {
+    /// One of the kinds listed in `docs/analyze.md`.
+    pub what: &'static str,
+    pub text: Vec<u8>,
+    pub line: u32,
+    pub context: Context,
+}
+
+#[derive(Clone, Debug)]
+pub struct Error {
+    pub line: u32,
+    pub message: Vec<u8>,
+    pub context: Context,
+}
+
+/// Everything found, in source order.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub commands: Vec<Command>,
+    pub files: Vec<FileUse>,
+    pub redirections: Vec<Redirection>,
+    pub functions: Vec<Function>,
+    pub variables: Vec<Variable>,
+    pub unknowns: Vec<Unknown>,
+    pub errors: Vec<Error>,
+}
+
+impl Report {
+    /// Whether the lists are the whole truth: no syntax error, nothing unknown, and every file named.
+    pub fn is_complete(&self) -> bool {
+        self.errors.is_empty()
+            && self.unknowns.is_empty()
+            && self.files.iter().all(|f| !f.path.dynamic)
+    }
+}

@@ -1,0 +1,188 @@
+//! What a sed script names: files of `r R w W` and of the flag `w`, commands of `e` and of
+//! the flag `e` (GNU sed manual, chapters 3 and 6). A text that cannot be followed is an unknown.
+
+use crate::command::Line;
+use crate::options::split;
+use crate::report::{Access, Text};
+use crate::walk::Walk;
+
+/// Looks at the scripts of a `sed` command line.
+pub(crate) fn command(walk: &mut Walk<'_>, l: &Line<'_>) {
+    let s = split(l.args, crate::files::spec(b"sed"));
+    for f in s.values(&["f", "file"]) {
+        walk.runs_file(f, l.name, l.line);
+    }
+    let mut scripts: Vec<&Text> = s.values(&["e", "expression"]).collect();
+    if scripts.is_empty() && !s.any(&["f", "file"]) {
+        scripts.extend(s.operands.first());
+    }
+    for text in scripts {
+        let mut found = Vec::new();
+        if text.dynamic || scan(&text.text, &mut found).is_none() {
+            walk.unknown("program text", &text.text, l.line);
+            continue;
+        }
+        for f in found {
+            match f {
+                Found::File(path, access) => {
+                    walk.file(Text::fixed(path), access, l.name, l.line);
+                }
+                Found::Command(text) => walk.nested("sed e", &text, l.line),
+                // The pattern space runs as a command.
+                Found::PatternSpace => walk.unknown("program text", &text.text, l.line),
+            }
+        }
+    }
+}
+
+enum Found {
+    File(Vec<u8>, Access),
+    Command(Vec<u8>),
+    PatternSpace,
+}
+
+struct Scan<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Scan<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip(&mut self, these: impl Fn(u8) -> bool) {
+        while self.peek().is_some_and(&these) {
+            self.at += 1;
+        }
+    }
+
+    /// Up to the delimiter; a backslash hides it, and so does a bracket expression in a pattern.
+    fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<()> {
+        while let Some(c) = self.peek() {
+            self.at += 1;
+            match c {
+                b'\\' => self.at += 1,
+                b'[' if pattern && delimiter != b'[' => {
+                    let rest = self.text.get(self.at..)?;
+                    // `]` first is ordinary, also after `^`.
+                    let from = usize::from(rest.first() == Some(&b'^'));
+                    let end = rest.iter().skip(from + 1).position(|c| *c == b']');
+                    // Without an end it is an ordinary character of the pattern.
+                    if let Some(n) = end {
+                        self.at += from + 1 + n + 1;
+                    }
+                }
+                c if c == delimiter => return Some(()),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn rest_of_line(&mut self) -> Vec<u8> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let n = rest.iter().position(|c| *c == b'\n').unwrap_or(rest.len());
+        self.at += n;
+        rest.get(..n).unwrap_or_default().trim_ascii_start().to_vec()
+    }
+
+    fn address(&mut self) -> Option<()> {
+        match self.peek() {
+            Some(b'0'..=b'9' | b'$' | b'+' | b'~') => {
+                self.skip(|c| c.is_ascii_digit() || matches!(c, b'$' | b'~' | b'+'));
+            }
+            Some(b'/') => {
+                self.at += 1;
+                self.delimited(b'/', true)?;
+                self.skip(|c| matches!(c, b'I' | b'M'));
+            }
+            Some(b'\\') => {
+                let delimiter = *self.text.get(self.at + 1)?;
+                self.at += 2;
+                self.delimited(delimiter, true)?;
+                self.skip(|c| matches!(c, b'I' | b'M'));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+/// What follows `s/regex/replacement/`.
+fn flags(s: &mut Scan<'_>, out: &mut Vec<Found>) {
+    loop {
+        match s.peek() {
+            Some(b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') => s.at += 1,
+            Some(b'e') => {
+                s.at += 1;
+                out.push(Found::PatternSpace);
+            }
+            Some(b'w') => {
+                s.at += 1;
+                out.push(Found::File(s.rest_of_line(), Access::Write));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// `None` where the text is no script that this scanner understands.
+fn scan(text: &[u8], out: &mut Vec<Found>) -> Option<()> {
+    let mut s = Scan { text, at: 0 };
+    loop {
+        s.skip(|c| c.is_ascii_whitespace() || c == b';');
+        if s.peek().is_none() {
+            return Some(());
+        }
+        s.address()?;
+        s.skip(|c| c == b' ');
+        if s.peek() == Some(b',') {
+            s.at += 1;
+            s.skip(|c| c == b' ');
+            s.address()?;
+        }
+        s.skip(|c| matches!(c, b' ' | b'!'));
+        let Some(command) = s.peek() else { return Some(()) };
+        s.at += 1;
+        match command {
+            b'{' | b'}' | b'=' | b'd' | b'D' | b'g' | b'G' | b'h' | b'H' | b'n' | b'N' | b'p'
+            | b'P' | b'x' | b'F' | b'z' => {}
+            b'#' => drop(s.rest_of_line()),
+            b'a' | b'i' | b'c' => {
+                // Text goes on after a line that ends in a backslash.
+                loop {
+                    let line = s.rest_of_line();
+                    s.at += 1;
+                    if !line.ends_with(b"\\") || s.peek().is_none() {
+                        break;
+                    }
+                }
+            }
+            b':' | b'b' | b't' | b'T' | b'v' => {
+                s.skip(|c| c == b' ');
+                s.skip(|c| !c.is_ascii_whitespace() && !matches!(c, b';' | b'}'));
+            }
+            b'l' | b'L' | b'q' | b'Q' => s.skip(|c| c == b' ' || c.is_ascii_digit()),
+            b'r' | b'R' => out.push(Found::File(s.rest_of_line(), Access::Read)),
+            b'w' | b'W' => out.push(Found::File(s.rest_of_line(), Access::Write)),
+            b'e' => {
+                let text = s.rest_of_line();
+                out.push(match text.is_empty() {
+                    true => Found::PatternSpace,
+                    false => Found::Command(text),
+                });
+            }
+            b'y' | b's' => {
+                let delimiter = s.peek()?;
+                s.at += 1;
+                s.delimited(delimiter, command == b's')?;
+                s.delimited(delimiter, false)?;
+                if command == b's' {
+                    flags(&mut s, out);
+                }
+            }
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The tree: lists, compound commands, redirections.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use sh_syntax::ast::{
+    AndOr, Command, CommandKind, Cond, For, HereDoc, List, Pipeline, Redirect, RedirectFd,
+    RedirectOp, RedirectTarget,
+};
+use sh_syntax::error::ErrorKind;
+use sh_syntax::parse::{Aliases, ParseOptions, Parser};
+
+use crate::report::{
+    Access, Error, FileUse, Function, Kind, Redirection, Report, Resolve, Text, Unknown, Variable,
+};
+use crate::{MAX_TEXTS, Names, Options};
+
+pub(crate) struct Walk<'n> {
+    pub names: &'n dyn Names,
+    pub report: Report,
+    pub context: Vec<String>,
+    /// How the text is read, as static `shopt` and `alias` commands change it.
+    pub posix: bool,
+    pub extglob: bool,
+    pub expand_aliases: bool,
+    pub aliases: Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>,
+    texts: u32,
+}
+
+struct AliasView(Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>);
+
+impl Aliases for AliasView {
+    fn get(&self, name: &[u8]) -> Option<Rc<[u8]>> {
+        self.0.get(name).cloned()
+    }
+}
+
+/// What a redirection gives a command as standard input, where it is known text.
+pub(crate) type Stdin = Option<Text>;
+
+impl<'n> Walk<'n> {
+    pub fn new(options: Options, names: &'n dyn Names) -> Walk<'n> {
+        Walk {
+            names,
+            report: Report::default(),
+            context: Vec::new(),
+            posix: options.posix,
+            extglob: options.extglob,
+            expand_aliases: options.posix,
+            aliases: Rc::default(),
+            texts: 0,
+        }
+    }
+
+    /// A whole text, command by command as a shell reads it.
+    pub fn source(&mut self, text: &[u8], first_line: u32) {
+        let mut parser = Parser::new(text, ParseOptions { first_line, ..ParseOptions::default() });
+        loop {
+            let o = parser.options_mut();
+            o.posix = self.posix;
+            o.extglob = self.extglob;
+            o.expand_aliases = self.expand_aliases;
+            match parser.next_command(&AliasView(self.aliases.clone())) {
+                Ok(None) => return,
+                Ok(Some(list)) => self.list(&list),
+                Err(e) => {
+                    for (line, message) in e.lines() {
+                        let context = self.context.clone();
+                        self.report.errors.push(Error { line, message: message.to_vec(), context });
+                    }
+                    // Only after this error does a shell read on.
+                    if e.kind != ErrorKind::Array {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A text that runs within another one.
+    pub fn nested(&mut self, context: impl Into<String>, text: &[u8], line: u32) {
+        if self.texts >= MAX_TEXTS {
+            self.unknown("nesting", text, line);
+            return;
+        }
+        self.texts += 1;
+        self.within(context, |w| w.source(text, line));
+        self.texts -= 1;
+    }
+
+    pub fn within(&mut self, context: impl Into<String>, f: impl FnOnce(&mut Self)) {
+        self.context.push(context.into());
+        f(self);
+        self.context.pop();
+    }
+
+    pub fn unknown(&mut self, what: &'static str, text: &[u8], line: u32) {
+        let context = self.context.clone();
+        self.report.unknowns.push(Unknown { what, text: text.to_vec(), line, context });
+    }
+
+    pub fn file(&mut self, path: Text, access: Access, by: &[u8], line: u32) {
+        let context = self.context.clone();
+        self.report.files.push(FileUse { path, access, by: by.to_vec(), line, context });
+    }
+
+    pub fn variable(&mut self, name: Text, by: &str, value: Option<Text>, line: u32) {
+        let (by, context) = (by.to_string(), self.context.clone());
+        self.report.variables.push(Variable { name, by, value, line, context });
+    }
+
+    pub fn list(&mut self, list: &List) {
+        for item in &list.items {
+            if item.background {
+                self.within("background", |w| w.and_or(&item.and_or));
+            } else {
+                self.and_or(&item.and_or);
+            }
+        }
+    }
+
+    fn and_or(&mut self, a: &AndOr) {
+        self.pipeline(&a.first);
+        for (_, p) in &a.rest {
+            self.pipeline(p);
+        }
+    }
+
+    fn pipeline(&mut self, p: &Pipeline) {
+        if let [one] = p.stages.as_slice() {
+            return self.command(&one.command);
+        }
+        for stage in &p.stages {
+            self.within("pipeline", |w| w.command(&stage.command));
+        }
+    }
+
+    pub fn command(&mut self, c: &Command) {
+        let stdin = self.redirects(&c.redirects);
+        match &c.kind {
+            CommandKind::Simple(s) => self.simple(s, c.line, stdin),
+            CommandKind::Brace(l) => self.list(l),
+            CommandKind::Subshell(l) => self.within("subshell", |w| w.list(l)),
+            CommandKind::If(i) => {
+                for (condition, body) in &i.branches {
+                    self.list(condition);
+                    self.list(body);
+                }
+                if let Some(body) = &i.otherwise {
+                    self.list(body);
+                }
+            }
+            CommandKind::While(k) => self.within("loop", |w| {
+                w.list(&k.condition);
+                w.list(&k.body);
+            }),
+            CommandKind::For(f) => self.for_loop(f, "for", c.line),
+            CommandKind::Select(f) => self.for_loop(f, "select", c.line),
+            CommandKind::ArithFor(f) => {
+                for a in [&f.init, &f.condition, &f.step].into_iter().flatten() {
+                    self.arith(a, c.line);
+                }
+                self.within("loop", |w| w.list(&f.body));
+            }
+            CommandKind::Case(k) => {
+                self.word(&k.subject, c.line);
+                for arm in &k.arms {
+                    for p in &arm.patterns {
+                        self.word(p, c.line);
+                    }
+                    self.list(&arm.body);
+                }
+            }
+            CommandKind::Arith(a) => self.arith(a, c.line),
+            CommandKind::Cond(e) => self.cond(e, c.line),
+            CommandKind::Function(f) => {
+                let (name, context) = (f.name.to_vec(), self.context.clone());
+                self.report.functions.push(Function { name, line: c.line, context });
+                let label = format!("function {}", String::from_utf8_lossy(&f.name));
+                self.within(label, |w| w.command(&f.body));
+            }
+            CommandKind::Coproc(k) => {
+                let name = k.name.as_deref().unwrap_or(b"COPROC");
+                self.variable(Text::fixed(name), "coproc", None, c.line);
+                self.within("coproc", |w| w.command(&k.body));
+            }
+        }
+    }
+
+    fn for_loop(&mut self, f: &For, by: &str, line: u32) {
+        let words = f.words.iter().flatten();
+        let values: Vec<Text> = words.map(|w| self.word(w, line)).collect();
+        let value = match values.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        self.variable(Text::fixed(&*f.name), by, value, line);
+        self.within("loop", |w| w.list(&f.body));
+    }
+
+    fn cond(&mut self, e: &Cond, line: u32) {
+        let mut todo = vec![e];
+        while let Some(e) = todo.pop() {
+            match e {
+                Cond::Not(a) => todo.push(a),
+                Cond::And(a, b) | Cond::Or(a, b) => todo.extend([&**b, &**a]),
+                Cond::Word(w) | Cond::Unary(_, w) => drop(self.word(w, line)),
+                Cond::Binary(_, a, b) => {
+                    self.word(a, line);
+                    self.word(b, line);
+                }
+            }
+        }
+    }
+
+    /// The redirections of a command; what is known about its standard input.
+    fn redirects(&mut self, list: &[Redirect]) -> Stdin {
+        let mut stdin = None;
+        for r in list {
+            let text = match &r.target {
+                RedirectTarget::Word(w) => {
+                    let text = self.word(w, r.line);
+                    self.redirect(r, &text);
+                    (r.op == RedirectOp::HereString).then(|| Text {
+                        text: [text.text.as_slice(), b"\n"].concat(),
+                        // Only quote removal and tilde expansion would change it further.
+                        expands: false,
+                        ..text
+                    })
+                }
+                RedirectTarget::HereDoc(d) => Some(self.here_doc(r, d)),
+            };
+            if matches!(r.fd, RedirectFd::Default | RedirectFd::Number(0)) && text.is_some() {
+                stdin = text;
+            }
+        }
+        stdin
+    }
+
+    fn here_doc(&mut self, r: &Redirect, d: &HereDoc) -> Text {
+        let op = if d.strip_tabs { "<<-" } else { "<<" };
+        self.redirection(r, op, Text::fixed(&*d.delimiter), "0");
+        self.word(&d.body, r.line)
+    }
+
+    fn redirect(&mut self, r: &Redirect, target: &Text) {
+        let number = target.text.strip_suffix(b"-").unwrap_or(&target.text);
+        let is_number = !target.dynamic && number.iter().all(u8::is_ascii_digit);
+        let (op, fd, access): (_, _, &[Access]) = match r.op {
+            RedirectOp::Read => ("<", "0", &[Access::Read]),
+            RedirectOp::Write => (">", "1", &[Access::Write]),
+            RedirectOp::Clobber => (">|", "1", &[Access::Write]),
+            RedirectOp::Append => (">>", "1", &[Access::Write]),
+            RedirectOp::ReadWrite => ("<>", "0", &[Access::Read, Access::Write]),
+            RedirectOp::WriteBoth => ("&>", "1", &[Access::Write]),
+            RedirectOp::AppendBoth => ("&>>", "1", &[Access::Write]),
+            RedirectOp::DupRead => ("<&", "0", &[]),
+            RedirectOp::DupWrite if is_number || r.fd != RedirectFd::Default => (">&", "1", &[]),
+            RedirectOp::DupWrite => (">&", "1", &[Access::Write]),
+            RedirectOp::HereString => ("<<<", "0", &[]),
+            RedirectOp::HereDoc => ("<<", "0", &[]),
+        };
+        self.redirection(r, op, target.clone(), fd);
+        for a in access {
+            if !is_stream(target) {
+                self.file(target.clone(), *a, b"redirection", r.line);
+            }
+        }
+    }
+
+    fn redirection(&mut self, r: &Redirect, op: &'static str, target: Text, default: &str) {
+        let fd = match &r.fd {
+            RedirectFd::Default => default.to_string(),
+            RedirectFd::Number(n) => n.to_string(),
+            RedirectFd::Var { name, .. } => {
+                self.variable(Text::fixed(&**name), "redirection", None, r.line);
+                format!("{{{}}}", String::from_utf8_lossy(name))
+            }
+        };
+        let context = self.context.clone();
+        self.report.redirections.push(Redirection { fd, op, target, line: r.line, context });
+    }
+
+    /// Kinds of names, and files of the commands that are no functions.
+    pub fn finish(mut self) -> Report {
+        let functions: std::collections::BTreeSet<Vec<u8>> =
+            self.report.functions.iter().map(|f| f.name.clone()).collect();
+        let mut commands = std::mem::take(&mut self.report.commands);
+        for c in &mut commands {
+            c.kind = match c.name.known() {
+                None => Kind::Unknown,
+                Some(n) if c.resolve == Resolve::Any && functions.contains(n) => Kind::Function,
+                Some(n) if n.contains(&b'/') => Kind::Path,
+                Some(n) if c.resolve != Resolve::Program && self.names.is_builtin(n) => {
+                    Kind::Builtin
+                }
+                Some(n) if self.names.is_program(n) => Kind::Applet,
+                Some(_) => Kind::Unknown,
+            };
+            if c.kind != Kind::Function {
+                crate::files::of_command(c, &mut self.report.files);
+            }
+        }
+        self.report.files.retain(|f| !is_stream(&f.path));
+        self.report.files.sort_by_key(|f| f.line);
+        self.report.commands = commands;
+        self.report
+    }
+}
+
+/// Names that are no files of interest: the null device and the process's own descriptors.
+fn is_stream(path: &Text) -> bool {
+    path.known().is_some_and(|p| {
+        matches!(p, b"/dev/null" | b"/dev/stdin" | b"/dev/stdout" | b"/dev/stderr" | b"-")
+            || p.starts_with(b"/dev/fd/")
+    })
+}

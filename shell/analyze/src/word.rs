@@ -1,0 +1,208 @@
+//! Words: what is static text in them; what runs or is assigned while they are expanded.
+
+use sh_syntax::ast::{
+    Arith, ArithExpr, ArrayElement, AssignValue, Assignment, CommandSub, CommandWord, Param,
+    ParamName, ParamOp, Subscript, Word, WordPart,
+};
+
+use crate::report::{Access, Text};
+use crate::walk::Walk;
+
+/// Characters that make unquoted text a pattern or something else than itself.
+fn is_active(text: &[u8], first: bool) -> bool {
+    text.iter().any(|c| matches!(c, b'*' | b'?' | b'['))
+        || first && text.first() == Some(&b'~')
+        || is_braced(text)
+}
+
+/// `{a,b}` or `{1..3}`
+fn is_braced(text: &[u8]) -> bool {
+    let Some(open) = text.iter().position(|c| *c == b'{') else { return false };
+    let inside = text.get(open..).unwrap_or_default();
+    inside.contains(&b'}') && (inside.contains(&b',') || inside.windows(2).any(|w| w == b".."))
+}
+
+impl Walk<'_> {
+    /// Looks into a word; its text.
+    pub fn word(&mut self, w: &Word, line: u32) -> Text {
+        let mut text = Text::default();
+        self.parts(&w.parts, true, line, &mut text);
+        // A brace expansion may be spread over parts: `{a,"b c"}`.
+        if !text.dynamic && is_braced(&w.raw) && w.parts.len() > 1 {
+            text.expands |=
+                w.parts.iter().any(|p| matches!(p, WordPart::Literal(t) if t.contains(&b'{')));
+        }
+        if text.dynamic {
+            text.text = w.raw.to_vec();
+            text.expands = false;
+        }
+        text
+    }
+
+    fn parts(&mut self, parts: &[WordPart], first: bool, line: u32, out: &mut Text) {
+        for (i, part) in parts.iter().enumerate() {
+            match part {
+                WordPart::Literal(t) => {
+                    out.expands |= is_active(t, first && i == 0);
+                    out.text.extend_from_slice(t);
+                }
+                WordPart::Quoted(t) => out.text.extend_from_slice(t),
+                WordPart::DoubleQuoted(inner) => self.parts(inner, false, line, out),
+                WordPart::Param(p) => {
+                    out.dynamic = true;
+                    self.param(p, line);
+                }
+                WordPart::CommandSub(s) => {
+                    out.dynamic = true;
+                    self.substitution(s);
+                }
+                WordPart::Arith(a) => {
+                    out.dynamic = true;
+                    self.arith(a, line);
+                }
+                WordPart::ProcessSub(s) => {
+                    out.dynamic = true;
+                    self.within("process substitution", |w| w.list(&s.body));
+                }
+            }
+        }
+    }
+
+    fn substitution(&mut self, s: &CommandSub) {
+        if let Some(message) = &s.error {
+            let context = self.context.clone();
+            let message = message.to_vec();
+            self.report.errors.push(crate::report::Error { line: s.line, message, context });
+        }
+        if s.is_file_read {
+            // `$(< file)`: the redirection is the whole command.
+            for item in &s.body.items {
+                for stage in &item.and_or.first.stages {
+                    self.within("substitution", |w| w.command(&stage.command));
+                }
+            }
+            return;
+        }
+        self.within("substitution", |w| w.list(&s.body));
+    }
+
+    fn param(&mut self, p: &Param, line: u32) {
+        self.subscript(p.subscript.as_ref(), line);
+        match &p.op {
+            ParamOp::Plain
+            | ParamOp::Length
+            | ParamOp::Transform(_)
+            | ParamOp::NamesWithPrefix { .. }
+            | ParamOp::Keys { .. }
+            | ParamOp::Bad => {}
+            ParamOp::Default { word, .. }
+            | ParamOp::Error { word, .. }
+            | ParamOp::Alternate { word, .. }
+            | ParamOp::RemovePrefix { pattern: word, .. }
+            | ParamOp::RemoveSuffix { pattern: word, .. } => drop(self.word(word, line)),
+            ParamOp::Assign { word, .. } => {
+                let value = self.word(word, line);
+                let name = match &p.name {
+                    ParamName::Variable(n) if !p.indirect => Text::fixed(&**n),
+                    _ => Text { text: p.raw.to_vec(), dynamic: true, expands: false },
+                };
+                self.variable(name, "expansion", Some(value), line);
+            }
+            ParamOp::Replace { pattern, replacement, .. } => {
+                self.word(pattern, line);
+                if let Some(r) = replacement {
+                    self.word(r, line);
+                }
+            }
+            ParamOp::Substring { offset, length } => {
+                self.arith(offset, line);
+                if let Some(l) = length {
+                    self.arith(l, line);
+                }
+            }
+            ParamOp::Case { pattern, .. } => {
+                if let Some(p) = pattern {
+                    self.word(p, line);
+                }
+            }
+        }
+        // `${x@P}` expands the value as a prompt, and thereby runs what is in it.
+        if p.op == ParamOp::Transform(b'P') {
+            self.unknown("prompt expansion", &p.raw, line);
+        }
+    }
+
+    fn subscript(&mut self, s: Option<&Subscript>, line: u32) {
+        if let Some(Subscript::Expr(a)) = s {
+            self.arith(a, line);
+        }
+    }
+
+    /// Arithmetic: substitutions in its text, variables that it assigns.
+    pub fn arith(&mut self, a: &Arith, line: u32) {
+        self.parts(&a.word.parts, false, line, &mut Text::default());
+        let mut todo: Vec<&ArithExpr> = a.expr.as_deref().into_iter().collect();
+        while let Some(e) = todo.pop() {
+            match e {
+                ArithExpr::Number(_) | ArithExpr::Var(_) | ArithExpr::Param(_) => {}
+                ArithExpr::Element(_, i) => todo.extend(i.expr.as_ref()),
+                ArithExpr::Unary(_, x) => todo.push(x),
+                ArithExpr::Binary(_, x, y)
+                | ArithExpr::LogicalAnd(x, y)
+                | ArithExpr::LogicalOr(x, y)
+                | ArithExpr::Comma(x, y) => todo.extend([&**y, &**x]),
+                ArithExpr::Ternary(c, x, y) => todo.extend([&**y, &**x, &**c]),
+                ArithExpr::Assign(_, target, value) => {
+                    self.arith_target(target, line);
+                    todo.push(value);
+                }
+                ArithExpr::Step { target, .. } => self.arith_target(target, line),
+            }
+        }
+    }
+
+    fn arith_target(&mut self, target: &ArithExpr, line: u32) {
+        if let ArithExpr::Var(n) | ArithExpr::Element(n, _) = target {
+            self.variable(Text::fixed(&**n), "arithmetic", None, line);
+        }
+    }
+
+    pub fn assignment(&mut self, a: &Assignment, by: &str) -> Text {
+        self.subscript(a.subscript.as_ref(), a.line);
+        let value = match &a.value {
+            AssignValue::Scalar(w) => self.word(w, a.line),
+            AssignValue::Array(items) => {
+                for ArrayElement { key, value, .. } in items {
+                    self.subscript(key.as_ref(), a.line);
+                    self.word(value, a.line);
+                }
+                let at = a.raw.iter().position(|c| *c == b'(').unwrap_or(0);
+                Text {
+                    text: a.raw.get(at..).unwrap_or_default().to_vec(),
+                    dynamic: true,
+                    expands: false,
+                }
+            }
+        };
+        let dynamic = value.dynamic;
+        let mut shown = Text { expands: value.expands, ..value.clone() };
+        // Pathname and brace expansion do not act on assigned values; a tilde does.
+        shown.expands = shown.expands && shown.text.contains(&b'~');
+        self.variable(Text::fixed(&*a.name), by, Some(shown), a.line);
+        Text { text: a.raw.to_vec(), dynamic, expands: false }
+    }
+
+    /// A word of a simple command; `by` is the declaration builtin it belongs to.
+    pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> Text {
+        match w {
+            CommandWord::Word(w) => self.word(w, line),
+            CommandWord::Assignment(a) => self.assignment(a, by),
+        }
+    }
+
+    /// Notes that a file's content runs as code that was not looked at.
+    pub fn runs_file(&mut self, path: &Text, by: &[u8], line: u32) {
+        self.file(path.clone(), Access::Execute, by, line);
+        self.unknown("script file", &path.text, line);
+    }
+}

@@ -1,0 +1,233 @@
+//! Programs that run the command their operands name.
+
+use crate::command::{Line, SHELLS, base, show};
+use crate::options::{Spec, split};
+use crate::report::{Access, Resolve, Text};
+use crate::walk::Walk;
+
+/// `NAME [option]... [operand]... command [argument]...`
+struct Wrapper {
+    name: &'static [u8],
+    short: &'static str,
+    long: &'static [&'static str],
+    /// Operands before the command.
+    skip: usize,
+    /// `NAME=value` operands come before the command.
+    assignments: bool,
+}
+
+const fn w(name: &'static [u8], short: &'static str, skip: usize) -> Wrapper {
+    Wrapper { name, short, long: &[], skip, assignments: false }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    w(b"box", "", 0),
+    w(b"busybox", "", 0),
+    w(b"chroot", "", 1),
+    w(b"chrt", "TPD", 1),
+    w(b"doas", "Cu", 0),
+    Wrapper {
+        name: b"env",
+        short: "uCS",
+        long: &["unset", "chdir", "split-string"],
+        skip: 0,
+        assignments: true,
+    },
+    w(b"flock", "wE", 1),
+    w(b"ionice", "cnpPu", 0),
+    Wrapper { name: b"nice", short: "n", long: &["adjustment"], skip: 0, assignments: false },
+    w(b"nohup", "", 0),
+    w(b"setsid", "", 0),
+    w(b"stdbuf", "ioe", 0),
+    w(b"strace", "aeEIoOpPsSuX", 0),
+    Wrapper {
+        name: b"sudo",
+        short: "ugDhpRrTtUC",
+        long: &["user", "group", "chdir", "host", "prompt", "chroot", "role", "type"],
+        skip: 0,
+        assignments: true,
+    },
+    w(b"taskset", "", 1),
+    w(b"time", "fo", 0),
+    Wrapper {
+        name: b"timeout",
+        short: "ks",
+        long: &["kill-after", "signal"],
+        skip: 1,
+        assignments: false,
+    },
+    w(b"toybox", "", 0),
+    w(b"unbuffer", "", 0),
+    w(b"watch", "n", 0),
+];
+
+const XARGS: Spec = Spec {
+    short: "adEILnPs",
+    long: &[
+        "arg-file",
+        "delimiter",
+        "max-lines",
+        "max-args",
+        "max-procs",
+        "max-chars",
+        "replace",
+        "process-slot-var",
+    ],
+    ordered: true,
+};
+
+impl Walk<'_> {
+    /// Looks at the command that a wrapper runs; `false` if this is no wrapper.
+    pub fn wrapper(&mut self, l: &Line<'_>) -> bool {
+        let name = base(l.name);
+        match name {
+            b"xargs" => self.xargs(l),
+            b"find" => self.find(l),
+            _ => match WRAPPERS.iter().find(|w| w.name == name) {
+                Some(w) => self.wrapped(w, l),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    fn wrapped(&mut self, w: &Wrapper, l: &Line<'_>) {
+        let s = split(l.args, Spec { short: w.short, long: w.long, ordered: true });
+        let mut operands = s.operands.as_slice();
+        let label = show(w.name);
+        if w.name == b"env" {
+            for text in s.values(&["S", "split-string"]) {
+                // Its quoting is nearly the shell's; a command line in it is looked at as such.
+                self.code("env -S".into(), text, l.line);
+            }
+        }
+        if w.name == b"flock"
+            && let Some(at) = l.args.iter().position(|a| a.text == b"-c")
+            && let Some(text) = l.args.get(at + 1)
+        {
+            return self.code("flock -c".into(), text, l.line);
+        }
+        if w.name == b"sudo" && s.any(&["e", "edit"]) {
+            return self.unknown("program", l.name, l.line);
+        }
+        if w.assignments {
+            while let Some((first, rest)) = operands.split_first() {
+                let Some(at) = first.text.iter().position(|c| *c == b'=') else { break };
+                let name = first.text.get(..at).unwrap_or_default();
+                let dynamic = first.dynamic && name.iter().any(|c| b"$`\"'\\".contains(c));
+                let name = Text { dynamic, ..Text::fixed(name) };
+                self.variable(name, &label, Some(first.tail(at + 1)), l.line);
+                operands = rest;
+            }
+        }
+        let command = operands.get(w.skip..).unwrap_or_default();
+        if command.is_empty() {
+            // A shell of its own, or only options that tell something.
+            if s.any(&["i", "s"]) && matches!(w.name, b"sudo") {
+                self.unknown("standard input as script", l.name, l.line);
+            }
+            if l.more {
+                self.unknown("command name", l.name, l.line);
+            }
+            return;
+        }
+        if w.name == b"watch" && !s.any(&["x", "exec"]) {
+            let words: Vec<&[u8]> = command.iter().map(|c| c.text.as_slice()).collect();
+            let dynamic = command.iter().any(|c| c.dynamic);
+            let text = Text { text: words.join(&b' '), dynamic, expands: false };
+            return self.code("watch".into(), &text, l.line);
+        }
+        self.within(label, |walk| walk.run(command, l.line, Resolve::Program, l.stdin, l.more));
+    }
+
+    fn xargs(&mut self, l: &Line<'_>) {
+        let s = split(l.args, XARGS);
+        for f in s.values(&["a", "arg-file"]) {
+            self.file(f.clone(), Access::Read, l.name, l.line);
+        }
+        let mark = s.values(&["I", "replace"]).next().map(|t| t.text.clone());
+        let mut command = s.operands;
+        if command.is_empty() {
+            command.push(Text::fixed("echo"));
+        }
+        let more = match &mark {
+            Some(m) if !m.is_empty() => {
+                replace_marks(&mut command, m);
+                false
+            }
+            _ => true,
+        };
+        self.within("xargs", |w| {
+            w.run(&command, l.line, Resolve::Program, None, more);
+            // What is added could be the code itself.
+            let shell = command.first().is_some_and(|c| SHELLS.contains(&base(&c.text)));
+            if more && shell && command.len() == 1 {
+                w.unknown("script file", b"xargs", l.line);
+            }
+        });
+    }
+
+    fn find(&mut self, l: &Line<'_>) {
+        let is_expression =
+            |t: &Text| matches!(t.text.first(), Some(b'-' | b'(' | b')' | b'!' | b','));
+        let mut i = 0;
+        while l.args.get(i).is_some_and(|a| matches!(a.text.as_slice(), b"-H" | b"-L" | b"-P")) {
+            i += 1;
+        }
+        let mut starts = Vec::new();
+        while let Some(a) = l.args.get(i).filter(|a| !is_expression(a)) {
+            starts.push(a.clone());
+            i += 1;
+        }
+        if starts.is_empty() {
+            starts.push(Text::fixed("."));
+        }
+        for s in &starts {
+            self.file(s.clone(), Access::Read, l.name, l.line);
+        }
+        while let Some(a) = l.args.get(i) {
+            i += 1;
+            let next = l.args.get(i);
+            match a.text.as_slice() {
+                b"-delete" => {
+                    for s in &starts {
+                        self.file(s.clone(), Access::Delete, l.name, l.line);
+                    }
+                }
+                b"-fprint" | b"-fprint0" | b"-fls" | b"-fprintf" => {
+                    if let Some(f) = next {
+                        self.file(f.clone(), Access::Write, l.name, l.line);
+                    }
+                }
+                b"-files0-from" => {
+                    if let Some(f) = next {
+                        self.file(f.clone(), Access::Read, l.name, l.line);
+                    }
+                }
+                b"-exec" | b"-execdir" | b"-ok" | b"-okdir" => {
+                    let rest = l.args.get(i..).unwrap_or_default();
+                    let end = rest.iter().enumerate().position(|(n, t)| {
+                        t.text == b";" || t.text == b"+" && n > 0 && rest[n - 1].text == b"{}"
+                    });
+                    let end = end.unwrap_or(rest.len());
+                    let mut command = rest.get(..end).unwrap_or_default().to_vec();
+                    replace_marks(&mut command, b"{}");
+                    let label = format!("find {}", show(&a.text));
+                    self.within(label, |w| w.run(&command, l.line, Resolve::Program, None, false));
+                    i += end + 1;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Words in which a mark is replaced when the command runs are not static.
+fn replace_marks(words: &mut [Text], mark: &[u8]) {
+    for w in words {
+        if w.text.windows(mark.len()).any(|x| x == mark) {
+            w.dynamic = true;
+            w.expands = false;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `--analyze`: what the script may do, as JSON on standard output. Nothing of it runs.
+
+use std::io::Write;
+
+use box_applet::{Ctx, Exit};
+use sh_analyze::{Names, Options, analyze};
+use sh_exec::state::options::ShOpt;
+
+use crate::options::Invocation;
+
+struct Known<'t>(&'t box_applet::Table);
+
+impl Names for Known<'_> {
+    fn is_builtin(&self, name: &[u8]) -> bool {
+        sh_exec::builtin::find(name).is_some()
+    }
+
+    fn is_program(&self, name: &[u8]) -> bool {
+        self.0.is_program(name)
+    }
+}
+
+/// Status 0, or 2 where the script has a syntax error.
+pub fn run(ctx: &mut Ctx<'_>, inv: &Invocation, text: &[u8]) -> Exit {
+    let extglob = inv.shopt.iter().any(|(o, on)| *o == ShOpt::ExtGlob && *on);
+    let options = Options { posix: inv.posix, extglob };
+    let report = analyze(text, options, &Known(ctx.table));
+    let written =
+        ctx.stdout.write_all(report.to_json().as_bytes()).and_then(|()| ctx.stdout.flush());
+    if let Err(e) = written {
+        ctx.error(format!("write error: {}", box_sys::strerror(&e)));
+        return Exit(1);
+    }
+    Exit(if report.errors.is_empty() { 0 } else { 2 })
+}
