@@ -50,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox", &["wasibox-sandbox", "wasibox-image", "wasibox-vfs"]),
     ("wasibox-cli", &["wasibox", "wasibox-image"]),
     ("wasibox-tests", &["wasibox"]),
+    ("wasibox-differ", &[]),
     ("xtask", &["wasibox-image"]),
 ];
 const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];

@@ -1,0 +1,212 @@
+//! The differential fuzzer of the shell: scripts at random, run by bash 5.2 and by ours.
+//!
+//! | file | what |
+//! |---|---|
+//! | `script` | the generator, a grammar with a seed |
+//! | `run` | one shell, one script, a fresh working directory, limits |
+//! | `compare` | what counts as a difference |
+//! | `explained` | differences that docs/deviations.md names |
+//! | `shrink` | the smallest script that still differs |
+//! | `report` | telling it; cases for `tests/cases` |
+//!
+//! Differences become cases in `tests/cases/shell/fuzz.toml` once mended. `cargo xtask fuzz shell` builds the shell and runs this.
+#![forbid(unsafe_code)]
+
+mod compare;
+mod explained;
+mod random;
+mod report;
+mod run;
+mod script;
+mod shrink;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use compare::{Pair, Verdict};
+use run::{Place, Shell};
+
+const USAGE: &str =
+    "usage: wasibox-differ [OPTION...] [run | show SEED | check FILE... | case NAME FILE]
+  --box PATH        the multicall binary (default target/debug/box)
+  --shell PATH      the shell alone instead: target/debug/examples/bash of the crate sh-cli
+  --bash PATH       the authority (default /bin/bash)
+  --seed N          first seed (default 1)
+  --count N         scripts to run (default 1000)
+  --seconds N       stop after that time
+  --stderr          compare error output, too
+  --failures N      stop after so many differences (default 20)
+  --shrink N        runs spent on making one smaller (default 500)
+  --explained       tell the scripts whose difference is explained, too
+";
+
+const LIMIT: Duration = Duration::from_secs(5);
+
+struct Options {
+    ours: PathBuf,
+    /// `ours` is the shell alone: `shell/cli/examples/bash.rs`.
+    alone: bool,
+    bash: PathBuf,
+    seed: u64,
+    count: u64,
+    time: Option<Duration>,
+    stderr: bool,
+    failures: usize,
+    shrink: usize,
+    explained: bool,
+    rest: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let result = options().and_then(|o| match o.rest.first().map(String::as_str) {
+        None | Some("run") => run(&o),
+        Some("show") => show(&o),
+        Some("check") => check(&o),
+        Some("case") => case(&o),
+        Some(other) => bail!("no command '{other}'\n{USAGE}"),
+    });
+    match result {
+        Ok(code) => code,
+        Err(e) => {
+            eprintln!("wasibox-differ: {e:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn options() -> Result<Options> {
+    let mut o = Options {
+        ours: PathBuf::from("target/debug/box"),
+        alone: false,
+        bash: PathBuf::from("/bin/bash"),
+        seed: 1,
+        count: 1000,
+        time: None,
+        stderr: false,
+        failures: 20,
+        shrink: 500,
+        explained: false,
+        rest: Vec::new(),
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--box" => o.ours = value()?.into(),
+            "--shell" => {
+                o.ours = value()?.into();
+                o.alone = true;
+            }
+            "--bash" => o.bash = value()?.into(),
+            "--seed" => o.seed = value()?.parse().context("--seed")?,
+            "--count" => o.count = value()?.parse().context("--count")?,
+            "--seconds" => {
+                o.time = Some(Duration::from_secs(value()?.parse().context("--seconds")?));
+                o.count = u64::MAX;
+            }
+            "--stderr" => o.stderr = true,
+            "--explained" => o.explained = true,
+            "--failures" => o.failures = value()?.parse().context("--failures")?,
+            "--shrink" => o.shrink = value()?.parse().context("--shrink")?,
+            "--help" => bail!("{USAGE}"),
+            _ if arg.starts_with('-') => bail!("no option {arg}\n{USAGE}"),
+            _ => o.rest.push(arg),
+        }
+    }
+    Ok(o)
+}
+
+fn pair(o: &Options) -> Result<Pair> {
+    let whole = |p: &PathBuf| p.canonicalize().with_context(|| p.display().to_string());
+    Ok(Pair {
+        bash: Shell::Bash(whole(&o.bash)?),
+        ours: if o.alone { Shell::Bash(whole(&o.ours)?) } else { Shell::Ours(whole(&o.ours)?) },
+        place: Place::new()?,
+        stderr: o.stderr,
+    })
+}
+
+/// Runs scripts; status 1 if one differs.
+fn run(o: &Options) -> Result<ExitCode> {
+    let pair = pair(o)?;
+    let start = Instant::now();
+    let (mut ran, mut useless, mut found) = (0_u64, 0_u64, 0_usize);
+    let mut explained: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut seed = o.seed;
+    while ran < o.count && found < o.failures && o.time.is_none_or(|t| start.elapsed() < t) {
+        let script = script::generate(seed);
+        ran += 1;
+        match pair.judge(script.as_bytes(), LIMIT)? {
+            Verdict::Same => {}
+            Verdict::Useless => useless += 1,
+            Verdict::Explained(reason) => {
+                *explained.entry(reason).or_default() += 1;
+                if o.explained {
+                    println!("=== seed {seed}: {reason}\n{script}");
+                }
+            }
+            Verdict::Differs(d) if !pair.stable(script.as_bytes(), LIMIT, &d.bash)? => useless += 1,
+            Verdict::Differs(d) => {
+                found += 1;
+                let small = shrink::shrink(&pair, &script, &d, o.shrink)?;
+                let (small, d) = match pair.judge(small.as_bytes(), LIMIT)? {
+                    Verdict::Differs(d) => (small, d),
+                    _ => (script, d),
+                };
+                print!("{}", report::difference(seed, &small, &d));
+                std::io::stdout().flush()?;
+            }
+        }
+        seed += 1;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{ran} scripts (seeds {} to {}) in {seconds:.0} s: {found} differ, {} explained, {useless} useless",
+        o.seed,
+        seed - 1,
+        explained.values().sum::<u64>()
+    );
+    for (reason, n) in explained {
+        println!("  {n:>6} {reason}");
+    }
+    Ok(ExitCode::from(u8::from(found > 0)))
+}
+
+/// Prints the script of a seed.
+fn show(o: &Options) -> Result<ExitCode> {
+    let seed = o.rest.get(1).context("show SEED")?.parse().context("SEED")?;
+    print!("{}", script::generate(seed));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs files with both shells.
+fn check(o: &Options) -> Result<ExitCode> {
+    let pair = pair(o)?;
+    let mut failed = 0;
+    for name in &o.rest[1..] {
+        let script = std::fs::read_to_string(name).with_context(|| name.clone())?;
+        match pair.judge(script.as_bytes(), LIMIT)? {
+            Verdict::Differs(d) => {
+                failed += 1;
+                print!("{name}\n{}", report::difference(0, &script, &d));
+            }
+            other => println!("{name}: {other:?}"),
+        }
+    }
+    Ok(ExitCode::from(u8::from(failed > 0)))
+}
+
+/// A case for `tests/cases`, from a script, with what bash does.
+fn case(o: &Options) -> Result<ExitCode> {
+    let [_, name, file] = o.rest.as_slice() else { bail!("case NAME FILE") };
+    let script = std::fs::read_to_string(file).with_context(|| file.clone())?;
+    let pair = pair(o)?;
+    let bash = pair.place.run(&pair.bash, script.as_bytes(), LIMIT)?;
+    print!("{}", report::case(name, &script, &bash));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,198 @@
+//! Running a script with one shell, in a working directory that always looks the same.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Resource, Rlimit, Signal};
+
+/// The user that scripts run as where we are root: limits on processes do not bind root.
+const NOBODY: u32 = 65534;
+const PROCESSES: u64 = 400;
+const MEMORY: u64 = 4_000_000_000;
+const FILE_SIZE: u64 = 16 << 20;
+const CPU_SECONDS: u64 = 10;
+
+/// Who runs a script.
+#[derive(Clone, Debug)]
+pub enum Shell {
+    /// Called as `bash SCRIPT`.
+    Bash(PathBuf),
+    /// The multicall binary; it is called as `box bash SCRIPT`.
+    Ours(PathBuf),
+}
+
+/// What a script did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// Exit status; 128 and the signal's number where one ended the shell; `None` if it had to be stopped.
+    pub status: Option<i32>,
+    /// Files it left, by relative name; directories have no content.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+/// A place for runs: the working directory and files for script and output next to it.
+pub struct Place {
+    dir: tempfile::TempDir,
+    as_nobody: bool,
+}
+
+impl Place {
+    /// Makes the place and limits this process and its children.
+    pub fn new() -> Result<Place> {
+        let dir = tempfile::Builder::new().prefix("differ-").tempdir().context("scratch folder")?;
+        let limits = [
+            (Resource::Nproc, PROCESSES),
+            (Resource::As, MEMORY),
+            (Resource::Fsize, FILE_SIZE),
+            (Resource::Core, 0),
+        ];
+        for (what, most) in limits {
+            let limit = Rlimit { current: Some(most), maximum: Some(most) };
+            rustix::process::setrlimit(what, limit).context("setrlimit")?;
+        }
+        open_to_all(dir.path())?;
+        Ok(Place { dir, as_nobody: rustix::process::getuid().is_root() })
+    }
+
+    fn work(&self) -> PathBuf {
+        self.dir.path().join("w")
+    }
+
+    /// Runs the script in a fresh working directory, for at most `limit`.
+    pub fn run(&self, shell: &Shell, script: &[u8], limit: Duration) -> Result<Outcome> {
+        self.prepare().context("working directory")?;
+        let meta = self.dir.path();
+        let (file, out, err) = (meta.join("s.sh"), meta.join("out"), meta.join("err"));
+        fs::write(&file, script)?;
+        let mut command = match shell {
+            Shell::Bash(path) => Command::new(path),
+            Shell::Ours(path) => {
+                let mut c = Command::new(path);
+                c.arg("bash");
+                c
+            }
+        };
+        command.arg("../s.sh").current_dir(self.work()).env_clear().process_group(0);
+        for (name, value) in [
+            ("PATH", "/usr/bin:/bin"),
+            ("HOME", "/home/user"),
+            ("LANG", "C.UTF-8"),
+            ("TZ", "UTC"),
+            ("PWD", &self.work().display().to_string()),
+        ] {
+            command.env(name, value);
+        }
+        if self.as_nobody {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
+        let child = command.spawn().with_context(|| format!("{shell:?}"))?;
+        let status = finish(child, limit)?;
+        let status = status.map(|s| s.code().or(s.signal().map(|n| 128 + n)).unwrap_or(-1));
+        let mut files = BTreeMap::new();
+        list(&self.work(), "", &mut files)?;
+        Ok(Outcome { stdout: fs::read(&out)?, stderr: fs::read(&err)?, status, files })
+    }
+
+    /// The files that scripts find.
+    fn prepare(&self) -> Result<()> {
+        let work = self.work();
+        if work.exists() {
+            reopen(&work);
+            fs::remove_dir_all(&work)?;
+        }
+        fs::create_dir(&work)?;
+        open_to_all(&work)?;
+        for dir in ["sub", "sub/deep"] {
+            fs::create_dir(work.join(dir))?;
+            open_to_all(&work.join(dir))?;
+        }
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        for (name, content) in [
+            ("f1", "line one\nline two  x\n\nlast"),
+            ("f2", "two\n"),
+            ("f3.c", ""),
+            (".hid", "hidden\n"),
+            ("a b", "spaced\n"),
+            ("B1", "x\n"),
+            ("é1", "é\n"),
+            ("sub/x", "in sub\n"),
+            ("sub/y z", ""),
+            ("sub/.dot", ""),
+            ("sub/deep/x", ""),
+        ] {
+            let path = work.join(name);
+            fs::write(&path, content)?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o666))?;
+            File::options().write(true).open(&path)?.set_modified(old)?;
+        }
+        symlink("f1", work.join("link"))?;
+        Ok(())
+    }
+}
+
+fn open_to_all(dir: &Path) -> Result<()> {
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).context("permissions")
+}
+
+/// Directories that a script's umask closed can be removed again.
+fn reopen(dir: &Path) {
+    // What cannot be opened shows up when it is removed.
+    let _ = open_to_all(dir);
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            reopen(&entry.path());
+        }
+    }
+}
+
+/// Waits for a child; stops it and all it started when the time is over.
+fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    let pid = Pid::from_child(&child);
+    let most = Rlimit { current: Some(CPU_SECONDS), maximum: Some(CPU_SECONDS) };
+    // It may have ended already.
+    let _ = rustix::process::prlimit(Some(pid), Resource::Cpu, most);
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(100);
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if start.elapsed() > limit {
+            break None;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(2));
+    };
+    // Whatever it left running; mostly nothing.
+    let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+    if status.is_none() {
+        child.wait()?;
+    }
+    Ok(status)
+}
+
+fn list(dir: &Path, prefix: &str, out: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            list(&entry.path(), &format!("{name}/"), out)?;
+            out.insert(format!("{name}/"), Vec::new());
+        } else if kind.is_file() {
+            out.insert(name, fs::read(entry.path())?);
+        } else {
+            out.insert(name, Vec::new());
+        }
+    }
+    Ok(())
+}
