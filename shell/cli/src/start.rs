@@ -69,11 +69,11 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     match inv.list {
         Some(List::Set { table }) => {
             let text: &[u8] = if table { b"set -o" } else { b"set +o" };
-            return exit(shell.run_main(Text { text, line: 1, name: None }));
+            return exit(shell.run_main(Text { text, line: 1, name: None, main: true }));
         }
         Some(List::Shopt { table }) => {
             let text: &[u8] = if table { b"shopt" } else { b"shopt -p" };
-            return exit(shell.run_main(Text { text, line: 1, name: None }));
+            return exit(shell.run_main(Text { text, line: 1, name: None, main: true }));
         }
         None => {}
     }
@@ -94,7 +94,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         Source::Command(text) => {
             bash_env(&mut shell, &inv);
             shell.set_command_string(text);
-            shell.run_main(Text { text, line: 1, name: Some("-c") })
+            shell.run_main(Text { text, line: 1, name: Some("-c"), main: true })
         }
         Source::File(file) => {
             bash_env(&mut shell, &inv);
@@ -156,12 +156,16 @@ fn read_script(shell: &mut Shell<'_>, file: &[u8]) -> Result<Vec<u8>, i32> {
 
 /// A script file: read whole, then run command by command.
 fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
-    let text = match read_script(shell, file) {
+    let mut text = match read_script(shell, file) {
         Ok(t) => t,
         Err(status) => return status,
     };
+    // Unlike in a string, a backslash at the very end of a file continues its line with nothing.
+    if text.last() == Some(&b'\\') {
+        text.push(b'\n');
+    }
     shell.enter_script(file);
-    shell.run_main(Text { text: &text, line: 1, name: None })
+    shell.run_main(Text { text: &text, line: 1, name: None, main: true })
 }
 
 /// Continues the work of another shell.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use sh_syntax::error::SyntaxError;
+use sh_syntax::error::{ErrorKind, SyntaxError};
 use sh_syntax::parse::{Aliases, Input, ParseOptions, Parser};
 
 use crate::Shell;
@@ -20,6 +20,8 @@ pub struct Text<'t> {
     pub line: u32,
     /// What syntax errors are blamed on besides the usual name, such as `eval` or `-c`.
     pub name: Option<&'t str>,
+    /// The script itself: some syntax errors leave the status of the command before.
+    pub main: bool,
 }
 
 struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
@@ -120,7 +122,6 @@ impl Shell<'_> {
         let mut parser = Parser::new(text.text, options);
         let mut status = 0;
         let mut at = 0;
-        let mut first = true;
         loop {
             self.update_parser(&mut parser);
             let aliases = self.state.aliases.clone();
@@ -135,10 +136,7 @@ impl Shell<'_> {
             match next {
                 Ok(None) => return Ok(status),
                 Ok(Some(list)) => match self.list(&list) {
-                    Ok(s) => {
-                        status = s;
-                        first = false;
-                    }
+                    Ok(s) => status = s,
                     Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
                         status = s;
                         self.state.status = s;
@@ -147,13 +145,18 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, text.name);
-                    self.syntax_failed = Some(());
-                    // An error within [[ ]] leaves bash's status as it was.
-                    let conditional =
-                        !first && memchr::memmem::find(&e.message, b"conditional").is_some();
-                    if !conditional || self.state.options.has(SetOpt::ErrExit) {
-                        self.state.status = 2;
+                    if e.kind == ErrorKind::Array {
+                        status = 1;
+                        self.state.status = 1;
+                        continue;
                     }
+                    self.syntax_failed = Some(());
+                    self.state.status = match e.kind {
+                        _ if !text.main || self.state.options.has(SetOpt::ErrExit) => 2,
+                        ErrorKind::Conditional => self.state.status,
+                        ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
+                        _ => 2,
+                    };
                     return Ok(self.state.status);
                 }
             }
@@ -219,10 +222,16 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, None);
-                    self.state.status = 2;
-                    status = 2;
-                    if !interactive {
-                        break Ok(2);
+                    status = match e.kind {
+                        ErrorKind::Array => 1,
+                        _ if interactive => 2,
+                        ErrorKind::Conditional => self.state.status,
+                        ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
+                        _ => 2,
+                    };
+                    self.state.status = status;
+                    if !interactive && e.kind != ErrorKind::Array {
+                        break Ok(status);
                     }
                 }
             }
@@ -290,7 +299,7 @@ impl Shell<'_> {
         let Ok(file) = expanded else { return };
         if let Ok(text) = self.read_file(&self.path(&file)) {
             // A failure there does not keep the script from running.
-            let _ = self.run_text(Text { text: &text, line: 1, name: None });
+            let _ = self.run_text(Text { text: &text, line: 1, name: None, main: false });
         }
     }
 }

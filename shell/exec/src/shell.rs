@@ -215,11 +215,7 @@ impl<'a> Shell<'a> {
             }
             ErrorKind::Limit => Unwind::Exit(1),
             // With `set -e` bash gives the script up, except for an arithmetic error.
-            _ if self.state.options.has(SetOpt::ErrExit)
-                && memchr::memmem::find(&e.message, b"(error token is").is_none() =>
-            {
-                Unwind::Exit(1)
-            }
+            _ if self.state.options.has(SetOpt::ErrExit) && !e.is_arithmetic() => Unwind::Exit(1),
             _ => Unwind::Discard(1),
         }
     }

@@ -19,7 +19,7 @@ impl Shell<'_> {
         let line = self.state.line;
         let ignored = std::mem::take(&mut self.state.errexit_ignored);
         let outer = self.state.trap_status.replace(status);
-        let r = self.run_text(Text { text: action, line, name: None });
+        let r = self.run_text(Text { text: action, line, name: None, main: false });
         self.state.trap_status = outer;
         self.state.errexit_ignored = ignored;
         self.state.line = line;

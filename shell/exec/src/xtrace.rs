@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use box_text::escape::set_quote;
+use box_text::escape::{needs_quotes, set_quote, single_quote};
 use sh_expand::Str;
 use sh_syntax::ast::{Assignment, For};
 
@@ -124,5 +124,7 @@ pub(crate) fn trace_quote(word: &Rc<Vec<u8>>) -> Vec<u8> {
     if word.is_empty() {
         return b"''".to_vec();
     }
-    set_quote(word)
+    // Characters special to the shell, blanks among them, get simple quotes; control
+    // characters alone get `$'...'`.
+    if needs_quotes(word) { single_quote(word) } else { set_quote(word) }
 }

@@ -22,6 +22,13 @@ impl ExpandError {
         ExpandError::new(ErrorKind::Command, parts)
     }
 
+    /// Whether arithmetic failed: bash then abandons the command even where a builtin or a
+    /// compound command would have gone on.
+    pub fn is_arithmetic(&self) -> bool {
+        const MARK: &[u8] = b"(error token is";
+        self.kind == ErrorKind::Command && self.message.windows(MARK.len()).any(|w| w == MARK)
+    }
+
     /// An error that ends a non-interactive shell ([`ErrorKind::Exit`]).
     pub fn exit(parts: &[&[u8]]) -> ExpandError {
         ExpandError::new(ErrorKind::Exit, parts)

@@ -97,6 +97,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
         op => {
             content.require_set(x.env, param)?;
+            if content.needs_no_operand(op) {
+                return emit(x, param, content, quoted);
+            }
             let content = apply(x, param, op, &target, content)?;
             return emit(x, param, content, quoted);
         }

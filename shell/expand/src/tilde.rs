@@ -35,7 +35,10 @@ pub(crate) fn expand(x: &mut Expander<'_>, text: &[u8], colons: bool, start: boo
         let ends = |k: usize| matches!(text[k], b'/' | b':') || text[k..].starts_with(b"=~");
         let length = (at..text.len()).position(ends).unwrap_or(text.len() - at);
         let end = at + length;
+        // A quote before the first slash keeps the tilde as it is, behind a colon, too.
+        let whole = last || text[end..].contains(&b'/');
         if (end < text.len() || last)
+            && (whole || colons)
             && let Some(home) = resolve(x.env, &text[at + 1..end])
         {
             x.fields.push_literal(&text[from..at]);

@@ -33,11 +33,15 @@ pub enum ErrorKind {
     /// The script ends with status 2; so do `eval` and `.`.
     #[default]
     Grammar,
-    /// An error inside `[[ ]]`: the script ends as if its input had ended there, with the status
-    /// of the last command; `eval` and `.` return 2. There may be no message at all.
+    /// The input ended inside quotes or brackets: the script ends with the status of the last
+    /// command, or with 2 if that is 0; `eval` and `.` return 2.
+    Unclosed,
+    /// An error inside `[[ ]]` or in the head of `for ((`: the script ends as if its input had ended
+    /// there, with the status of the last command; `eval` and `.` return 2. There may be no
+    /// message at all.
     Conditional,
     /// An error inside `name=(...)`: the line is dropped, the status is 1 and reading goes on
-    /// with the next line; inside `eval` and `.` they end with status 1.
+    /// with the next line, in `eval` and `.`, too.
     Array,
 }
 

@@ -21,6 +21,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 shell.builtin_error(call.name(), &[&e.message]);
                 return Ok(1);
             }
+            Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
+                shell.error(&[&e.message]);
+                return Ok(1);
+            }
             Err(e) => return Err(shell.expansion_failed(e)),
         }
     }

@@ -287,6 +287,10 @@ fn operands(
         };
         match apply(shell, call, target, q, place) {
             Ok(()) => {}
+            Err(e) if e.is_arithmetic() => {
+                shell.builtin_error(call.name(), &[&e.message]);
+                return Err(Unwind::Discard(1));
+            }
             Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
                 shell.builtin_error(call.name(), &[&e.message]);
                 status = 1;

@@ -121,10 +121,35 @@ impl Shell<'_> {
         Some(out)
     }
 
+    /// Whether listings of all variables show this one: those that are computed when asked for
+    /// (`RANDOM`, `SECONDS`, `LINENO`, ...) have no value until then.
+    pub(crate) fn listed(&self, name: &[u8]) -> bool {
+        use crate::state::vars::Dynamic as D;
+        let Some(Slot::Dynamic(d)) = self.state.vars.get(name).map(|v| &v.slot) else {
+            return true;
+        };
+        !matches!(
+            d,
+            D::Random
+                | D::SRandom
+                | D::Seconds
+                | D::EpochSeconds
+                | D::EpochRealtime
+                | D::LineNo
+                | D::BashPid
+                | D::BashCommand
+                | D::BashArgv0
+                | D::BashSubshell
+        )
+    }
+
     /// All variables (and functions) as `set` prints them.
     pub(crate) fn print_all_set(&mut self) {
         let mut out = Vec::new();
         for name in self.state.vars.sorted_names() {
+            if !self.listed(&name) {
+                continue;
+            }
             if let Some(line) = self.set_line(&name) {
                 out.extend_from_slice(&line);
             }

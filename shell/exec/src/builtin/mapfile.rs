@@ -104,7 +104,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             let quoted = box_text::escape::at_q(&line);
             let text = [callback.as_slice(), b" ", &decimal(index), b" ", &quoted].concat();
             let at = shell.state.line;
-            shell.run_text(Text { text: &text, line: at, name: None })?;
+            shell.run_text(Text { text: &text, line: at, name: None, main: false })?;
         }
         let value = Rc::new(line.clone());
         if let Err(e) = shell.set_array_element(&name, &OwnedKey::Index(index), false, value) {

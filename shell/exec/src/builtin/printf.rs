@@ -322,6 +322,12 @@ impl Printer<'_, '_> {
             }
             b'n' => {
                 if let Some(name) = self.arg() {
+                    let (base, _) = crate::state::assign::split_reference(&name);
+                    if !crate::state::assign::is_name(base) {
+                        self.complain(&[b"`", &name, b"': not a valid identifier"]);
+                        self.status = 1;
+                        return Err(());
+                    }
                     let count = crate::state::vars::decimal(self.out.len() as i64);
                     if self.shell.assign_reference(&name, Rc::new(count)).is_err() {
                         self.status = 1;
@@ -364,10 +370,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             printer.shell.out(&out);
         }
     }
-    let (out, status) = (printer.out, printer.status);
+    let (mut out, status) = (printer.out, printer.status);
     match var {
         None => shell.out(&out),
         Some(v) => {
+            // A variable holds no NUL.
+            if let Some(end) = memchr::memchr(0, &out) {
+                out.truncate(end);
+            }
             if let Err(e) = shell.assign_reference(&v, Rc::new(out)) {
                 shell.builtin_error(call.name(), &[&e.message]);
                 return Ok(1);

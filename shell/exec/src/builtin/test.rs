@@ -210,10 +210,6 @@ impl Parser<'_, '_> {
                 Ok(b) => Ok(b),
                 Err(e) => Err(Stop::Unwind(self.shell.expansion_failed(e))),
             },
-            b't' => match integer(operand) {
-                Some(_) => Ok(unary(self.shell, b't', operand).unwrap_or(false)),
-                None => Err(fail(&[operand, b": integer expression expected"])),
-            },
             _ => match unary(self.shell, letter, operand) {
                 Some(b) => Ok(b),
                 None => Err(fail(&[op, b": unary operator expected"])),

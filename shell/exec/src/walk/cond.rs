@@ -121,6 +121,10 @@ impl Shell<'_> {
                 let (a, b) = match (self.cond_number(l), self.cond_number(r)) {
                     (Ok(a), Ok(b)) => (a, b),
                     (Err(mut e), _) | (_, Err(mut e)) => {
+                        if e.kind == sh_expand::ErrorKind::Readonly {
+                            self.error(&[&e.message]);
+                            return Ok(false);
+                        }
                         if e.kind != sh_expand::ErrorKind::Command {
                             return Err(Stop::Expansion(e));
                         }

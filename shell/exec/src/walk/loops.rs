@@ -170,6 +170,10 @@ impl Shell<'_> {
                 self.error(&[&e.message]);
                 Ok(None)
             }
+            Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
+                self.error(&[&e.message]);
+                Ok(None)
+            }
             Err(e) => Err(self.expansion_failed(e)),
         }
     }
@@ -195,7 +199,7 @@ impl Shell<'_> {
                 let mut line = Vec::new();
                 let read = s.read_until(0, Some(b'\n'), usize::MAX, &mut line);
                 if !matches!(read, Ok(true)) && line.is_empty() {
-                    s.err(b"\n");
+                    let _ = s.write_fd(1, b"\n");
                     return Ok(if status == 0 { 1 } else { status });
                 }
                 let reply = line.strip_suffix(b"\n").unwrap_or(&line).to_vec();

@@ -166,6 +166,10 @@ impl Shell<'_> {
                     self.error(&[&e.message]);
                     return Ok(1);
                 }
+                if e.kind == sh_expand::ErrorKind::Readonly {
+                    self.error(&[&e.message]);
+                    return Ok(1);
+                }
                 Err(self.expansion_failed(e))
             }
         }

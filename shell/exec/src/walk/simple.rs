@@ -166,6 +166,9 @@ impl Shell<'_> {
 
     fn dispatch(&mut self, words: &Words<'_>, s: &SimpleCommand, c: &Command) -> Flow {
         let argv = &words.argv;
+        if argv[0].starts_with(b"%") {
+            return self.job_command(words, c);
+        }
         let found = self.find_command(&argv[0]);
         let special = matches!(&found, Found::Builtin(b) if b.special);
         let posix = self.state.options.has(SetOpt::Posix);
@@ -286,6 +289,20 @@ impl Shell<'_> {
             let (_, shopt) = self.state.options.to_bits();
             self.state.options.set_bits(set, shopt);
         }
+    }
+
+    /// `%job`: what `fg %job` does.
+    fn job_command(&mut self, words: &Words<'_>, c: &Command) -> Flow {
+        let mut argv = vec![Rc::new(b"fg".to_vec())];
+        argv.extend(words.argv.iter().cloned());
+        let words = Words { argv, operands: Vec::new() };
+        let found = self.find_command(b"fg");
+        if self.tracing() {
+            self.trace_command(&words.argv[1..]);
+        }
+        let status = self.with_redirects(&found, &words, c, false)?;
+        self.state.status = status;
+        Ok(status)
     }
 
     fn with_redirects(

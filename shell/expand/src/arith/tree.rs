@@ -77,13 +77,21 @@ impl<'t> Walk<'_, 't> {
                 }
             }
             ArithExpr::LogicalAnd(left, right) => {
-                Ok(i64::from(self.value(left, depth)? != 0 && self.value(right, depth)? != 0))
+                if self.value(left, depth)? == 0 {
+                    return self.skipped(right).map(|()| 0);
+                }
+                Ok(i64::from(self.value(right, depth)? != 0))
             }
             ArithExpr::LogicalOr(left, right) => {
-                Ok(i64::from(self.value(left, depth)? != 0 || self.value(right, depth)? != 0))
+                if self.value(left, depth)? != 0 {
+                    return self.skipped(right).map(|()| 1);
+                }
+                Ok(i64::from(self.value(right, depth)? != 0))
             }
             ArithExpr::Ternary(condition, yes, no) => {
-                let branch = if self.value(condition, depth)? != 0 { yes } else { no };
+                let (branch, other) =
+                    if self.value(condition, depth)? != 0 { (yes, no) } else { (no, yes) };
+                self.skipped(other)?;
                 self.value(branch, depth)
             }
             ArithExpr::Assign(op, target, value) => self.assign(expr, *op, target, value, depth),
@@ -115,6 +123,20 @@ impl<'t> Walk<'_, 't> {
                 self.value(right, depth)
             }
         }
+    }
+
+    /// What is not evaluated must still be an expression once its `$x` are expanded.
+    fn skipped(&mut self, expr: &'t ArithExpr) -> Result<(), Fail> {
+        if !self.tree_has_param() {
+            return Ok(());
+        }
+        let mut params = Vec::new();
+        visit(expr, &mut |e| {
+            if let ArithExpr::Param(param) = e {
+                params.push(&**param);
+            }
+        });
+        params.into_iter().try_for_each(|param| self.param(param).map(drop))
     }
 
     fn variable(&mut self, name: &'t [u8]) -> Result<i64, Fail> {
@@ -324,11 +346,16 @@ fn is_assignment(expr: &ArithExpr) -> bool {
 
 /// Whether any node of the tree, subscripts included, passes the test.
 fn any(root: &ArithExpr, test: impl Fn(&ArithExpr) -> bool) -> bool {
+    let mut found = false;
+    visit(root, &mut |expr| found |= test(expr));
+    found
+}
+
+/// Shows every node of the tree, subscripts included.
+fn visit<'t>(root: &'t ArithExpr, see: &mut impl FnMut(&'t ArithExpr)) {
     let mut stack = vec![root];
     while let Some(expr) = stack.pop() {
-        if test(expr) {
-            return true;
-        }
+        see(expr);
         match expr {
             ArithExpr::Number(_) | ArithExpr::Var(_) | ArithExpr::Param(_) => {}
             ArithExpr::Element(_, index) => stack.extend(index.expr.as_ref()),
@@ -343,7 +370,6 @@ fn any(root: &ArithExpr, test: impl Fn(&ArithExpr) -> bool) -> bool {
             ArithExpr::Ternary(condition, yes, no) => stack.extend([&**condition, &**yes, &**no]),
         }
     }
-    false
 }
 
 /// A binary operation; `None` where it is an error (division by 0, negative exponent).

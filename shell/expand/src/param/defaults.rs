@@ -104,6 +104,9 @@ pub(super) fn assign(
             ));
         }
         Target::Text(name) => x.env.set(name, value.clone())?,
+        Target::Nothing => {
+            return Err(ExpandError::command(&[&shown(param), b": invalid indirect expansion"]));
+        }
     }
     match target.fetch(x.env)? {
         super::target::Content::Scalar(Some(now)) => Ok(now),

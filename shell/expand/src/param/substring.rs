@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sh_syntax::ast::{Arith, Param, ParamName};
+use sh_syntax::ast::{Arith, Param};
 
 use super::target::{Content, Part, Target};
 use super::{Result, chars, shown, str_of};
@@ -52,9 +52,7 @@ pub(super) fn substring(
 /// Errors in the arithmetic show the parameter's name in front.
 fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
     arith::eval(env, expr).map_err(|mut error| {
-        if error.kind == crate::error::ErrorKind::Command
-            && !matches!(param.name, ParamName::Special(_))
-        {
+        if error.kind == crate::error::ErrorKind::Command {
             error.message.splice(0..0, [shown(param).as_slice(), b": "].concat());
         }
         error

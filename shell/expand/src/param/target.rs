@@ -9,7 +9,7 @@ use super::{Result, shown, str_of};
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::subscript::{self, OwnedKey};
-use crate::value::{Str, Value};
+use crate::value::{Attributes, Str, Value};
 
 /// A parameter, ready to be read.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) enum Target<'p> {
     Special(u8),
     /// `${!ref}` of a nameref: the name it refers to is the value.
     Text(Str),
+    /// `${!x}` where `x` is there but has no value: unset.
+    Nothing,
 }
 
 /// Which part of a variable.
@@ -63,6 +65,17 @@ impl<'p> Target<'p> {
             Content::Scalar(Some(text)) => text,
             Content::List { items, .. } if !items.is_empty() => join(env, &items),
             _ => {
+                let unknown = match &param.name {
+                    ParamName::Variable(name) => {
+                        let attributes = env.attributes(name);
+                        env.get(name).is_none()
+                            && (attributes.nameref || attributes == Attributes::default())
+                    }
+                    _ => false,
+                };
+                if !unknown {
+                    return Ok(Target::Nothing);
+                }
                 return Err(ExpandError::command(&[
                     &shown(param),
                     b": invalid indirect expansion",
@@ -108,6 +121,7 @@ impl<'p> Target<'p> {
             Target::Positional(n) => Target::Positional(n),
             Target::Special(c) => Target::Special(c),
             Target::Text(text) => Target::Text(text),
+            Target::Nothing => Target::Nothing,
         }
     }
 
@@ -115,6 +129,7 @@ impl<'p> Target<'p> {
     pub(super) fn fetch(&self, env: &mut dyn Env) -> Result<Content> {
         Ok(match self {
             Target::Text(text) => Content::Scalar(Some(text.clone())),
+            Target::Nothing => Content::Scalar(None),
             Target::Positional(n) => {
                 let index = (*n as usize).wrapping_sub(1);
                 Content::Scalar(env.positional().get(index).cloned())
@@ -179,6 +194,20 @@ impl Content {
                 [only] => colon && only.is_empty(),
                 _ => false,
             },
+        }
+    }
+
+    /// Whether an operator has nothing to work on: its operands are not even expanded then.
+    /// An empty text is nothing to `#` and `%` only; `${@:n}` looks at `$0`.
+    pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
+        let removal = matches!(op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
+        match self {
+            Content::Scalar(None) => !matches!(op, ParamOp::Transform(_)),
+            Content::Scalar(Some(text)) => removal && text.is_empty(),
+            Content::List { items, .. } if items.is_empty() => {
+                removal || matches!(op, ParamOp::Replace { .. } | ParamOp::Case { .. })
+            }
+            Content::List { .. } => false,
         }
     }
 

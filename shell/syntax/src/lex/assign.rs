@@ -55,7 +55,17 @@ impl Machine<'_, '_> {
         self.pos += 1;
         let value = if self.peek_joined() == Some(b'(') {
             let from = self.pos;
+            let before = self.mark();
             let elements = self.array()?;
+            if self.peek_joined().is_some_and(|c| !is(c, BREAK)) {
+                // `a=(x)y`: the parentheses are part of a text after all.
+                let end = self.pos;
+                self.rewind(&before);
+                let value = AssignValue::Scalar(self.lex_plain_word(ctx, end)?);
+                let raw = self.raw_from(start);
+                let assignment = Assignment { name, subscript, append, value, raw, line };
+                return Ok(Outcome::Assign(Lexeme::Assign(Box::new(assignment))));
+            }
             let mut text = vec![b'('];
             for (i, e) in elements.iter().enumerate() {
                 if i > 0 {

@@ -38,6 +38,7 @@ impl Machine<'_, '_> {
         message.push(b'\'');
         let mut e = self.error(line, message);
         e.incomplete = true;
+        e.kind = ErrorKind::Unclosed;
         e
     }
 
@@ -79,7 +80,9 @@ impl Machine<'_, '_> {
         if t.kind == Tk::Eof {
             let line = self.eof_line();
             if self.subs > 0 {
-                return self.unclosed(b')', line);
+                let mut e = self.unclosed(b')', line);
+                e.kind = ErrorKind::Grammar;
+                return e;
             }
             let mut e = self.error(line, &b"syntax error: unexpected end of file"[..]);
             e.incomplete = true;

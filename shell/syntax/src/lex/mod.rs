@@ -140,6 +140,7 @@ impl Machine<'_, '_> {
             if !more {
                 if st.input.take().is_some() {
                     end_line(&mut st.src);
+                    end_continuation(&mut st.src);
                     continue;
                 }
                 return None;
@@ -218,6 +219,13 @@ impl Machine<'_, '_> {
     #[inline]
     pub fn leave(&mut self, cost: u32) {
         self.depth = self.depth.saturating_sub(cost);
+    }
+}
+
+/// A backslash at the very end of a file continues the line with nothing.
+pub(crate) fn end_continuation(src: &mut Vec<u8>) {
+    if src.last() == Some(&b'\\') {
+        src.push(b'\n');
     }
 }
 

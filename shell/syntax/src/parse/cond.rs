@@ -18,6 +18,7 @@ impl Machine<'_, '_> {
         if self.next_kind(OPERAND)? == Tk::Eof {
             let mut e = self.error(line, "unexpected EOF while looking for `]]'");
             e.incomplete = true;
+            e.kind = ErrorKind::Unclosed;
             return Err(e);
         }
         if self.next_kind(OPERAND)? != Tk::Word {
@@ -186,7 +187,7 @@ impl Machine<'_, '_> {
     }
 
     /// An error at the token read ahead, whose text takes the place of `X`. After a newline at
-    /// the end of the input bash ends with status 2, as for other errors.
+    /// the end of the input bash ends as after an unclosed quote.
     #[cold]
     fn cond_error(&mut self, template: &str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else { return self.error(self.line, template) };
@@ -202,9 +203,10 @@ impl Machine<'_, '_> {
         }
         let line = if newline { t.line } else { self.line };
         let mut e = self.error(line, message);
-        if !newline || self.peek().is_some() {
-            e.kind = ErrorKind::Conditional;
-        }
+        e.kind = match newline && self.peek().is_none() {
+            true => ErrorKind::Unclosed,
+            false => ErrorKind::Conditional,
+        };
         e.incomplete = t.kind == Tk::Eof;
         e
     }

@@ -86,10 +86,9 @@ impl Machine<'_, '_> {
         self.skip_token();
         self.pos += 1;
         let Some((start, end)) = self.skip_double_paren()? else {
-            // `for ( (`: bash names the parenthesis.
-            let message = &b"syntax error near unexpected token `('"[..];
-            let mut e = self.error(line, message);
-            e.more.push(self.source_line(self.pos));
+            // No `))`: bash says nothing and ends.
+            let mut e = self.error(line, &b""[..]);
+            e.kind = crate::error::ErrorKind::Conditional;
             return Err(e);
         };
         let Some(parts) = self.split_semicolons(start, end) else {
