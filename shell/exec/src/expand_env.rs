@@ -85,6 +85,14 @@ impl Env for Shell<'_> {
         self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default()
     }
 
+    fn is_declared(&self, name: &[u8]) -> bool {
+        self.state.vars.get(name).is_some()
+    }
+
+    fn stack_low(&mut self) -> bool {
+        self.budget.stack_low()
+    }
+
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError> {
         self.set_scalar(name, value)
     }

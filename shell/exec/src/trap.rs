@@ -49,26 +49,40 @@ impl Shell<'_> {
     }
 
     /// Before a simple command and the heads of `for`, `case` and so on.
-    pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
+    /// False: the command is to be skipped.
+    pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<bool, Unwind> {
         if self.state.in_debug_trap || (self.state.traps.is_empty() && !self.track_commands) {
-            return Ok(());
+            return Ok(true);
         }
+        self.note_command(|| sh_syntax::print::command_head(c));
+        self.run_debug_action()
+    }
+
+    /// What `BASH_COMMAND` shows from now on.
+    pub(crate) fn note_command(&mut self, text: impl FnOnce() -> Vec<u8>) {
         if !self.state.in_err_trap && !self.state.in_return_trap {
-            self.state.command_text = Rc::new(sh_syntax::print::command(c));
+            self.state.command_text = Rc::new(text());
         }
-        if !self.state.traps.has_debug {
-            return Ok(());
+    }
+
+    /// The DEBUG trap for the command noted before.
+    pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
+        if self.state.in_debug_trap || !self.state.traps.has_debug {
+            return Ok(true);
         }
-        let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(()) };
+        let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
         self.state.in_debug_trap = true;
         let r = self.run_action(&action);
         self.state.in_debug_trap = false;
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
-        if self.state.options.shopt(ShOpt::ExtDebug) && status == 2 {
-            return Err(Unwind::Return(0));
+        if self.state.options.shopt(ShOpt::ExtDebug) {
+            if status == 2 {
+                return Err(Unwind::Return(0));
+            }
+            return Ok(status == 0);
         }
-        Ok(())
+        Ok(true)
     }
 
     pub(crate) fn run_err_trap(&mut self, line: u32) -> Result<(), Unwind> {

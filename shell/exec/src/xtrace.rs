@@ -104,8 +104,8 @@ impl Shell<'_> {
         self.trace_text(&text);
     }
 
-    pub(crate) fn trace_for(&mut self, f: &For) {
-        let mut text = [b"for ", f.name.as_ref(), b" in"].concat();
+    pub(crate) fn trace_for(&mut self, keyword: &[u8], f: &For) {
+        let mut text = [keyword, f.name.as_ref(), b" in"].concat();
         match &f.words {
             Some(words) => {
                 for w in words {

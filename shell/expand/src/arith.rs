@@ -27,9 +27,9 @@ pub use number::plain_integer;
 /// How deep variables may refer to variables (`x=y y=z ...`), as in bash.
 const MAX_RECURSION: u32 = 1024;
 
-/// What an expression within an expression adds to that depth: it takes native stack, so
-/// that only about 60 may nest, while plain names may follow each other to the full depth.
-const EVALUATION_WEIGHT: u32 = 16;
+/// What an expression within an expression adds to that depth; the native stack, which it takes
+/// a lot of, is watched besides.
+const EVALUATION_WEIGHT: u32 = 1;
 
 /// Evaluates an expression of the source.
 ///

@@ -4,7 +4,7 @@ use sh_syntax::ast::ArrayElement;
 
 use crate::env::Env;
 use crate::error::ExpandError;
-use crate::subscript::{OwnedKey, subscript_key};
+use crate::subscript::{OwnedKey, element_key};
 use crate::value::Str;
 use crate::word;
 
@@ -42,7 +42,7 @@ pub fn compound_elements(
                 let key = if assoc {
                     assoc_key(env, subscript)?
                 } else {
-                    subscript_key(env, name, subscript)?
+                    element_key(env, name, subscript)?
                 };
                 let value = word::expand_assignment_value(env, &element.value)?;
                 out.push(CompoundElement { key: Some(key), append: element.append, value });

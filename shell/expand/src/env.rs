@@ -93,6 +93,14 @@ pub trait Env {
     fn get(&mut self, name: &[u8]) -> Option<Value>;
     /// Attributes of a variable, also of one declared but unset.
     fn attributes(&self, name: &[u8]) -> Attributes;
+    /// Whether there is such a variable, even without a value (`declare x`).
+    fn is_declared(&self, name: &[u8]) -> bool {
+        self.attributes(name) != Attributes::default()
+    }
+    /// The native stack is nearly used up.
+    fn stack_low(&mut self) -> bool {
+        false
+    }
     /// Assigns to a scalar (or to element 0 of an array), honouring readonly, integer, case attributes.
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError>;
     /// Assigns to an array element, making an indexed array where there is none.

@@ -47,7 +47,7 @@ pub use error::{ErrorKind, ExpandError};
 pub use param::chars::char_count;
 pub use pattern::{expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex};
 pub use split::{Ifs, split_fields};
-pub use subscript::{OwnedKey, subscript_key, subscript_text_key};
+pub use subscript::{OwnedKey, element_key, subscript_key, subscript_text_key};
 pub use value::{Attributes, Str, Value};
 pub use word::{
     expand_assignment_value, expand_heredoc, expand_redirect_target, expand_single,

@@ -68,14 +68,16 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     }
     let target = Target::of(x.env, param)?;
     let content = target.fetch(x.env)?;
+    // Found by experiment: an unquoted `${a[*]:+w}` looks at the elements, not at the joined string.
+    let joined = quoted || matches!(param.name, ParamName::Special(_));
     match &param.op {
         ParamOp::Default { colon, word } => {
-            if content.is_missing(*colon) {
+            if content.is_missing(x.env, *colon, joined) {
                 return defaults::word(x, word, quoted);
             }
         }
         ParamOp::Alternate { colon, word } => {
-            if !content.is_missing(*colon) {
+            if !content.is_missing(x.env, *colon, joined) {
                 return defaults::word(x, word, quoted);
             }
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
@@ -84,12 +86,12 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             );
         }
         ParamOp::Error { colon, word } => {
-            if content.is_missing(*colon) {
+            if content.is_missing(x.env, *colon, joined) {
                 return Err(defaults::error(x, param, *colon, word)?);
             }
         }
         ParamOp::Assign { colon, word } => {
-            if content.is_missing(*colon) {
+            if content.is_missing(x.env, *colon, joined) {
                 let value = defaults::assign(x, param, &target, word, quoted)?;
                 x.value(value, quoted)?;
                 return Ok(false);

@@ -1,7 +1,7 @@
 //! Subscripts: which element `a[...]` means.
 
 use sh_syntax::ast::Subscript;
-use sh_syntax::parse::{ParseOptions, parse_subscript};
+use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 
 use crate::arith;
 use crate::env::{Env, Key};
@@ -53,7 +53,35 @@ pub fn subscript_key(
             let text = word::single(env, &expr.word, word::Tilde::Never)?;
             Ok(OwnedKey::Name(text.to_vec()))
         }
+        Subscript::Expr(expr) if expr.word.raw.is_empty() => {
+            Err(ExpandError::command(&[name, b"[]: bad array subscript"]))
+        }
+        Subscript::Expr(expr) if expr.word.raw.contains(&b'\'') => {
+            // An index is read as if within double quotes: single quotes stay.
+            let index = parse_arith(&expr.word.raw, &ParseOptions::default())
+                .map_err(|e| ExpandError::command(&[&e.message]))?;
+            Ok(OwnedKey::Index(arith::eval(env, &index)?))
+        }
         Subscript::Expr(expr) => Ok(OwnedKey::Index(arith::eval(env, expr)?)),
+    }
+}
+
+/// As [`subscript_key`] for `[key]=value` within `name=(...)`, where quotes are removed from
+/// indexes, too.
+///
+/// # Errors
+/// As for [`subscript_key`].
+pub fn element_key(
+    env: &mut dyn Env,
+    name: &[u8],
+    subscript: &Subscript,
+) -> Result<OwnedKey, ExpandError> {
+    match subscript {
+        Subscript::Expr(expr) if expr.word.raw.contains(&b'\'') && !is_assoc(env, name) => {
+            let text = word::single(env, &expr.word, word::Tilde::Never)?;
+            Ok(OwnedKey::Index(arith::eval_text(env, &text)?))
+        }
+        _ => subscript_key(env, name, subscript),
     }
 }
 

@@ -60,6 +60,7 @@ fn resolve(env: &mut dyn Env, name: &[u8]) -> Option<Vec<u8>> {
         b"" => variable(env, b"HOME").or_else(|| env.home_dir(None)),
         b"+" => variable(env, b"PWD"),
         b"-" => variable(env, b"OLDPWD"),
+        b"0" | b"+0" => variable(env, b"PWD"),
         [b'-', digits @ ..] if is_number(digits) => env.dir_stack(number(digits)?, true),
         [b'+', digits @ ..] | digits if is_number(digits) => env.dir_stack(number(digits)?, false),
         user => env.home_dir(Some(user)),

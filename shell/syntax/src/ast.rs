@@ -307,8 +307,10 @@ pub enum Cond {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CondOp {
-    /// `=` and `==`: pattern match
+    /// `==`: pattern match
     Match,
+    /// `=`: the same, spelled as POSIX `test` does
+    MatchPosix,
     /// `!=`
     NotMatch,
     /// `=~`: extended regular expression; quoted parts match literally
@@ -375,9 +377,11 @@ pub struct CommandSub {
     pub body: List,
     /// `$(< file)`: the file's content without running a command.
     pub is_file_read: bool,
-    /// A body that does not parse: the error is reported when the
-    /// substitution is reached, as bash does for backquotes.
+    /// The body of a here-document that does not parse: the error is reported when it is expanded.
     pub error: Option<Text>,
+    /// Backquoted text that does not parse as a whole: it is run command by command, so that
+    /// what stands before the error takes effect.
+    pub source: Option<Text>,
     pub line: u32,
 }
 

@@ -24,7 +24,7 @@ fn parts(parts_: &[WordPart]) -> String {
             WordPart::Quoted(t) => format!("Q({})", text(t)),
             WordPart::DoubleQuoted(inner) => format!("D[{}]", parts(inner)),
             WordPart::Param(p) => format!("P({})", param(p)),
-            WordPart::CommandSub(c) => match &c.error {
+            WordPart::CommandSub(c) => match c.source.as_ref().or(c.error.as_ref()) {
                 Some(e) => format!("C!{}", text(e)),
                 None => format!("C{}", c.body.items.len()),
             },
@@ -189,7 +189,7 @@ fn substitutions() {
         ("$(echo \")\" # )\n)", "C1"),
         ("\"$(a \"b\")\"", "D[C1]"),
         ("`a \\`b\\``", "C1"),
-        ("`if`", "C!line 2: syntax error: unexpected end of file"),
+        ("`a; if`", "C!a; if"),
         ("$((1+2)) $((a[$i])) $(($(a))) $((${x:-1})) $[1]", "A+ A+ A- A- A+"),
         ("$((a); (b)) $( (a) )", "C2 C1"),
         ("<(a) b>(c)d", "S< L(b)S>L(d)"),
@@ -324,5 +324,6 @@ fn lines() {
     let list = plain("a 'x\ny' \\\nb\nc <<E\n1\n2\nE\nd $(\ne\n)\nf\n");
     let lines: Vec<u32> =
         list.items.iter().map(|i| i.and_or.first.stages[0].command.line).collect();
-    assert_eq!(lines, [1, 4, 8, 11]);
+    // To bash a command stands where its second token ends.
+    assert_eq!(lines, [2, 4, 10, 11]);
 }

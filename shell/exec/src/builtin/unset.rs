@@ -31,8 +31,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         let (name, _) = split_reference(arg);
         if !is_name(name) {
-            // Without -v an odd name may be a function's.
-            if !p.has(b'v') && shell.state.functions.contains_key(arg.as_slice()) {
+            // Without -v an odd name may be a function's; if not, nothing happens.
+            if !p.has(b'v') {
                 status |= function(shell, call, arg);
                 continue;
             }
@@ -49,7 +49,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             continue;
         }
         if let Err(e) = variable(shell, arg, p.has(b'n')) {
-            if e.kind == ErrorKind::Interrupted {
+            // An index that is no expression gives the whole line up.
+            let arithmetic = memchr::memmem::find(&e.message, b"(error token is").is_some();
+            if e.kind == ErrorKind::Interrupted || arithmetic {
                 return Err(shell.expansion_failed(e));
             }
             shell.builtin_error(call.name(), &[&e.message]);
@@ -108,9 +110,15 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
 
 fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), ExpandError> {
     let all = sub == b"@" || sub == b"*";
+    if sub.is_empty() {
+        return Ok(());
+    }
     match shell.state.vars.get(name).map(|v| &v.slot) {
         Some(Slot::Indexed(_)) if all => {
-            shell.state.vars.unset(name, false);
+            // The array stays, without elements.
+            if let Some(v) = shell.state.vars.get_mut(name) {
+                v.slot = Slot::Indexed(Rc::default());
+            }
             Ok(())
         }
         Some(Slot::Indexed(_)) => {

@@ -103,7 +103,7 @@ impl Shell<'_> {
 
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
         if self.state.traps.has_debug {
-            self.run_debug_trap(&def.function.body)?;
+            self.run_debug_action()?;
         }
         self.command(&def.function.body)
     }

@@ -55,7 +55,7 @@ impl Shell<'_> {
         };
         for (e, value) in values {
             let (key, plus) = match e.and_then(|e| e.key.as_ref().map(|k| (k, e.append))) {
-                Some((k, plus)) => (sh_expand::subscript_key(self, name, k)?, plus),
+                Some((k, plus)) => (sh_expand::element_key(self, name, k)?, plus),
                 None => (OwnedKey::Index(next), false),
             };
             let index = match (&key, self.state.vars.get(name).map(|v| &v.slot)) {

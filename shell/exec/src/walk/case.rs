@@ -8,7 +8,9 @@ use crate::shell::Flow;
 impl Shell<'_> {
     pub(crate) fn case_command(&mut self, k: &Case, c: &Command) -> Flow {
         self.state.line = c.line;
-        self.run_debug_trap(c)?;
+        if !self.run_debug_trap(c)? {
+            return Ok(0);
+        }
         self.budget.expansion_bytes = 0;
         let subject = match sh_expand::expand_single(self, &k.subject) {
             Ok(s) => s,

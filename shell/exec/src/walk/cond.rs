@@ -9,7 +9,6 @@ use sh_syntax::ast::{Command, Cond, CondOp, Word};
 use crate::Shell;
 use crate::builtin::test::{binary_files, unary};
 use crate::shell::{Flow, Unwind};
-use crate::xtrace::trace_quote;
 
 /// Why an expression has no truth value.
 enum Stop {
@@ -28,10 +27,12 @@ impl From<ExpandError> for Stop {
 impl Shell<'_> {
     pub(crate) fn cond_command(&mut self, e: &Cond, c: &Command) -> Flow {
         self.state.line = c.line;
-        self.run_debug_trap(c)?;
+        if !self.run_debug_trap(c)? {
+            return Ok(0);
+        }
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
-        match self.cond(e) {
+        match self.cond(e, false) {
             Ok(b) => Ok(i32::from(!b)),
             Err(Stop::Invalid) => Ok(2),
             Err(Stop::Unwind(u)) => Err(u),
@@ -39,61 +40,70 @@ impl Shell<'_> {
         }
     }
 
-    fn cond(&mut self, e: &Cond) -> Result<bool, Stop> {
+    /// `inverted`: an odd number of `!` stands right before, which the trace shows.
+    fn cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, Stop> {
         if let Err(u) = self.check_depth() {
             return Err(Stop::Unwind(u));
         }
         match e {
-            Cond::Not(e) => self.cond(e).map(|b| !b),
-            Cond::And(a, b) => Ok(self.cond(a)? && self.cond(b)?),
-            Cond::Or(a, b) => Ok(self.cond(a)? || self.cond(b)?),
+            Cond::Not(e) => self.cond(e, !inverted).map(|b| !b),
+            Cond::And(a, b) => Ok(self.cond(a, false)? && self.cond(b, false)?),
+            Cond::Or(a, b) => Ok(self.cond(a, false)? || self.cond(b, false)?),
             Cond::Word(w) => {
                 let text = sh_expand::expand_single(self, w)?;
                 if self.tracing() {
-                    self.trace_cond(&[b"-n", &trace_quote(&text)]);
+                    self.trace_cond(inverted, &[b"-n", &text]);
                 }
                 Ok(!text.is_empty())
             }
             Cond::Unary(op, w) => {
                 let text = sh_expand::expand_single(self, w)?;
                 if self.tracing() {
-                    self.trace_cond(&[&[b'-', *op], &trace_quote(&text)]);
+                    self.trace_cond(inverted, &[&[b'-', *op], &text]);
                 }
                 match op {
                     b'v' | b'R' => Ok(self.variable_test(*op, &text)?),
                     _ => Ok(unary(self, *op, &text).unwrap_or(false)),
                 }
             }
-            Cond::Binary(op, left, right) => self.binary_cond(*op, left, right),
+            Cond::Binary(op, left, right) => self.binary_cond(*op, left, right, inverted),
         }
     }
 
-    fn trace_cond(&mut self, parts: &[&[u8]]) {
-        let mut text = b"[[".to_vec();
+    /// One term as `set -x` shows it: the operands as they are, empty ones quoted.
+    fn trace_cond(&mut self, inverted: bool, parts: &[&[u8]]) {
+        let mut text = if inverted { b"[[ !".to_vec() } else { b"[[".to_vec() };
         for p in parts {
             text.push(b' ');
-            text.extend_from_slice(p);
+            text.extend_from_slice(if p.is_empty() { b"''" } else { p });
         }
         text.extend_from_slice(b" ]]");
         self.trace_text(&text);
     }
 
-    fn binary_cond(&mut self, op: CondOp, left: &Word, right: &Word) -> Result<bool, Stop> {
+    fn binary_cond(
+        &mut self,
+        op: CondOp,
+        left: &Word,
+        right: &Word,
+        inverted: bool,
+    ) -> Result<bool, Stop> {
         let l = sh_expand::expand_single(self, left)?;
         match op {
-            CondOp::Match | CondOp::NotMatch => {
-                let pattern = sh_expand::expand_pattern(self, right)?;
-                if self.tracing() {
-                    let text = sh_expand::expand_pattern_text(self, right)?;
-                    let name: &[u8] = if op == CondOp::Match { b"==" } else { b"!=" };
-                    self.trace_cond(&[&trace_quote(&l), name, &text]);
-                }
-                Ok(pattern.is_match(&l) == (op == CondOp::Match))
+            CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
+                let pattern = if self.tracing() {
+                    let (pattern, text) = sh_expand::expand_pattern_traced(self, right)?;
+                    self.trace_cond(inverted, &[&l, op_name(op), &text]);
+                    pattern
+                } else {
+                    sh_expand::expand_pattern(self, right)?
+                };
+                Ok(pattern.is_match(&l) == (op != CondOp::NotMatch))
             }
             CondOp::Regex => {
                 let text = sh_expand::expand_regex(self, right)?;
                 if self.tracing() {
-                    self.trace_cond(&[&trace_quote(&l), b"=~", &text]);
+                    self.trace_cond(inverted, &[&l, b"=~", &text]);
                 }
                 match regex_match(self, &l, &text) {
                     Some(b) => Ok(b),
@@ -103,7 +113,7 @@ impl Shell<'_> {
             _ => {
                 let r = sh_expand::expand_single(self, right)?;
                 if self.tracing() {
-                    self.trace_cond(&[&trace_quote(&l), op_name(op), &trace_quote(&r)]);
+                    self.trace_cond(inverted, &[&l, op_name(op), &r]);
                 }
                 self.compare(op, &l, &r)
             }
@@ -190,6 +200,7 @@ impl Shell<'_> {
 fn op_name(op: CondOp) -> &'static [u8] {
     match op {
         CondOp::Match => b"==",
+        CondOp::MatchPosix => b"=",
         CondOp::NotMatch => b"!=",
         CondOp::Regex => b"=~",
         CondOp::Before => b"<",

@@ -101,9 +101,11 @@ impl Shell<'_> {
             for word in words.iter() {
                 s.loop_tick()?;
                 s.state.line = c.line;
-                s.run_debug_trap(c)?;
+                if !s.run_debug_trap(c)? {
+                    continue;
+                }
                 if s.tracing() {
-                    s.trace_for(f);
+                    s.trace_for(b"for ", f);
                 }
                 if !s.set_loop_var(&f.name, word.clone())? {
                     return Ok(1);
@@ -154,10 +156,11 @@ impl Shell<'_> {
     ) -> Result<Option<i64>, Unwind> {
         self.state.line = c.line;
         if self.state.traps.has_debug {
-            self.run_debug_trap(c)?;
+            self.note_command(|| [b"((", a.word.raw.as_ref(), b"))"].concat());
+            self.run_debug_action()?;
         }
         if self.tracing() {
-            self.trace_text(&[b"(( ", a.word.raw.trim_ascii(), b" ))"].concat());
+            self.trace_text(&[b"(( ", a.word.raw.as_ref(), b" ))"].concat());
         }
         self.budget.expansion_bytes = 0;
         if a.word.parts.is_empty() {
@@ -183,6 +186,12 @@ impl Shell<'_> {
         let words = self.loop_words(f)?;
         if words.is_empty() {
             return Ok(0);
+        }
+        if !self.run_debug_trap(c)? {
+            return Ok(0);
+        }
+        if self.tracing() {
+            self.trace_for(b"select ", f);
         }
         self.in_loop(|s| {
             let mut status = 0;
@@ -231,31 +240,46 @@ impl Shell<'_> {
     }
 }
 
-/// The menu as bash lays it out: numbered, in columns that fit the width.
+/// The menu as bash lays it out: numbered, in columns that fit the width, with tabs between.
 fn menu(words: &[Str], columns: usize) -> Vec<u8> {
-    let digits = words.len().to_string().len();
-    let longest =
-        words.iter().map(|w| String::from_utf8_lossy(w).chars().count()).max().unwrap_or(0);
-    let cell = longest + digits + 2 + 2;
+    let digits = |n: usize| n.to_string().len();
+    let width = |w: &Str| String::from_utf8_lossy(w).chars().count();
+    let cell = words.iter().map(width).max().unwrap_or(0) + digits(words.len()) + 2 + 2;
     let across = columns.checked_div(cell).unwrap_or(1).max(1);
-    let rows = words.len().div_ceil(across).max(1);
+    let mut rows = words.len().div_ceil(across).max(1);
     // A single row would be; bash lists one below the other then.
-    let rows = if rows == 1 { words.len() } else { rows };
+    if rows == 1 {
+        rows = words.len();
+    }
     let mut out = Vec::new();
     for row in 0..rows {
-        let mut at = row;
-        while at < words.len() {
-            let n = (at + 1).to_string();
-            let text = format!("{n:>digits$}) ").into_bytes();
-            out.extend_from_slice(&text);
+        let (mut at, mut column) = (row, 0);
+        loop {
+            let number = if column == 0 { digits(rows) } else { digits(words.len()) };
+            out.extend_from_slice(format!("{:>number$}) ", at + 1).as_bytes());
             out.extend_from_slice(&words[at]);
+            let end = column + width(&words[at]) + number + 2;
             at += rows;
-            if at < words.len() {
-                let used = text.len() + String::from_utf8_lossy(&words[at - rows]).chars().count();
-                out.resize(out.len() + cell.saturating_sub(used), b' ');
+            if at >= words.len() {
+                break;
             }
+            column += cell;
+            indent(&mut out, end, column);
         }
         out.push(b'\n');
     }
     out
+}
+
+/// From one column to another by tabs and blanks.
+fn indent(out: &mut Vec<u8>, mut from: usize, to: usize) {
+    while from < to {
+        if to / 8 > from / 8 {
+            out.push(b'\t');
+            from += 8 - from % 8;
+        } else {
+            out.push(b' ');
+            from += 1;
+        }
+    }
 }

@@ -152,9 +152,11 @@ impl Shell<'_> {
 
     fn arith_command(&mut self, a: &sh_syntax::ast::Arith, c: &Command) -> Flow {
         self.state.line = c.line;
-        self.run_debug_trap(c)?;
+        if !self.run_debug_trap(c)? {
+            return Ok(0);
+        }
         if self.tracing() {
-            self.trace_text(&[b"(( ", a.word.raw.trim_ascii(), b" ))"].concat());
+            self.trace_text(&[b"(( ", a.word.raw.as_ref(), b" ))"].concat());
         }
         self.budget.expansion_bytes = 0;
         match sh_expand::arith::eval(self, a) {

@@ -55,8 +55,8 @@ impl Shell<'_> {
         self.state.line = c.line;
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
-        if self.track_commands || !self.state.traps.is_empty() {
-            self.run_debug_trap(c)?;
+        if (self.track_commands || !self.state.traps.is_empty()) && !self.run_debug_trap(c)? {
+            return Ok(0);
         }
         let subs = self.process_subs.len();
         let r = if s.words.is_empty() {

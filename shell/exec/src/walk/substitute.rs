@@ -3,11 +3,13 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{CommandKind, CommandSub, RedirectTarget};
+use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
+use crate::run::Text;
 use crate::shell::Unwind;
+use crate::state::options::ShOpt;
 
 impl Shell<'_> {
     pub(crate) fn substitute(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, Unwind> {
@@ -18,6 +20,10 @@ impl Shell<'_> {
             return Ok(Vec::new());
         }
         self.check_depth()?;
+        let source = match &sub.source {
+            Some(text) => Some(text.to_vec()),
+            None => self.text_with_aliases(&sub.body),
+        };
         let line = self.state.line;
         if sub.is_file_read
             && let Some(text) = self.read_file_sub(sub)
@@ -32,7 +38,12 @@ impl Shell<'_> {
             s.state.fds.set(1, Some(Desc::Capture(capture)));
             s.drop_errexit();
             s.state.xtrace_depth += 1;
-            s.list(&sub.body)
+            match &source {
+                None => s.list(&sub.body),
+                Some(text) => {
+                    s.run_text(Text { text, line, name: Some("command substitution"), main: false })
+                }
+            }
         });
         self.process_subs = subs;
         self.budget.expansion_bytes = charged;
@@ -44,6 +55,17 @@ impl Shell<'_> {
             Err(shared) => shared.borrow().clone(),
         };
         Ok(self.trimmed(out))
+    }
+
+    /// The body as text where aliases could change its meaning: they are expanded when it runs.
+    fn text_with_aliases(&self, body: &List) -> Option<Vec<u8>> {
+        if !self.state.options.shopt(ShOpt::ExpandAliases) {
+            return None;
+        }
+        let mut text = Vec::new();
+        sh_syntax::print::substitution(&mut text, body);
+        let defines = || memchr::memmem::find(&text, b"alias").is_some();
+        (!self.state.aliases.is_empty() || defines()).then_some(text)
     }
 
     fn trimmed(&mut self, mut out: Vec<u8>) -> Vec<u8> {

@@ -23,9 +23,8 @@ pub(super) enum Origin {
     Raw,
 }
 
-/// What nested parentheses, signs, assignments and conditionals add to the depth: about 170
-/// of them fit.
-const NESTING_WEIGHT: u32 = 6;
+/// How deep parentheses, signs, assignments and conditionals may nest in all.
+const MAX_NESTING: u32 = 170;
 
 /// Evaluates a text; `depth` counts the variables on the way here.
 pub(super) fn eval(env: &mut dyn Env, source: &[u8], origin: Origin, depth: u32) -> Result<i64> {
@@ -58,8 +57,10 @@ struct Evaluator<'e, 't> {
     scanner: Scanner<'t>,
     token: Token<'t>,
     origin: Origin,
-    /// Native stack in use, and variables on the way here.
+    /// Variables on the way here.
     depth: u32,
+    /// Nested constructs within this text.
+    nesting: u32,
     /// Not zero: parse without evaluating.
     skip: u32,
     explain: Option<usize>,
@@ -79,6 +80,7 @@ impl<'e, 't> Evaluator<'e, 't> {
             token: Token::End,
             origin,
             depth,
+            nesting: 0,
             skip: 0,
             explain: None,
             operators: 0,
@@ -86,7 +88,7 @@ impl<'e, 't> Evaluator<'e, 't> {
     }
 
     fn whole(&mut self) -> Result<i64> {
-        if self.depth > super::MAX_RECURSION {
+        if self.depth > super::MAX_RECURSION || self.env.stack_low() {
             return Err(too_deep(self.scanner.source()));
         }
         if self.scanner.is_blank() {
@@ -111,12 +113,12 @@ impl<'e, 't> Evaluator<'e, 't> {
 
     /// Guards every recursion.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth >= super::MAX_RECURSION {
+        if self.nesting >= MAX_NESTING || self.env.stack_low() {
             return Err(self.error("expression recursion level exceeded"));
         }
-        self.depth += NESTING_WEIGHT;
+        self.nesting += 1;
         let result = f(self);
-        self.depth -= NESTING_WEIGHT;
+        self.nesting -= 1;
         result
     }
 

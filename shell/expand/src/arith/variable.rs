@@ -45,8 +45,11 @@ impl<'n> Place<'n> {
                 }
                 value
             }
-            // An element that is unset counts as 0 even under `set -u`.
+            // An unset element of an array that exists counts as 0 even under `set -u`.
             Place::Element(name, key) => match env.get(name) {
+                None if env.options().nounset && !env.is_declared(name) => {
+                    return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                }
                 None => None,
                 Some(value) => match subscript::element(&value, key) {
                     Ok(value) => value,

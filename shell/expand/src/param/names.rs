@@ -5,6 +5,8 @@ use sh_syntax::ast::{Param, ParamName, Subscript};
 use super::target::{Content, Target, unbound};
 use super::{Result, chars, str_of};
 use crate::error::ExpandError;
+use crate::fields::Mode;
+use crate::split::Ifs;
 use crate::value::{Str, Value};
 use crate::word::Expander;
 
@@ -59,8 +61,12 @@ pub(super) fn with_prefix(
     quoted: bool,
 ) -> Result<bool> {
     let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
-    let names = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
-    let joint = super::joint(x.fields.mode, !at, false, quoted, false);
+    let names: Vec<Str> = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
+    if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
+        // Found by experiment: without IFS bash has one word of them.
+        return one_word(x, &names, b"");
+    }
+    let joint = super::joint(x.fields.mode, !at, false, quoted, true);
     x.list(names, joint, quoted)
 }
 
@@ -75,6 +81,15 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
         }
         Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
+    if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
+        return one_word(x, &keys, b" ");
+    }
     let joint = super::joint(x.fields.mode, !at, false, quoted, false);
     x.list(keys, joint, quoted)
+}
+
+fn one_word(x: &mut Expander<'_>, items: &[Str], separator: &[u8]) -> Result<bool> {
+    let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
+    x.value(str_of(parts.join(separator)), false)?;
+    Ok(false)
 }

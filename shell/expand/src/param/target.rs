@@ -9,7 +9,7 @@ use super::{Result, shown, str_of};
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::subscript::{self, OwnedKey};
-use crate::value::{Attributes, Str, Value};
+use crate::value::{Str, Value};
 
 /// A parameter, ready to be read.
 #[derive(Debug)]
@@ -67,9 +67,7 @@ impl<'p> Target<'p> {
             _ => {
                 let unknown = match &param.name {
                     ParamName::Variable(name) => {
-                        let attributes = env.attributes(name);
-                        env.get(name).is_none()
-                            && (attributes.nameref || attributes == Attributes::default())
+                        !env.is_declared(name) || env.attributes(name).nameref
                     }
                     _ => false,
                 };
@@ -184,15 +182,24 @@ pub(super) fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Option<
 }
 
 impl Content {
-    /// Unset; with `colon` also null.
-    pub(super) fn is_missing(&self, colon: bool) -> bool {
+    /// Unset; with `colon` also null. A list is null if it is as one string: `*` joined by
+    /// `IFS`, `@` by spaces.
+    pub(super) fn is_missing(&self, env: &mut dyn Env, colon: bool, joined: bool) -> bool {
         match self {
             Content::Scalar(None) => true,
             Content::Scalar(Some(text)) => colon && text.is_empty(),
-            Content::List { items, .. } => match items.as_slice() {
+            Content::List { items, star } => match items.as_slice() {
                 [] => true,
                 [only] => colon && only.is_empty(),
-                _ => false,
+                many => {
+                    let joined_null = |env: &mut dyn Env| {
+                        *star
+                            && joined
+                            && many.iter().all(|item| item.is_empty())
+                            && crate::split::Ifs::of(env).is_null()
+                    };
+                    colon && joined_null(env)
+                }
             },
         }
     }

@@ -55,12 +55,19 @@ fn variable_flags(env: &dyn Env, target: &Target<'_>) -> Vec<u8> {
     }
 }
 
-fn attributes(env: &dyn Env, target: &Target<'_>, content: Content) -> Content {
+fn attributes(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Content {
     let letters = str_of(variable_flags(env, target));
+    let has_value = match target {
+        Target::Variable { name, .. } => env.get(name).is_some(),
+        _ => true,
+    };
     match content {
         // A variable that is declared but unset still shows them.
         Content::Scalar(_) => Content::Scalar(Some(letters)),
-        Content::List { items, .. } if items.is_empty() && letters.is_empty() => {
+        // So do declared arrays, but not empty ones.
+        Content::List { items, star: _ }
+            if items.is_empty() && (letters.is_empty() || has_value) =>
+        {
             Content::List { items, star: false }
         }
         Content::List { items, star } => {

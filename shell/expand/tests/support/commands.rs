@@ -97,9 +97,13 @@ impl Shell {
             Cond::Word(word) => !expand_single(self, word)?.is_empty(),
             Cond::Unary(b'z', word) => expand_single(self, word)?.is_empty(),
             Cond::Unary(b'n', word) => !expand_single(self, word)?.is_empty(),
-            Cond::Binary(op @ (CondOp::Match | CondOp::NotMatch), left, right) => {
+            Cond::Binary(
+                op @ (CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch),
+                left,
+                right,
+            ) => {
                 let left = expand_single(self, left)?;
-                expand_pattern(self, right)?.is_match(&left) == (*op == CondOp::Match)
+                expand_pattern(self, right)?.is_match(&left) == (*op != CondOp::NotMatch)
             }
             Cond::Binary(op @ (CondOp::Eq | CondOp::Lt | CondOp::Gt), left, right) => {
                 let left = expand_single(self, left)?;

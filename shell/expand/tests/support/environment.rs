@@ -108,6 +108,18 @@ impl Env for Shell {
         Ok(())
     }
 
+    fn is_declared(&self, name: &[u8]) -> bool {
+        self.variables.contains_key(name)
+    }
+
+    /// Tests run on threads with 2 MiB of stack.
+    fn stack_low(&mut self) -> bool {
+        let marker = 0u8;
+        let here = std::hint::black_box(std::ptr::addr_of!(marker) as usize);
+        let base = *self.stack_base.get_or_insert(here);
+        base.abs_diff(here) > 1 << 20
+    }
+
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
         let set =
             self.variables.iter().filter(|(name, v)| name.starts_with(prefix) && v.value.is_some());

@@ -27,6 +27,7 @@ pub struct Shell {
     pub cwd: PathBuf,
     /// Bytes that expansion may still produce.
     pub budget: usize,
+    pub stack_base: Option<usize>,
 }
 
 /// Why a script ends early.
@@ -57,6 +58,7 @@ impl Shell {
             err: Vec::new(),
             cwd,
             budget: 1 << 26,
+            stack_base: None,
         };
         for (name, value) in [("IFS", " \t\n"), ("HOME", "/h"), ("PWD", "/w")] {
             shell.put(name.as_bytes(), Value::Scalar(Rc::new(value.as_bytes().to_vec())));

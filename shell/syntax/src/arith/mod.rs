@@ -31,7 +31,9 @@ pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
 
 /// An arithmetic word with its expression, where that can be known before expansion.
 pub(crate) fn from_word(word: Word) -> Arith {
-    let expr = static_expr(&word).map(Box::new);
+    // As an index, text in single quotes keeps them (and is no number); as a key it loses them.
+    let quoted = memchr::memchr(b'\'', &word.raw).is_some();
+    let expr = if quoted { None } else { static_expr(&word).map(Box::new) };
     Arith { word, expr }
 }
 

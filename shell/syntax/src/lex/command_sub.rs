@@ -16,9 +16,14 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
         let line = self.line;
-        let body = self.sub_list(start, b"$(")?;
+        // Bash expands aliases in it when it runs.
+        let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
+        let body = self.sub_list(start, b"$(");
+        self.st.opts.expand_aliases = aliases;
+        let body = body?;
         let is_file_read = is_file_read(&body);
-        Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error: None, line })))
+        let (error, source) = (None, None);
+        Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, source, line })))
     }
 
     /// `<(...)` or `>(...)`, with `pos` at the operator.
@@ -102,18 +107,15 @@ impl Machine<'_, '_> {
             }
         }
         self.enter(COST)?;
-        let (body, error) = match self.parse_inner(text, line) {
+        let (body, source) = match self.parse_inner(text.clone(), line) {
             Ok(body) => (body, None),
             Err(e) if e.limit => return Err(e),
-            Err(e) => {
-                let text = e.render(b"");
-                let text = text.strip_suffix(b"\n").unwrap_or(&text);
-                (List::default(), Some(text.into()))
-            }
+            Err(_) => (List::default(), Some(text.into())),
         };
         self.leave(COST);
         let is_file_read = is_file_read(&body);
-        Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, line })))
+        let sub = CommandSub { body, is_file_read, error: None, source, line };
+        Ok(WordPart::CommandSub(Rc::new(sub)))
     }
 }
 

@@ -117,6 +117,7 @@ impl Machine<'_, '_> {
                     return match self.command_sub(start) {
                         // When it is neither, an unclosed `$((` is reported as such.
                         Err(e) if !e.limit && arith_error.incomplete => Err(arith_error),
+                        Err(e) if e.incomplete => Err(self.unclosed(b')', line)),
                         other => other,
                     };
                 }

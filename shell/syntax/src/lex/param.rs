@@ -64,6 +64,7 @@ impl Machine<'_, '_> {
             if self.peek_joined() == Some(b'[') {
                 match self.subscript_or_brace(true)? {
                     None => return Ok(false),
+                    Some(Subscript::Expr(e)) if e.word.raw.is_empty() => return Ok(false),
                     subscript => p.subscript = subscript,
                 }
             }
@@ -113,9 +114,15 @@ impl Machine<'_, '_> {
     fn indirect_or_bang(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
+        if c == b'#' && self.peek_at(1).is_some_and(|n| is(n, NAME)) {
+            p.op = ParamOp::Bad;
+            return Ok(false);
+        }
         let special = match c {
             b'@' | b'*' => true,
-            b'#' | b'?' => matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'+' | b'=')),
+            b'#' | b'?' => {
+                matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'+' | b'=' | b'/' | b'%'))
+            }
             _ => false,
         };
         if !is(c, NAME) && !special {

@@ -154,7 +154,7 @@ impl Machine<'_, '_> {
         self.skip_token();
         let ctx = match op {
             CondOp::Regex => OPERAND.with(Ctx::REGEX),
-            CondOp::Match | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
+            CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
             _ => OPERAND,
         };
         let kind = match self.next_kind(ctx) {
@@ -222,7 +222,8 @@ const UNARY: &[u8] = b"abcdefghkprstuwxzGLNOSRnov";
 
 fn binary_op(text: &[u8]) -> Option<CondOp> {
     Some(match text {
-        b"=" | b"==" => CondOp::Match,
+        b"==" => CondOp::Match,
+        b"=" => CondOp::MatchPosix,
         b"!=" => CondOp::NotMatch,
         b"=~" => CondOp::Regex,
         b"-eq" => CondOp::Eq,

@@ -169,6 +169,8 @@ impl Machine<'_, '_> {
     /// The commands in a backquoted text.
     pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<List> {
         let mut m = self.inner(text, line);
+        // Bash expands aliases in it when it runs.
+        m.st.opts.expand_aliases = false;
         crate::lex::end_line(&mut m.st.src);
         let result = m.all();
         let warnings = std::mem::take(&mut m.st.warnings);
@@ -205,7 +207,13 @@ impl Machine<'_, '_> {
             let text = text.strip_suffix(b"\n").unwrap_or(&text);
             let error = Some(text.into());
             let line = e.line;
-            let sub = CommandSub { body: List::default(), is_file_read: false, error, line };
+            let sub = CommandSub {
+                body: List::default(),
+                is_file_read: false,
+                error,
+                source: None,
+                line,
+            };
             b.part(WordPart::CommandSub(Rc::new(sub)));
             let _ = at;
         }

@@ -12,7 +12,9 @@ impl Machine<'_, '_> {
     pub fn simple_command(&mut self, out: &mut Command) -> Res<()> {
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         let mut simple = SimpleCommand::default();
-        if let Some(name) = self.simple_words(&mut simple, &mut out.redirects, Ctx::COMMAND)? {
+        let name =
+            self.simple_words(&mut simple, &mut out.redirects, Ctx::COMMAND, &mut out.line)?;
+        if let Some(name) = name {
             return self.function_parens(name, out);
         }
         out.kind = CommandKind::Simple(simple);
@@ -24,7 +26,7 @@ impl Machine<'_, '_> {
         let mut simple = SimpleCommand::default();
         out.line = first.line;
         let ctx = push_word(&mut simple, first.lexeme, Ctx::COMMAND);
-        self.simple_words(&mut simple, &mut out.redirects, ctx)?;
+        self.simple_words(&mut simple, &mut out.redirects, ctx, &mut out.line)?;
         out.kind = CommandKind::Simple(simple);
         Ok(())
     }
@@ -36,9 +38,18 @@ impl Machine<'_, '_> {
         simple: &mut SimpleCommand,
         redirects: &mut Vec<Redirect>,
         mut ctx: Ctx,
+        line: &mut u32,
     ) -> Res<Option<Text>> {
         loop {
-            match self.next_kind(ctx)? {
+            let kind = self.next_kind(ctx)?;
+            if simple.words.len() + simple.assignments.len() == 1 && redirects.is_empty() {
+                // To bash a command stands where its second token ends.
+                *line = match kind {
+                    Tk::Newline | Tk::Eof => (*line).max(self.look.as_ref().map_or(0, |t| t.line)),
+                    _ => self.line,
+                };
+            }
+            match kind {
                 Tk::Word => ctx = push_word(simple, self.take().lexeme, ctx),
                 Tk::LParen
                     if simple.words.len() == 1

@@ -104,6 +104,13 @@ impl<'t> Printer<'t> {
     }
 
     fn for_command(&mut self, keyword: &[u8], f: &'t For) {
+        self.for_head(keyword, f);
+        self.put(b";");
+        self.do_group(&f.body);
+    }
+
+    /// `for name in words`
+    pub(super) fn for_head(&mut self, keyword: &[u8], f: &'t For) {
         self.put(keyword);
         self.put(&f.name);
         self.put(b" in ");
@@ -118,8 +125,6 @@ impl<'t> Printer<'t> {
                 }
             }
         }
-        self.put(b";");
-        self.do_group(&f.body);
     }
 
     fn do_group(&mut self, body: &'t List) {
@@ -144,10 +149,15 @@ impl<'t> Printer<'t> {
         self.do_group(&f.body);
     }
 
-    fn case(&mut self, c: &'t Case) {
+    /// `case word in `
+    pub(super) fn case_head(&mut self, c: &'t Case) {
         self.put(b"case ");
         self.put(&c.subject.raw);
         self.put(b" in ");
+    }
+
+    fn case(&mut self, c: &'t Case) {
+        self.case_head(c);
         self.indent += 4;
         for arm in &c.arms {
             self.line(b"");

@@ -51,6 +51,7 @@ impl Printer<'_> {
 fn spelling(op: CondOp) -> &'static [u8] {
     match op {
         CondOp::Match => b"==",
+        CondOp::MatchPosix => b"=",
         CondOp::NotMatch => b"!=",
         CondOp::Regex => b"=~",
         CondOp::Before => b"<",

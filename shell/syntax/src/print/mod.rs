@@ -15,7 +15,7 @@ mod compound;
 mod conds;
 mod redirects;
 
-use crate::ast::{ArrayElement, Command, Function, HereDoc, List, Subscript};
+use crate::ast::{ArrayElement, Command, CommandKind, Function, HereDoc, List, Subscript};
 
 /// A list as commands that parse to the same tree (used to ship code to a spawned shell). Ends
 /// in a newline.
@@ -37,6 +37,19 @@ pub fn command(command: &Command) -> Vec<u8> {
     p.out
 }
 
+/// A command as `BASH_COMMAND` names it: of `for`, `select` and `case` only the head.
+pub fn command_head(command: &Command) -> Vec<u8> {
+    let mut p = Printer { in_function: 1, ..Printer::default() };
+    match &command.kind {
+        CommandKind::For(f) => p.for_head(b"for ", f),
+        CommandKind::Select(f) => p.for_head(b"select ", f),
+        CommandKind::Case(c) => p.case_head(c),
+        _ => p.command(command),
+    }
+    p.docs(b"");
+    p.out
+}
+
 /// A function as `declare -f name` and `type name` show it; they add a newline in any case.
 pub fn function(function: &Function) -> Vec<u8> {
     let mut p = Printer::default();
@@ -45,7 +58,7 @@ pub fn function(function: &Function) -> Vec<u8> {
 }
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
-pub(crate) fn substitution(out: &mut Vec<u8>, list: &List) {
+pub fn substitution(out: &mut Vec<u8>, list: &List) {
     let mut p = Printer::default();
     p.list(list);
     if p.out.first() == Some(&b'(') {
