@@ -25,6 +25,7 @@
 
 pub mod budget;
 pub mod builtin;
+mod clock;
 mod command;
 mod expand_env;
 pub mod io;
@@ -34,7 +35,6 @@ mod redirect;
 pub mod run;
 pub mod shell;
 pub mod state;
-mod strftime;
 mod trap;
 mod walk;
 mod xtrace;

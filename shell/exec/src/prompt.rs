@@ -6,7 +6,6 @@ use sh_expand::{Env as _, ExpandError};
 
 use crate::Shell;
 use crate::state::options::ShOpt;
-use crate::strftime::strftime;
 
 impl Shell<'_> {
     /// Backslash escapes, then (with `promptvars`) parameter, command and arithmetic expansion.
@@ -46,16 +45,16 @@ impl Shell<'_> {
                 b'e' => out.push(27),
                 b'n' => out.push(b'\n'),
                 b'r' => out.push(b'\r'),
-                b'd' => out.extend(strftime(b"%a %b %d", now)),
-                b't' => out.extend(strftime(b"%H:%M:%S", now)),
-                b'T' => out.extend(strftime(b"%I:%M:%S", now)),
-                b'@' => out.extend(strftime(b"%I:%M %p", now)),
-                b'A' => out.extend(strftime(b"%H:%M", now)),
+                b'd' => out.extend(self.strftime(b"%a %b %d", now)),
+                b't' => out.extend(self.strftime(b"%H:%M:%S", now)),
+                b'T' => out.extend(self.strftime(b"%I:%M:%S", now)),
+                b'@' => out.extend(self.strftime(b"%I:%M %p", now)),
+                b'A' => out.extend(self.strftime(b"%H:%M", now)),
                 b'D' if text.get(at) == Some(&b'{') => {
                     let end = memchr::memchr(b'}', &text[at..]).map_or(text.len(), |i| at + i);
                     let format = &text[(at + 1).min(end)..end];
                     let format = if format.is_empty() { b"%X".as_slice() } else { format };
-                    out.extend(strftime(format, now));
+                    out.extend(self.strftime(format, now));
                     at = (end + 1).min(text.len());
                 }
                 b'h' | b'H' => {

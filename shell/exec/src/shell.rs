@@ -62,6 +62,8 @@ pub struct Shell<'a> {
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
     pub(crate) history: Vec<Vec<u8>>,
+    /// The zone that was used last, and the `TZ` that named it.
+    pub(crate) zone: Option<(Option<Vec<u8>>, box_text::time::Zone)>,
 }
 
 pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
@@ -143,6 +145,7 @@ impl<'a> Shell<'a> {
             keep_redirects: false,
             track_commands: false,
             history: Vec::new(),
+            zone: None,
         };
         shell.init_vars(&start.env);
         let seed = shell.entropy();

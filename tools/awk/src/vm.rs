@@ -143,6 +143,8 @@ pub struct Machine<'c, 'a> {
     sort_depth: usize,
     /// Reused for output lines.
     scratch: Vec<u8>,
+    /// The zone that was used last, and the `TZ` that named it.
+    zone: Option<(Vec<u8>, Rc<box_text::time::Zone>)>,
 }
 
 impl<'c, 'a> Machine<'c, 'a> {
@@ -181,6 +183,7 @@ impl<'c, 'a> Machine<'c, 'a> {
             exit_status: 0,
             pc: 0,
             sort_depth: 0,
+            zone: None,
             scratch: Vec::new(),
         };
         m.set_defaults();

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | leading options, starting points | here |
 //! | words to [`expr::Expr`] | `parse` (operators), `primary` (tests and actions), `expr` |
-//! | arguments of tests | `number`, `perm`, `date` |
+//! | arguments of tests | `number`, `perm` |
 //! | trees to entries, without recursion | `walk`, `entry` |
 //! | an expression about an entry | `eval` |
-//! | actions with output | `format` (-printf), `list` (-ls), `clock`, `names`, `sinks` |
+//! | actions with output | `format` (-printf), `list` (-ls), `names`, `sinks` |
 //! | actions with commands | `command` |
 //!
 //! # Invariants
@@ -18,9 +18,7 @@
 //!
 //! Absent: SELinux contexts, birth times, `-D`'s output; file system types are not known.
 
-mod clock;
 mod command;
-mod date;
 mod entry;
 mod eval;
 mod expr;

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use box_applet::{Ctx, Exit};
 
@@ -122,7 +123,7 @@ impl Job<'_> {
         env: Value,
         paths: &Paths,
     ) -> io::Result<Exit> {
-        let tz = ctx.env.get(b"TZ").and_then(|z| std::str::from_utf8(z).ok().map(str::to_string));
+        let zone = Rc::new(zone(ctx.env.get(b"TZ")));
         let library =
             paths.library.iter().map(|p| p.display().to_string().into()).collect::<Value>();
         let mut failed = false;
@@ -154,7 +155,7 @@ impl Job<'_> {
                 library: library.clone(),
                 stderr: Vec::new(),
                 halted: None,
-                zone: zone(tz.as_deref()),
+                zone: zone.clone(),
                 patterns,
             };
             let end = self.one(ctx, &mut host, value)?;

@@ -7,6 +7,7 @@
 //! | `number` | parsing and formatting of integers and sizes |
 //! | `printf` | one conversion (`%-08.3f`) over integers, floats and strings, C semantics |
 //! | `regex` | POSIX BRE and ERE with GNU extensions, leftmost-longest |
+//! | `time` | calendar, `strftime` formats, time zones |
 #![forbid(unsafe_code)]
 
 pub mod escape;
@@ -14,3 +15,4 @@ pub mod glob;
 pub mod number;
 pub mod printf;
 pub mod regex;
+pub mod time;

@@ -12,7 +12,6 @@ use sh_expand::Str;
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::strftime::strftime;
 
 /// Widths beyond this are refused: they are bombs.
 const MAX_WIDTH: usize = 1 << 26;
@@ -313,7 +312,7 @@ impl Printer<'_, '_> {
                     },
                 };
                 let format = if d.time.is_empty() { b"%X".as_slice() } else { &d.time };
-                let mut text = strftime(format, time);
+                let mut text = self.shell.strftime(format, time);
                 // bash formats into 128 bytes; what does not fit is nothing.
                 if text.len() >= 128 {
                     text.clear();

@@ -1,5 +1,6 @@
 //! `tar -t`, and the verbose line that `-tv`, `-cvv` and `-xvv` print.
 
+use box_text::time::{Zone, strftime};
 use std::io::{self, Read, Write};
 
 use box_applet::Ctx;
@@ -96,7 +97,7 @@ pub fn verbose(
     let used = user.len() + group.len() + size.len() + 2;
     *width = used.max(*width);
     let pad = *width - used + size.len();
-    let time = date(header.mtime().unwrap_or(0), options.full_time);
+    let time = date(header.mtime().unwrap_or(0), options.full_time, &options.zone);
     write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", permissions(mode))?;
     write_name(out, line.name)?;
     match (kind, line.link) {
@@ -127,23 +128,13 @@ fn permissions(mode: u32) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// UTC date and time of seconds since the epoch (proleptic Gregorian calendar).
-fn date(seconds: u64, full: bool) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days from 0000-03-01, in eras of 400 years: leap days fall at the end of a year.
-    let z = days + 719_468;
-    let (era, doe) = (z / 146_097, z % 146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + u64::from(month <= 2);
-    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
-    if full {
-        format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}")
-    } else {
-        format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}")
-    }
+/// Date and time of seconds since the epoch in a zone.
+fn date(seconds: u64, full: bool, zone: &Zone) -> String {
+    let t = zone.broken(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
+    let format: &[u8] = if full { b"%Y-%m-%d %H:%M:%S" } else { b"%Y-%m-%d %H:%M" };
+    let mut out = Vec::new();
+    strftime::format(&mut out, format, &t);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]
@@ -153,9 +144,9 @@ mod tests {
     /// Expected values: `date -u -d @N '+%F %T'` of GNU coreutils.
     #[test]
     fn dates() {
-        assert_eq!(date(0, true), "1970-01-01 00:00:00");
-        assert_eq!(date(951_782_400, true), "2000-02-29 00:00:00");
-        assert_eq!(date(1_767_225_599, false), "2025-12-31 23:59");
+        assert_eq!(date(0, true, &Zone::utc()), "1970-01-01 00:00:00");
+        assert_eq!(date(951_782_400, true, &Zone::utc()), "2000-02-29 00:00:00");
+        assert_eq!(date(1_767_225_599, false, &Zone::utc()), "2025-12-31 23:59");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The command line of `tar`: old style (`tar czf f.tgz x`), short and long options.
 
+use box_text::time::Zone;
 use std::io::{BufRead, Read, Write};
 
 use box_applet::opts::{Opt, Spec, UsageError};
@@ -58,6 +59,8 @@ pub struct Options {
     pub remove_files: bool,
     pub numeric_owner: bool,
     pub full_time: bool,
+    /// For the times of a listing.
+    pub zone: Zone,
     /// Seconds since the epoch for every member (`--mtime=@N`).
     pub mtime: Option<u64>,
     pub owner: Option<Vec<u8>>,
@@ -352,6 +355,7 @@ fn build(
         remove_files: has('\u{12}'),
         numeric_owner: has('\u{16}'),
         full_time: has('\u{17}'),
+        zone: Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok()),
         mtime,
         owner: last('\u{19}'),
         group: last('\u{1a}'),

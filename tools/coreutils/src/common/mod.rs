@@ -10,12 +10,10 @@
 //! | `mode` | permission bits: octal, symbolic, `rwxr-xr-x` |
 //! | `paths` | symbolic links resolved, backups, prompts |
 //! | `names` | user and group names |
-//! | `civil` | calendar arithmetic |
+//! | `clock` | the system's clock |
 //! | `tree` | directory trees walked without recursion |
-//! | `zone` | time zones from `TZ` |
-//! | `strftime` | GNU `date` formats |
 
-pub(crate) mod civil;
+pub(crate) mod clock;
 pub(crate) mod files0;
 pub(crate) mod input;
 pub(crate) mod locale;
@@ -24,6 +22,4 @@ pub(crate) mod names;
 pub(crate) mod number;
 pub(crate) mod paths;
 pub(crate) mod quote;
-pub(crate) mod strftime;
 pub(crate) mod tree;
-pub(crate) mod zone;

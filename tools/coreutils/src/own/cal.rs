@@ -5,7 +5,8 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
-use crate::common::{civil, input, number, quote, zone::Zone};
+use crate::common::{clock, input, number, quote};
+use box_text::time::civil;
 
 const SPEC: Spec = Spec {
     usage: "[options] [[[day] month] year]",
@@ -108,8 +109,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let zone = Zone::from_env(ctx.env.get(b"TZ"));
-    let (now, _) = civil::now();
+    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let (now, _) = clock::now();
     let today = zone.broken(now, 0);
     let year_of = |t: &[u8]| {
         number::decimal(t).and_then(|n| i64::try_from(n).ok()).filter(|n| (1..=9999).contains(n))

@@ -11,8 +11,9 @@ use box_text::glob::{Options as GlobOptions, Pattern};
 
 use super::stat::blocks;
 use crate::common::number::{self, Scale};
-use crate::common::zone::Zone;
-use crate::common::{civil, files0, input, paths, quote, strftime, tree};
+use crate::common::{clock, files0, input, paths, quote, tree};
+use box_text::time::Zone;
+use box_text::time::{civil, strftime};
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
@@ -190,7 +191,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         time,
         exclude: patterns.iter().map(|t| Pattern::new(t, GlobOptions::default())).collect(),
         end: if p.has('0') { 0 } else { b'\n' },
-        zone: Zone::from_env(ctx.env.get(b"TZ")),
+        zone: clock::zone(ctx.env.get(b"TZ")),
     };
     let mut exit = Exit::SUCCESS;
     let mut files = p.operands.clone();

@@ -401,8 +401,8 @@ fn gzip(d: &[u8]) -> String {
     let time = le(d, 4, 4);
     if time != 0 {
         let mut out = Vec::new();
-        let t = crate::common::zone::Zone::utc().broken(time as i64, 0);
-        crate::common::strftime::format(&mut out, b"%a %b %e %H:%M:%S %Y", &t);
+        let t = box_text::time::Zone::utc().broken(time as i64, 0);
+        box_text::time::strftime::format(&mut out, b"%a %b %e %H:%M:%S %Y", &t);
         text.push_str(&format!(", last modified: {}", String::from_utf8_lossy(&out)));
     }
     match d.get(8) {

@@ -8,8 +8,9 @@ use box_sys::{Kind, Stat, meta};
 use box_text::printf;
 
 use crate::common::names::Names;
-use crate::common::zone::Zone;
-use crate::common::{civil, input, mode, quote, strftime};
+use crate::common::{clock, input, mode, quote};
+use box_text::time::Zone;
+use box_text::time::{civil, strftime};
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... FILE...",
@@ -80,7 +81,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     let given = p.last_of(&['c', '\u{2}']).map(|id| (id, p.last(id).unwrap_or_default().to_vec()));
-    let zone = Zone::from_env(ctx.env.get(b"TZ"));
+    let zone = clock::zone(ctx.env.get(b"TZ"));
     let mut names = Names::load();
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {

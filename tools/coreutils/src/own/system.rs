@@ -6,7 +6,8 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit, Source};
 
-use crate::common::{civil, input, names::Names, strftime, zone::Zone};
+use crate::common::{clock, input, names::Names};
+use box_text::time::strftime;
 
 /// Kernel name, release, version and machine as `uname` reports them.
 const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
@@ -194,8 +195,8 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let zone = Zone::from_env(ctx.env.get(b"TZ"));
-    let (now, _) = civil::now();
+    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let (now, _) = clock::now();
     let up = up_seconds();
     let show = |format: &[u8], at: i64| {
         let mut out = Vec::new();

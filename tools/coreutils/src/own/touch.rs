@@ -8,7 +8,9 @@ use box_applet::{Ctx, Exit, Sink};
 use box_sys::meta;
 
 use super::date;
-use crate::common::{civil, input, quote, zone::Zone};
+use crate::common::{clock, input, quote};
+use box_text::time::civil;
+use box_text::time::parse::parse;
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... FILE...",
@@ -68,14 +70,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if !access && !modify {
         (access, modify) = (true, true);
     }
-    let zone = Zone::from_env(ctx.env.get(b"TZ"));
+    let zone = clock::zone(ctx.env.get(b"TZ"));
     let sources = ['t'].iter().chain(['r'].iter()).filter(|c| p.has(**c)).count()
         + usize::from(p.has('d') && p.has('t'));
     if sources > 1 {
         input::usage_error(ctx, &[b"cannot specify times from more than one source"]);
         return Exit::FAILURE;
     }
-    let now = civil::now();
+    let now = clock::now();
     let mut times = (nanos(now), nanos(now));
     let mut given = false;
     let mut base = (now, now);
@@ -93,7 +95,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     if let Some(text) = p.last('d') {
-        let parsed = (date::parse(text, base.0, &zone), date::parse(text, base.1, &zone));
+        let parsed =
+            (parse(text, base.0, &zone, clock::read), parse(text, base.1, &zone, clock::read));
         let (Some(a), Some(m)) = parsed else {
             ctx.error_bytes(&[b"invalid date format ", &quote::always(text)]);
             return Exit::FAILURE;

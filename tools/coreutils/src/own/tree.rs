@@ -7,9 +7,10 @@ use box_applet::{Ctx, Exit};
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
 
-use crate::common::{civil, strftime};
-use crate::common::{input, names::Names, number, paths, tree as walk, zone::Zone};
+use crate::common::clock;
+use crate::common::{input, names::Names, number, paths, tree as walk};
 use crate::own::sort::version;
+use box_text::time::{Zone, civil, strftime};
 
 const SPEC: Spec = Spec {
     usage: "[options] [directory...]",
@@ -131,7 +132,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         ignore: patterns('I'),
         unicode: p.last('\u{f}').is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))
             && crate::common::locale::utf8(&ctx.env),
-        zone: Zone::from_env(ctx.env.get(b"TZ")),
+        zone: clock::zone(ctx.env.get(b"TZ")),
         p,
     };
     let mut names = Names::load();
@@ -313,7 +314,7 @@ fn details(o: &Options, names: &mut Names, s: &Stat) -> Vec<u8> {
     }
     if o.p.has('D') {
         let (t, n) = civil::split_nanos(s.mtime);
-        let recent = civil::now().0 - t < 31_556_952 / 2;
+        let recent = clock::now().0 - t < 31_556_952 / 2;
         let mut text = Vec::new();
         strftime::format(
             &mut text,

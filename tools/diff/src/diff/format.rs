@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use box_applet::Ctx;
+use box_text::time::{Zone, strftime};
 
 use super::compare::{Change, Compared};
 use super::{Form, Options, Side};
@@ -152,7 +153,7 @@ impl Printer<'_> {
             return label.clone();
         }
         let nanos = side.stat.map_or(0, |s| s.mtime);
-        [&side.name[..], b"\t", time(nanos).as_bytes()].concat()
+        [&side.name[..], b"\t", &time(nanos, &self.options.zone)].concat()
     }
 
     fn headings(&mut self, marks: [&str; 2], a: &Side, b: &Side) -> io::Result<()> {
@@ -410,16 +411,9 @@ fn expand(text: &[u8]) -> Vec<u8> {
 }
 
 /// `2026-01-31 12:00:00.123456789 +0000` of nanoseconds since the epoch.
-fn time(nanos: u64) -> String {
-    let (seconds, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (z, mut year) = (days + 719_468, 0);
-    let (era, doe) = (z / 146_097, z % 146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    year += yoe + era * 400 + u64::from(month <= 2);
-    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}.{fraction:09} +0000")
+fn time(nanos: u64, zone: &Zone) -> Vec<u8> {
+    let t = zone.broken((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as u32);
+    let mut out = Vec::new();
+    strftime::format(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &t);
+    out
 }

@@ -6,6 +6,7 @@ mod compare;
 mod format;
 mod tree;
 
+use box_text::time::Zone;
 use std::io::{self, Read, Write};
 
 use box_applet::opts::{Arg, Opt, Spec};
@@ -106,6 +107,8 @@ pub struct Options {
     pub no_dereference: bool,
     pub excludes: Vec<box_text::glob::Pattern>,
     pub labels: Vec<Vec<u8>>,
+    /// For the times in headings.
+    pub zone: Zone,
     pub function: Option<Regex>,
     pub color: bool,
     pub expand_tabs: bool,
@@ -243,6 +246,7 @@ fn options(
         .collect();
     Ok(Options {
         form,
+        zone: Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok()),
         equality: Equality {
             case: parsed.has('i'),
             all_space: parsed.has('w'),

@@ -7,12 +7,12 @@ use box_sys::Kind;
 use box_text::glob::Pattern;
 use box_text::regex::Regex;
 
-use super::clock::Zone;
 use super::command::Exec;
 use super::format::Format;
 use super::names::Names;
 use super::perm::PermTest;
 use super::sinks::{SinkId, Sinks};
+use box_text::time::{Broken, Zone};
 
 /// A node. Operators hold all their operands, so that long chains are no deep trees.
 pub enum Expr {
@@ -105,6 +105,18 @@ pub enum Follow {
     Always,
 }
 
+/// Reads a file of the zone data base.
+pub fn read(path: &str) -> Option<Vec<u8>> {
+    std::fs::read(path).ok()
+}
+
+/// Nanoseconds since the epoch as seconds and nanoseconds.
+pub fn split(nanos: i128) -> (i64, u32) {
+    const SECOND: i128 = 1_000_000_000;
+    let seconds = nanos.div_euclid(SECOND).clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+    (seconds as i64, nanos.rem_euclid(SECOND) as u32)
+}
+
 /// What holds for the whole run: options, and what tests share.
 pub struct Settings {
     pub follow: Follow,
@@ -135,11 +147,17 @@ impl Settings {
             one_device: false,
             files_from: None,
             now,
-            zone: Zone::new(ctx.env.get(b"TZ")),
+            zone: Zone::from_env(ctx.env.get(b"TZ"), read),
             names: Names::default(),
             sinks: Sinks::default(),
             utf8: !matches!(locale, Some(b"C" | b"POSIX")),
         }
+    }
+
+    /// An instant in nanoseconds since the epoch, broken down in the local zone.
+    pub fn local(&self, nanos: i128) -> Broken {
+        let (seconds, nanos) = split(nanos);
+        self.zone.broken(seconds, nanos)
     }
 
     /// `-H`, `-L`, `-P` by letter.

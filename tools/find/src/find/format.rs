@@ -1,8 +1,9 @@
 //! `-printf` formats (findutils manual, "Format Directives").
 
 use box_sys::{Kind, Stat, meta};
+use box_text::time::Broken;
+use box_text::time::strftime::strftime;
 
-use super::clock::Civil;
 use super::entry::Entry;
 use super::expr::{Settings, TimeOf};
 use super::list;
@@ -242,8 +243,8 @@ impl Layout {
 fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> (Vec<u8>, bool) {
     let letter = match field {
         Field::Time(of, k) => {
-            let text = entry.stat().ok().map(|s| stamp(time(s, *of), *k, settings));
-            return (text.unwrap_or_default().into_bytes(), false);
+            let text = entry.stat().ok().map(|s| stamp(&settings.local(time(s, *of)), *k));
+            return (text.unwrap_or_default(), false);
         }
         Field::Letter(letter) => *letter,
     };
@@ -291,7 +292,7 @@ fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> 
             };
             text(
                 stat()
-                    .map(|s| ctime(&settings.zone.civil(time(s, of))))
+                    .map(|s| ctime(&settings.local(time(s, of))))
                     .unwrap_or_default()
                     .into_bytes(),
             )
@@ -349,10 +350,10 @@ fn target_letter(entry: &Entry) -> u8 {
 }
 
 /// `Thu Jan  2 03:04:05.1230000000 2020`
-fn ctime(c: &Civil) -> String {
+fn ctime(c: &Broken) -> String {
     format!(
         "{} {} {:2} {:02}:{:02}:{} {}",
-        &c.weekday_name()[..3],
+        &c.day_name()[..3],
         &c.month_name()[..3],
         c.day,
         c.hour,
@@ -363,76 +364,22 @@ fn ctime(c: &Civil) -> String {
 }
 
 /// Seconds with the ten decimals findutils prints.
-fn seconds(c: &Civil) -> String {
+fn seconds(c: &Broken) -> String {
     format!("{:02}.{:09}0", c.second, c.nanos)
 }
 
-/// A time in the form of one letter of `%Tk`.
-fn stamp(nanos: i128, k: u8, settings: &Settings) -> String {
-    let c = settings.zone.civil(nanos);
-    let hour12 = if c.hour.is_multiple_of(12) { 12 } else { c.hour % 12 };
-    let half = if c.hour < 12 { "AM" } else { "PM" };
+/// A time in the form of one letter of `%Tk`: strftime's, with fractions of seconds where
+/// findutils has them.
+fn stamp(t: &Broken, k: u8) -> Vec<u8> {
     match k {
-        b'@' => format!("{}.{:09}0", c.epoch, c.nanos),
-        b'H' => format!("{:02}", c.hour),
-        b'I' => format!("{hour12:02}"),
-        b'k' => format!("{:2}", c.hour),
-        b'l' => format!("{hour12:2}"),
-        b'M' => format!("{:02}", c.minute),
-        b'p' => half.to_string(),
-        b'r' => format!("{hour12:02}:{:02}:{:02} {half}", c.minute, c.second),
-        b'S' => seconds(&c),
-        b'T' | b'X' => format!("{:02}:{:02}:{}", c.hour, c.minute, seconds(&c)),
-        b'R' => format!("{:02}:{:02}", c.hour, c.minute),
-        b'Z' => settings.zone.name.clone(),
-        b'z' => {
-            let o = settings.zone.offset;
-            let sign = if o < 0 { '-' } else { '+' };
-            format!("{sign}{:02}{:02}", o.abs() / 3600, o.abs() / 60 % 60)
-        }
-        b'+' => format!(
-            "{}-{:02}-{:02}+{:02}:{:02}:{}",
-            c.year,
-            c.month,
-            c.day,
-            c.hour,
-            c.minute,
-            seconds(&c)
-        ),
-        b'a' => c.weekday_name()[..3].to_string(),
-        b'A' => c.weekday_name().to_string(),
-        b'b' | b'h' => c.month_name()[..3].to_string(),
-        b'B' => c.month_name().to_string(),
-        b'c' => format!(
-            "{} {} {:2} {:02}:{:02}:{:02} {}",
-            &c.weekday_name()[..3],
-            &c.month_name()[..3],
-            c.day,
-            c.hour,
-            c.minute,
-            c.second,
-            c.year
-        ),
-        b'C' => format!("{:02}", c.year.div_euclid(100)),
-        b'd' => format!("{:02}", c.day),
-        b'D' | b'x' => format!("{:02}/{:02}/{:02}", c.month, c.day, c.year.rem_euclid(100)),
-        b'e' => format!("{:2}", c.day),
-        b'F' => format!("{}-{:02}-{:02}", c.year, c.month, c.day),
-        b'G' => c.iso_week().0.to_string(),
-        b'g' => format!("{:02}", c.iso_week().0.rem_euclid(100)),
-        b'V' => format!("{:02}", c.iso_week().1),
-        b'j' => format!("{:03}", c.yearday + 1),
-        b'm' => format!("{:02}", c.month),
-        b's' => c.epoch.to_string(),
-        b'u' => (if c.weekday == 0 { 7 } else { c.weekday }).to_string(),
-        b'U' => format!("{:02}", c.week(0)),
-        b'w' => c.weekday.to_string(),
-        b'W' => format!("{:02}", c.week(1)),
-        b'y' => format!("{:02}", c.year.rem_euclid(100)),
-        b'Y' => c.year.to_string(),
-        b'n' => "\n".to_string(),
-        b't' => "\t".to_string(),
-        b'%' => "%".to_string(),
-        _ => String::new(),
+        b'@' => format!("{}.{:09}0", t.epoch, t.nanos).into_bytes(),
+        b'S' => seconds(t).into_bytes(),
+        b'T' | b'X' => format!("{:02}:{:02}:{}", t.hour, t.minute, seconds(t)).into_bytes(),
+        b'+' => [&strftime(b"%Y-%m-%d+%H:%M:", t)[..], seconds(t).as_bytes()].concat(),
+        _ if STRFTIME.contains(&k) => strftime(&[b'%', k], t),
+        _ => Vec::new(),
     }
 }
+
+/// Letters of strftime(3) that `%Tk` takes (findutils manual, "Time Formats").
+const STRFTIME: &[u8] = b"HIklMprRZzaAbhBcCdDxeFGgVjmsuUwWyYnt%";

@@ -10,7 +10,7 @@ const RECENT: i128 = 31_556_952 / 2 * 1_000_000_000;
 
 /// Appends the line for an entry.
 pub fn write(entry: &Entry, stat: &Stat, settings: &Settings, out: &mut Vec<u8>) {
-    let c = settings.zone.civil(i128::from(stat.mtime));
+    let c = settings.local(i128::from(stat.mtime));
     let age = settings.now - i128::from(stat.mtime);
     let time = if (0..RECENT).contains(&age) {
         format!("{:02}:{:02}", c.hour, c.minute)

@@ -6,6 +6,7 @@ use box_applet::Ctx;
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{self, Pattern};
 use box_text::regex::{self, Bound, Regex, Syntax};
+use box_text::time;
 
 use super::command::Exec;
 use super::entry::quoted;
@@ -13,7 +14,7 @@ use super::expr::{Action, Cmp, Expr, Follow, Settings, Test, TimeOf};
 use super::format::Format;
 use super::parse::{Message, Words};
 use super::sinks::SinkId;
-use super::{date, number, perm};
+use super::{expr, number, perm};
 
 /// Tests whose argument a shell may have expanded.
 const PATTERNS: &[&[u8]] =
@@ -108,7 +109,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
                 self.settings.files_from = Some(argument(word, words)?.to_vec());
             }
             b"daystart" => {
-                let c = self.settings.zone.civil(self.settings.now);
+                let c = self.settings.local(self.settings.now);
                 let of_day = i128::from(c.hour * 3600 + c.minute * 60 + c.second) * 1_000_000_000
                     + i128::from(c.nanos);
                 self.day_end = self.settings.now - of_day + DAY;
@@ -206,7 +207,13 @@ impl<'p, 'c> Primaries<'p, 'c> {
                 match *y {
                     b't' => {
                         let arg = argument(word, words)?;
-                        let at = date::parse(arg, self.settings.now, &self.settings.zone);
+                        let at = time::parse::parse(
+                            arg,
+                            expr::split(self.settings.now),
+                            &self.settings.zone,
+                            expr::read,
+                        );
+                        let at = at.map(|(s, n)| i128::from(s) * 1_000_000_000 + i128::from(n));
                         Test::Newer(
                             of,
                             at.ok_or_else(|| {

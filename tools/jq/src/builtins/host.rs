@@ -1,5 +1,6 @@
 //! What filters see of the world.
 
+use box_text::time::Zone;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -31,8 +32,8 @@ pub struct Host<'h> {
     pub stderr: Vec<u8>,
     /// Set by `halt`: the status.
     pub halted: Option<i32>,
-    /// Offset and name of the local time zone.
-    pub zone: (i64, String),
+    /// The local time zone.
+    pub zone: Rc<Zone>,
     /// Compiled patterns by text and flags.
     pub patterns: HashMap<(String, String, bool), Rc<Regex>>,
 }

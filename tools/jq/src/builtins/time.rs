@@ -3,6 +3,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use box_text::time::{Broken, Zone, civil};
+
 use super::time_text::{format, parse};
 use super::{Native, fail, natives, take};
 use crate::value::{Result, Value};
@@ -17,7 +19,7 @@ pub const NATIVES: &[Native] = natives! {
         None => fail("gmtime() requires numeric inputs"),
     },
     "localtime"/0 => |h, v, _| match v.as_num() {
-        Some(n) => Ok(broken_down(n, h.zone.0)),
+        Some(n) => Ok(broken_down(n, h.zone.at(n.floor() as i64).0)),
         None => fail("localtime() requires numeric inputs"),
     },
     "mktime"/0 => |_, v, _| {
@@ -27,8 +29,13 @@ pub const NATIVES: &[Native] = natives! {
     },
     "strftime"/1 => |_, v, a| text(v, &take(a, 0), "strftime/1", (0, "UTC")),
     "strflocaltime"/1 => |h, v, a| {
-        let (offset, name) = h.zone.clone();
-        text(v, &take(a, 0), "strflocaltime/1", (offset, &name))
+        let at = match v.as_num() {
+            Some(n) => n.floor() as i64,
+            // A broken-down time is local: its own offset decides.
+            None => Tm::from_value(&v, "").map_or(0, |t| h.zone.to_epoch(t.seconds())),
+        };
+        let (offset, name) = h.zone.at(at);
+        text(v, &take(a, 0), "strflocaltime/1", (offset, name))
     },
     "strptime"/1 => |_, v, a| match (&v, &take(a, 0)) {
         (Value::Str(s), Value::Str(f)) => match parse(s, f) {
@@ -55,45 +62,26 @@ pub struct Tm {
     pub yearday: i64,
 }
 
-/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar; months from 1.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March here, so that the leap day comes last.
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let year_of_era = y.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
 impl Tm {
     /// The time of a number of seconds since 1970.
     pub fn from_seconds(seconds: i64) -> Tm {
-        let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        let z = days + 719_468;
-        let era = z.div_euclid(146_097);
-        let doe = z.rem_euclid(146_097);
-        let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-        let mp = (5 * doy + 2) / 153;
-        let month = if mp < 10 { mp + 3 } else { mp - 9 };
-        let year = yoe + era * 400 + i64::from(month <= 2);
-        let mut t = Tm {
-            year,
-            month: month - 1,
-            day: doy - (153 * mp + 2) / 5 + 1,
-            hour: rest / 3600,
-            minute: rest / 60 % 60,
-            second: rest % 60,
-            ..Tm::default()
-        };
-        t.set_days();
-        t
+        let b = Broken::new(seconds, 0, 0, "UTC");
+        Tm {
+            year: b.year,
+            month: b.month - 1,
+            day: b.day,
+            hour: b.hour,
+            minute: b.minute,
+            second: b.second,
+            weekday: b.weekday,
+            yearday: b.yearday,
+        }
     }
 
     /// Seconds since 1970, fields out of their ranges carried over, as `timegm` does.
     pub fn seconds(&self) -> i64 {
         let year = self.year.saturating_add(self.month.div_euclid(12)).clamp(-1 << 40, 1 << 40);
-        let days = days_from_civil(year, self.month.rem_euclid(12) + 1, 1)
+        let days = civil::days(year, self.month.rem_euclid(12) + 1, 1)
             .saturating_add(self.day.saturating_sub(1));
         days.saturating_mul(86_400)
             .saturating_add(self.hour.saturating_mul(3600))
@@ -103,9 +91,9 @@ impl Tm {
 
     /// Sets the day of the week and of the year from the date.
     pub fn set_days(&mut self) {
-        let days = days_from_civil(self.year, self.month + 1, self.day);
-        self.weekday = (days + 4).rem_euclid(7);
-        self.yearday = days - days_from_civil(self.year, 1, 1);
+        let days = civil::days(self.year, self.month + 1, self.day);
+        self.weekday = civil::weekday(days);
+        self.yearday = days - civil::days(self.year, 1, 1);
     }
 
     fn from_value(v: &Value, message: &str) -> Result<Tm> {
@@ -161,25 +149,9 @@ fn text(v: Value, format_text: &Value, name: &str, zone: (i64, &str)) -> Result<
     Ok(format(&t, f, zone).into())
 }
 
-/// Offset in seconds and name of the zone in `TZ`: `XXX[+-]H[:MM]`, the POSIX form without
-/// daylight-saving rules. All else is UTC: there is no zone database.
-pub fn zone(tz: Option<&str>) -> (i64, String) {
-    let utc = (0, "UTC".to_string());
-    let Some(tz) = tz else { return utc };
-    let end = tz.bytes().position(|c| !c.is_ascii_alphabetic()).unwrap_or(tz.len());
-    let (name, rest) = tz.split_at(end);
-    if name.len() < 3 || rest.is_empty() {
-        return utc;
-    }
-    let (sign, digits) = match rest.as_bytes()[0] {
-        b'-' => (1, &rest[1..]),
-        b'+' => (-1, &rest[1..]),
-        _ => (-1, rest),
-    };
-    let mut parts = digits.split(':').map(|p| p.parse::<i64>().ok().filter(|n| *n < 168));
-    let Some(Some(hours)) = parts.next() else { return utc };
-    let minutes = parts.next().flatten().unwrap_or(0);
-    (sign * (hours * 3600 + minutes * 60), name.to_string())
+/// The zone that the value of `TZ` means.
+pub fn zone(tz: Option<&[u8]>) -> Zone {
+    Zone::from_env(tz, |path| std::fs::read(path).ok())
 }
 
 #[cfg(test)]
@@ -200,12 +172,5 @@ mod tests {
             assert_eq!((t.year, t.month, t.day, t.weekday, t.yearday), (y, m, d, w, yd), "{n}");
             assert_eq!(t.seconds(), n);
         }
-    }
-
-    #[test]
-    fn zones() {
-        assert_eq!(zone(Some("EST5")), (-18_000, "EST".to_string()));
-        assert_eq!(zone(Some("IST-5:30")), (19_800, "IST".to_string()));
-        assert_eq!(zone(Some("Europe/Berlin")), (0, "UTC".to_string()));
     }
 }

@@ -1,140 +1,27 @@
 //! `strftime` and `strptime` in the C locale (POSIX; glibc's additions that jq users know).
 
+use box_text::time::civil::{Broken, DAYS, MONTHS};
+use box_text::time::strftime::strftime;
+
 use super::time::Tm;
 
-const DAYS: [&str; 7] =
-    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-fn name<'n>(names: &'n [&'n str], i: i64) -> &'n str {
-    usize::try_from(i).ok().and_then(|i| names.get(i)).copied().unwrap_or("?")
-}
-
-/// ISO 8601 year and week.
-fn iso_week(t: &Tm) -> (i64, i64) {
-    let monday_based = (t.weekday + 6).rem_euclid(7);
-    let week = (t.yearday - monday_based + 10).div_euclid(7);
-    let leap = |y: i64| y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
-    // A year has 53 weeks if it begins, or as a leap year ends, on a Thursday.
-    let weeks = |y: i64, first: i64| if first == 3 || (first == 2 && leap(y)) { 53 } else { 52 };
-    let first = (monday_based - t.yearday).rem_euclid(7);
-    if week < 1 {
-        let length = if leap(t.year - 1) { 366 } else { 365 };
-        (t.year - 1, weeks(t.year - 1, (first - length).rem_euclid(7)))
-    } else if week > weeks(t.year, first) {
-        (t.year + 1, 1)
-    } else {
-        (t.year, week)
-    }
-}
-
-/// A time in a format. The zone is its offset in seconds and its name.
+/// A time in a format; `zone` is its offset in seconds and its name.
 pub fn format(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
-    let mut out = String::new();
-    let mut chars = format_text.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let (mut pad, mut spec) = (None, chars.next());
-        while let Some(flag @ ('-' | '_' | '0' | '^' | '#')) = spec {
-            pad = Some(flag);
-            spec = chars.next();
-        }
-        // The alternative forms are the plain ones in the C locale.
-        if let Some('E' | 'O') = spec {
-            spec = chars.next();
-        }
-        let Some(spec) = spec else {
-            out.push('%');
-            break;
-        };
-        let mut number = |n: i64, width: usize, fill: char| {
-            let fill = match pad {
-                Some('_') => ' ',
-                Some('0') => '0',
-                _ => fill,
-            };
-            out.push_str(&match (pad, fill) {
-                (Some('-'), _) => n.to_string(),
-                (_, ' ') => format!("{n:width$}"),
-                _ => format!("{n:0width$}"),
-            });
-        };
-        let hour12 = (t.hour + 11).rem_euclid(12) + 1;
-        match spec {
-            'd' => number(t.day, 2, '0'),
-            'e' => number(t.day, 2, ' '),
-            'H' => number(t.hour, 2, '0'),
-            'k' => number(t.hour, 2, ' '),
-            'I' => number(hour12, 2, '0'),
-            'l' => number(hour12, 2, ' '),
-            'j' => number(t.yearday + 1, 3, '0'),
-            'm' => number(t.month + 1, 2, '0'),
-            'M' => number(t.minute, 2, '0'),
-            'S' => number(t.second, 2, '0'),
-            'y' => number(t.year.rem_euclid(100), 2, '0'),
-            'C' => number(t.year.div_euclid(100), 2, '0'),
-            'Y' => number(t.year, 1, '0'),
-            'G' => number(iso_week(t).0, 1, '0'),
-            'g' => number(iso_week(t).0.rem_euclid(100), 2, '0'),
-            'V' => number(iso_week(t).1, 2, '0'),
-            'U' => number((t.yearday + 7 - t.weekday).div_euclid(7), 2, '0'),
-            'W' => number((t.yearday + 7 - (t.weekday + 6).rem_euclid(7)).div_euclid(7), 2, '0'),
-            'u' => number((t.weekday + 6).rem_euclid(7) + 1, 1, '0'),
-            'w' => number(t.weekday, 1, '0'),
-            's' => number(t.seconds() - zone.0, 1, '0'),
-            other => out.push_str(&words(t, other, pad, zone)),
-        }
-    }
-    out
-}
-
-/// Conversions that give text.
-fn words(t: &Tm, spec: char, flag: Option<char>, zone: (i64, &str)) -> String {
-    let again = |f: &str| format(t, f, zone);
-    let text = match spec {
-        'a' => name(&DAYS, t.weekday).chars().take(3).collect(),
-        'A' => name(&DAYS, t.weekday).to_string(),
-        'b' | 'h' => name(&MONTHS, t.month).chars().take(3).collect(),
-        'B' => name(&MONTHS, t.month).to_string(),
-        'p' => if t.hour < 12 { "AM" } else { "PM" }.to_string(),
-        'P' => if t.hour < 12 { "am" } else { "pm" }.to_string(),
-        'c' => again("%a %b %e %H:%M:%S %Y"),
-        'D' | 'x' => again("%m/%d/%y"),
-        'F' => again("%Y-%m-%d"),
-        'r' => again("%I:%M:%S %p"),
-        'R' => again("%H:%M"),
-        'T' | 'X' => again("%H:%M:%S"),
-        'z' => {
-            let minutes = zone.0.abs() / 60;
-            let sign = if zone.0 < 0 { '-' } else { '+' };
-            format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
-        }
-        'Z' => zone.1.to_string(),
-        'n' => "\n".to_string(),
-        't' => "\t".to_string(),
-        '%' => "%".to_string(),
-        other => format!("%{other}"),
+    let broken = Broken {
+        year: t.year,
+        month: t.month + 1,
+        day: t.day,
+        hour: t.hour,
+        minute: t.minute,
+        second: t.second,
+        nanos: 0,
+        weekday: t.weekday,
+        yearday: t.yearday,
+        offset: zone.0,
+        zone: zone.1.to_string(),
+        epoch: t.seconds() - zone.0,
     };
-    match flag {
-        Some('^') => text.to_uppercase(),
-        _ => text,
-    }
+    String::from_utf8_lossy(&strftime(format_text.as_bytes(), &broken)).into_owned()
 }
 
 /// What `strptime` is reading.

@@ -2,13 +2,6 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lex` | words, numbers and signs of a date string |
-//! | `words` | names of months, days, units, zones |
-//! | `parse` | the items of a date string and the time they mean |
-
-mod lex;
-mod parse;
-mod words;
 
 use std::io::{BufRead, Write};
 
@@ -16,11 +9,12 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::meta;
 
-use crate::common::civil;
-use crate::common::zone::Zone;
-use crate::common::{input, quote, strftime};
+use crate::common::clock;
+use crate::common::{input, quote};
+use box_text::time::Zone;
+use box_text::time::{civil, strftime};
 
-pub(crate) use parse::parse;
+use box_text::time::parse::{self, parse};
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
@@ -138,7 +132,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     let zone =
-        if p.has('u') || p.has('\u{3}') { Zone::utc() } else { Zone::from_env(ctx.env.get(b"TZ")) };
+        if p.has('u') || p.has('\u{3}') { Zone::utc() } else { clock::zone(ctx.env.get(b"TZ")) };
     if p.has('\u{7}') {
         return show(ctx, &zone, &format.unwrap_or_else(|| b"%s.%N".to_vec()), (0, 1));
     }
@@ -151,7 +145,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return from_file(ctx, &file, &zone, &format);
     }
     let when = if let Some(text) = p.last('d') {
-        match parse(text, civil::now(), &zone) {
+        match parse(text, clock::now(), &zone, clock::read) {
             Some(t) => t,
             None => {
                 ctx.error_bytes(&[b"invalid date ", &quote::always(text)]);
@@ -167,7 +161,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     } else {
-        civil::now()
+        clock::now()
     };
     show(ctx, &zone, &format, when)
 }
@@ -180,7 +174,7 @@ fn show(ctx: &mut Ctx<'_>, zone: &Zone, format: &[u8], (epoch, nanos): (i64, u32
 }
 
 fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit {
-    let now = civil::now();
+    let now = clock::now();
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let read = input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| {
         let mut line = Vec::new();
@@ -198,7 +192,7 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
     }
     let mut exit = Exit::SUCCESS;
     for line in lines {
-        match parse(&line, now, zone) {
+        match parse(&line, now, zone, clock::read) {
             Some(t) => {
                 if show(ctx, zone, format, t) != Exit::SUCCESS {
                     return Exit::FAILURE;
@@ -216,7 +210,8 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
 /// Setting the clock is nobody's right here; as for any user who is not root, the
 /// date is still checked and shown.
 fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> Exit {
-    let when = parse(text, civil::now(), zone).or_else(|| parse::posix(text, civil::now(), zone));
+    let when = parse(text, clock::now(), zone, clock::read)
+        .or_else(|| parse::posix(text, clock::now(), zone));
     let Some(when) = when else {
         ctx.error_bytes(&[b"invalid date ", &quote::always(text)]);
         return Exit::FAILURE;
@@ -228,5 +223,5 @@ fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> 
 
 /// `touch -t` times: `[[CC]YY]MMDDhhmm[.ss]`.
 pub(crate) fn touch_time(text: &[u8], zone: &Zone) -> Option<(i64, u32)> {
-    parse::touch(text, civil::now(), zone)
+    parse::touch(text, clock::now(), zone)
 }

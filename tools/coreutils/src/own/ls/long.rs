@@ -5,8 +5,9 @@ use box_sys::{Kind, Stat};
 use super::entry::{self, Entry};
 use super::layout::{name, push_color};
 use super::options::{Indicator, Plan};
-use crate::common::{civil, names::Names, strftime};
+use crate::common::names::Names;
 use crate::own::stat::{blocks, mode_string};
+use box_text::time::{civil, strftime};
 
 /// Half of 365.2425 days: times older than this show the year.
 const HALF_YEAR: i64 = 31_556_952 / 2;

@@ -6,10 +6,10 @@ use box_sys::Stat;
 use box_text::glob::{Options as GlobOptions, Pattern};
 
 use super::color::Colors;
-use crate::common::civil;
+use crate::common::clock;
 use crate::common::number::{self, Scale};
 use crate::common::quote::{self, Style};
-use crate::common::zone::Zone;
+use box_text::time::Zone;
 
 const BLOCK_SIZE: char = '\u{1}';
 const COLOR: char = '\u{2}';
@@ -405,8 +405,8 @@ impl Plan {
             colors,
             time: time.unwrap_or(b'm'),
             time_formats: time_formats(style.as_deref())?,
-            zone: Zone::from_env(ctx.env.get(b"TZ")),
-            now: civil::now().0,
+            zone: clock::zone(ctx.env.get(b"TZ")),
+            now: clock::now().0,
         };
         Ok(plan)
     }

@@ -26,9 +26,12 @@ struct Dst {
     end: (When, i64),
 }
 
+/// Reads a file whole; `None` if there is none. The crate itself does no input.
+pub type Read = fn(&str) -> Option<Vec<u8>>;
+
 /// A time zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Zone {
+pub struct Zone {
     name: String,
     /// Seconds east of UTC.
     offset: i64,
@@ -136,21 +139,28 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 impl Zone {
+    /// A fixed offset in seconds east of UTC.
+    pub fn fixed(offset: i64, name: &str) -> Zone {
+        Zone { name: name.to_string(), offset, dst: None, history: Vec::new() }
+    }
+
     /// Universal time.
-    pub(crate) fn utc() -> Zone {
-        Zone { name: "UTC".to_string(), offset: 0, dst: None, history: Vec::new() }
+    pub fn utc() -> Zone {
+        Zone::fixed(0, "UTC")
     }
 
     /// The zone that a `TZ` value means; without one, UTC. Values that mean nothing are UTC
     /// under their own name, as glibc has it.
-    pub(crate) fn from_env(tz: Option<&[u8]>) -> Zone {
+    ///
+    /// `read` reads a file of the zone data base.
+    pub fn from_env(tz: Option<&[u8]>, read: Read) -> Zone {
         let Some(tz) = tz else { return Zone::utc() };
         let text = String::from_utf8_lossy(tz);
         let text = text.strip_prefix(':').unwrap_or(&text);
-        if text.is_empty() {
+        if matches!(text, "" | "UTC" | "UTC0") {
             return Zone::utc();
         }
-        if let Some(z) = from_file(text) {
+        if let Some(z) = from_file(text, read) {
             return z;
         }
         if let Ok(i) = KNOWN.binary_search_by(|(n, _)| (*n).cmp(text))
@@ -171,7 +181,7 @@ impl Zone {
     }
 
     /// Offset and name at a point in time.
-    pub(crate) fn at(&self, epoch: i64) -> (i64, &str) {
+    pub fn at(&self, epoch: i64) -> (i64, &str) {
         if self.history.last().is_some_and(|h| epoch < h.0 || self.dst.is_none()) {
             let n = self.history.partition_point(|h| h.0 <= epoch);
             if let Some(h) = n.checked_sub(1).and_then(|i| self.history.get(i)) {
@@ -208,7 +218,7 @@ impl Zone {
     }
 
     /// Breaks a point in time down.
-    pub(crate) fn broken(&self, epoch: i64, nanos: u32) -> civil::Broken {
+    pub fn broken(&self, epoch: i64, nanos: u32) -> civil::Broken {
         let (offset, name) = self.at(epoch);
         civil::Broken::new(epoch, nanos, offset, name)
     }
@@ -216,7 +226,7 @@ impl Zone {
     /// Seconds since the epoch of a local time given as seconds since 1970 *local*, as
     /// `mktime(3)` with `tm_isdst` -1. Of two candidates the first is taken; a time that a
     /// change skips is moved forward by what was skipped.
-    pub(crate) fn to_epoch(&self, local: i64) -> i64 {
+    pub fn to_epoch(&self, local: i64) -> i64 {
         let early = self.at(local.saturating_sub(86_400)).0;
         let late = self.at(local.saturating_add(86_400)).0;
         for offset in [early, late] {
@@ -350,13 +360,12 @@ impl P<'_> {
 }
 
 /// A zone of the data base (`tzfile(5)`, version 2 or later), if the file is there.
-fn from_file(name: &str) -> Option<Zone> {
+fn from_file(name: &str, read: Read) -> Option<Zone> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-');
     if name.starts_with('/') || !name.chars().all(plain) {
         return None;
     }
-    let data = std::fs::read(std::path::Path::new("/usr/share/zoneinfo").join(name)).ok()?;
-    tzfile(&data)
+    tzfile(&read(&format!("/usr/share/zoneinfo/{name}"))?)
 }
 
 fn tzfile(data: &[u8]) -> Option<Zone> {

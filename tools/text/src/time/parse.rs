@@ -3,10 +3,13 @@
 //! Items may come in any order; each kind but relative ones at most once. What is not
 //! given is taken from now, except that a date alone means midnight.
 
-use super::lex::{self, Number, Token};
-use super::words::{Unit, Word};
-use crate::common::civil::{self, Broken};
-use crate::common::zone::Zone;
+mod lex;
+mod words;
+
+use super::civil::{self, Broken};
+use super::zone::{Read, Zone};
+use lex::{Number, Token};
+use words::{Unit, Word};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Meridian {
@@ -56,8 +59,9 @@ struct State<'a> {
     rel: Relative,
 }
 
-/// The time that `text` describes, in seconds and nanoseconds since the epoch.
-pub(crate) fn parse(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
+/// The time that `text` describes, in seconds and nanoseconds since the epoch; `None` if it is no
+/// date. `read` serves a `TZ="..."` in the text.
+pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i64, u32)> {
     let text = text.trim_ascii();
     if let Some(rest) = text.strip_prefix(b"TZ=\"") {
         let mut name = Vec::new();
@@ -73,7 +77,7 @@ pub(crate) fn parse(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u
             }
             at += 1;
         }
-        return parse(&rest[at + 1..], now, &Zone::from_env(Some(&name)));
+        return parse(&rest[at + 1..], now, &Zone::from_env(Some(&name), read), read);
     }
     let here = zone.broken(now.0, now.1);
     // Names of both halves of the year count as local.
@@ -629,7 +633,7 @@ fn year_of(digits: &[u8], now: i64) -> Option<i64> {
 }
 
 /// The operand of `date` that sets the clock: `MMDDhhmm[[CC]YY][.ss]`.
-pub(super) fn posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
+pub fn posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
     let (digits, second) = split_seconds(text)?;
     let (fixed, year) = digits.split_at_checked(8)?;
     let year = year_of(year, zone.broken(now.0, 0).year)?;
@@ -637,7 +641,7 @@ pub(super) fn posix(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u
 }
 
 /// The argument of `touch -t`: `[[CC]YY]MMDDhhmm[.ss]`.
-pub(super) fn touch(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
+pub fn touch(text: &[u8], now: (i64, u32), zone: &Zone) -> Option<(i64, u32)> {
     let (digits, second) = split_seconds(text)?;
     let (year, fixed) = digits.split_at_checked(digits.len().checked_sub(8)?)?;
     let year = year_of(year, zone.broken(now.0, 0).year)?;
@@ -684,12 +688,12 @@ mod tests {
             ("1 week ago", 1_699_395_200),
             ("10pm", 1_699_999_200),
         ] {
-            let got = parse(text.as_bytes(), now, &Zone::utc()).map(|t| t.0);
+            let got = parse(text.as_bytes(), now, &Zone::utc(), |_| None).map(|t| t.0);
             assert_eq!(got, Some(want), "{text}");
         }
         for bad in ["2024-02-30", "garbage", "2024-13-01", "25:00", "10:61", "1 2 3 4 5 6", "noon"]
         {
-            assert_eq!(parse(bad.as_bytes(), now, &Zone::utc()), None, "{bad}");
+            assert_eq!(parse(bad.as_bytes(), now, &Zone::utc(), |_| None), None, "{bad}");
         }
     }
 }

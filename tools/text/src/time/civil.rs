@@ -1,7 +1,32 @@
 //! Calendar arithmetic: the proleptic Gregorian calendar as POSIX counts seconds (XBD 4.16).
 
+/// The days of the week, Sunday first.
+pub const DAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// The months.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The name at a position of one of these lists.
+pub fn name(list: &'static [&'static str], index: i64) -> &'static str {
+    usize::try_from(index).ok().and_then(|i| list.get(i)).copied().unwrap_or("???")
+}
+
 /// Days since 1970-01-01 of a date; the month may be out of 1..=12, the day too.
-pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year + (month - 1).div_euclid(12);
     let month = (month - 1).rem_euclid(12) + 1;
     // Years begin in March, so that the leap day is the last.
@@ -13,7 +38,7 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month (1..=12), day (1..=31) of days since 1970-01-01.
-pub(crate) fn date(days: i64) -> (i64, i64, i64) {
+pub fn date(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let doe = z.rem_euclid(146_097);
@@ -26,12 +51,12 @@ pub(crate) fn date(days: i64) -> (i64, i64, i64) {
 }
 
 /// Whether the year has 366 days.
-pub(crate) fn is_leap(year: i64) -> bool {
+pub fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
 /// Length of a month (1..=12).
-pub(crate) fn month_len(year: i64, month: i64) -> i64 {
+pub fn month_len(year: i64, month: i64) -> i64 {
     match month {
         2 => 28 + i64::from(is_leap(year)),
         4 | 6 | 9 | 11 => 30,
@@ -40,13 +65,13 @@ pub(crate) fn month_len(year: i64, month: i64) -> i64 {
 }
 
 /// Day of the week, Sunday is 0.
-pub(crate) fn weekday(days: i64) -> i64 {
+pub fn weekday(days: i64) -> i64 {
     (days + 4).rem_euclid(7)
 }
 
 /// A point in time, broken down in some zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub struct Broken {
     pub year: i64,
     /// 1 to 12.
     pub month: i64,
@@ -68,7 +93,7 @@ pub(crate) struct Broken {
 
 impl Broken {
     /// Seconds since the epoch, seen at an offset.
-    pub(crate) fn new(epoch: i64, nanos: u32, offset: i64, zone: &str) -> Broken {
+    pub fn new(epoch: i64, nanos: u32, offset: i64, zone: &str) -> Broken {
         let local = epoch.saturating_add(offset);
         let day = local.div_euclid(86_400);
         let of_day = local.rem_euclid(86_400);
@@ -88,27 +113,43 @@ impl Broken {
             epoch,
         }
     }
-}
 
-/// The time now.
-pub(crate) fn now() -> (i64, u32) {
-    split(std::time::SystemTime::now())
-}
+    /// Name of the day of the week.
+    pub fn day_name(&self) -> &'static str {
+        name(&DAYS, self.weekday)
+    }
 
-/// Seconds and nanoseconds since the epoch.
-pub(crate) fn split(t: std::time::SystemTime) -> (i64, u32) {
-    match t.duration_since(std::time::UNIX_EPOCH) {
-        Ok(d) => (i64::try_from(d.as_secs()).unwrap_or(i64::MAX), d.subsec_nanos()),
-        Err(e) => {
-            let d = e.duration();
-            let s = i64::try_from(d.as_secs()).unwrap_or(i64::MAX);
-            if d.subsec_nanos() == 0 { (-s, 0) } else { (-s - 1, 1_000_000_000 - d.subsec_nanos()) }
+    /// Name of the month.
+    pub fn month_name(&self) -> &'static str {
+        name(&MONTHS, self.month - 1)
+    }
+
+    /// Hour on a clock of twelve, 1 to 12.
+    pub fn hour12(&self) -> i64 {
+        (self.hour + 11).rem_euclid(12) + 1
+    }
+
+    /// Week of the year, from 0; `first` is the day that weeks begin with (`%U` 0, `%W` 1).
+    pub fn week(&self, first: i64) -> i64 {
+        (self.yearday + 7 - (self.weekday - first).rem_euclid(7)).div_euclid(7)
+    }
+
+    /// Year and number of the ISO 8601 week: the one with the year's first Thursday is week 1.
+    pub fn iso_week(&self) -> (i64, i64) {
+        let thursday = self.yearday - (self.weekday + 6).rem_euclid(7) + 3;
+        let len = |year| 365 + i64::from(is_leap(year));
+        if thursday < 0 {
+            return (self.year - 1, (thursday + len(self.year - 1)) / 7 + 1);
         }
+        if thursday >= len(self.year) {
+            return (self.year + 1, (thursday - len(self.year)) / 7 + 1);
+        }
+        (self.year, thursday / 7 + 1)
     }
 }
 
 /// Nanoseconds since the epoch, as file metadata has them, in seconds and nanoseconds.
-pub(crate) fn split_nanos(t: u64) -> (i64, u32) {
+pub fn split_nanos(t: u64) -> (i64, u32) {
     ((t / 1_000_000_000) as i64, (t % 1_000_000_000) as u32)
 }
 

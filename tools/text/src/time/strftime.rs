@@ -1,24 +1,16 @@
-//! GNU `date` formats: `strftime(3)` with the flags `- _ 0 + ^ #`, widths, and `%N %s %:z %q`.
-//! C locale.
+//! Times in a format, in the C locale: `strftime(3)` as glibc has it, and GNU `date`'s superset of it.
 
-use super::civil::{self, Broken};
+use super::civil::{Broken, DAYS, MONTHS, name};
 
-const DAYS: [&str; 7] =
-    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+/// Whose conversions are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// glibc's `strftime(3)`: POSIX with the flags `- _ 0 ^ #` and widths.
+    Libc,
+    /// GNU `date` (coreutils manual, "date invocation"): also the flag `+`, `%N`, `%q`, `%:z` and
+    /// years of four digits.
+    Date,
+}
 
 #[derive(Clone, Copy, Default)]
 struct Flags {
@@ -33,12 +25,20 @@ struct Flags {
 /// Widths beyond this are cut: a format cannot ask for gigabytes.
 const MAX_WIDTH: usize = 4096;
 
-/// Appends the time in a format. An unknown conversion stays as it is.
-pub(crate) fn format(out: &mut Vec<u8>, format: &[u8], t: &Broken) {
-    expand(out, format, t, 0);
+/// Appends the time in GNU `date`'s format. An unknown conversion stays as it is.
+pub fn format(out: &mut Vec<u8>, format: &[u8], t: &Broken) {
+    expand(out, format, t, Dialect::Date, 0);
 }
 
-fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, depth: u8) {
+/// The time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it.
+/// An unknown conversion stays as it is.
+pub fn strftime(format: &[u8], t: &Broken) -> Vec<u8> {
+    let mut out = Vec::new();
+    expand(&mut out, format, t, Dialect::Libc, 0);
+    out
+}
+
+fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, dialect: Dialect, depth: u8) {
     let mut at = 0;
     while let Some(&c) = format.get(at) {
         if c != b'%' {
@@ -51,7 +51,8 @@ fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, depth: u8) {
         let mut f = Flags::default();
         while let Some(&c) = format.get(at) {
             match c {
-                b'-' | b'_' | b'0' | b'+' => f.pad = c,
+                b'-' | b'_' | b'0' => f.pad = c,
+                b'+' if dialect == Dialect::Date => f.pad = c,
                 b'^' => f.upper = true,
                 b'#' => f.swap = true,
                 _ => break,
@@ -68,7 +69,7 @@ fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, depth: u8) {
             at += 1;
         }
         let mut colons = 0;
-        while format.get(at) == Some(&b':') {
+        while dialect == Dialect::Date && format.get(at) == Some(&b':') {
             colons += 1;
             at += 1;
         }
@@ -77,15 +78,26 @@ fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, depth: u8) {
             return;
         };
         at += 1;
-        if colons > 0 && conv != b'z' || !conversion(out, conv, f, colons, t, depth) {
+        if colons > 0 && conv != b'z' || !conversion(out, conv, f, colons, t, dialect, depth) {
             out.extend_from_slice(&format[start..at]);
         }
     }
 }
 
-fn conversion(out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize, t: &Broken, depth: u8) -> bool {
+fn conversion(
+    out: &mut Vec<u8>,
+    conv: u8,
+    f: Flags,
+    colons: usize,
+    t: &Broken,
+    dialect: Dialect,
+    depth: u8,
+) -> bool {
+    let date = dialect == Dialect::Date;
+    let year_digits = if date { 4 } else { 1 };
+    let composite = |out: &mut Vec<u8>, format: &[u8]| composite(out, format, t, f, dialect, depth);
     let hour12 = if t.hour % 12 == 0 { 12 } else { t.hour % 12 };
-    let (iso_year, iso_week) = iso_week(t);
+    let (iso_year, iso_week) = t.iso_week();
     match conv {
         b'%' => text(out, "%", f),
         b'n' => text(out, "\n", f),
@@ -106,11 +118,12 @@ fn conversion(out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize, t: &Broken, 
                 text(out, &t.zone, f);
             }
         }
-        b'c' => composite(out, b"%a %b %e %H:%M:%S %Y", t, f, depth),
-        b'x' | b'D' => composite(out, b"%m/%d/%y", t, f, depth),
-        b'X' | b'T' => composite(out, b"%H:%M:%S", t, f, depth),
-        b'r' => composite(out, b"%I:%M:%S %p", t, f, depth),
-        b'R' => composite(out, b"%H:%M", t, f, depth),
+        b'c' => composite(out, b"%a %b %e %H:%M:%S %Y"),
+        b'x' | b'D' => composite(out, b"%m/%d/%y"),
+        b'X' | b'T' => composite(out, b"%H:%M:%S"),
+        b'r' => composite(out, b"%I:%M:%S %p"),
+        b'R' => composite(out, b"%H:%M"),
+        b'F' if !date => composite(out, b"%Y-%m-%d"),
         b'F' => {
             // A width goes to the year, as the rest has a fixed one.
             let year = Flags { width: f.width.saturating_sub(6), ..f };
@@ -120,16 +133,16 @@ fn conversion(out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize, t: &Broken, 
                 year
             };
             number(out, t.year, 4, b'0', year);
-            expand(out, b"-%m-%d", t, depth);
+            expand(out, b"-%m-%d", t, dialect, depth);
         }
-        b'Y' => number(out, t.year, 4, b'0', f),
-        b'C' => number(out, t.year.div_euclid(100), 2, b'0', f),
+        b'Y' => number(out, t.year, year_digits, b'0', f),
+        b'C' => number(out, t.year.div_euclid(100), year_digits.min(2), b'0', f),
         b'y' => number(out, t.year.rem_euclid(100), 2, b'0', f),
-        b'G' => number(out, iso_year, 4, b'0', f),
+        b'G' => number(out, iso_year, year_digits, b'0', f),
         b'g' => number(out, iso_year.rem_euclid(100), 2, b'0', f),
         b'V' => number(out, iso_week, 2, b'0', f),
-        b'U' => number(out, (t.yearday + 7 - t.weekday) / 7, 2, b'0', f),
-        b'W' => number(out, (t.yearday + 7 - (t.weekday + 6) % 7) / 7, 2, b'0', f),
+        b'U' => number(out, t.week(0), 2, b'0', f),
+        b'W' => number(out, t.week(1), 2, b'0', f),
         b'm' => number(out, t.month, 2, b'0', f),
         b'd' => number(out, t.day, 2, b'0', f),
         b'e' => number(out, t.day, 2, b'_', f),
@@ -140,19 +153,21 @@ fn conversion(out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize, t: &Broken, 
         b'M' => number(out, t.minute, 2, b'0', f),
         b'S' => number(out, t.second, 2, b'0', f),
         b'j' => number(out, t.yearday + 1, 3, b'0', f),
-        b'q' => number(out, (t.month - 1) / 3 + 1, 1, b'0', f),
+        b'q' if date => number(out, (t.month - 1) / 3 + 1, 1, b'0', f),
         b'u' => number(out, if t.weekday == 0 { 7 } else { t.weekday }, 1, b'0', f),
         b'w' => number(out, t.weekday, 1, b'0', f),
         b's' => number(out, t.epoch, 1, b'0', f),
-        b'N' => nanos(out, t.nanos, f),
+        b'N' if date => nanos(out, t.nanos, f),
+        b'z' if !date => {
+            // glibc pads the sign and the digits each.
+            text(out, if t.offset < 0 { "-" } else { "+" }, f);
+            let minutes = t.offset.abs() / 60;
+            number(out, minutes / 60 * 100 + minutes % 60, 4, b'0', f);
+        }
         b'z' => return zone(out, t.offset, colons, f),
         _ => return false,
     }
     true
-}
-
-fn name<'a>(list: &[&'a str], index: i64) -> &'a str {
-    usize::try_from(index).ok().and_then(|i| list.get(i)).copied().unwrap_or("???")
 }
 
 /// `#` makes names upper case where it has no opposite.
@@ -179,10 +194,10 @@ fn text(out: &mut Vec<u8>, s: &str, f: Flags) {
     }
 }
 
-fn composite(out: &mut Vec<u8>, format: &[u8], t: &Broken, f: Flags, depth: u8) {
+fn composite(out: &mut Vec<u8>, format: &[u8], t: &Broken, f: Flags, dialect: Dialect, depth: u8) {
     let mut inner = Vec::new();
     if depth < 2 {
-        expand(&mut inner, format, t, depth + 1);
+        expand(&mut inner, format, t, dialect, depth + 1);
     }
     pad_to(out, inner.len(), f, b'_');
     if f.upper {
@@ -272,21 +287,6 @@ fn zone(out: &mut Vec<u8>, offset: i64, colons: usize, f: Flags) -> bool {
     true
 }
 
-/// Year and number of the ISO 8601 week: the one with the year's first Thursday is week 1.
-fn iso_week(t: &Broken) -> (i64, i64) {
-    let monday_based = (t.weekday + 6) % 7;
-    let thursday = t.yearday - monday_based + 3;
-    if thursday < 0 {
-        let len = 365 + i64::from(civil::is_leap(t.year - 1));
-        return (t.year - 1, (thursday + len) / 7 + 1);
-    }
-    let len = 365 + i64::from(civil::is_leap(t.year));
-    if thursday >= len {
-        return (t.year + 1, (thursday - len) / 7 + 1);
-    }
-    (t.year, thursday / 7 + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,6 +320,29 @@ mod tests {
             ("%010c", "Mon Jan  1 00:00:05 2024"),
         ] {
             assert_eq!(show(f, t), want, "{f}");
+        }
+    }
+
+    // Expected values: `TZ=UTC printf '%(FORMAT)T' N` of bash 5.2, glibc 2.36.
+    #[test]
+    fn like_glibc() {
+        for (t, f, want) in [
+            (0, "%Y|%C|%G|%F|%D|%c", "1970|19|1970|1970-01-01|01/01/70|Thu Jan  1 00:00:00 1970"),
+            (
+                -60_000_000_000,
+                "%Y|%C|%G|%F|%D|%c",
+                "68|0|68|68-09-03|09/03/68|Mon Sep  3 13:20:00 68",
+            ),
+            (0, "%4Y|%+4Y|%N|%q|%:z|%5d", "1970|%+4Y|%N|%q|%:z|00001"),
+            (0, "%#Z|%_5d|%-d|%010c", "utc|    1|1|Thu Jan  1 00:00:00 1970"),
+            (
+                -60_000_000_000,
+                "%3S|%#p|%#b|%10F|%5z|%_z|%-z",
+                "000|pm|SEP|  68-09-03|    +00000|+   0|+0",
+            ),
+        ] {
+            let got = strftime(f.as_bytes(), &Broken::new(t, 0, 0, "UTC"));
+            assert_eq!(String::from_utf8(got).unwrap(), want, "{f}");
         }
     }
 }

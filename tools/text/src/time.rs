@@ -1,0 +1,16 @@
+//! Dates and times: pure arithmetic, no clock.
+//!
+//! | module | what |
+//! |---|---|
+//! | `civil` | the calendar: days and dates, a point in time broken down |
+//! | `parse` | GNU date strings: `date -d`, `touch -d`, `find -newermt` |
+//! | `strftime` | formats of `strftime(3)` and of GNU `date` |
+//! | `zone` | time zones as `TZ` names them |
+
+pub mod civil;
+pub mod parse;
+pub mod strftime;
+pub mod zone;
+
+pub use civil::Broken;
+pub use zone::Zone;
