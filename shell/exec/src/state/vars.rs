@@ -286,10 +286,13 @@ impl Vars {
             None => Rc::from(name),
         };
         let map = Rc::make_mut(&mut self.map);
-        let old = map.insert(key.clone(), Var::unset(level));
-        if old.as_ref().is_some_and(|v| v.attrs.export) {
+        let mut var = Var::unset(level);
+        // A local variable is exported if the one it hides is, as in bash.
+        var.attrs.export = map.get(name).is_some_and(|v| v.attrs.export);
+        if var.attrs.export {
             self.env_generation += 1;
         }
+        let old = map.insert(key.clone(), var);
         if let Some(scope) = Rc::make_mut(&mut self.scopes).get_mut(level as usize - 1) {
             scope.saved.push((key, old));
         }
