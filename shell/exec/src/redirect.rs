@@ -152,7 +152,7 @@ impl Shell<'_> {
                 };
                 let n = key.and_then(|t| sh_expand::arith::plain_integer(&t));
                 let Some(n) = n.and_then(|n| u32::try_from(n).ok()) else {
-                    return Err(self.complain(name, "Bad file descriptor"));
+                    return Err(self.complain(name, "ambiguous redirect"));
                 };
                 self.sync_output();
                 self.state.fds.set(n, None);
@@ -175,7 +175,7 @@ impl Shell<'_> {
         let n = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u32>().ok());
         let n = n.unwrap_or(u32::MAX);
         let Some(desc) = self.state.fds.get(n).cloned() else {
-            return Err(self.complain(digits, "Bad file descriptor"));
+            return Err(self.complain(raw, "Bad file descriptor"));
         };
         let fd = self.number(r, default)?;
         self.put(r, fd, Some(desc), saved);

@@ -62,6 +62,8 @@ pub struct Shell<'a> {
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
     pub(crate) history: Vec<Vec<u8>>,
+    /// What the environment held besides variables, for programs.
+    pub(crate) odd_env: EnvList,
     /// The zone that was used last, and the `TZ` that named it.
     pub(crate) zone: Option<(Option<Vec<u8>>, box_text::time::Zone)>,
 }
@@ -145,6 +147,7 @@ impl<'a> Shell<'a> {
             keep_redirects: false,
             track_commands: false,
             history: Vec::new(),
+            odd_env: EnvList::default(),
             zone: None,
         };
         shell.init_vars(&start.env);
@@ -194,6 +197,14 @@ impl<'a> Shell<'a> {
         let mut all = vec![name, b": "];
         all.extend_from_slice(parts);
         self.error(&all);
+    }
+
+    /// Reports a failed assignment of a builtin; a readonly variable speaks for itself.
+    pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
+        match e.kind {
+            ErrorKind::Readonly => self.error(&[&e.message]),
+            _ => self.builtin_error(name, &[&e.message]),
+        }
     }
 
     /// Reports a failed expansion and says how execution goes on.

@@ -119,6 +119,11 @@ impl Shell<'_> {
     }
 }
 
+/// A value behind `name=`: as a word, but nothing for an empty one.
+pub(crate) fn value_quote(value: &Rc<Vec<u8>>) -> Vec<u8> {
+    if value.is_empty() { Vec::new() } else { trace_quote(value) }
+}
+
 /// A word as `set -x` shows it.
 pub(crate) fn trace_quote(word: &Rc<Vec<u8>>) -> Vec<u8> {
     if word.is_empty() {

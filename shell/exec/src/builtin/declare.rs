@@ -183,9 +183,7 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     if call.name() == b"local" {
         let level = shell.state.vars.function_level().unwrap_or(0);
         for name in shell.state.vars.locals(level) {
-            let line =
-                if q.print { shell.declare_line(&name, b"declare") } else { shell.set_line(&name) };
-            if let Some(l) = line {
+            if let Some(l) = shell.declare_line(&name, b"declare") {
                 shell.out(&l);
             }
         }
@@ -217,7 +215,7 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
 
 fn functions(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str], q: Request) -> Flow {
     if names.is_empty() {
-        shell.print_functions(!q.names_only, q.on.export && !q.names_only);
+        shell.print_functions(!q.names_only, q.on);
         return Ok(0);
     }
     let mut status = 0;
@@ -229,6 +227,8 @@ fn functions(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str], q: Request) 
                 status = 1;
             } else if !shell.print_function(name, !q.names_only) {
                 status = 1;
+            } else if q.print {
+                shell.print_function_flags(name);
             }
             continue;
         }
@@ -285,16 +285,37 @@ fn operands(
             status = 1;
             continue;
         };
+        if q.on.indexed && q.on.assoc && shell.state.vars.get(&target.name).is_none() {
+            let message = b": cannot convert associative to indexed array";
+            shell.builtin_error(call.name(), &[&target.name, message]);
+            status = 1;
+            continue;
+        }
+        let traced = match &target.value {
+            Value::Scalar(value) if place == Place::Visible && shell.tracing() => {
+                let sign: &[u8] = if target.append { b"+=" } else { b"=" };
+                Some([&target.name, sign, &crate::xtrace::value_quote(value)].concat())
+            }
+            _ => None,
+        };
         match apply(shell, call, target, q, place) {
-            Ok(()) => {}
+            Ok(()) => {
+                if let Some(text) = traced {
+                    shell.trace_text(&text);
+                }
+            }
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);
                 return Err(Unwind::Discard(1));
             }
             Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
-                shell.builtin_error(call.name(), &[&e.message]);
-                status = 1;
                 let special = matches!(call.name(), b"export" | b"readonly");
+                if special {
+                    shell.assignment_error(call.name(), &e);
+                } else {
+                    shell.builtin_error(call.name(), &[&e.message]);
+                }
+                status = 1;
                 if e.kind == ErrorKind::Readonly
                     && special
                     && shell.state.options.has(SetOpt::Posix)

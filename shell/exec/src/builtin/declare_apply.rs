@@ -131,6 +131,9 @@ fn make_nameref(
     };
     if let Some(t) = &target {
         let (base, sub) = split_reference(t);
+        if t.is_empty() {
+            return Err(command_error(b"`': not a valid identifier".to_vec()));
+        }
         if !is_name(base) || sub == Some(b"") {
             let message =
                 [b"`", t.as_slice(), b"': invalid variable name for name reference"].concat();

@@ -4,6 +4,7 @@ use box_text::escape::{declare_quote, needs_ansi_c, needs_quotes, set_quote};
 use sh_expand::{Attributes, Env as _, Value};
 
 use crate::Shell;
+use crate::state::FunctionDef;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::Slot;
 
@@ -156,7 +157,7 @@ impl Shell<'_> {
         }
         self.out(&out);
         if !self.state.options.has(SetOpt::Posix) {
-            self.print_functions(true, false);
+            self.print_functions(true, Attributes::default());
         }
     }
 
@@ -166,11 +167,15 @@ impl Shell<'_> {
         names
     }
 
-    /// All functions: with bodies, or as `declare -f name`.
-    pub(crate) fn print_functions(&mut self, bodies: bool, only_exported: bool) {
+    /// All functions that have the attributes: with bodies, or as `declare -f name`.
+    pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
+        let some = having.export || having.readonly || having.trace;
         for name in self.function_names() {
             let Some(f) = self.state.functions.get(&name).cloned() else { continue };
-            if only_exported && !f.export {
+            if having.export && !f.export
+                || having.readonly && !f.readonly
+                || having.trace && !f.trace
+            {
                 continue;
             }
             if bodies {
@@ -178,18 +183,20 @@ impl Shell<'_> {
                 text.push(b'\n');
                 self.out(&text);
             }
-            if !bodies || only_exported {
-                let mut line = b"declare -f".to_vec();
-                for (on, c) in [(f.readonly, b'r'), (f.trace, b't'), (f.export, b'x')] {
-                    if on {
-                        line.push(c);
-                    }
-                }
-                line.push(b' ');
-                line.extend_from_slice(&name);
-                line.push(b'\n');
+            if !bodies || some {
+                let line = flags_line(&f, &name);
                 self.out(&line);
             }
+        }
+    }
+
+    /// `declare -fx name` of a function that has attributes.
+    pub(crate) fn print_function_flags(&mut self, name: &[u8]) {
+        if let Some(f) = self.state.functions.get(name).cloned()
+            && (f.readonly || f.trace || f.export)
+        {
+            let line = flags_line(&f, name);
+            self.out(&line);
         }
     }
 
@@ -207,4 +214,18 @@ impl Shell<'_> {
         self.out(&text);
         true
     }
+}
+
+/// `declare -fx name`
+fn flags_line(f: &FunctionDef, name: &[u8]) -> Vec<u8> {
+    let mut line = b"declare -f".to_vec();
+    for (on, c) in [(f.readonly, b'r'), (f.trace, b't'), (f.export, b'x')] {
+        if on {
+            line.push(c);
+        }
+    }
+    line.push(b' ');
+    line.extend_from_slice(name);
+    line.push(b'\n');
+    line
 }

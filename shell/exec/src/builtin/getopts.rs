@@ -109,7 +109,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let r2 = shell.assign_scalar_to(&name, None, false, Rc::new(result));
     if let Err(e) = r1.and(r2) {
-        shell.builtin_error(call.name(), &[&e.message]);
+        shell.assignment_error(call.name(), &e);
         return Ok(1);
     }
     Ok(status)

@@ -7,12 +7,17 @@ use box_sys::path;
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
+use crate::state::options::SetOpt;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "dlp:rt") {
         Ok(p) => p,
         Err(r) => return r,
     };
+    if !shell.state.options.has(SetOpt::HashAll) {
+        shell.builtin_error(call.name(), &[b"hashing disabled"]);
+        return Ok(1);
+    }
     if p.has(b'r') {
         shell.state.hashed = Rc::default();
     }

@@ -52,7 +52,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let name = match shell.follow(&name) {
         Ok(t) => t.name.into_owned(),
         Err(e) => {
-            shell.builtin_error(call.name(), &[&e.message]);
+            shell.assignment_error(call.name(), &e);
             return Ok(1);
         }
     };
@@ -108,7 +108,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         let value = Rc::new(line.clone());
         if let Err(e) = shell.set_array_element(&name, &OwnedKey::Index(index), false, value) {
-            shell.builtin_error(call.name(), &[&e.message]);
+            shell.assignment_error(call.name(), &e);
             return Ok(1);
         }
         index += 1;

@@ -378,7 +378,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 out.truncate(end);
             }
             if let Err(e) = shell.assign_reference(&v, Rc::new(out)) {
-                shell.builtin_error(call.name(), &[&e.message]);
+                shell.assignment_error(call.name(), &e);
                 return Ok(1);
             }
         }

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use sh_expand::Str;
 use sh_expand::array::IndexedArray;
+use sh_expand::{Ifs, Str};
 
 use super::Call;
 use super::opts::integer;
@@ -22,25 +22,6 @@ struct Line {
 impl Line {
     fn is_escaped(&self, at: usize) -> bool {
         !self.escaped.is_empty() && self.escaped.binary_search(&at).is_ok()
-    }
-}
-
-struct Ifs {
-    blank: [bool; 256],
-    delimiter: [bool; 256],
-}
-
-impl Ifs {
-    fn new(ifs: &[u8]) -> Ifs {
-        let mut i = Ifs { blank: [false; 256], delimiter: [false; 256] };
-        for c in ifs {
-            if matches!(c, b' ' | b'\t' | b'\n') {
-                i.blank[usize::from(*c)] = true;
-            } else {
-                i.delimiter[usize::from(*c)] = true;
-            }
-        }
-        i
     }
 }
 
@@ -127,7 +108,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     match r {
         Ok(()) => Ok(status),
         Err(e) => {
-            shell.builtin_error(call.name(), &[&e.message]);
+            shell.assignment_error(call.name(), &e);
             Ok(1)
         }
     }
@@ -317,17 +298,18 @@ fn store(
 }
 
 fn ifs(shell: &mut Shell<'_>) -> Ifs {
-    match shell.var(b"IFS") {
-        Some(v) => Ifs::new(&v),
-        None => Ifs::new(b" \t\n"),
-    }
+    Ifs::new(shell.var(b"IFS").as_ref().map(|v| v.as_slice()))
 }
 
 /// The next field from `at` on and where the one after it begins; `None` at the end.
 fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     let text = &line.text;
-    let blank = |i: usize| ifs.blank[usize::from(text[i])] && !line.is_escaped(i);
-    let delimiter = |i: usize| ifs.delimiter[usize::from(text[i])] && !line.is_escaped(i);
+    let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
+    // Length of the character of IFS there, which may have several bytes.
+    let delimiter = |i: usize| match line.is_escaped(i) {
+        true => 0,
+        false => ifs.delimiter_len(&text[i..]),
+    };
     let mut start = at;
     while start < text.len() && blank(start) {
         start += 1;
@@ -336,7 +318,7 @@ fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
         return None;
     }
     let mut end = start;
-    while end < text.len() && !blank(end) && !delimiter(end) {
+    while end < text.len() && delimiter(end) == 0 {
         end += 1;
     }
     let value = Rc::new(text[start..end].to_vec());
@@ -345,8 +327,8 @@ fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     while next < text.len() && blank(next) {
         next += 1;
     }
-    if next < text.len() && delimiter(next) {
-        next += 1;
+    if next < text.len() && delimiter(next) > 0 {
+        next += delimiter(next);
         while next < text.len() && blank(next) {
             next += 1;
         }
@@ -358,7 +340,7 @@ fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
 /// also without the delimiter after it.
 fn remainder(line: &Line, at: usize, ifs: &Ifs) -> Str {
     let text = &line.text;
-    let blank = |i: usize| ifs.blank[usize::from(text[i])] && !line.is_escaped(i);
+    let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
     let mut start = at;
     while start < text.len() && blank(start) {
         start += 1;

@@ -50,8 +50,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         if let Err(e) = variable(shell, arg, p.has(b'n')) {
             // An index that is no expression gives the whole line up.
-            let arithmetic = memchr::memmem::find(&e.message, b"(error token is").is_some();
-            if e.kind == ErrorKind::Interrupted || arithmetic {
+            if e.kind == ErrorKind::Interrupted || e.is_arithmetic() {
                 return Err(shell.expansion_failed(e));
             }
             shell.builtin_error(call.name(), &[&e.message]);

@@ -87,7 +87,7 @@ impl Shell<'_> {
         {
             return env.clone();
         }
-        let mut env: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let mut env: Vec<(Vec<u8>, Vec<u8>)> = self.odd_env.to_vec();
         let mut dynamic = Vec::new();
         for (name, v) in self.state.vars.iter() {
             if !v.attrs.export || v.attrs.indexed || v.attrs.assoc {
@@ -109,14 +109,7 @@ impl Shell<'_> {
             }
         }
         for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
-            let text = sh_syntax::print::function(&f.function);
-            // The value is what follows the name.
-            let head = memchr::memmem::find(&text, b"()").map_or(0, |at| at + 2);
-            let body = text[head..].trim_ascii_start();
-            let value = match body.starts_with(b"{") {
-                true => [b"() ", body].concat(),
-                false => [b"() {  ", body, b"\n}"].concat(),
-            };
+            let value = sh_syntax::print::exported_function(&f.function);
             env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), value));
         }
         env.sort_unstable();

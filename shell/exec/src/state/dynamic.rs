@@ -8,6 +8,7 @@ use sh_expand::{Attributes, ExpandError, OwnedKey, Str, Value};
 
 use super::PipeStatus;
 use super::assign::split_reference;
+use super::options::{set_option, shopt_option};
 use super::vars::{Dynamic, Slot, Var, decimal};
 use crate::Shell;
 
@@ -169,21 +170,36 @@ impl Shell<'_> {
     /// The variables of a new shell: the environment's, then bash's own.
     pub(crate) fn init_vars(&mut self, env: &[(Vec<u8>, Vec<u8>)]) {
         let mut exported_functions = Vec::new();
+        let mut odd = Vec::new();
         for (name, value) in env {
             if let Some(f) = name.strip_prefix(b"BASH_FUNC_").and_then(|n| n.strip_suffix(b"%%")) {
                 exported_functions.push((f.to_vec(), value.clone()));
                 continue;
             }
             if !super::assign::is_name(split_reference(name).0) || name.contains(&b'[') {
+                // No variable, but programs get it.
+                odd.push((name.clone(), value.clone()));
                 continue;
             }
-            if matches!(name.as_slice(), b"SHELLOPTS" | b"BASHOPTS") {
-                continue;
+            // Options that the shell around has on (bash manual 4.3.2).
+            match name.as_slice() {
+                b"SHELLOPTS" => {
+                    for o in value.split(|c| *c == b':').filter_map(set_option) {
+                        self.state.options.put(o, true);
+                    }
+                }
+                b"BASHOPTS" => {
+                    for o in value.split(|c| *c == b':').filter_map(shopt_option) {
+                        self.state.options.put_shopt(o, true);
+                    }
+                }
+                _ => {}
             }
             let mut v = Var::scalar(value);
             v.attrs.export = true;
             self.state.vars.insert(name, v);
         }
+        self.odd_env = Rc::new(odd);
         let integer = Attributes { integer: true, ..Attributes::default() };
         let readonly = Attributes { readonly: true, ..Attributes::default() };
         let array = Attributes { indexed: true, ..Attributes::default() };
@@ -249,8 +265,10 @@ impl Shell<'_> {
         put(b"BASH_VERSION", BASH_VERSION.as_bytes());
         put(b"IFS", b" \t\n");
         put(b"PS4", b"+ ");
-        put(b"OPTIND", b"1");
         put(b"OPTERR", b"1");
+        let mut optind = Var::scalar(b"1");
+        optind.attrs.integer = true;
+        self.state.vars.insert(b"OPTIND", optind);
         for (name, value) in [
             (&b"PATH"[..], b"/usr/local/bin:/usr/bin:/bin".as_slice()),
             (b"MACHTYPE", MACHTYPE.as_bytes()),

@@ -19,7 +19,7 @@ impl Shell<'_> {
             }
             Err(Unwind::Break(n)) => {
                 *status = self.state.status;
-                ControlFlow::Break(if n <= 1 { Ok(0) } else { Err(Unwind::Break(n - 1)) })
+                ControlFlow::Break(if n <= 1 { Ok(*status) } else { Err(Unwind::Break(n - 1)) })
             }
             Err(Unwind::Continue(n)) if n <= 1 => {
                 *status = self.state.status;

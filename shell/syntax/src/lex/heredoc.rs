@@ -134,6 +134,7 @@ impl Machine<'_, '_> {
                 while ends_in_continuation(&line) {
                     line.truncate(line.len() - 2);
                     if !self.doc_line(&mut line) {
+                        line.push(b'\n');
                         break;
                     }
                 }

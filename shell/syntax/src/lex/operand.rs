@@ -123,7 +123,8 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'\\' | b'$' | b'`' => {
-                    self.dquote_special(b, c, true)?;
+                    // `\"` keeps its backslash within backquotes here.
+                    self.dquote_special(b, c, c != b'`')?;
                     continue;
                 }
                 b'"' => {

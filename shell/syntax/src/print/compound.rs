@@ -52,11 +52,11 @@ impl<'t> Printer<'t> {
             return;
         }
         self.put(b"{ \n");
-        self.indent += 4;
+        self.deeper();
         self.indentation();
         self.list(list);
         self.docs(b"");
-        self.indent -= 4;
+        self.shallower();
         self.line(b"}");
     }
 
@@ -69,11 +69,11 @@ impl<'t> Printer<'t> {
 
     /// An indented list with its `;`.
     fn body(&mut self, list: &'t List) {
-        self.indent += 4;
+        self.deeper();
         self.indentation();
         self.list(list);
         self.docs(b"");
-        self.indent -= 4;
+        self.shallower();
         self.semicolon();
     }
 
@@ -83,7 +83,7 @@ impl<'t> Printer<'t> {
             if n > 0 {
                 // `elif` is shown as `else if`.
                 self.line(b"else\n");
-                self.indent += 4;
+                self.deeper();
                 self.indentation();
                 closers += 1;
             }
@@ -98,7 +98,7 @@ impl<'t> Printer<'t> {
         }
         for _ in 0..closers {
             self.line(b"fi;");
-            self.indent -= 4;
+            self.shallower();
         }
         self.line(b"fi");
     }
@@ -158,7 +158,7 @@ impl<'t> Printer<'t> {
 
     fn case(&mut self, c: &'t Case) {
         self.case_head(c);
-        self.indent += 4;
+        self.deeper();
         for arm in &c.arms {
             self.line(b"");
             if arm.patterns.first().is_some_and(|p| &*p.raw == b"esac") {
@@ -172,11 +172,11 @@ impl<'t> Printer<'t> {
             }
             self.put(b")\n");
             if !arm.body.items.is_empty() {
-                self.indent += 4;
+                self.deeper();
                 self.indentation();
                 self.list(&arm.body);
                 self.docs(b"");
-                self.indent -= 4;
+                self.shallower();
             }
             self.line(match arm.end {
                 CaseEnd::Break => b";;",
@@ -184,7 +184,7 @@ impl<'t> Printer<'t> {
                 CaseEnd::Continue => b";;&",
             });
         }
-        self.indent -= 4;
+        self.shallower();
         self.line(b"esac");
     }
 
@@ -210,17 +210,31 @@ impl<'t> Printer<'t> {
         self.put(&f.name);
         self.put(b" () ");
         self.line(b"{ \n");
+        self.function_inside(f, nested);
+    }
+
+    /// `() { list; }` with the opening brace on the same line.
+    pub(super) fn function_body(&mut self, f: &'t Function) {
+        self.put(b"() { ");
+        self.function_inside(f, false);
+    }
+
+    fn function_inside(&mut self, f: &'t Function, nested: bool) {
         self.in_function += 1;
-        self.indent += 4;
+        self.deeper();
         self.indentation();
         match &f.body.kind {
             CommandKind::Brace(list) => self.list(list),
             _ => self.command(&f.body),
         }
         self.docs(b"");
-        self.indent -= 4;
+        self.shallower();
         self.in_function -= 1;
-        self.line(b"}");
+        if self.flat {
+            self.put(b"\n}");
+        } else {
+            self.line(b"}");
+        }
         if let CommandKind::Brace(_) = &f.body.kind {
             self.redirects(&f.body.redirects, true);
             if !nested {

@@ -57,6 +57,13 @@ pub fn function(function: &Function) -> Vec<u8> {
     p.out
 }
 
+/// A function as bash passes it on in the environment: from `()` on, almost without indentation.
+pub fn exported_function(function: &Function) -> Vec<u8> {
+    let mut p = Printer { flat: true, indent: 1, ..Printer::default() };
+    p.function_body(function);
+    p.out
+}
+
 /// The inside of `$(...)`, on one line where bash has it on one line.
 pub fn substitution(out: &mut Vec<u8>, list: &List) {
     let mut p = Printer::default();
@@ -86,6 +93,8 @@ pub(crate) fn array_element(out: &mut Vec<u8>, e: &ArrayElement) {
 struct Printer<'t> {
     out: Vec<u8>,
     indent: usize,
+    /// Nesting adds no indentation.
+    flat: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
     /// Here-documents announced on this line.
@@ -110,6 +119,14 @@ impl Printer<'_> {
         self.put(b"\n");
         self.indentation();
         self.put(text);
+    }
+
+    fn deeper(&mut self) {
+        self.indent += if self.flat { 0 } else { 4 };
+    }
+
+    fn shallower(&mut self) {
+        self.indent -= if self.flat { 0 } else { 4 };
     }
 
     fn indentation(&mut self) {
