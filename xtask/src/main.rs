@@ -7,6 +7,7 @@ mod deny;
 mod dist;
 mod env;
 mod flavour;
+mod fuzz;
 mod kept;
 mod key;
 mod progress;
@@ -28,6 +29,7 @@ const TASKS: &[(&str, &str, &str)] = &[
         "score dist/ with the external cases in DIR or $CONFORMANCE_DIR",
     ),
     ("bench", "[NAME...]", "measure against peers in the same run, as ratios"),
+    ("fuzz", "[TARGET] [--seconds N] [--seed N]", "run a fuzzer: shell (against bash), parser, ..."),
     ("python", "", "build CPython for WASI alone"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),
+        "fuzz" => fuzz::run(&rest),
         "python" => dist::python_only(),
         "tidy" => tidy::run(),
         "deny" => deny::run(),

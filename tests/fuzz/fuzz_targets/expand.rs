@@ -1,0 +1,26 @@
+//! A word, expanded in a shell that has variables and nothing else: no panic, bounded output
+//! and time (braces, `${x//a/$x}` bombs, arithmetic).
+#![no_main]
+
+mod shell;
+
+use libfuzzer_sys::fuzz_target;
+use sh_syntax::parse::{ParseOptions, parse_word};
+
+fuzz_target!(|data: &[u8]| {
+    let options = ParseOptions { extglob: true, ..ParseOptions::default() };
+    if data.contains(&0) {
+        return;
+    }
+    let Ok(word) = parse_word(data, &options) else { return };
+    let mut shell = shell::Shell::new();
+    let mut fields = Vec::new();
+    if sh_expand::expand_word_into(&mut shell, &word, &mut fields).is_ok() {
+        let bytes: usize = fields.iter().map(|f| f.len()).sum();
+        assert!(bytes <= shell::BUDGET + (64 << 10), "{bytes} bytes out of {}", data.len());
+    }
+    let mut shell = shell::Shell::new();
+    let _ = sh_expand::expand_assignment_value(&mut shell, &word);
+    let _ = sh_expand::expand_pattern(&mut shell, &word);
+    let _ = sh_expand::expand_regex(&mut shell, &word);
+});

@@ -1,0 +1,48 @@
+//! Any text: parsed command by command without a panic, in bounded time; what is printed
+//! parses to the same tree.
+#![no_main]
+
+#[path = "../../../shell/syntax/tests/common/canonical.rs"]
+mod canonical;
+
+use libfuzzer_sys::fuzz_target;
+use sh_syntax::ast::List;
+use sh_syntax::parse::{NoAliases, ParseOptions, Parser, parse_all};
+use sh_syntax::print;
+
+fuzz_target!(|data: &[u8]| {
+    // Scripts hold no NUL; the first byte chooses options.
+    let Some((&flags, text)) = data.split_first() else { return };
+    if text.contains(&0) {
+        return;
+    }
+    let options = ParseOptions {
+        posix: flags & 1 != 0,
+        extglob: flags & 2 != 0,
+        ..ParseOptions::default()
+    };
+    let mut parser = Parser::new(text, options.clone());
+    loop {
+        match parser.next_command(&NoAliases) {
+            Ok(Some(list)) => round_trip(&list, &options),
+            Ok(None) => return,
+            Err(e) => {
+                let _ = e.render(b"x: ");
+                return;
+            }
+        }
+    }
+});
+
+fn round_trip(list: &List, options: &ParseOptions) {
+    let text = print::list(list);
+    let shown = String::from_utf8_lossy(&text);
+    let again = match parse_all(&text, options) {
+        Ok(again) => again,
+        Err(e) => panic!("printed text does not parse: {e}\n{shown}"),
+    };
+    let (mut a, mut b) = (list.clone(), again);
+    canonical::list(&mut a);
+    canonical::list(&mut b);
+    assert!(a == b, "another tree after printing\n{shown}\n{a:#?}\n{b:#?}");
+}

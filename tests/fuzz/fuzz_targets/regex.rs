@@ -1,0 +1,46 @@
+//! A regular expression and a text, one line each: no panic, bounded time, `is_match`,
+//! `find_at` and `captures_at` agree.
+#![no_main]
+
+use box_text::regex::{Captures, Options, Regex, Syntax};
+use libfuzzer_sys::fuzz_target;
+
+const SYNTAXES: [Syntax; 8] = [
+    Syntax::EreRegcomp,
+    Syntax::Ere,
+    Syntax::Bre,
+    Syntax::Grep,
+    Syntax::Egrep,
+    Syntax::Awk,
+    Syntax::Emacs,
+    Syntax::MinimalBre,
+];
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&flags, rest)) = data.split_first() else { return };
+    let mut lines = rest.splitn(2, |&b| b == b'\n');
+    let (Some(pattern), Some(text)) = (lines.next(), lines.next()) else { return };
+    if pattern.len() > 200 || text.len() > 400 {
+        return;
+    }
+    let syntax = SYNTAXES[usize::from(flags & 7)];
+    let mut options = Options::new(syntax).icase(flags & 8 != 0).multiline(flags & 16 != 0);
+    options.utf8 = flags & 32 == 0;
+    let Ok(regex) = Regex::new(pattern, &options) else { return };
+    let found = regex.find_at(text, 0);
+    let mut captures = Captures::default();
+    let captured = regex.captures_at(text, 0, &mut captures);
+    if regex.gave_up() {
+        return;
+    }
+    assert_eq!(regex.is_match(text), found.is_some());
+    assert_eq!(captured, found.is_some());
+    if captured {
+        assert_eq!(captures.get(0), found);
+        for n in 1..captures.len() {
+            if let Some((a, b)) = captures.get(n) {
+                assert!(a <= b && b <= text.len());
+            }
+        }
+    }
+});
