@@ -111,7 +111,15 @@ fn cargo_fuzz() -> Result<PathBuf> {
     let program = root.join("bin/cargo-fuzz");
     if !program.is_file() {
         let mut cmd = env::cargo();
-        cmd.args(["install", "--locked", "--quiet", "cargo-fuzz", "--version", CARGO_FUZZ, "--root"]);
+        cmd.args([
+            "install",
+            "--locked",
+            "--quiet",
+            "cargo-fuzz",
+            "--version",
+            CARGO_FUZZ,
+            "--root",
+        ]);
         env::run(cmd.arg(&root))?;
     }
     Ok(program)

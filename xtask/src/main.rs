@@ -29,7 +29,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "score dist/ with the external cases in DIR or $CONFORMANCE_DIR",
     ),
     ("bench", "[NAME...]", "measure against peers in the same run, as ratios"),
-    ("fuzz", "[TARGET] [--seconds N] [--seed N]", "run a fuzzer: shell (against bash), parser, ..."),
+    (
+        "fuzz",
+        "[TARGET] [--seconds N] [--seed N]",
+        "run a fuzzer: shell (against bash), parser, ...",
+    ),
     ("python", "", "build CPython for WASI alone"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),

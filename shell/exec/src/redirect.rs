@@ -85,7 +85,7 @@ impl Shell<'_> {
             RedirectTarget::Word(w) => w,
         };
         if r.op == Op::HereString {
-            let mut text = match sh_expand::expand_single(self, word) {
+            let mut text = match sh_expand::expand_assignment_value(self, word) {
                 Ok(t) => t,
                 Err(e) => return Err(Some(self.expansion_failed(e))),
             };

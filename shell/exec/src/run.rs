@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use sh_syntax::ast::List;
 use sh_syntax::error::{ErrorKind, SyntaxError};
 use sh_syntax::parse::{Aliases, Input, ParseOptions, Parser};
 
@@ -135,7 +136,7 @@ impl Shell<'_> {
             self.parser_warnings(&mut parser);
             match next {
                 Ok(None) => return Ok(status),
-                Ok(Some(list)) => match self.list(&list) {
+                Ok(Some(list)) => match self.list_read(&list, parser.last_line()) {
                     Ok(s) => status = s,
                     Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
                         status = s;
@@ -161,6 +162,12 @@ impl Shell<'_> {
                 }
             }
         }
+    }
+
+    /// Runs a command just read; until a command in it sets the line, it is the last one read.
+    fn list_read(&mut self, list: &List, last_line: u32) -> Flow {
+        self.state.line = last_line;
+        self.list(list)
     }
 
     /// `BASH_COMMAND` costs time for each command, so it is kept only where a script names it.

@@ -14,7 +14,7 @@ mod text;
 mod tree;
 mod variable;
 
-use sh_syntax::ast::{Arith, Word};
+use sh_syntax::ast::{Arith, Word, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
@@ -51,6 +51,22 @@ pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
     text::eval(env, &source, text::Origin::Expanded, 0)
 }
 
+/// The text of an expression after its expansions, for traces; [`eval_expanded`] goes on from there.
+///
+/// # Errors
+/// Those of the expansions.
+pub fn expand_text(env: &mut dyn Env, arith: &Arith) -> Result<Str, ExpandError> {
+    expanded(env, &arith.word)
+}
+
+/// Evaluates what [`expand_text`] gave.
+///
+/// # Errors
+/// As for [`eval`].
+pub fn eval_expanded(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
+    text::eval(env, source, text::Origin::Expanded, 0)
+}
+
 /// Evaluates text as it is (`let`, values of integer variables, operands of `[[ -eq ]]`).
 ///
 /// # Errors
@@ -64,9 +80,80 @@ pub fn eval_text(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
 
 /// The text of an expression after its expansions.
 fn expanded(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
+    let unquoted = without_key_quotes(env, &word.parts);
     let mut x = Expander::new(env, Mode::Join);
-    x.parts(&word.parts, true)?;
+    match unquoted {
+        Some(parts) => x.parts(&parts, true)?,
+        None => x.parts(&word.parts, true)?,
+    };
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     Ok(x.fields.finish_one().into_text())
+}
+
+/// The parts with the quotes in keys of associative arrays (`m['a b']`, `m[\k]`) removed, while
+/// it can be told which are the source's own and which came out of an expansion; `None` if
+/// there are none.
+fn without_key_quotes(env: &dyn Env, parts: &[WordPart]) -> Option<Vec<WordPart>> {
+    let quotes = |part: &WordPart| match part {
+        WordPart::Quoted(text) => text.iter().any(|b| matches!(b, b'\'' | b'\\')),
+        _ => false,
+    };
+    if !parts.iter().any(quotes) {
+        return None;
+    }
+    // Brackets that are open, and whether the outermost holds a key.
+    let (mut depth, mut key) = (0usize, false);
+    let (mut single, mut removed) = (false, false);
+    let mut out = Vec::with_capacity(parts.len());
+    for part in parts {
+        let text = match part {
+            WordPart::Quoted(text) => text,
+            WordPart::Param(param) if single => {
+                out.push(WordPart::Quoted(param.raw.clone()));
+                continue;
+            }
+            other => {
+                out.push(other.clone());
+                continue;
+            }
+        };
+        let mut kept = Vec::with_capacity(text.len());
+        let mut bytes = text.iter().copied();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'\'' if key => {
+                    single = !single;
+                    removed = true;
+                    continue;
+                }
+                b'\\' if key && !single => {
+                    removed = true;
+                    kept.extend(bytes.next());
+                    continue;
+                }
+                b'[' if !single => {
+                    if depth == 0 {
+                        key = is_assoc(env, &kept);
+                    }
+                    depth += 1;
+                }
+                b']' if !single => {
+                    depth = depth.saturating_sub(1);
+                    key &= depth > 0;
+                }
+                _ => {}
+            }
+            kept.push(byte);
+        }
+        out.push(WordPart::Quoted(kept.into()));
+    }
+    (removed && !single).then_some(out)
+}
+
+/// Whether the text ends in the name of an associative array.
+fn is_assoc(env: &dyn Env, text: &[u8]) -> bool {
+    let name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let start = text.iter().rposition(|b| !name(b)).map_or(0, |at| at + 1);
+    env.resolve(&text[start..]).is_ok_and(|(base, _)| env.attributes(&base).assoc)
 }

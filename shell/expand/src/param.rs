@@ -60,7 +60,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     }
     match &param.op {
-        ParamOp::Bad => return bad_substitution(x, param).map(|()| false),
+        ParamOp::Bad { whole } => return bad_substitution(x, param, whole).map(|()| false),
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
         ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
         ParamOp::Length => return names::length(x, param, quoted),
@@ -182,12 +182,23 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
 
 /// What is no expansion. For an unknown `@` operator bash looks at the variable first: unset, it
 /// is nothing; set, the shell ends. Otherwise the command is abandoned.
-fn bad_substitution(x: &mut Expander<'_>, param: &Param) -> Result<()> {
-    let parts: [&[u8]; 2] = [&param.raw, b": bad substitution"];
+fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result<()> {
+    let shown = if whole.is_empty() { &param.raw } else { whole };
+    let parts: [&[u8]; 2] = [shown, b": bad substitution"];
     let name = param.raw.strip_prefix(b"${").unwrap_or_default();
     let end =
         name.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(name.len());
-    if end == 0 || name.get(end) != Some(&b'@') {
+    let behind = match name.get(end) {
+        Some(b'[') => name[end..].iter().position(|b| *b == b']').map_or(end, |n| end + n + 1),
+        _ => end,
+    };
+    if let [b'@' | b'*', b'@', ..] = name {
+        return match x.env.positional().is_empty() {
+            true => Ok(()),
+            false => Err(ExpandError::exit(&parts)),
+        };
+    }
+    if end == 0 || name.get(behind) != Some(&b'@') {
         return Err(ExpandError::command(&parts));
     }
     match x.env.lookup(&name[..end]) {

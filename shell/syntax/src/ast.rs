@@ -443,8 +443,9 @@ pub enum ParamOp {
     NamesWithPrefix { at: bool },
     /// `${!x[@]}`, `${!x[*]}`
     Keys { at: bool },
-    /// Not an expansion at all: reported when reached ("bad substitution").
-    Bad,
+    /// Not an expansion at all: reported when reached, with the whole text it stands in (the
+    /// word, what is between the double quotes, the here-document): "a${}b: bad substitution".
+    Bad { whole: Text },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -95,7 +95,7 @@ fn param(p: &Param) -> String {
         ParamOp::Transform(c) => format!(" @{}", *c as char),
         ParamOp::NamesWithPrefix { at } => format!(" names{}", if *at { "@" } else { "*" }),
         ParamOp::Keys { at } => format!(" keys{}", if *at { "@" } else { "*" }),
-        ParamOp::Bad => " bad".into(),
+        ParamOp::Bad { .. } => " bad".into(),
     }
 }
 

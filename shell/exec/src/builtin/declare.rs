@@ -304,6 +304,11 @@ fn operands(
                     shell.trace_text(&text);
                 }
             }
+            // The kind of a compound value's array is settled while words are expanded.
+            Err(e) if tree.is_some_and(is_compound) && is_conversion(&e) => {
+                shell.error(&[&e.message]);
+                return Err(Unwind::Discard(1));
+            }
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);
                 return Err(Unwind::Discard(1));
@@ -328,6 +333,14 @@ fn operands(
         }
     }
     Ok(status)
+}
+
+fn is_compound(operand: &Operand<'_>) -> bool {
+    matches!(operand.assignment.value, AssignValue::Array(_))
+}
+
+fn is_conversion(e: &sh_expand::ExpandError) -> bool {
+    memchr::memmem::find(&e.message, b": cannot convert ").is_some()
 }
 
 fn from_tree<'c>(o: &'c Operand<'c>) -> Option<Target<'c>> {

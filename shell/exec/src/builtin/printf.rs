@@ -123,6 +123,10 @@ struct Printer<'s, 'a> {
     status: i32,
     /// `\c` was met.
     stop: bool,
+    /// `-v`
+    to_variable: bool,
+    /// Bytes that went out already.
+    flushed: usize,
 }
 
 impl Printer<'_, '_> {
@@ -132,14 +136,27 @@ impl Printer<'_, '_> {
         a
     }
 
-    /// What was printed so far goes out before a message.
+    /// Whole lines printed so far go out before a message, as bash's stream has line buffers.
     fn complain(&mut self, parts: &[&[u8]]) {
+        if !self.to_variable
+            && let Some(end) = memchr::memrchr(b'\n', &self.out)
+        {
+            let rest = self.out.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.out, rest);
+            self.shell.out(&lines);
+            self.flushed += lines.len();
+        }
         self.shell.builtin_error(b"printf", parts);
     }
 
     fn check_number(&mut self, text: &[u8], used: usize, range: bool) {
         if used == 0 && !text.is_empty() || used < text.len() && used > 0 {
-            self.complain(&[text, b": invalid number"]);
+            let kind: &[u8] = match text {
+                [b'0', b'x', ..] => b": invalid hex number",
+                [b'0', d, ..] if d.is_ascii_digit() => b": invalid octal number",
+                _ => b": invalid number",
+            };
+            self.complain(&[text, kind]);
             self.status = 1;
         } else if range {
             self.complain(&[b"warning: ", text, b": Numerical result out of range"]);
@@ -327,7 +344,7 @@ impl Printer<'_, '_> {
                         self.status = 1;
                         return Err(());
                     }
-                    let count = crate::state::vars::decimal(self.out.len() as i64);
+                    let count = crate::state::vars::decimal((self.flushed + self.out.len()) as i64);
                     if self.shell.assign_reference(&name, Rc::new(count)).is_err() {
                         self.status = 1;
                     }
@@ -357,7 +374,16 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     }
     let Some((format, args)) = p.operands.split_first() else { return shell.usage(call.name()) };
-    let mut printer = Printer { shell, args, next: 0, out: Vec::new(), status: 0, stop: false };
+    let mut printer = Printer {
+        shell,
+        args,
+        next: 0,
+        out: Vec::new(),
+        status: 0,
+        stop: false,
+        to_variable: var.is_some(),
+        flushed: 0,
+    };
     loop {
         let before = printer.next;
         let r = printer.pass(format);
@@ -366,6 +392,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         if printer.out.len() > 1 << 16 && var.is_none() {
             let out = std::mem::take(&mut printer.out);
+            printer.flushed += out.len();
             printer.shell.out(&out);
         }
     }

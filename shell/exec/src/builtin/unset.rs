@@ -36,8 +36,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 status |= function(shell, call, arg);
                 continue;
             }
-            shell.builtin_error(call.name(), &[b"`", arg, b"': not a valid identifier"]);
-            status = 1;
+            if p.has(b'v') {
+                shell.builtin_error(call.name(), &[b"`", arg, b"': not a valid identifier"]);
+                status = 1;
+            }
             continue;
         }
         if !p.has(b'v')

@@ -386,6 +386,11 @@ impl Shell<'_> {
         match (subscript, target.subscript) {
             (Some(sub), None) => {
                 self.check_writable(&base)?;
+                if super::compound::is_empty_subscript(sub) {
+                    return Err(command_error(
+                        [base.as_slice(), b"[]: bad array subscript"].concat(),
+                    ));
+                }
                 let key = sh_expand::subscript_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, append, value)
             }

@@ -4,12 +4,17 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{Attributes, OwnedKey, Str};
-use sh_syntax::ast::ArrayElement;
+use sh_syntax::ast::{ArrayElement, Subscript};
 
-use super::assign::{Result, bad_subscript, command_error};
+use super::assign::{Result, bad_subscript};
 use super::options::SetOpt;
 use super::vars::{Dynamic, Slot, Var, decimal};
 use crate::Shell;
+
+/// `[]`
+pub(super) fn is_empty_subscript(subscript: &Subscript) -> bool {
+    matches!(subscript, Subscript::Expr(e) if e.word.raw.is_empty())
+}
 
 impl Shell<'_> {
     /// `name=(...)` and `name+=(...)` on the visible variable.
@@ -54,6 +59,10 @@ impl Shell<'_> {
             _ => 0,
         };
         for (e, value) in values {
+            if e.and_then(|e| e.key.as_ref()).is_some_and(is_empty_subscript) {
+                self.error(&[b"[]=", &value, b": bad array subscript"]);
+                continue;
+            }
             let (key, plus) = match e.and_then(|e| e.key.as_ref().map(|k| (k, e.append))) {
                 Some((k, plus)) => (sh_expand::element_key(self, name, k)?, plus),
                 None => (OwnedKey::Index(next), false),
@@ -91,7 +100,9 @@ impl Shell<'_> {
             for e in values {
                 let Some(OwnedKey::Name(key)) = e.key else { continue };
                 if key.is_empty() {
-                    return Err(command_error([name, b"[]: bad array subscript"].concat()));
+                    // bash says so and goes on.
+                    self.error(&[b"[]=", &e.value, b": bad array subscript"]);
+                    continue;
                 }
                 let mut value = e.value;
                 if e.append

@@ -74,6 +74,14 @@ impl Shell<'_> {
     /// The loop variable; a nameref is pointed at the word instead of assigned through.
     fn set_loop_var(&mut self, name: &[u8], value: Str) -> Result<bool, Unwind> {
         let nameref = self.state.vars.get(name).is_some_and(|v| v.attrs.nameref);
+        let valid = |value: &[u8]| {
+            let (base, sub) = crate::state::assign::split_reference(value);
+            crate::state::assign::is_name(base) && sub != Some(b"")
+        };
+        if nameref && !valid(&value) {
+            self.error(&[b"`", &value, b"': not a valid identifier"]);
+            return Ok(false);
+        }
         let r = if nameref {
             self.set_scalar(name, value)
         } else {
@@ -159,14 +167,9 @@ impl Shell<'_> {
             self.note_command(|| [b"((", a.word.raw.as_ref(), b"))"].concat());
             self.run_debug_action()?;
         }
-        if self.tracing() {
-            self.trace_text(&[b"(( ", a.word.raw.as_ref(), b" ))"].concat());
-        }
         self.budget.expansion_bytes = 0;
-        if a.word.parts.is_empty() {
-            return Ok(Some(1));
-        }
-        match sh_expand::arith::eval(self, a) {
+        match self.traced_arith(a) {
+            _ if a.word.parts.is_empty() => Ok(Some(1)),
             Ok(n) => Ok(Some(n)),
             Err(mut e) if e.kind == sh_expand::ErrorKind::Command => {
                 e.message.splice(0..0, b"((: ".iter().copied());

@@ -91,7 +91,11 @@ impl Shell<'_> {
         let r = if c.redirects.is_empty() {
             self.compound(c)
         } else {
-            let line = std::mem::replace(&mut self.state.line, c.line);
+            // Messages tell the line of the last simple command, as bash's do.
+            let line = self.state.line;
+            if matches!(c.kind, CommandKind::Subshell(_)) {
+                self.state.line = c.line;
+            }
             match self.redirect(&c.redirects) {
                 Ok(saved) => {
                     let r = self.compound(c);
@@ -155,11 +159,8 @@ impl Shell<'_> {
         if !self.run_debug_trap(c)? {
             return Ok(0);
         }
-        if self.tracing() {
-            self.trace_text(&[b"(( ", a.word.raw.as_ref(), b" ))"].concat());
-        }
         self.budget.expansion_bytes = 0;
-        match sh_expand::arith::eval(self, a) {
+        match self.traced_arith(a) {
             Ok(n) => Ok(i32::from(n == 0)),
             Err(mut e) => {
                 // A failed (( )) is a command that fails, not a failed expansion.
@@ -175,6 +176,19 @@ impl Shell<'_> {
                 Err(self.expansion_failed(e))
             }
         }
+    }
+
+    /// Evaluates the expression of `(( ))`; `set -x` shows it after its expansions.
+    pub(crate) fn traced_arith(
+        &mut self,
+        a: &sh_syntax::ast::Arith,
+    ) -> Result<i64, sh_expand::ExpandError> {
+        if !self.tracing() {
+            return sh_expand::arith::eval(self, a);
+        }
+        let text = sh_expand::arith::expand_text(self, a)?;
+        self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
+        sh_expand::arith::eval_expanded(self, &text)
     }
 
     fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {

@@ -167,7 +167,7 @@ impl Shell<'_> {
     fn dispatch(&mut self, words: &Words<'_>, s: &SimpleCommand, c: &Command) -> Flow {
         let argv = &words.argv;
         if argv[0].starts_with(b"%") {
-            return self.job_command(words, c);
+            return self.job_command(words);
         }
         let found = self.find_command(&argv[0]);
         let special = matches!(&found, Found::Builtin(b) if b.special);
@@ -291,8 +291,8 @@ impl Shell<'_> {
         }
     }
 
-    /// `%job`: what `fg %job` does.
-    fn job_command(&mut self, words: &Words<'_>, c: &Command) -> Flow {
+    /// `%job`: what `fg %job` does, before any redirection.
+    fn job_command(&mut self, words: &Words<'_>) -> Flow {
         let mut argv = vec![Rc::new(b"fg".to_vec())];
         argv.extend(words.argv.iter().cloned());
         let words = Words { argv, operands: Vec::new() };
@@ -300,7 +300,7 @@ impl Shell<'_> {
         if self.tracing() {
             self.trace_command(&words.argv[1..]);
         }
-        let status = self.with_redirects(&found, &words, c, false)?;
+        let status = self.run_found(&found, &words)?;
         self.state.status = status;
         Ok(status)
     }

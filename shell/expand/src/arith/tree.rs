@@ -239,6 +239,12 @@ impl<'t> Walk<'_, 't> {
         let (base, _) = self.env.resolve(name)?;
         if subscript::is_assoc(self.env, &base) {
             if subscript::needs_expansion(&index.raw) {
+                if !index.raw.iter().any(|b| matches!(b, b'$' | b'`')) {
+                    // `m['k']`: quotes alone.
+                    let parsed = subscript::parsed(&base, &index.raw)?;
+                    let key = subscript::subscript_key(self.env, &base, &parsed)?;
+                    return Ok(Place::Element(base, key));
+                }
                 return if self.assigned { Err(too_deep()) } else { Err(Fail::AsText) };
             }
             return Ok(Place::Element(base, OwnedKey::Name(index.raw.to_vec())));

@@ -15,6 +15,15 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     let count = match count_elements(x, param)? {
         Some(count) => count,
         None => {
+            if let (ParamName::Variable(name), Some(Subscript::Expr(_)), false) =
+                (&param.name, &param.subscript, param.indirect)
+                && !x.env.options().nounset
+                && matches!(x.env.lookup(name), crate::env::Lookup::Unset)
+            {
+                // The subscript is not looked at.
+                x.value(str_of(b"0".to_vec()), quoted)?;
+                return Ok(false);
+            }
             let target = Target::of(x.env, param)?;
             let options = x.env.options();
             let (nounset, utf8) = (options.nounset, !options.c_locale);

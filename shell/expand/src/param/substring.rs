@@ -19,19 +19,18 @@ pub(super) fn substring(
     offset: &Arith,
     length: Option<&Arith>,
 ) -> Result<Content> {
-    let offset = number(env, param, offset)?;
-    let wanted = match length {
-        None => None,
-        Some(expr) => Some((number(env, param, expr)?, expr)),
-    };
     match content {
         Content::Scalar(None) => Ok(Content::Scalar(None)),
         Content::Scalar(Some(text)) => {
             let utf8 = !env.options().c_locale;
             let count = chars::char_count(&text, utf8);
-            let Some(range) = string_range(count, offset, wanted)? else {
+            let offset = number(env, param, offset)?;
+            let Some(start) = string_start(count, offset) else {
+                // The length is not looked at.
                 return Ok(Content::Scalar(Some(Str::default())));
             };
+            let length = length.map(|expr| number(env, param, expr)).transpose()?;
+            let range = string_range(count, start, length)?;
             if range == (0..count) {
                 return Ok(Content::Scalar(Some(text)));
             }
@@ -40,13 +39,36 @@ pub(super) fn substring(
             Ok(Content::Scalar(Some(str_of(text[start..end].to_vec()))))
         }
         Content::List { items, star } => {
-            let limit = match wanted {
+            if items.is_empty() && matches!(target, Target::Variable { .. }) {
+                return Ok(Content::List { items, star });
+            }
+            let offset = number(env, param, offset)?;
+            if out_of_range(env, target, items.len(), offset) {
+                return Ok(Content::List { items: Vec::new(), star });
+            }
+            let limit = match length.map(|expr| number(env, param, expr)).transpose()? {
                 None => usize::MAX,
-                Some((length, _)) => usize::try_from(length).map_err(|_| negative(length))?,
+                Some(length) => usize::try_from(length).map_err(|_| negative(length))?,
             };
             Ok(Content::List { items: slice(env, target, items, offset, limit), star })
         }
     }
+}
+
+/// Whether an offset lies outside of a list, so that the length is not looked at.
+fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i64) -> bool {
+    let size = match target {
+        Target::Variable { name, .. } => match env.get(name) {
+            Some(Value::Indexed(array)) => {
+                array.max_index().map_or(0, |last| last.saturating_add(1))
+            }
+            _ => count as i64,
+        },
+        // `$0` counts, too.
+        _ => count as i64 + 1,
+    };
+    let start = if offset < 0 { offset.saturating_add(size) } else { offset };
+    !(0..=size).contains(&start)
 }
 
 /// Errors in the arithmetic show the parameter's name in front.
@@ -63,21 +85,20 @@ fn negative(value: i64) -> ExpandError {
     ExpandError::command(&[value.to_string().as_bytes(), b": substring expression < 0"])
 }
 
-/// The characters meant; `None` if the offset lies outside.
-fn string_range(
-    count: usize,
-    offset: i64,
-    wanted: Option<(i64, &Arith)>,
-) -> Result<Option<Range<usize>>> {
+/// The first character meant; `None` if the offset lies outside.
+fn string_start(count: usize, offset: i64) -> Option<i64> {
     let size = count as i64;
     let start = if offset < 0 { size + offset.max(-size - 1) } else { offset };
-    if !(0..=size).contains(&start) {
-        return Ok(None);
-    }
-    let end = match wanted {
+    (0..=size).contains(&start).then_some(start)
+}
+
+/// The characters meant.
+fn string_range(count: usize, start: i64, length: Option<i64>) -> Result<Range<usize>> {
+    let size = count as i64;
+    let end = match length {
         None => size,
-        Some((length, _)) if length >= 0 => start.saturating_add(length).min(size),
-        Some((length, _)) => {
+        Some(length) if length >= 0 => start.saturating_add(length).min(size),
+        Some(length) => {
             let end = size.saturating_add(length);
             if end < start {
                 return Err(negative(length));
@@ -85,7 +106,7 @@ fn string_range(
             end
         }
     };
-    Ok(Some(start as usize..end as usize))
+    Ok(start as usize..end as usize)
 }
 
 /// Elements of a list from `offset` on.

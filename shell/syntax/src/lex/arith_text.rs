@@ -100,7 +100,7 @@ impl Machine<'_, '_> {
             b.quoted(&[c]);
             self.pos += 1;
         }
-        Ok(Word { parts: b.finish(), raw: self.raw(start, raw_end) })
+        Ok(b.into_word(self.raw(start, raw_end)))
     }
 }
 

@@ -134,6 +134,15 @@ impl Machine<'_, '_> {
     /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
     #[inline(never)]
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
+        self.array_elements().map_err(|mut e| {
+            if e.kind == ErrorKind::Unclosed {
+                e.kind = ErrorKind::Array;
+            }
+            e
+        })
+    }
+
+    fn array_elements(&mut self) -> Res<Vec<ArrayElement>> {
         let line = self.line;
         self.pos += 1;
         self.enter(2)?;

@@ -35,7 +35,7 @@ impl Machine<'_, '_> {
             self.plain_operand(&mut b, stop)?;
         }
         self.end_word();
-        Ok(Word { parts: b.finish(), raw: self.raw_from(start) })
+        Ok(b.into_word(self.raw_from(start)))
     }
 
     fn plain_operand(&mut self, b: &mut Builder, stop: Stop) -> Res<()> {
@@ -107,6 +107,12 @@ impl Machine<'_, '_> {
                 }
                 b'\\' if self.peek_at(1) == Some(b'}') => {
                     b.quoted(b"}");
+                    self.pos += 2;
+                    continue;
+                }
+                b'\\' if self.peek_at(1) == Some(b'\'') => {
+                    // The backslash stays, and the quote after it opens nothing.
+                    b.quoted(b"\\'");
                     self.pos += 2;
                     continue;
                 }

@@ -10,7 +10,9 @@ use super::arith_text::End;
 use super::operand::Stop;
 use super::table::{self, DIGIT, NAME, NAME_START, is};
 use super::{Machine, Res};
-use crate::ast::{Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart};
+use crate::ast::{
+    Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, Text, WordPart,
+};
 
 impl Machine<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
@@ -26,6 +28,10 @@ impl Machine<'_, '_> {
         } else {
             self.rewind(&mark);
             self.skip_braces(line, quoted)?;
+            *param = *bad_param();
+        }
+        if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {
+            // `${a[]}`
             *param = *bad_param();
         }
         self.leave(4);
@@ -49,7 +55,7 @@ impl Machine<'_, '_> {
         if whole {
             return Ok(true);
         }
-        if matches!(p.op, ParamOp::Bad) {
+        if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
         self.param_op(p, quoted)
@@ -93,7 +99,7 @@ impl Machine<'_, '_> {
                 p.op = ParamOp::Length;
                 return Ok(true);
             }
-            p.op = ParamOp::Bad;
+            p.op = bad_op();
             return Ok(false);
         }
         p.op = ParamOp::Plain;
@@ -115,7 +121,7 @@ impl Machine<'_, '_> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
         if c == b'#' && self.peek_at(1).is_some_and(|n| is(n, NAME)) {
-            p.op = ParamOp::Bad;
+            p.op = bad_op();
             return Ok(false);
         }
         let special = match c {
@@ -131,7 +137,7 @@ impl Machine<'_, '_> {
             return Ok(false);
         }
         if !self.param_name(p)? {
-            p.op = ParamOp::Bad;
+            p.op = bad_op();
             return Ok(false);
         }
         let next = self.peek_joined();
@@ -279,7 +285,23 @@ fn own(arith: Rc<Arith>) -> Arith {
 #[inline(never)]
 fn bad_param() -> Box<Param> {
     let (name, raw) = (ParamName::Special(b'@'), Box::default());
-    Box::new(Param { name, subscript: None, indirect: false, op: ParamOp::Bad, raw })
+    Box::new(Param { name, subscript: None, indirect: false, op: bad_op(), raw })
+}
+
+fn bad_op() -> ParamOp {
+    ParamOp::Bad { whole: Text::default() }
+}
+
+/// Tells the bad substitutions among the parts of a text what the text is.
+#[inline]
+pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) {
+    for part in parts {
+        if let WordPart::Param(param) = part
+            && let ParamOp::Bad { whole: text } = &mut param.op
+        {
+            *text = whole.into();
+        }
+    }
 }
 
 /// The positional parameter named by `digits`; `0`, `00`.. are `$0`.

@@ -88,6 +88,7 @@ impl Machine<'_, '_> {
         let line = self.line;
         self.pos += 1;
         self.enter(1)?;
+        let start = self.pos;
         let mut b = Builder::default();
         loop {
             let run = table::run_without(self.rest(), DQUOTE);
@@ -108,7 +109,10 @@ impl Machine<'_, '_> {
             }
         }
         self.leave(1);
-        Ok(WordPart::DoubleQuoted(b.finish()))
+        let mut parts = b.finish();
+        let end = self.pos - 1;
+        super::param::name_bad(&mut parts, self.src.get(start..end).unwrap_or_default());
+        Ok(WordPart::DoubleQuoted(parts))
     }
 
     /// A backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped

@@ -82,7 +82,7 @@ impl Machine<'_, '_> {
             b.literal(&[c]);
             self.pos += 1;
         }
-        Ok(Some(Word { parts: b.finish(), raw: self.raw(start, end) }))
+        Ok(Some(b.into_word(self.raw(start, end))))
     }
 
     /// Whether the bytes in `start..end` have an unquoted blank or operator.

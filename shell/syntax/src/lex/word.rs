@@ -3,7 +3,7 @@
 use super::table::{self, BREAK, QUOTE, is};
 use super::token::{Ctx, Lexeme};
 use super::{Machine, Res};
-use crate::ast::{Word, WordPart};
+use crate::ast::{Text, Word, WordPart};
 
 /// Puts the parts of a word together, merging neighbouring text.
 #[derive(Default)]
@@ -65,6 +65,13 @@ impl Builder {
         self.parts
     }
 
+    /// The word, given its spelling.
+    pub fn into_word(self, raw: Text) -> Word {
+        let mut parts = self.finish();
+        super::param::name_bad(&mut parts, &raw);
+        Word { parts, raw }
+    }
+
     /// The last byte of the word so far, if it is unquoted text.
     fn last_literal(&self) -> Option<u8> {
         if self.kind == Kind::Literal { self.text.last().copied() } else { None }
@@ -98,7 +105,7 @@ impl Machine<'_, '_> {
         let start = self.pos;
         let mut b = Builder::default();
         self.word_parts(&mut b, ctx, keep_until)?;
-        Ok(Word { parts: b.finish(), raw: self.raw_from(start) })
+        Ok(b.into_word(self.raw_from(start)))
     }
 
     /// Adds the parts up to the end of the word.

@@ -128,6 +128,13 @@ impl<'i> Parser<'i> {
         self.state.line
     }
 
+    /// Number of the line on which the last command ended.
+    pub fn last_line(&self) -> u32 {
+        let st = &self.state;
+        let after_newline = st.pos > 0 && st.src.get(st.pos - 1) == Some(&b'\n');
+        st.line - u32::from(after_newline && st.line > 1)
+    }
+
     /// Warnings since the last call.
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.state.warnings)

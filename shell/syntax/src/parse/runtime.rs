@@ -39,7 +39,7 @@ pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxErr
     let mut b = Builder::default();
     let keep_until = text.len();
     m.word_parts(&mut b, Ctx::ARG, keep_until).map_err(|e| *e)?;
-    Ok(Word { parts: b.finish(), raw: m.raw_from(0) })
+    Ok(b.into_word(m.raw_from(0)))
 }
 
 /// Parses `text` as if within double quotes; a `"` is an ordinary character (`PS4`, `@P`).
@@ -217,7 +217,9 @@ impl Machine<'_, '_> {
             b.part(WordPart::CommandSub(Rc::new(sub)));
             let _ = at;
         }
-        Word { parts: non_empty(b.finish()), raw: self.src.as_slice().into() }
+        let mut word = b.into_word(self.src.as_slice().into());
+        word.parts = non_empty(word.parts);
+        word
     }
 
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.

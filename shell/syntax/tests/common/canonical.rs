@@ -242,6 +242,7 @@ fn param(p: &mut Param) {
             word(pattern);
             replacement.iter_mut().for_each(word);
         }
+        ParamOp::Bad { whole } => *whole = Text::default(),
         ParamOp::Case { pattern, .. } => pattern.iter_mut().for_each(word),
         ParamOp::Substring { offset, length } => {
             arith(offset);

@@ -78,17 +78,39 @@ impl Pair {
             Some(Kind::Panic)
         } else if ours.status.is_none() {
             Some(Kind::Hang)
-        } else if bash.stdout != ours.stdout
-            || bash.status != ours.status
-            || bash.files != ours.files
-        {
-            Some(Kind::Main)
-        } else if self.stderr && bash.stderr != ours.stderr {
-            Some(Kind::Stderr)
+        } else if self.stderr {
+            let (main, stderr) = (bash.main() != ours.main(), bash.stderr != ours.stderr);
+            main.then_some(Kind::Main).or(stderr.then_some(Kind::Stderr))
         } else {
-            None
+            (without_lines(bash) != without_lines(ours)).then_some(Kind::Main)
         }
     }
+}
+
+/// What counts without error output. Messages may be redirected to standard output or to a
+/// file; the line numbers in them count only where messages are compared: after an error
+/// that abandons a command of several lines bash counts from the line of the error.
+fn without_lines(outcome: &Outcome) -> (Vec<u8>, Option<i32>, Vec<(&String, Vec<u8>)>) {
+    let files = outcome.files.iter().map(|(name, text)| (name, plain_lines(text)));
+    (plain_lines(&outcome.stdout), outcome.status, files.collect())
+}
+
+/// The text with `line N:` for each `line 12:`.
+fn plain_lines(text: &[u8]) -> Vec<u8> {
+    const MARK: &[u8] = b": line ";
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.windows(MARK.len()).position(|w| w == MARK) {
+        let (head, tail) = rest.split_at(at + MARK.len());
+        out.extend_from_slice(head);
+        let digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
+        if digits > 0 {
+            out.push(b'N');
+        }
+        rest = &tail[digits..];
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// Whether `part` stands in `text`.

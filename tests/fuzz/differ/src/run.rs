@@ -1,5 +1,6 @@
 //! Running a script with one shell, in a working directory that always looks the same.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -38,10 +39,19 @@ pub struct Outcome {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
+impl Outcome {
+    /// Everything but error output.
+    pub fn main(&self) -> (&[u8], Option<i32>, &BTreeMap<String, Vec<u8>>) {
+        (&self.stdout, self.status, &self.files)
+    }
+}
+
 /// A place for runs: the working directory and files for script and output next to it.
 pub struct Place {
     dir: tempfile::TempDir,
     as_nobody: bool,
+    /// The working directory as it is made, and whether it still looks like that.
+    pristine: RefCell<(BTreeMap<String, Vec<u8>>, bool)>,
 }
 
 impl Place {
@@ -59,7 +69,8 @@ impl Place {
             rustix::process::setrlimit(what, limit).context("setrlimit")?;
         }
         open_to_all(dir.path())?;
-        Ok(Place { dir, as_nobody: rustix::process::getuid().is_root() })
+        let as_nobody = rustix::process::getuid().is_root();
+        Ok(Place { dir, as_nobody, pristine: RefCell::default() })
     }
 
     fn work(&self) -> PathBuf {
@@ -68,7 +79,12 @@ impl Place {
 
     /// Runs the script in a fresh working directory, for at most `limit`.
     pub fn run(&self, shell: &Shell, script: &[u8], limit: Duration) -> Result<Outcome> {
-        self.prepare().context("working directory")?;
+        if !self.pristine.borrow().1 {
+            self.prepare().context("working directory")?;
+            let mut files = BTreeMap::new();
+            list(&self.work(), "", &mut files)?;
+            *self.pristine.borrow_mut() = (files, true);
+        }
         let meta = self.dir.path();
         let (file, out, err) = (meta.join("s.sh"), meta.join("out"), meta.join("err"));
         fs::write(&file, script)?;
@@ -99,6 +115,8 @@ impl Place {
         let status = status.map(|s| s.code().or(s.signal().map(|n| 128 + n)).unwrap_or(-1));
         let mut files = BTreeMap::new();
         list(&self.work(), "", &mut files)?;
+        let mut pristine = self.pristine.borrow_mut();
+        pristine.1 = pristine.0 == files;
         Ok(Outcome { stdout: fs::read(&out)?, stderr: fs::read(&err)?, status, files })
     }
 
