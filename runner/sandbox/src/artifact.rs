@@ -1,9 +1,9 @@
 //! Machine code kept on disk: compiled once per module, engine and CPU.
 //!
-//! A program's code is `KEY.aot` beside `KEY.sum`, in a directory that only its
-//! owner can write. `KEY` covers the module's SHA-256, the engine and the CPU's
-//! features; `KEY.sum` has the SHA-256 of the code and the *stamp* (device, inode,
-//! size, modification and change times) that the code had when it was last hashed.
+//! A program's code is `KEY.aot` beside its memory's template `KEY.mem` and `KEY.sum`, in a
+//! directory that only its owner can write. `KEY` covers the module's SHA-256, the engine
+//! and the CPU's features; `KEY.sum` has the SHA-256 of code and template and the *stamp*
+//! (device, inode, size, modification and change times) that each had when it was last hashed.
 //!
 //! # Why a stamp
 //! Code that is mapped and run must be what we wrote: the engine accepts a flipped byte.
@@ -13,11 +13,14 @@
 //! bytes alone, hashing a file that is then paged in lazily would not help either.
 
 use crate::engine;
+use crate::programs::Loaded;
+use crate::template::{self, Template};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wasmer::{Engine, Module};
 
 /// Where artifacts are kept and how progress is told.
@@ -52,8 +55,43 @@ pub fn key(module_sha256: &[u8; 32]) -> String {
     hex(&h.finalize())
 }
 
+/// The files of one program.
+struct Files {
+    code: PathBuf,
+    template: PathBuf,
+    sum: PathBuf,
+}
+
+impl Files {
+    fn of(dir: &Path, key: &str) -> Files {
+        let file = |ext: &str| dir.join(format!("{key}.{ext}"));
+        Files { code: file("aot"), template: file("mem"), sum: file("sum") }
+    }
+
+    /// Writes down digests and present stamps.
+    fn record(&self, code: &str, template: &str) -> std::io::Result<()> {
+        let stamp = |path: &Path| stamp_of(path).ok_or(std::io::ErrorKind::NotFound);
+        let (c, t) = (stamp(&self.code)?, stamp(&self.template)?);
+        write_atomically(&self.sum, format!("{code}\n{c}\n{template}\n{t}\n").as_bytes())
+    }
+}
+
+/// A compiled module with the memory it begins with, not yet mapped from files.
+struct Compiled {
+    module: Module,
+    template: Vec<u8>,
+}
+
+impl Compiled {
+    fn in_memory(self, name: &str) -> Result<Loaded, ArtifactError> {
+        let template = Template::in_memory(&self.template)
+            .map_err(|e| ArtifactError::Compile { name: name.into(), why: one_line(&e) })?;
+        Ok(Loaded { module: self.module, template: Arc::new(template) })
+    }
+}
+
 impl Store<'_> {
-    /// The module whose digest is `digest`: from the store, or compiled and stored.
+    /// The program whose digest is `digest`: from the store, or compiled and stored.
     /// `wasm` gives its bytes, checked against the digest.
     pub fn load<E: From<ArtifactError>>(
         &self,
@@ -61,7 +99,7 @@ impl Store<'_> {
         name: &str,
         digest: &[u8; 32],
         wasm: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Module, E> {
+    ) -> Result<Loaded, E> {
         let dir = match &self.dir {
             Some(dir) => match private_dir(dir) {
                 Ok(()) => dir,
@@ -70,15 +108,15 @@ impl Store<'_> {
                         "not keeping compiled code in {}: {why}",
                         dir.display()
                     ));
-                    return Ok(self.compile(engine, name, &wasm()?)?);
+                    return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?);
                 }
             },
-            None => return Ok(self.compile(engine, name, &wasm()?)?),
+            None => return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?),
         };
         let key = key(digest);
-        let (code, sum) = (dir.join(format!("{key}.aot")), dir.join(format!("{key}.sum")));
-        if let Some(m) = self.open(engine, &code, &sum, &|_| {}) {
-            return Ok(m);
+        let files = Files::of(dir, &key);
+        if let Some(l) = self.open(engine, &files, &|_| {}) {
+            return Ok(l);
         }
         // One process compiles, the others wait for it and find the result.
         let lock = dir.join(format!("{key}.lock"));
@@ -89,55 +127,68 @@ impl Store<'_> {
         let held = open_private(&lock).map_err(io(&lock))?;
         let _ = flock(&held, FlockOperation::LockExclusive);
         let tell = |what: &str| (self.progress)(&format!("the compiled code of {name} {what}"));
-        if let Some(m) = self.open(engine, &code, &sum, &tell) {
-            return Ok(m);
+        if let Some(l) = self.open(engine, &files, &tell) {
+            return Ok(l);
         }
-        let module = self.compile(engine, name, &wasm()?)?;
-        if let Err(e) = store(&module, dir, &key, &code, &sum) {
+        let compiled = self.compile(engine, name, wasm()?)?;
+        if let Err(e) = store(&compiled, dir, &key, &files) {
             (self.progress)(&format!("not keeping the compiled code of {name}: {e}"));
-            return Ok(module);
+            return Ok(compiled.in_memory(name)?);
         }
         let _ = std::fs::remove_file(&lock);
         // The mapped form is what every later start uses; use it now as well.
-        Ok(self.open(engine, &code, &sum, &tell).unwrap_or(module))
+        match self.open(engine, &files, &tell) {
+            Some(l) => Ok(l),
+            None => Ok(compiled.in_memory(name)?),
+        }
     }
 
-    fn compile(&self, engine: &Engine, name: &str, wasm: &[u8]) -> Result<Module, ArtifactError> {
+    fn compile(
+        &self,
+        engine: &Engine,
+        name: &str,
+        wasm: Vec<u8>,
+    ) -> Result<Compiled, ArtifactError> {
         (self.progress)(&format!(
             "compiling {name} ({} MB) for this machine, once",
             wasm.len().div_ceil(1_000_000)
         ));
         let start = std::time::Instant::now();
-        let module = Module::new(engine, wasm)
+        let split = template::split(wasm);
+        let module = Module::new(engine, &split.wasm)
             .map_err(|e| ArtifactError::Compile { name: name.into(), why: one_line(&e) })?;
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
-        Ok(module)
+        Ok(Compiled { module, template: split.template })
     }
 
-    /// The stored module if it is there, whole and usable.
-    fn open(
-        &self,
-        engine: &Engine,
-        code: &Path,
-        sum: &Path,
-        tell: &dyn Fn(&str),
-    ) -> Option<Module> {
-        let recorded = std::fs::read_to_string(sum).ok()?;
-        let (digest, stamp) = recorded.trim_end().split_once('\n')?;
-        let now = stamp_of(code)?;
-        if stamp != now {
-            if file_digest(code).ok()? != digest {
-                tell("was damaged");
-                return None;
+    /// The stored program if it is there, whole and usable.
+    fn open(&self, engine: &Engine, files: &Files, tell: &dyn Fn(&str)) -> Option<Loaded> {
+        let recorded = std::fs::read_to_string(&files.sum).ok()?;
+        let lines: Vec<&str> = recorded.lines().collect();
+        let [code, code_stamp, template, template_stamp] = lines.as_slice() else { return None };
+        let mut moved = false;
+        for (path, digest, stamp) in
+            [(&files.code, code, code_stamp), (&files.template, template, template_stamp)]
+        {
+            if stamp_of(path)? != **stamp {
+                if file_digest(path).ok()? != **digest {
+                    tell("was damaged");
+                    return None;
+                }
+                moved = true;
             }
-            let _ = write_atomically(sum, format!("{digest}\n{now}\n").as_bytes());
         }
+        if moved {
+            let _ = files.record(code, template);
+        }
+        let file = std::fs::File::open(&files.template).ok()?;
+        let template = Template::open(file).map(Arc::new).ok()?;
         // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
         // SAFETY: the file is what this program wrote for this engine, target and CPU (the key)
         // and has not changed since it was hashed (the stamp), in a directory that only
         // its owner can write; it is replaced by rename only, never written in place.
-        match unsafe { Module::deserialize_from_file(engine, code) } {
-            Ok(m) => Some(m),
+        match unsafe { Module::deserialize_from_file(engine, &files.code) } {
+            Ok(module) => Some(Loaded { module, template }),
             Err(e) => {
                 tell(&format!("is unusable: {}", one_line(&e)));
                 None
@@ -146,18 +197,23 @@ impl Store<'_> {
     }
 }
 
-fn store(module: &Module, dir: &Path, key: &str, code: &Path, sum: &Path) -> std::io::Result<()> {
+fn store(compiled: &Compiled, dir: &Path, key: &str, files: &Files) -> std::io::Result<()> {
+    let code = compiled.module.serialize().map_err(std::io::Error::other)?;
+    let code = put(dir, key, &files.code, &code)?;
+    let template = put(dir, key, &files.template, &compiled.template)?;
+    files.record(&code, &template)
+}
+
+/// Writes a file that is whole or not there; its digest.
+fn put(dir: &Path, key: &str, to: &Path, bytes: &[u8]) -> std::io::Result<String> {
     let part = dir.join(format!("{key}.{}.part", std::process::id()));
     let result = (|| {
-        let bytes = module.serialize().map_err(std::io::Error::other)?;
         let _ = std::fs::remove_file(&part);
         let mut f = open_private(&part)?;
-        f.write_all(&bytes)?;
+        f.write_all(bytes)?;
         f.sync_all()?;
-        let digest = hex(&Sha256::digest(&bytes));
-        std::fs::rename(&part, code)?;
-        let stamp = stamp_of(code).ok_or(std::io::ErrorKind::NotFound)?;
-        write_atomically(sum, format!("{digest}\n{stamp}\n").as_bytes())
+        std::fs::rename(&part, to)?;
+        Ok(hex(&Sha256::digest(bytes)))
     })();
     let _ = std::fs::remove_file(&part);
     result

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use wasmer::Engine;
 use wasmer::sys::{Cranelift, CraneliftOptLevel, EngineBuilder, Target};
 
-/// The engine's version; part of every artifact's key.
-const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-1";
+/// The engine's version and the form of what is stored; part of every artifact's key.
+const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-2";
 
 /// An engine whose memories are charged to `budget`.
 pub fn new(budget: Arc<Budget>, stack: usize) -> Engine {

@@ -26,20 +26,23 @@
 //! # Invariants
 //! - This is the only crate that names the engine's types, and the only host crate
 //!   with `unsafe`.
-//! - Each guest process is one thread with its own store and memory; all memories of a
-//!   run share one budget ([`memory`]).
+//! - Each guest process has a thread, a store and a memory to itself while it lives; all
+//!   memories of a run share one budget ([`memory`]). Thread, store and memory may serve
+//!   another process of the same program later, put back to their beginning.
 //! - Every wait of a guest is a park of its thread that a kill ends.
 //! - A trap ends its process only, as the signal that a native program would get.
 
 pub mod artifact;
 mod engine;
 pub mod kernel;
+mod linear;
 mod memory;
 pub mod outcome;
 pub mod policy;
 mod programs;
 mod sandbox;
 pub mod streams;
+mod template;
 
 pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, Policy};

@@ -1,12 +1,14 @@
-//! One budget for the linear memories of all processes of a run.
+//! One budget for the linear memories of all processes of a run, and the memories themselves.
 //!
-//! The engine asks its `Tunables` for every memory; ours wraps each one so that
-//! creation and growth are charged before they happen, and dropping refunds.
+//! The engine asks its `Tunables` for every memory; ours makes each one so that
+//! creation and growth are charged before they happen, and dropping or renewing refunds.
 
-use std::cell::RefCell;
+use crate::linear::Linear;
+use crate::template::Template;
+use std::cell::{RefCell, UnsafeCell};
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use wasmer::sys::vm::{
     LinearMemory, MemoryError, MemoryStyle, TableStyle, VMConfig, VMMemory, VMMemoryDefinition,
     VMTable, VMTableDefinition,
@@ -51,7 +53,7 @@ impl Budget {
     }
 
     /// Takes `n` bytes for memories that the thread which gets the reservation will
-    /// create ([`Reservation::put_here`]).
+    /// make ([`put_here`]) or has kept ([`Renewable::charge`]).
     pub fn reserve(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
         self.take(n).then(|| Reservation(Held { bytes: n, budget: self.clone() }))
     }
@@ -76,30 +78,43 @@ impl Budget {
 /// Bytes taken ahead of the memories they are for. Unused ones are given back.
 pub struct Reservation(Held);
 
-thread_local! {
-    static PREPAID: RefCell<Option<Reservation>> = const { RefCell::new(None) };
+/// What the next memory that is made on this thread uses, and where it is left.
+#[derive(Default)]
+struct Here {
+    prepaid: Option<Reservation>,
+    template: Option<Arc<Template>>,
+    made: Option<Renewable>,
 }
 
-/// While it lives, memories created on this thread use the reserved bytes.
+thread_local! {
+    static HERE: RefCell<Here> = RefCell::default();
+}
+
+/// While it lives, memories made on this thread use the reserved bytes and the template.
 pub struct Put(());
 
-impl Reservation {
-    /// Lets memories that are created on this thread use the bytes.
-    pub fn put_here(self) -> Put {
-        PREPAID.set(Some(self));
-        Put(())
+/// Lets memories that are made on this thread use these bytes and begin as this template.
+pub fn put_here(prepaid: Option<Reservation>, template: Arc<Template>) -> Put {
+    HERE.set(Here { prepaid, template: Some(template), made: None });
+    Put(())
+}
+
+impl Put {
+    /// The memory that was made meanwhile.
+    pub fn made(&self) -> Option<Renewable> {
+        HERE.with_borrow_mut(|h| h.made.take())
     }
 }
 
 impl Drop for Put {
     fn drop(&mut self) {
-        PREPAID.take();
+        drop(HERE.take());
     }
 }
 
 /// Takes bytes from what this thread has reserved in `budget`.
 fn prepaid(budget: &Arc<Budget>, n: u64) -> bool {
-    PREPAID.with_borrow_mut(|p| match p {
+    HERE.with_borrow_mut(|h| match &mut h.prepaid {
         Some(Reservation(held)) if Arc::ptr_eq(&held.budget, budget) && held.bytes >= n => {
             held.bytes -= n;
             true
@@ -108,7 +123,7 @@ fn prepaid(budget: &Arc<Budget>, n: u64) -> bool {
     })
 }
 
-/// The engine's default memories and tables, with the budget and a stack size.
+/// The engine's default tables, and memories of ours, with the budget and a stack size.
 pub struct BudgetTunables {
     base: BaseTunables,
     budget: Arc<Budget>,
@@ -121,23 +136,32 @@ impl BudgetTunables {
         BudgetTunables { base: BaseTunables::new(), budget, config }
     }
 
-    fn charged(
+    fn memory(
         &self,
         ty: &MemoryType,
-        make: impl FnOnce() -> Result<VMMemory, MemoryError>,
+        style: &MemoryStyle,
+        at: Option<NonNull<VMMemoryDefinition>>,
     ) -> Result<VMMemory, MemoryError> {
-        let bytes = ty.minimum.bytes().0 as u64;
+        let bytes = ty.minimum.bytes().0;
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
-        if !prepaid(&self.budget, bytes) && !self.budget.take(bytes) {
+        if !prepaid(&self.budget, bytes as u64) && !self.budget.take(bytes as u64) {
             return Err(MemoryError::Generic("the memory limit is reached".into()));
         }
         // From here on dropping `held` refunds.
-        let mut held = Held { bytes, budget: self.budget.clone() };
-        let inner = make()?;
-        held.charge_to(inner.size())?;
-        let memory: Box<dyn LinearMemory + Send + Sync> = Box::new(Budgeted { inner, held });
+        let held = Held { bytes: bytes as u64, budget: self.budget.clone() };
+        let guard = style.offset_guard_size() as usize;
+        let reserved = MemoryStyle::static_bound().bytes().0 + guard;
+        let template = HERE.with_borrow_mut(|h| h.template.take());
+        let linear = Linear::new(reserved, bytes, template)
+            .map_err(|e| MemoryError::Region(e.to_string()))?;
+        let definition = Definition::new(at);
+        definition.put(&linear);
+        let shared = Arc::new(Mutex::new(Shared { linear, held, definition }));
+        HERE.with_borrow_mut(|h| h.made = Some(Renewable(shared.clone())));
+        let memory: Box<dyn LinearMemory + Send + Sync> =
+            Box::new(Budgeted { shared, ty: *ty, style: *style });
         Ok(memory.into())
     }
 }
@@ -156,18 +180,18 @@ impl Tunables for BudgetTunables {
         ty: &MemoryType,
         style: &MemoryStyle,
     ) -> Result<VMMemory, MemoryError> {
-        self.charged(ty, || self.base.create_host_memory(ty, style))
+        self.memory(ty, style, None)
     }
 
     // JUSTIFICATION: the trait's method is unsafe; it cannot be implemented otherwise.
-    // SAFETY: the caller promises a valid definition location; it is handed on unchanged.
+    // SAFETY: the caller promises a valid definition location, see `Definition`.
     unsafe fn create_vm_memory(
         &self,
         ty: &MemoryType,
         style: &MemoryStyle,
         at: NonNull<VMMemoryDefinition>,
     ) -> Result<VMMemory, MemoryError> {
-        self.charged(ty, || unsafe { self.base.create_vm_memory(ty, style, at) })
+        self.memory(ty, style, Some(at))
     }
 
     fn create_host_table(&self, ty: &TableType, style: &TableStyle) -> Result<VMTable, String> {
@@ -195,63 +219,149 @@ struct Held {
     budget: Arc<Budget>,
 }
 
-impl Held {
-    fn charge_to(&mut self, size: Pages) -> Result<(), MemoryError> {
-        let now = size.bytes().0 as u64;
-        let more = now.saturating_sub(self.bytes);
-        if !self.budget.take(more) {
-            return Err(MemoryError::Generic("the memory limit is reached".into()));
-        }
-        self.bytes += more;
-        Ok(())
-    }
-}
-
 impl Drop for Held {
     fn drop(&mut self) {
         self.budget.give(self.bytes);
     }
 }
 
+/// Where compiled code finds a memory's address and size.
+#[derive(Debug)]
+enum Definition {
+    /// In the instance that the memory belongs to.
+    Instance(NonNull<VMMemoryDefinition>),
+    Own(Box<UnsafeCell<VMMemoryDefinition>>),
+    /// The engine's memory is gone, and its instance may be.
+    Gone,
+}
+
+// JUSTIFICATION: the definition is reached by address only, as the engine wants it.
+// SAFETY: it is written under the mutex of `Shared` while no code of the instance runs: in a host
+// call of its own thread (`grow`) or between two processes (`renew`).
+unsafe impl Send for Definition {}
+
+impl Definition {
+    fn new(at: Option<NonNull<VMMemoryDefinition>>) -> Definition {
+        match at {
+            Some(at) => Definition::Instance(at),
+            None => {
+                let none = VMMemoryDefinition { base: std::ptr::null_mut(), current_length: 0 };
+                Definition::Own(Box::new(UnsafeCell::new(none)))
+            }
+        }
+    }
+
+    fn pointer(&self) -> Option<NonNull<VMMemoryDefinition>> {
+        match self {
+            Definition::Instance(at) => Some(*at),
+            Definition::Own(own) => NonNull::new(own.get()),
+            Definition::Gone => None,
+        }
+    }
+
+    fn put(&self, linear: &Linear) {
+        let Some(at) = self.pointer() else { return };
+        let now =
+            VMMemoryDefinition { base: linear.base().as_ptr(), current_length: linear.size() };
+        // JUSTIFICATION: compiled code reads the definition there.
+        // SAFETY: the place is the instance's, which lives as long as the engine's memory does
+        // (`Gone` afterwards), or our own.
+        unsafe { at.write(now) };
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    linear: Linear,
+    held: Held,
+    definition: Definition,
+}
+
+/// A memory that can begin again for another process.
+#[derive(Debug)]
+pub struct Renewable(Arc<Mutex<Shared>>);
+
+impl Renewable {
+    /// Puts the memory back to its beginning and gives its bytes back.
+    ///
+    /// # Safety
+    /// The instance it belongs to does not run, and nobody holds references into the memory.
+    pub unsafe fn renew(&self) -> std::io::Result<()> {
+        let mut s = crate::lock(&self.0);
+        let Shared { linear, held, definition } = &mut *s;
+        // SAFETY: the caller's promise.
+        unsafe { linear.renew()? };
+        definition.put(linear);
+        held.budget.give(std::mem::take(&mut held.bytes));
+        Ok(())
+    }
+
+    /// Charges the renewed memory to a reservation; false if that is too small.
+    pub fn charge(&self, reservation: Reservation) -> bool {
+        let mut s = crate::lock(&self.0);
+        let Reservation(mut held) = reservation;
+        let needed = s.linear.size() as u64;
+        if !Arc::ptr_eq(&held.budget, &s.held.budget) || held.bytes < needed || s.held.bytes > 0 {
+            return false;
+        }
+        held.bytes -= needed;
+        s.held.bytes = needed;
+        true
+    }
+
+    /// Its present size in bytes.
+    pub fn size(&self) -> usize {
+        crate::lock(&self.0).linear.size()
+    }
+}
+
+/// A memory as the engine sees it.
 #[derive(Debug)]
 struct Budgeted {
-    inner: VMMemory,
-    held: Held,
+    shared: Arc<Mutex<Shared>>,
+    ty: MemoryType,
+    style: MemoryStyle,
 }
 
 impl LinearMemory for Budgeted {
     fn ty(&self) -> MemoryType {
-        self.inner.ty()
+        MemoryType { minimum: self.size(), ..self.ty }
     }
 
     fn size(&self) -> Pages {
-        self.inner.size()
+        let bytes = crate::lock(&self.shared).linear.size();
+        Pages((bytes / wasmer::WASM_PAGE_SIZE) as u32)
     }
 
     fn style(&self) -> MemoryStyle {
-        self.inner.style()
+        self.style
     }
 
     fn grow(&mut self, delta: Pages) -> Result<Pages, MemoryError> {
-        let bytes = delta.bytes().0 as u64;
-        if !self.held.budget.take(bytes) {
-            let current = self.inner.size();
-            return Err(MemoryError::CouldNotGrow { current, attempted_delta: delta });
+        let mut s = crate::lock(&self.shared);
+        let Shared { linear, held, definition } = &mut *s;
+        let before = Pages((linear.size() / wasmer::WASM_PAGE_SIZE) as u32);
+        let refused = MemoryError::CouldNotGrow { current: before, attempted_delta: delta };
+        let most = self.ty.maximum.unwrap_or(Pages::max_value()).min(Pages::max_value());
+        let Some(after) = before.checked_add(delta).filter(|p| *p <= most) else {
+            return Err(refused);
+        };
+        let more = delta.bytes().0 as u64;
+        if !held.budget.take(more) {
+            return Err(refused);
         }
-        match self.inner.grow(delta) {
-            Ok(before) => {
-                self.held.bytes += bytes;
-                Ok(before)
-            }
-            Err(e) => {
-                self.held.budget.give(bytes);
-                Err(e)
-            }
+        if linear.open_to(after.bytes().0).is_err() {
+            held.budget.give(more);
+            return Err(refused);
         }
+        held.bytes += more;
+        definition.put(linear);
+        Ok(before)
     }
 
     fn vmmemory(&self) -> NonNull<VMMemoryDefinition> {
-        self.inner.vmmemory()
+        // `Gone` is set when this value is dropped.
+        crate::lock(&self.shared).definition.pointer().unwrap_or(NonNull::dangling())
     }
 
     fn try_clone(&self) -> Result<Box<dyn LinearMemory + Send + Sync>, MemoryError> {
@@ -260,5 +370,11 @@ impl LinearMemory for Budgeted {
 
     fn copy(&self) -> Result<Box<dyn LinearMemory + Send + Sync>, MemoryError> {
         Err(MemoryError::MemoryNotShared)
+    }
+}
+
+impl Drop for Budgeted {
+    fn drop(&mut self) {
+        crate::lock(&self.shared).definition = Definition::Gone;
     }
 }

@@ -1,6 +1,8 @@
 //! The image's programs: loaded when first run.
 
 use crate::artifact::{ArtifactError, Store};
+use crate::kernel::Idle;
+use crate::template::Template;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
@@ -19,14 +21,23 @@ pub enum ProgramError {
 /// A callback for progress lines.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// A program's machine code, and its memory before it begins.
+#[derive(Clone)]
+pub struct Loaded {
+    pub module: Module,
+    pub template: Arc<Template>,
+}
+
 /// All programs of an image, by the number that [`Program`] holds.
 pub struct Programs {
     image: Arc<Image>,
     engine: Engine,
     names: Vec<String>,
-    loaded: Vec<Mutex<Option<Module>>>,
+    loaded: Vec<Mutex<Option<Loaded>>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
+    /// Threads with instances that wait for another process.
+    pub idle: Idle,
 }
 
 impl Programs {
@@ -38,7 +49,7 @@ impl Programs {
     ) -> Programs {
         let names: Vec<String> = image.atoms().keys().cloned().collect();
         let loaded = names.iter().map(|_| Mutex::new(None)).collect();
-        Programs { image, engine, names, loaded, artifacts, progress }
+        Programs { image, engine, names, loaded, artifacts, progress, idle: Idle::default() }
     }
 
     /// The number of the atom of that name.
@@ -51,7 +62,7 @@ impl Programs {
     }
 
     /// The program's code, loaded or compiled at the first call.
-    pub fn get(&self, p: Program) -> Result<Module, ProgramError> {
+    pub fn get(&self, p: Program) -> Result<Loaded, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
         else {
@@ -65,11 +76,11 @@ impl Programs {
         }
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
         let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
-        let module = store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
+        let loaded = store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
             Ok(self.image.checked_atom(name)?.to_vec())
         })?;
-        *slot = Some(module.clone());
-        Ok(module)
+        *slot = Some(loaded.clone());
+        Ok(loaded)
     }
 }
 

@@ -291,3 +291,40 @@ fn mounts_are_read_only_unless_said_otherwise() {
     assert_eq!(start(&["fill", "/m/g", "1"], policy(true), b"").unwrap().out, "wrote 1\n");
     assert_eq!(std::fs::read(dir.path().join("g")).unwrap(), [7]);
 }
+
+/// Processes of a program follow each other in the same memory; none sees what another left.
+#[test]
+fn memory_of_an_ended_process_is_not_seen_again() {
+    let b = sandbox(Policy::default());
+    let text = |argv: &[&str]| {
+        let (spec, out, _) = spec(argv, b"");
+        b.run(spec).unwrap();
+        // The thread of the ended process gets ready for the next one meanwhile.
+        std::thread::sleep(Duration::from_millis(20));
+        String::from_utf8(out.take()).unwrap()
+    };
+    let clean = text(&["stains"]);
+    assert!(clean.starts_with("0 marks in "), "{clean}");
+    for _ in 0..5 {
+        assert_eq!(text(&["stain"]), "run 42 true\n");
+        assert_eq!(text(&["stains"]), clean);
+        // Ended in other ways than by returning.
+        for argv in [["exit", "3"], ["abort", ""], ["oob", ""], ["recurse", ""]] {
+            text(&argv);
+        }
+        assert_eq!(text(&["stains"]), clean);
+    }
+}
+
+/// Memory of processes that ended is free for others at once.
+#[test]
+fn waiting_instances_count_nothing() {
+    let limits = Limits { memory: 64 << 20, ..Limits::default() };
+    let b = sandbox(Policy { limits, ..Policy::default() });
+    for _ in 0..30 {
+        let (spec, out, err) = spec(&["run", "/bin/alloc", "40"], b"");
+        let r = b.run(spec).unwrap();
+        assert_eq!(r.limit, None, "{}", String::from_utf8_lossy(&err.take()));
+        assert!(!out.take().is_empty());
+    }
+}

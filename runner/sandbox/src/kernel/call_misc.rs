@@ -1,7 +1,6 @@
 //! WASI preview 1: arguments, environment, clocks, randomness, sockets (there are none).
 
 use super::guest::{Call, Sys};
-use super::table::thread_cpu_ns;
 use wasibox_vfs::Errno;
 
 /// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
@@ -52,7 +51,7 @@ pub fn now(c: &Call<'_>, id: u32) -> Result<u64, Errno> {
         0 => wasibox_vfs::now_ns(),
         1 => u64::try_from(c.process.kernel.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX),
         // A process is a thread here.
-        2 | 3 => thread_cpu_ns(),
+        2 | 3 => c.process.cpu_ns(),
         _ => return Err(Errno::INVAL),
     })
 }

@@ -8,7 +8,8 @@ use wasmer::{AsStoreMut, FunctionEnvMut, Memory, TypedFunction};
 
 /// What a store holds for the process that runs in it.
 pub struct Env {
-    pub process: Arc<Process>,
+    /// `None` between two processes.
+    pub process: Option<Arc<Process>>,
     pub memory: Option<Memory>,
     pub handler: Option<TypedFunction<i32, ()>>,
 }
@@ -129,7 +130,7 @@ pub fn enter(
     ctx: &mut FunctionEnvMut<'_, Env>,
     call: impl FnOnce(&mut Call<'_>) -> Sys,
 ) -> Result<i32, Halt> {
-    let process = ctx.data().process.clone();
+    let Some(process) = ctx.data().process.clone() else { return Err(Halt::Killed) };
     if process.fatal().is_some() {
         return Err(Halt::Killed);
     }

@@ -5,7 +5,8 @@
 //! | `table` | the process table: starting, ending, waiting, signals |
 //! | `process` | one process: arguments, descriptors, directory, pending signals |
 //! | `descriptors` | open file descriptions and the table of numbers |
-//! | `thread` | a process's thread: instantiate, run, report how it ended |
+//! | `thread` | the threads that run processes, and those that wait for the next one |
+//! | `instance` | a program ready to run: made, run, put back to its beginning |
 //! | `guest` | guest memory, and what surrounds every call |
 //! | `link` | the imports by name |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
@@ -21,6 +22,7 @@ mod call_poll;
 mod call_proc;
 mod descriptors;
 mod guest;
+mod instance;
 mod link;
 mod process;
 mod table;
@@ -30,3 +32,4 @@ pub use call_proc::find_program;
 pub use descriptors::{Descriptor, Descriptors, OpenFile};
 pub use process::{Cwd, Process, Start};
 pub use table::{Kernel, SpawnError};
+pub use thread::Idle;

@@ -2,7 +2,7 @@
 
 use super::descriptors::Descriptors;
 use super::guest::Halt;
-use super::table::Kernel;
+use super::table::{Kernel, thread_cpu_ns};
 use crate::lock;
 use crate::memory::Reservation;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -49,6 +49,8 @@ pub struct Process {
     fatal: AtomicU8,
     thread: OnceLock<Thread>,
     interrupter: Mutex<Option<Interrupter>>,
+    /// CPU time of its thread when it began.
+    cpu_begin: AtomicU64,
     /// What its arguments and environment take of the memory limit.
     _args: Reservation,
 }
@@ -78,13 +80,24 @@ impl Process {
             fatal: AtomicU8::new(0),
             thread: OnceLock::new(),
             interrupter: Mutex::new(None),
+            cpu_begin: AtomicU64::new(0),
             _args: args,
         }
     }
 
-    /// Says which thread and store run the process; called on that thread.
-    pub fn bind(&self, interrupter: Option<Interrupter>) {
+    /// Called first on the thread that runs the process.
+    pub fn begin(&self) {
         let _ = self.thread.set(std::thread::current());
+        self.cpu_begin.store(thread_cpu_ns(), Ordering::Relaxed);
+    }
+
+    /// CPU time of the process in nanoseconds; called on its thread.
+    pub fn cpu_ns(&self) -> u64 {
+        thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
+    }
+
+    /// Says which store runs the process, or that none does any more.
+    pub fn bind(&self, interrupter: Option<Interrupter>) {
         *lock(&self.interrupter) = interrupter;
     }
 

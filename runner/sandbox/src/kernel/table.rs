@@ -3,7 +3,7 @@
 use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::process::{Cwd, Process, Start};
-use super::thread;
+use super::thread::{self, Job};
 use crate::lock;
 use crate::memory::Budget;
 use crate::outcome::{LimitHit, Status};
@@ -93,9 +93,11 @@ impl Kernel {
         cwd: Cwd,
         ignored: u64,
     ) -> Result<u32, SpawnError> {
-        let module = self.programs.get(start.program)?;
+        let program = start.program;
+        let loaded = self.programs.get(program)?;
         // Taken now, so that the caller learns of a refusal.
-        let needed: usize = module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
+        let needed: usize =
+            loaded.module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
         let memory = self.budget.reserve(needed as u64).ok_or(Errno::NOMEM)?;
         let strings = start.argv.iter().chain(&start.env);
         let args: usize = strings.map(|s| s.len() + 64).sum();
@@ -121,9 +123,7 @@ impl Kernel {
             p
         };
         let pid = process.pid;
-        // Host functions run on this stack; guest code has its own.
-        let builder = std::thread::Builder::new().stack_size(512 << 10);
-        if builder.spawn(move || thread::run(process, module, memory)).is_err() {
+        if thread::start(&self.programs, Job { process, program, loaded, memory }).is_err() {
             let mut t = lock(&self.table);
             t.live.remove(&pid);
             t.process_limit = true;
@@ -259,9 +259,9 @@ impl Kernel {
         (status, t.limit.or(soft), t.interrupted)
     }
 
-    /// Counts CPU time of the calling thread.
-    pub fn add_cpu(&self) {
-        self.cpu_ns.fetch_add(thread_cpu_ns(), Ordering::Relaxed);
+    /// Counts the CPU time of a process that has ended; called on its thread.
+    pub fn add_cpu(&self, process: &Process) {
+        self.cpu_ns.fetch_add(process.cpu_ns(), Ordering::Relaxed);
     }
 }
 

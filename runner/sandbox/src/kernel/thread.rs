@@ -1,48 +1,140 @@
-//! The thread that runs a process.
+//! The threads that run processes.
+//!
+//! A thread runs one process at a time. With a reusable instance it then waits for the next
+//! process of its program ([`Idle`]); else it ends.
 
-use super::guest::{Env, Halt};
-use super::link;
+use super::guest::Halt;
+use super::instance::Ready;
 use super::process::Process;
 use crate::memory::Reservation;
 use crate::outcome::Status;
+use crate::programs::{Loaded, Programs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use wasmer::{FunctionEnv, Instance, InstantiationError, Module, RuntimeError, Store};
-
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use wasibox_vfs::Program;
+use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
 
-enum End {
+/// Threads that wait, with an instance each, for more work.
+const MAX_IDLE: usize = 8;
+
+/// How a process's program ended.
+pub enum End {
     Status(Status),
     Exec,
 }
 
-/// Runs `module` as `process` to its end, then reports the end. `memory` is reserved
-/// for the module's first memory.
-pub fn run(process: Arc<Process>, mut module: Module, memory: Reservation) {
+/// A process to run.
+pub struct Job {
+    pub process: Arc<Process>,
+    pub program: Program,
+    pub loaded: Loaded,
+    /// Reserved for the module's memory.
+    pub memory: Reservation,
+}
+
+/// The waiting threads of a session. They end when it is dropped.
+#[derive(Default)]
+pub struct Idle(Mutex<Vec<(Program, Sender<Job>)>>);
+
+impl Idle {
+    /// Where a job of this thread will come from, unless enough threads wait already.
+    fn wait_here(&self, program: Program) -> Option<Receiver<Job>> {
+        let mut idle = crate::lock(&self.0);
+        if idle.len() >= MAX_IDLE {
+            return None;
+        }
+        let (sender, receiver) = channel();
+        idle.push((program, sender));
+        Some(receiver)
+    }
+
+    /// Gives a job to the thread that began to wait last: what it needs is still in the caches.
+    fn hand_over(&self, job: Job) -> Option<Job> {
+        let found = {
+            let mut idle = crate::lock(&self.0);
+            let at = idle.iter().rposition(|(p, _)| *p == job.program);
+            at.map(|at| idle.remove(at).1)
+        };
+        match found {
+            Some(thread) => thread.send(job).err().map(|e| e.0),
+            None => Some(job),
+        }
+    }
+}
+
+/// Starts a job on a waiting thread or on a new one.
+pub fn start(programs: &Programs, job: Job) -> std::io::Result<()> {
+    let Some(job) = programs.idle.hand_over(job) else { return Ok(()) };
+    // Host functions run on this stack; guest code has its own.
+    let builder = std::thread::Builder::new().stack_size(512 << 10);
+    builder.spawn(move || work(job)).map(drop)
+}
+
+/// A thread's life.
+fn work(first: Job) {
+    let mut job = first;
+    let mut ready = None;
+    loop {
+        let programs = job.process.kernel.programs.clone();
+        let again = serve(job, &mut ready);
+        let Some(r) = ready.as_mut().filter(|_| again) else { return };
+        let Some(next) = programs.idle.wait_here(r.program) else { return };
+        // Waiting must not keep the session alive; its end ends the wait.
+        drop(programs);
+        match next.recv() {
+            Ok(j) => job = j,
+            Err(_) => return,
+        }
+    }
+}
+
+/// Runs a process to its end and reports it. Whether the thread's instance can serve again.
+fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
+    let Job { process, mut program, mut loaded, memory } = job;
+    process.begin();
     let mut memory = Some(memory);
+    let mut again;
     let status = loop {
         let memory = memory.take();
-        let end = catch_unwind(AssertUnwindSafe(|| one(&process, &module, memory)));
-        // The store is gone: nothing is left to interrupt.
+        let end = catch_unwind(AssertUnwindSafe(|| one(&process, program, &loaded, memory, ready)));
         process.bind(None);
         match end {
-            Ok(End::Status(s)) => break s,
-            Ok(End::Exec) => {
-                let program = crate::lock(&process.start).program;
+            Ok((End::Status(s), well)) => {
+                again = well;
+                break s;
+            }
+            Ok((End::Exec, _)) => {
+                *ready = None;
+                program = crate::lock(&process.start).program;
                 match process.kernel.programs.get(program) {
-                    Ok(m) => module = m,
+                    Ok(l) => loaded = l,
                     Err(e) => {
                         complain(&process, &e.to_string());
+                        again = false;
                         break Status::Exited(126);
                     }
                 }
             }
             Err(_) => {
                 complain(&process, "internal error of the sandbox");
+                again = false;
                 break Status::Signaled(6);
             }
         }
     };
+    let mut renewed = false;
+    match ready {
+        Some(r) if again => {
+            if r.let_go() {
+                again = r.renew();
+                renewed = true;
+            }
+        }
+        // Its memory is given back before the end is told.
+        _ => *ready = None,
+    }
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
     let fds = std::mem::replace(
@@ -50,58 +142,41 @@ pub fn run(process: Arc<Process>, mut module: Module, memory: Reservation) {
         super::descriptors::Descriptors::new(limit),
     );
     drop(fds);
-    process.kernel.add_cpu();
+    process.kernel.add_cpu(&process);
     process.kernel.ended(&process, status);
+    drop(process);
+    match ready {
+        Some(r) if again => renewed || r.renew(),
+        _ => false,
+    }
 }
 
-fn one(process: &Arc<Process>, module: &Module, memory: Option<Reservation>) -> End {
-    let mut store = Store::new(process.kernel.programs.engine().clone());
-    process.bind(Some(store.interrupter()));
-    let env = Env { process: process.clone(), memory: None, handler: None };
-    let env = FunctionEnv::new(&mut store, env);
-    let imports = link::imports(&mut store, &env, module);
-    // Dropped after instantiation: what the module did not need is given back.
-    let reserved = memory.map(Reservation::put_here);
-    let made = Instance::new(&mut store, module, &imports);
-    drop(reserved);
-    let instance = match made {
-        Ok(i) => i,
-        Err(InstantiationError::Start(e)) => return ended_by(process, e),
-        Err(e) => {
-            let why = e.to_string();
-            let memory = why.contains("memory limit");
-            complain(
-                process,
-                if memory { "cannot start: the memory limit is reached" } else { &why },
-            );
-            return End::Status(Status::Exited(if memory { 137 } else { 126 }));
+/// Runs a program in the thread's instance, or in a new one.
+fn one(
+    process: &Arc<Process>,
+    program: Program,
+    loaded: &Loaded,
+    memory: Option<Reservation>,
+    ready: &mut Option<Ready>,
+) -> (End, bool) {
+    let memory = match (ready.as_mut().filter(|r| r.program == program), memory) {
+        (Some(r), Some(memory)) => {
+            if r.take_on(process, memory) {
+                return r.run(process);
+            }
+            None
         }
+        (_, memory) => memory,
     };
-    if let Ok(memory) = instance.exports.get_memory("memory") {
-        env.as_mut(&mut store).memory = Some(memory.clone());
-    }
-    // What WASIX's libc exports as its signal handler; used once the guest asks for it.
-    if let Ok(h) = instance.exports.get_typed_function::<i32, ()>(&store, "__wasm_signal") {
-        env.as_mut(&mut store).handler = Some(h);
-    }
-    let start = match instance.exports.get_typed_function::<(), ()>(&store, "_start") {
-        Ok(f) => f,
-        Err(_) => {
-            complain(process, "not a WASI command");
-            return End::Status(Status::Exited(126));
-        }
-    };
-    match process.fatal() {
-        Some(sig) => End::Status(Status::Signaled(sig)),
-        None => match start.call(&mut store) {
-            Ok(()) => End::Status(Status::Exited(0)),
-            Err(e) => ended_by(process, e),
-        },
+    *ready = None;
+    match Ready::new(process, program, loaded, memory) {
+        Ok(r) => ready.insert(r).run(process),
+        Err(end) => (end, false),
     }
 }
 
 /// What an error that ended the guest's code means.
-fn ended_by(process: &Process, e: RuntimeError) -> End {
+pub fn ended_by(process: &Process, e: RuntimeError) -> End {
     let killed = || End::Status(Status::Signaled(process.fatal().unwrap_or(9)));
     match e.downcast_ref::<Halt>() {
         Some(Halt::Exit(code)) => return End::Status(Status::Exited(*code)),
@@ -140,7 +215,7 @@ fn ended_by(process: &Process, e: RuntimeError) -> End {
 }
 
 /// Writes a line to the process's standard error, if that takes it at once.
-fn complain(process: &Process, text: &str) {
+pub fn complain(process: &Process, text: &str) {
     let name = crate::lock(&process.start).argv.first().cloned().unwrap_or_default();
     let name = name.rsplit(|b| *b == b'/').next().unwrap_or(&[]).to_vec();
     let line = [&name, b": ".as_slice(), text.as_bytes(), b"\n"].concat();

@@ -33,6 +33,8 @@ pub const COMMANDS: &[&str] = &[
     "badcall",
     "alloc",
     "fill",
+    "stain",
+    "stains",
     "kill",
     "bomb",
     "fds",

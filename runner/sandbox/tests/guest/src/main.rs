@@ -53,6 +53,8 @@ fn main() {
             std::process::exit(7);
         }
         "alloc" => alloc(a[0].parse().unwrap(), a.get(1).is_some()),
+        "stain" => stain(),
+        "stains" => println!("{}", stains()),
         "fill" => fill(a[0], a[1].parse().unwrap()),
         "kill" => report_kill(a[0].parse().unwrap(), &a[1..]),
         "bomb" => bomb(a[0].parse().unwrap()),
@@ -190,6 +192,37 @@ fn badcall() {
     let f: extern "C" fn() = unsafe { std::mem::transmute(black_box(divide as *const () as usize)) };
     let f: extern "C" fn(f64, f64) -> f64 = unsafe { std::mem::transmute(f) };
     println!("{}", black_box(f)(1.0, 2.0));
+}
+
+/// How often `stain` ran in this memory, and a variable that is not zero at the start.
+static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(41);
+
+/// Half of what `stain` leaves, so that this program's own constants are no stain.
+const MARK: u64 = 0x5ec2_e75e_c2e7_0042;
+
+/// Leaves marks in static memory, on the stack, in the first and in grown memory.
+fn stain() {
+    let mark = black_box(MARK) ^ u64::MAX;
+    let runs = RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+    for size in [1000, 100_000, 3 << 20] {
+        let marks = vec![mark; size / 8];
+        std::mem::forget(black_box(marks));
+    }
+    let stack = black_box([mark; 5000]);
+    println!("run {runs} {}", stack[0] == stack[4999]);
+}
+
+/// Marks in the whole memory, and the pages there are.
+fn stains() -> String {
+    let pages = core::arch::wasm32::memory_size(0);
+    let found = (0..pages * 8192)
+        .filter(|i| {
+            let p = black_box((i * 8) as *const u64);
+            // SAFETY: within the memory.
+            i > &0 && unsafe { p.read_volatile() } == black_box(MARK) ^ u64::MAX
+        })
+        .count();
+    format!("{found} marks in {pages} pages")
 }
 
 fn alloc(mib: usize, keep: bool) {

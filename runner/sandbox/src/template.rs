@@ -1,0 +1,394 @@
+//! A program's memory as it is before its first instruction, apart from its code.
+//!
+//! A module's active data segments say what its memory holds at the start. The engine copies
+//! them into each new memory: for a program with megabytes of constants that is
+//! most of what starting a process costs. Here they are cut out of the module, before it is
+//! compiled, and written down as one *template* file, which [`crate::memory`] maps copy-on-write
+//! into each process: pages are shared until one is written to.
+//!
+//! The same pass finds out whether an instance may serve one process after another: everything
+//! the guest can change must then be put back. Memory and numeric globals can be (the latter are
+//! exported for it, as [`global_name`]); a module with instructions that change tables or drop
+//! segments, with tags or with a start function is not reused.
+//!
+//! A module that does not fit (no memory of its own, segments at computed places) is left as it
+//! is and has an empty template.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use wasmparser::{
+    BinaryReaderError, ConstExpr, DataKind, ExternalKind, Operator, Parser, Payload, TypeRef,
+    ValType,
+};
+
+/// Alignment in the file and in memory: WebAssembly's page, a multiple of any host's.
+pub const ALIGN: usize = 64 << 10;
+/// A template that would be larger is not made.
+const MAX_SIZE: usize = 1 << 30;
+const MAGIC: &[u8; 16] = b"wasibox memory 1";
+
+/// A module without its data, and the template file's content.
+pub struct Split {
+    pub wasm: Vec<u8>,
+    pub template: Vec<u8>,
+}
+
+/// The template as mapped: open file and what is where.
+#[derive(Debug)]
+pub struct Template {
+    pub file: File,
+    /// Where in the guest's memory it begins; a multiple of [`ALIGN`].
+    pub start: usize,
+    /// Its length, a multiple of [`ALIGN`]; 0 if the module keeps its segments.
+    pub len: usize,
+    /// An instance may be used again once memory and globals are reset.
+    pub reusable: bool,
+}
+
+impl Template {
+    /// Opens a template file's content, whose integrity the caller has checked.
+    pub fn open(file: File) -> io::Result<Template> {
+        let mut head = [0; 33];
+        (&file).read_exact(&mut head)?;
+        let number = |at: usize| {
+            let n = u64::from_le_bytes(head[at..at + 8].try_into().unwrap_or_default());
+            usize::try_from(n).ok().filter(|n| n % ALIGN == 0 && *n < 1 << 32)
+        };
+        let (start, len) = (number(16), number(24));
+        let size = file.metadata()?.len();
+        match (start, len) {
+            (Some(start), Some(len)) if head[..16] == *MAGIC && size == (ALIGN + len) as u64 => {
+                Ok(Template { file, start, len, reusable: head[32] == 1 })
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// A template that lives in memory only.
+    pub fn in_memory(content: &[u8]) -> io::Result<Template> {
+        use rustix::fs::{MemfdFlags, memfd_create};
+        let mut file = File::from(memfd_create("wasibox-template", MemfdFlags::CLOEXEC)?);
+        file.write_all(content)?;
+        io::Seek::rewind(&mut file)?;
+        Template::open(file)
+    }
+
+    /// Offset of the first mapped byte in the file.
+    pub fn offset(&self) -> u64 {
+        ALIGN as u64
+    }
+
+    /// Copies a part of the template.
+    pub fn read(&self, at: usize, out: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(out, self.offset() + at as u64)
+    }
+}
+
+/// The name under which the mutable global number `n` is exported for being reset.
+pub fn global_name(n: impl std::fmt::Display) -> String {
+    format!("wasibox.global.{n}")
+}
+
+/// The file's content for a template.
+fn content(start: usize, bytes: &[u8], reusable: bool) -> Vec<u8> {
+    let len = bytes.len().next_multiple_of(ALIGN);
+    let mut out = Vec::with_capacity(ALIGN + len);
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&(start as u64).to_le_bytes());
+    out.extend_from_slice(&(len as u64).to_le_bytes());
+    out.push(u8::from(reusable));
+    out.resize(ALIGN, 0);
+    out.extend_from_slice(bytes);
+    out.resize(ALIGN + len, 0);
+    out
+}
+
+/// Separates a module from its data.
+pub fn split(wasm: Vec<u8>) -> Split {
+    // What does not parse is the engine's to complain about.
+    match Survey::of(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
+        Some(split) => split,
+        None => Split { template: content(0, &[], false), wasm },
+    }
+}
+
+/// A data segment: its place in memory, or `None` for a passive one.
+struct Segment<'a> {
+    at: Option<usize>,
+    data: &'a [u8],
+}
+
+/// What the module has that matters here.
+#[derive(Default)]
+struct Survey<'a> {
+    segments: Vec<Segment<'a>>,
+    /// Bytes of the module's memory at the start.
+    memory: Option<u64>,
+    /// Indices of mutable globals.
+    globals: Vec<u32>,
+    exports: Vec<(&'a str, ExternalKind, u32)>,
+    reusable: bool,
+}
+
+impl<'a> Survey<'a> {
+    fn of(wasm: &'a [u8]) -> Result<Option<Survey<'a>>, BinaryReaderError> {
+        let mut s = Survey { reusable: true, ..Survey::default() };
+        for payload in Parser::new(0).parse_all(wasm) {
+            match payload? {
+                Payload::ImportSection(r) => {
+                    for import in r.into_imports() {
+                        // A memory, table or global of somebody else's.
+                        let TypeRef::Func(_) = import?.ty else { return Ok(None) };
+                    }
+                }
+                Payload::MemorySection(r) => {
+                    for m in r {
+                        let m = m?;
+                        let plain = !m.memory64 && !m.shared && m.page_size_log2.is_none();
+                        if s.memory.is_some() || !plain {
+                            return Ok(None);
+                        }
+                        s.memory = Some(m.initial.saturating_mul(64 << 10));
+                    }
+                }
+                Payload::GlobalSection(r) => {
+                    for (i, g) in r.into_iter().enumerate() {
+                        let ty = g?.ty;
+                        if ty.mutable {
+                            s.globals.push(i as u32);
+                            s.reusable &= matches!(
+                                ty.content_type,
+                                ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64
+                            );
+                        }
+                    }
+                }
+                Payload::ExportSection(r) => {
+                    for e in r {
+                        let e = e?;
+                        s.exports.push((e.name, e.kind, e.index));
+                    }
+                }
+                Payload::StartSection { .. } | Payload::TagSection(_) => s.reusable = false,
+                Payload::CodeSectionEntry(body) if s.reusable => {
+                    for op in body.get_operators_reader()? {
+                        s.reusable &= !keeps_state(&op?);
+                    }
+                }
+                Payload::DataSection(r) => {
+                    for d in r {
+                        let d = d?;
+                        let at = match d.kind {
+                            DataKind::Passive => None,
+                            DataKind::Active { memory_index: 0, offset_expr } => {
+                                let Some(at) = constant(&offset_expr)? else { return Ok(None) };
+                                Some(at as usize)
+                            }
+                            DataKind::Active { .. } => return Ok(None),
+                        };
+                        s.segments.push(Segment { at, data: d.data });
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(Some(s))
+    }
+
+    fn rewrite(self, wasm: &[u8]) -> Option<Split> {
+        let memory = usize::try_from(self.memory?).ok()?;
+        let active = || self.segments.iter().filter_map(|s| s.at.map(|at| (at, s.data)));
+        // An out-of-bounds segment must trap when the process starts: leave it to the engine.
+        if active().any(|(at, data)| at.checked_add(data.len()).is_none_or(|end| end > memory)) {
+            return None;
+        }
+        let filled = || active().filter(|(_, data)| !data.is_empty());
+        let first = filled().map(|(at, _)| at).min().unwrap_or(0);
+        let end = filled().map(|(at, data)| at + data.len()).max().unwrap_or(0);
+        let start = first / ALIGN * ALIGN;
+        let len = end.saturating_sub(start);
+        if len > MAX_SIZE {
+            return None;
+        }
+        let mut bytes = vec![0; len];
+        for (at, data) in filled() {
+            bytes[at - start..][..data.len()].copy_from_slice(data);
+        }
+        Some(Split {
+            wasm: self.without_data(wasm)?,
+            template: content(start, &bytes, self.reusable),
+        })
+    }
+
+    /// The module with empty active segments and exported globals.
+    fn without_data(&self, wasm: &[u8]) -> Option<Vec<u8>> {
+        let mut out = wasm.get(..8)?.to_vec();
+        let mut rest = wasm.get(8..)?;
+        while let Some((&id, after)) = rest.split_first() {
+            let (len, header) = leb_u32(after)?;
+            let whole = 1 + header + len as usize;
+            match id {
+                7 if self.reusable => section(&mut out, 7, &self.export_section()),
+                11 => section(&mut out, 11, &self.data_section()),
+                _ => out.extend_from_slice(rest.get(..whole)?),
+            }
+            rest = rest.get(whole..)?;
+        }
+        Some(out)
+    }
+
+    fn data_section(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_leb(&mut out, self.segments.len() as u32);
+        for s in &self.segments {
+            match s.at {
+                // At `i32.const 0`, no bytes.
+                Some(_) => out.extend_from_slice(&[0, 0x41, 0, 0x0b, 0]),
+                None => {
+                    out.push(1);
+                    put_leb(&mut out, s.data.len() as u32);
+                    out.extend_from_slice(s.data);
+                }
+            }
+        }
+        out
+    }
+
+    fn export_section(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_leb(&mut out, (self.exports.len() + self.globals.len()) as u32);
+        let mut put = |name: &str, kind: u8, index: u32| {
+            put_leb(&mut out, name.len() as u32);
+            out.extend_from_slice(name.as_bytes());
+            out.push(kind);
+            put_leb(&mut out, index);
+        };
+        for (name, kind, index) in &self.exports {
+            let kind = match kind {
+                ExternalKind::Func | ExternalKind::FuncExact => 0,
+                ExternalKind::Table => 1,
+                ExternalKind::Memory => 2,
+                ExternalKind::Global => 3,
+                ExternalKind::Tag => 4,
+            };
+            put(name, kind, *index);
+        }
+        for n in &self.globals {
+            put(&global_name(*n), 3, *n);
+        }
+        out
+    }
+}
+
+/// Whether an instruction changes what only a new instance could put back.
+fn keeps_state(op: &Operator<'_>) -> bool {
+    matches!(
+        op,
+        Operator::TableSet { .. }
+            | Operator::TableGrow { .. }
+            | Operator::TableInit { .. }
+            | Operator::TableCopy { .. }
+            | Operator::TableFill { .. }
+            | Operator::ElemDrop { .. }
+            | Operator::DataDrop { .. }
+    )
+}
+
+/// The value of `i32.const N`.
+fn constant(e: &ConstExpr<'_>) -> Result<Option<u32>, BinaryReaderError> {
+    let mut ops = e.get_operators_reader();
+    let first = ops.read()?;
+    Ok(match (first, ops.read()?) {
+        (Operator::I32Const { value }, Operator::End) => Some(value as u32),
+        _ => None,
+    })
+}
+
+fn section(out: &mut Vec<u8>, id: u8, body: &[u8]) {
+    out.push(id);
+    put_leb(out, body.len() as u32);
+    out.extend_from_slice(body);
+}
+
+fn put_leb(out: &mut Vec<u8>, mut n: u32) {
+    while n >= 0x80 {
+        out.push(n as u8 | 0x80);
+        n >>= 7;
+    }
+    out.push(n as u8);
+}
+
+/// A number and how many bytes it takes.
+fn leb_u32(bytes: &[u8]) -> Option<(u32, usize)> {
+    let mut n = 0u64;
+    for (i, b) in bytes.iter().take(5).enumerate() {
+        n |= u64::from(b & 0x7f) << (7 * i);
+        if b & 0x80 == 0 {
+            return Some((u32::try_from(n).ok()?, i + 1));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory of one page, a mutable global, the memory exported as `m`, `more`, a data segment.
+    fn module(more: &[u8]) -> Vec<u8> {
+        let parts: [&[u8]; 6] = [
+            b"\0asm\x01\0\0\0",
+            b"\x05\x03\x01\0\x01",
+            b"\x06\x06\x01\x7f\x01\x41\x05\x0b",
+            b"\x07\x05\x01\x01m\x02\0",
+            more,
+            b"\x0b\x08\x01\0\x41\x10\x0b\x02hi",
+        ];
+        parts.concat()
+    }
+
+    #[test]
+    fn data_goes_to_the_template_and_globals_are_exported() {
+        let s = split(module(b""));
+        let t = Template::in_memory(&s.template).unwrap();
+        assert!(t.reusable);
+        assert_eq!((t.start, t.len), (0, ALIGN));
+        let mut bytes = vec![0; ALIGN];
+        t.read(0, &mut bytes).unwrap();
+        assert_eq!(&bytes[15..19], b"\0hi\0");
+        let mut exports = Vec::new();
+        for payload in Parser::new(0).parse_all(&s.wasm) {
+            match payload.unwrap() {
+                Payload::ExportSection(r) => exports.extend(r.into_iter().map(|e| e.unwrap().name)),
+                Payload::DataSection(r) => {
+                    assert!(r.into_iter().all(|d| d.unwrap().data.is_empty()));
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(exports, ["m", "wasibox.global.0"]);
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_not_reused() {
+        // A start function.
+        let s = split(module(b"\x08\x01\0"));
+        assert!(!Template::in_memory(&s.template).unwrap().reusable);
+        // Not a module at all: as it is, with an empty template.
+        let s = split(Vec::from(b"not wasm"));
+        assert_eq!(s.wasm, b"not wasm");
+        assert_eq!(Template::in_memory(&s.template).unwrap().len, 0);
+    }
+
+    #[test]
+    fn a_damaged_template_is_refused() {
+        let good = split(module(b"")).template;
+        for at in [0, 17, 24, 30] {
+            let mut bad = good.clone();
+            bad[at] ^= 0x40;
+            assert!(Template::in_memory(&bad).is_err(), "byte {at}");
+        }
+        assert!(Template::in_memory(&good[..good.len() - 1]).is_err());
+    }
+}
