@@ -268,7 +268,9 @@ impl Shell<'_> {
                 }
             }
         }
-        let fresh = self.state.umask != 0o022 && meta::stat(path, true).is_err();
+        meta::set_umask(self.state.umask);
+        let other = self.state.umask != meta::umask_in_force();
+        let fresh = other && meta::stat(path, true).is_err();
         let f = o.open(path)?;
         if fresh {
             let _ = meta::chmod(path, 0o666 & !self.state.umask);

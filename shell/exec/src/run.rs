@@ -65,7 +65,12 @@ impl Input for ScriptInput {
         let desc = self.desc.borrow().clone();
         let Some(desc) = desc else { return false };
         let before = buf.len();
-        let _ = desc.read_until(Some(b'\n'), usize::MAX, buf);
+        // A signal is acted on before the next command.
+        while let Err(e) = desc.read_until(Some(b'\n'), usize::MAX, buf)
+            && e.kind() == std::io::ErrorKind::Interrupted
+        {
+            box_sys::events::sleep(std::time::Duration::ZERO);
+        }
         let echo = self.echo.borrow();
         if echo.is_some() {
             print_to(&echo, &buf[before..]);
@@ -271,6 +276,11 @@ impl Shell<'_> {
         let status = if skip_trap { status } else { self.run_exit_trap(status) };
         self.drain_captured_jobs();
         self.sync_output();
+        if let Some(signal) = self.killed_by.take() {
+            // Whoever waits for this process shall see what ended it.
+            box_sys::events::catch(0, 0);
+            let _ = self.sys.kill(self.sys.pid(), signal);
+        }
         if self.broken_pipe && status == 0 { 141 } else { status }
     }
 }

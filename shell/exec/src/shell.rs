@@ -46,8 +46,12 @@ pub struct Shell<'a> {
     pub(crate) last_subst: Option<i32>,
     /// Signals that arrived and wait for a safe moment, one bit each.
     pub(crate) pending_signals: u64,
-    /// Signals sent by a subshell to the shell around it.
+    /// Signals for the shell around this subshell.
     pub(crate) outer_signals: u64,
+    /// Children that ended since the CHLD trap ran last.
+    pub(crate) ended_children: u32,
+    /// The signal that ends this process, once its EXIT trap ran.
+    pub(crate) killed_by: Option<u8>,
     /// The last text that was run did not parse.
     pub(crate) syntax_failed: Option<()>,
     pub(crate) env_cache: Option<(u64, EnvList)>,
@@ -112,7 +116,7 @@ impl<'a> Shell<'a> {
             seconds_offset: 0,
             random: pid.wrapping_mul(2_654_435_761) ^ Instant::now().elapsed().subsec_nanos(),
             getopts: GetOpts::default(),
-            umask: 0o022,
+            umask: box_sys::meta::umask(),
             errexit_ignored: 0,
             loop_depth: 0,
             xtrace_depth: 0,
@@ -138,6 +142,8 @@ impl<'a> Shell<'a> {
             last_subst: None,
             pending_signals: 0,
             outer_signals: 0,
+            ended_children: 0,
+            killed_by: None,
             syntax_failed: None,
             env_cache: None,
             process_subs: Vec::new(),
@@ -151,6 +157,7 @@ impl<'a> Shell<'a> {
             zone: None,
         };
         shell.init_vars(&start.env);
+        shell.init_traps();
         let seed = shell.entropy();
         shell.state.random = seed as u32;
         shell
@@ -252,7 +259,10 @@ impl<'a> Shell<'a> {
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Unwind> {
         self.budget.commands += 1;
-        let urgent = self.broken_pipe || self.pending_signals != 0 || self.limit_hit.is_some();
+        let urgent = self.broken_pipe
+            || self.pending_signals != 0
+            || self.limit_hit.is_some()
+            || box_sys::events::pending();
         if urgent || self.budget.commands & 0x3f == 0 {
             return self.slow_tick();
         }
@@ -262,7 +272,10 @@ impl<'a> Shell<'a> {
     #[inline]
     pub(crate) fn loop_tick(&mut self) -> Result<(), Unwind> {
         self.budget.loop_rounds += 1;
-        if self.budget.loop_rounds & 0x3f == 0 || self.pending_signals != 0 {
+        if self.budget.loop_rounds & 0x3f == 0
+            || self.pending_signals != 0
+            || box_sys::events::pending()
+        {
             return self.slow_tick();
         }
         Ok(())
@@ -280,6 +293,7 @@ impl<'a> Shell<'a> {
             self.error(&[b"limit reached: ", what.as_bytes()]);
             return Err(Unwind::Exit(1));
         }
+        box_sys::events::poke();
         if self.dirty.is_some() && self.budget.clock().saturating_sub(self.dirty_since) > 10 {
             self.sync_output();
         }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use box_sys::{events, signal};
 use sh_expand::Str;
 use sh_syntax::ast::Command;
 
@@ -117,18 +118,102 @@ impl Shell<'_> {
         }
     }
 
+    /// Takes the signals that arrived at the process: they are for the outermost shell in it.
+    pub(crate) fn collect_signals(&mut self) {
+        if !events::pending() {
+            return;
+        }
+        let arrived = events::take_pending();
+        if self.state.own_pid == self.sys.pid() {
+            self.pending_signals |= arrived;
+        } else {
+            self.outer_signals |= arrived;
+        }
+    }
+
+    /// What is ignored from the start stays so (POSIX XCU trap), and is listed.
+    pub(crate) fn init_traps(&mut self) {
+        let ignored = events::ignored_at_start();
+        for n in (1..64).filter(|n| ignored & events::bit(*n) != 0) {
+            self.state.traps.set(n, Some(Str::default()));
+        }
+    }
+
+    /// A signal that makes `wait` return: one with a trap that is to run. Its number.
+    pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
+        self.collect_signals();
+        let trapped = |n: &u8| {
+            self.pending_signals & events::bit(*n) != 0
+                && self.state.traps.get(*n).is_some_and(|a| !a.is_empty())
+        };
+        (1..64).find(trapped)
+    }
+
+    /// Tells the system which signals this shell catches and ignores. A subshell within the process
+    /// has no signals of its own.
+    pub(crate) fn sync_signals(&mut self) {
+        if self.state.own_pid == self.sys.pid() {
+            let (caught, ignored) = self.trapped_signals();
+            // The ends of children are seen by waiting for them.
+            events::catch(caught & !events::bit(signal::CHLD), ignored);
+        }
+    }
+
+    fn trapped_signals(&self) -> (u64, u64) {
+        let (mut caught, mut ignored) = (0, 0);
+        for (n, action) in self.state.traps.active().filter(|(n, _)| *n < 64) {
+            let set = if action.is_empty() { &mut ignored } else { &mut caught };
+            *set |= events::bit(n);
+        }
+        (caught, ignored)
+    }
+
+    /// Runs `f`, which starts a child, while the process ignores what the child shall ignore.
+    pub(crate) fn with_ignored_signals<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let (_, ignored) = self.trapped_signals();
+        let (caught, before) = events::dispositions();
+        if ignored == before {
+            return f(self);
+        }
+        events::catch(caught & !ignored, ignored);
+        let result = f(self);
+        events::catch(caught, before);
+        result
+    }
+
+    /// A child of this shell ended.
+    pub(crate) fn child_ended(&mut self) {
+        if self.state.traps.get(signal::CHLD).is_some_and(|a| !a.is_empty()) {
+            self.ended_children += 1;
+            self.signal_self(signal::CHLD);
+        }
+    }
+
     /// Acts on the signals that arrived: the trap's action, or the end.
     pub(crate) fn run_pending_traps(&mut self) -> Result<(), Unwind> {
+        self.collect_signals();
         while self.pending_signals != 0 {
-            let signal = self.pending_signals.trailing_zeros() as u8;
-            self.pending_signals &= !(1 << signal);
-            match self.state.traps.get(signal).cloned() {
+            let number = self.pending_signals.trailing_zeros() as u8;
+            self.pending_signals &= !(1 << number);
+            match self.state.traps.get(number).cloned() {
                 Some(action) if action.is_empty() => {}
                 Some(action) => {
-                    self.run_action(&action)?;
+                    // CHLD runs once for each child.
+                    let times = match number {
+                        signal::CHLD => std::mem::take(&mut self.ended_children).max(1),
+                        _ => 1,
+                    };
+                    for _ in 0..times {
+                        self.run_action(&action)?;
+                    }
                 }
-                None if is_harmless(signal) => {}
-                None => return Err(Unwind::Exit(128 + i32::from(signal))),
+                None if is_harmless(number) => {}
+                None => {
+                    if self.state.own_pid == self.sys.pid() && self.sys.concurrent() {
+                        self.killed_by = Some(number);
+                    }
+                    return Err(Unwind::Exit(128 + i32::from(number)));
+                }
             }
         }
         Ok(())

@@ -36,6 +36,22 @@ pub const PIPE_DIR: &str = "/.box/pipe";
 /// Capacity of a pipe in bytes, Linux's default (`pipe(7)`).
 pub const PIPE_CAPACITY: usize = 65536;
 
+/// Environment variable that tells a process its file mode creation mask, in octal; without
+/// it the mask is [`DEFAULT_UMASK`]. The host applies it to what the process creates.
+pub const UMASK_VARIABLE: &str = "BOX_UMASK";
+/// The usual mask.
+pub const DEFAULT_UMASK: u16 = 0o022;
+
+/// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other
+/// host answers EINVAL.
+pub mod clock {
+    pub const USER: u32 = 0x100;
+    pub const SYSTEM: u32 = 0x101;
+    /// Of the children that were waited for, and of theirs.
+    pub const CHILDREN_USER: u32 = 0x102;
+    pub const CHILDREN_SYSTEM: u32 = 0x103;
+}
+
 /// What a file is; the values are the type bits of `st_mode` shifted right by 12
 /// (POSIX `sys/stat.h` as numbered by Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

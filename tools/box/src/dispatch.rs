@@ -25,6 +25,8 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
                 .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
                 .collect();
             env.unset(INHERITED_FDS.as_bytes());
+            // Kept by `box_sys::meta::umask` and told to children by their spawn.
+            env.unset(box_sys::UMASK_VARIABLE.as_bytes());
             let argv = argv.into_iter().map(path::os_into_bytes).collect();
             let start =
                 Start { argv, env, cwd: initial_cwd(), stdio: fds.stdio, extra_fds: fds.extra };

@@ -9,6 +9,7 @@
 //! | `preview1` | what is left without WASIX: descriptor renumbering and spool files |
 //! | `fake` | a scripted double for unit tests |
 //! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
+//! | `events` | caught signals, interruptible waits, CPU times |
 //! | `errno` | error texts as `strerror(3)` gives them |
 //! | `path` | byte strings to paths and back |
 //! | `stdio` | ownership of descriptors 0, 1, 2 and of those inherited from a parent shell |
@@ -21,6 +22,7 @@
 //!   and [`enter_cwd`], which only `main` calls.
 
 pub mod errno;
+pub mod events;
 pub mod fake;
 pub mod meta;
 pub mod path;
@@ -36,7 +38,7 @@ mod backend;
 mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
-pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, Stat};
+pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, Stat, UMASK_VARIABLE};
 pub use errno::strerror;
 pub use process::{Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, inherited, is_terminal};

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub use box_abi::{Kind, Stat};
 
@@ -69,4 +70,29 @@ pub fn may(stat: &Stat, want: u16) -> bool {
 /// Effective user and group id.
 pub fn ids() -> (u32, u32) {
     backend::ids()
+}
+
+/// The file mode creation mask: children started from now on create files under it, and so does
+/// this process where the system keeps one for it ([`umask_in_force`]).
+static UMASK: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// The mask set last, else the one this process started with.
+pub fn umask() -> u16 {
+    match u16::try_from(UMASK.load(Relaxed)) {
+        Ok(mask) => mask,
+        Err(_) => backend::initial_umask(),
+    }
+}
+
+/// `umask(2)`.
+pub fn set_umask(mask: u16) {
+    let mask = mask & 0o777;
+    if UMASK.swap(u32::from(mask), Relaxed) != u32::from(mask) {
+        backend::set_umask(mask);
+    }
+}
+
+/// The mask that the system applies to files this process creates: on the guest that of its start.
+pub fn umask_in_force() -> u16 {
+    backend::umask_in_force()
 }

@@ -12,11 +12,15 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use box_abi::{Kind, Stat};
 
+use crate::events::{self, CpuTimes};
 use crate::path;
-use crate::process::{Pid, Processes, SpawnSpec, WaitStatus};
+use crate::process::{Pid, Processes, SpawnSpec, WaitStatus, signal};
 use crate::stdio::INHERITED_FDS;
 
 /// The host's processes.
@@ -40,8 +44,8 @@ fn cstr(p: &Path) -> io::Result<CString> {
     CString::new(path::to_bytes(p)).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-impl Processes for Os {
-    fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
+impl Os {
+    fn command(&self, spec: &SpawnSpec<'_>) -> io::Result<Command> {
         let name = spec.program.file_name().map(crate::path::os_bytes).unwrap_or_default();
         let dir = spec.program.parent().map(path::to_bytes).unwrap_or_default();
         let applet =
@@ -100,8 +104,56 @@ impl Processes for Os {
                 Ok(())
             });
         }
-        let child = cmd.spawn()?;
-        Ok(child.id())
+        Ok(cmd)
+    }
+}
+
+impl Processes for Os {
+    fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
+        Ok(self.command(spec)?.spawn()?.id())
+    }
+
+    fn exec(&self, spec: &SpawnSpec<'_>) -> io::Error {
+        match self.command(spec) {
+            Ok(mut cmd) => cmd.exec(),
+            Err(e) => e,
+        }
+    }
+
+    fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        if events::dispositions().0 == 0 {
+            return self.wait(pid).map(Some);
+        }
+        // A signal may come between a look and a wait that blocks; so none blocks for long.
+        let mut step = Duration::from_micros(200);
+        loop {
+            if let Some(status) = self.try_wait(pid)? {
+                return Ok(Some(status));
+            }
+            if events::pending() {
+                return Ok(None);
+            }
+            pause(step);
+            step = (step * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
+        let mut all = vec![pid];
+        let mut at = 0;
+        while let Some(p) = all.get(at).copied() {
+            at += 1;
+            let list = std::fs::read_to_string(format!("/proc/{p}/task/{p}/children"));
+            all.extend(
+                list.unwrap_or_default().split_whitespace().filter_map(|n| n.parse::<Pid>().ok()),
+            );
+        }
+        let result = self.kill(pid, signal);
+        for p in all.into_iter().skip(1) {
+            // It may have ended meanwhile.
+            let _ = self.kill(p, signal);
+        }
+        result
     }
 
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
@@ -258,4 +310,131 @@ pub(crate) fn ids() -> (u32, u32) {
     // JUSTIFICATION: std has no geteuid.
     // SAFETY: no arguments, cannot fail.
     unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// The thread that waits and reads: blocking calls of it are what a signal must end.
+static WAITER: AtomicU64 = AtomicU64::new(0);
+
+/// Waits are cut into pieces, since a signal may come just before one begins.
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+extern "C" fn handler(signal: libc::c_int) {
+    events::arrived(signal as u8);
+    let waiter = WAITER.load(Ordering::Relaxed);
+    // JUSTIFICATION: the kernel may run the handler on any thread.
+    // SAFETY: both functions are async-signal-safe; `waiter` is a thread that lives as long as the program.
+    unsafe {
+        if waiter != 0 && waiter != libc::pthread_self() as u64 {
+            libc::pthread_kill(waiter as libc::pthread_t, signal);
+        }
+    }
+}
+
+/// Changes dispositions from the old pair of sets (caught, ignored) to the new one.
+pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
+    // SAFETY: no arguments, cannot fail. JUSTIFICATION: std does not tell.
+    WAITER.store(unsafe { libc::pthread_self() } as u64, Ordering::Relaxed);
+    for n in 1..64u8 {
+        let bit = events::bit(n);
+        let kind = |(caught, ignored): (u64, u64)| (caught & bit != 0, ignored & bit != 0);
+        if kind(old) == kind(new) {
+            continue;
+        }
+        let action = match kind(new) {
+            (true, _) => handler as *const () as libc::sighandler_t,
+            (_, true) => libc::SIG_IGN,
+            _ => libc::SIG_DFL,
+        };
+        // JUSTIFICATION: std cannot set signal dispositions.
+        // SAFETY: sigaction is plain data, for which zero is valid; the handler only uses atomics
+        // and pthread_kill. No SA_RESTART: blocking calls shall end.
+        unsafe {
+            let mut sa: libc::sigaction = std::mem::zeroed();
+            sa.sa_sigaction = action;
+            libc::sigaction(libc::c_int::from(n), &sa, std::ptr::null_mut());
+        }
+    }
+}
+
+pub(crate) fn ignored_at_start() -> u64 {
+    static FIRST: OnceLock<u64> = OnceLock::new();
+    *FIRST.get_or_init(|| {
+        let mut set = 0;
+        for n in (1..32u8).filter(|n| *n != signal::PIPE) {
+            // JUSTIFICATION: std does not tell dispositions.
+            // SAFETY: sigaction is plain data, for which zero is valid; a null new action only asks.
+            let handler = unsafe {
+                let mut sa: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(libc::c_int::from(n), std::ptr::null(), &mut sa);
+                sa.sa_sigaction
+            };
+            // `std` ignores PIPE by itself, hence the exception.
+            if handler == libc::SIG_IGN {
+                set |= events::bit(n);
+            }
+        }
+        set
+    })
+}
+
+/// Sleeps; returns early at a signal.
+pub(crate) fn pause(time: Duration) {
+    let spec = libc::timespec {
+        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(time.subsec_nanos() as i32),
+    };
+    // JUSTIFICATION: std's sleep goes on after a signal.
+    // SAFETY: `spec` is live; the remaining time is not asked for.
+    unsafe { libc::nanosleep(&spec, std::ptr::null_mut()) };
+}
+
+pub(crate) fn poll_read(file: &File, time: Duration) -> io::Result<bool> {
+    let mut p = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let ms = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    // JUSTIFICATION: std has no poll.
+    // SAFETY: one live pollfd is passed.
+    cvt(unsafe { libc::poll(&mut p, 1, ms) }).map(|n| n > 0)
+}
+
+pub(crate) fn cpu_times() -> CpuTimes {
+    let usage = |who| {
+        // JUSTIFICATION: std has no getrusage.
+        // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
+        let u = unsafe {
+            let mut u: libc::rusage = std::mem::zeroed();
+            libc::getrusage(who, &mut u);
+            u
+        };
+        let time = |t: libc::timeval| {
+            Duration::new(t.tv_sec.unsigned_abs(), (t.tv_usec as u32).saturating_mul(1000))
+        };
+        (time(u.ru_utime), time(u.ru_stime))
+    };
+    let ((user, system), (children_user, children_system)) =
+        (usage(libc::RUSAGE_SELF), usage(libc::RUSAGE_CHILDREN));
+    CpuTimes { user, system, children_user, children_system }
+}
+
+pub(crate) fn initial_umask() -> u16 {
+    static FIRST: OnceLock<u16> = OnceLock::new();
+    *FIRST.get_or_init(|| {
+        // JUSTIFICATION: std has no umask, and the mask can only be read by setting it.
+        // SAFETY: plain integers; the mask is restored at once.
+        unsafe {
+            let mask = libc::umask(0o022);
+            libc::umask(mask);
+            mask as u16
+        }
+    })
+}
+
+pub(crate) fn set_umask(mask: u16) {
+    initial_umask();
+    // JUSTIFICATION: std has no umask.
+    // SAFETY: plain integers.
+    unsafe { libc::umask(libc::mode_t::from(mask)) };
+}
+
+pub(crate) fn umask_in_force() -> u16 {
+    crate::meta::umask()
 }

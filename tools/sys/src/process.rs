@@ -54,8 +54,21 @@ pub trait Processes {
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus>;
     /// Like [`Processes::wait`], but `None` at once if the child still runs.
     fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>>;
+    /// Like [`Processes::wait`], but `None` if a caught signal arrives first ([`crate::events`]).
+    fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        self.wait(pid).map(Some)
+    }
     /// Sends a signal by number; 0 only tests that the process exists.
     fn kill(&self, pid: Pid, signal: u8) -> io::Result<()>;
+    /// Sends a signal to a process and all its descendants, as one to its process group would go.
+    fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
+        self.kill(pid, signal)
+    }
+    /// Goes on as another program under the same process id; returns only after a failure.
+    /// `Unsupported` where this cannot be done: then nothing has changed.
+    fn exec(&self, _spec: &SpawnSpec<'_>) -> io::Error {
+        io::ErrorKind::Unsupported.into()
+    }
     /// A pipe: reading and writing end. Where processes do not run concurrently it is a
     /// spool file that is written first and read after.
     fn pipe(&self) -> io::Result<(File, File)>;

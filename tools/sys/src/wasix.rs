@@ -9,6 +9,11 @@
 //! operations; `fd_dup2` picks any free number, so exact numbers are given by
 //! spawn operations only; `proc_fork` must never be called.
 
+#[path = "wasix_events.rs"]
+mod events;
+#[path = "wasix_exec.rs"]
+mod exec;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -21,6 +26,11 @@ use crate::errno::code;
 use crate::path;
 use crate::process::{Pid, Processes, SpawnSpec, WaitStatus};
 use crate::stdio::INHERITED_FDS;
+
+pub(crate) use events::{
+    LONGEST_PAUSE, cpu_times, ignored_at_start, initial_umask, pause, poll_read, set_dispositions,
+    set_umask, umask_in_force,
+};
 
 /// `proc_spawn_fd_op` of WASIX.
 #[repr(C)]
@@ -132,6 +142,26 @@ impl CStrings {
     }
 }
 
+/// The child's environment as `NAME=value` strings, with what our own programs pass on in it.
+fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
+    let mut env: Vec<Vec<u8>> =
+        spec.env.iter().map(|(k, v)| [k.as_slice(), b"=", v].concat()).collect();
+    let extra: Vec<String> = spec
+        .fds
+        .iter()
+        .filter(|(n, _)| *n > 2)
+        .map(|(n, _)| format!("{n}:{}", actual_fd(*n)))
+        .collect();
+    if !extra.is_empty() {
+        env.push(format!("{INHERITED_FDS}={}", extra.join(",")).into_bytes());
+    }
+    let umask = crate::meta::umask();
+    if umask != box_abi::DEFAULT_UMASK {
+        env.push(format!("{}={umask:03o}", box_abi::UMASK_VARIABLE).into_bytes());
+    }
+    env
+}
+
 /// Open descriptors from 3 up that are not preopened directories.
 fn open_fds() -> Vec<u32> {
     const MISSES: u32 = 64;
@@ -193,18 +223,10 @@ impl Processes for Os {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let argv = CStrings::new(spec.argv.iter().cloned())?;
-        let extra: Vec<String> = spec
-            .fds
-            .iter()
-            .filter(|(n, _)| *n > 2)
-            .map(|(n, _)| format!("{n}:{}", actual_fd(*n)))
-            .collect();
-        let list = (!extra.is_empty())
-            .then(|| format!("{INHERITED_FDS}={}", extra.join(",")).into_bytes());
-        let env = spec.env.iter().map(|(k, v)| [k.as_slice(), b"=", v].concat());
-        let env = CStrings::new(env.chain(list))?;
+        let env = CStrings::new(environment(spec).into_iter())?;
         let cwd = path::to_bytes(spec.cwd);
         let ops = fd_ops(spec, cwd);
+        let signals = events::inherited_dispositions();
         let program = path::to_bytes(spec.program);
         let call = |program: &[u8]| {
             let mut pid = 0u32;
@@ -221,8 +243,8 @@ impl Processes for Os {
                     env.ptrs.len(),
                     ops.as_ptr(),
                     ops.len(),
-                    std::ptr::null(),
-                    0,
+                    signals.as_ptr().cast(),
+                    signals.len(),
                     0,
                     std::ptr::null(),
                     0,
@@ -241,10 +263,44 @@ impl Processes for Os {
     }
 
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
-        match join(pid, 0)? {
-            Some(s) => Ok(s),
-            None => Err(io::Error::from_raw_os_error(code::ECHILD)),
+        loop {
+            match join(pid, 0) {
+                Ok(Some(s)) => return Ok(s),
+                Ok(None) => return Err(io::Error::from_raw_os_error(code::ECHILD)),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
         }
+    }
+
+    fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        // A signal that arrives after this look makes the call below fail with EINTR.
+        while !crate::events::pending() {
+            match join(pid, 0) {
+                Ok(Some(s)) => return Ok(Some(s)),
+                Ok(None) => return Err(io::Error::from_raw_os_error(code::ECHILD)),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(None)
+    }
+
+    fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
+        // Our kernel takes a negative number as `kill(2)` does, for a process and its descendants.
+        let group = pid.wrapping_neg();
+        // SAFETY: plain integers. JUSTIFICATION: a host call without a library.
+        match cvt(unsafe { proc_signal(group, u32::from(signal)) }) {
+            Ok(()) => Ok(()),
+            Err(_) => self.kill(pid, signal),
+        }
+    }
+
+    fn exec(&self, spec: &SpawnSpec<'_>) -> io::Error {
+        if !self.concurrent() {
+            return io::ErrorKind::Unsupported.into();
+        }
+        exec::exec(spec)
     }
 
     fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {

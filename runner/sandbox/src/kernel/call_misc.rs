@@ -1,6 +1,7 @@
 //! WASI preview 1: arguments, environment, clocks, randomness, sockets (there are none).
 
 use super::guest::{Call, Sys};
+use box_abi::clock;
 use wasibox_vfs::Errno;
 
 /// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
@@ -52,6 +53,10 @@ pub fn now(c: &Call<'_>, id: u32) -> Result<u64, Errno> {
         1 => u64::try_from(c.process.kernel.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX),
         // A process is a thread here.
         2 | 3 => c.process.cpu_ns(),
+        clock::USER => c.process.cpu().user,
+        clock::SYSTEM => c.process.cpu().system,
+        clock::CHILDREN_USER => crate::lock(&c.process.children_cpu).user,
+        clock::CHILDREN_SYSTEM => crate::lock(&c.process.children_cpu).system,
         _ => return Err(Errno::INVAL),
     })
 }

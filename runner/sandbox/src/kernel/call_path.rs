@@ -14,9 +14,9 @@ const O_CREAT: u32 = 1;
 const O_DIRECTORY: u32 = 2;
 const O_EXCL: u32 = 4;
 const O_TRUNC: u32 = 8;
-/// Modes of what is made, as with a umask of 022.
-const NEW_FILE: u16 = 0o644;
-const NEW_DIR: u16 = 0o755;
+/// Modes of what is made, before the process's umask.
+const NEW_FILE: u16 = 0o666;
+const NEW_DIR: u16 = 0o777;
 
 /// The directory that a descriptor is, and the path.
 fn at(c: &Call<'_>, fd: u32, path: u32, len: u32) -> Result<(Loc, Vec<u8>), Errno> {
@@ -50,7 +50,8 @@ pub fn open_at(
         directory: oflags & O_DIRECTORY != 0,
         follow: lookup & FOLLOW != 0,
     };
-    let open = match c.process.kernel.vfs.open(base, path, how, NEW_FILE)? {
+    let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
+    let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
         Opened::File(f) => OpenFile::new(f, read, write),
         // Opening `/dev/stdin` and its like duplicates, as on most Unix systems.
         Opened::Descriptor(fd) => return open_file(c, fd).map_err(|_| Errno::NOENT),
@@ -98,7 +99,7 @@ pub fn open2(
 
 pub fn create_directory(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
-    Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR)?)
+    Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
 pub fn filestat_get(c: &mut Call<'_>, fd: u32, flags: u32, path: u32, len: u32, out: u32) -> Sys {

@@ -48,10 +48,27 @@ pub fn proc_raise(c: &mut Call<'_>, sig: u32) -> Sys {
 
 pub fn callback_signal(c: &mut Call<'_>, name: u32, len: u32) -> Sys {
     let name = c.mem.path(name, len)?;
-    if name != b"__wasm_signal" {
+    // An empty name takes the handler away, as one that is no export does in Wasmer.
+    if !name.is_empty() && name != b"__wasm_signal" {
         return Err(Errno::INVAL.into());
     }
-    c.process.handles.store(true, std::sync::atomic::Ordering::SeqCst);
+    c.process.handles.store(!name.is_empty(), std::sync::atomic::Ordering::SeqCst);
+    Ok(())
+}
+
+/// How many signals the process does not treat by default from its start on.
+pub fn proc_signals_sizes_get(c: &mut Call<'_>, count: u32) -> Sys {
+    let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
+    Ok(c.mem.put_u32(count, ignored.count_ones())?)
+}
+
+/// Pairs of signal and disposition (1: ignored).
+pub fn proc_signals_get(c: &mut Call<'_>, mut out: u32) -> Sys {
+    let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
+    for n in (0..64u8).filter(|n| ignored & 1 << n != 0) {
+        c.mem.put(out, &[n, 1])?;
+        out = out.checked_add(2).ok_or(Errno::FAULT)?;
+    }
     Ok(())
 }
 

@@ -12,6 +12,42 @@ use std::time::{Duration, Instant};
 use wasibox_vfs::{Errno, File, Loc, Program};
 use wasmer::Interrupter;
 
+/// CPU time in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cpu {
+    pub user: u64,
+    pub system: u64,
+}
+
+impl Cpu {
+    pub fn plus(self, other: Cpu) -> Cpu {
+        Cpu {
+            user: self.user.saturating_add(other.user),
+            system: self.system.saturating_add(other.system),
+        }
+    }
+
+    fn minus(self, other: Cpu) -> Cpu {
+        Cpu {
+            user: self.user.saturating_sub(other.user),
+            system: self.system.saturating_sub(other.system),
+        }
+    }
+
+    /// What the calling thread has used so far.
+    fn of_thread() -> Cpu {
+        // JUSTIFICATION: rustix tells no user and system time of a thread.
+        // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
+        let u = unsafe {
+            let mut u: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &mut u);
+            u
+        };
+        let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
+        Cpu { user: ns(u.ru_utime), system: ns(u.ru_stime) }
+    }
+}
+
 /// What a process runs: set when it starts, replaced by exec.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -51,6 +87,9 @@ pub struct Process {
     interrupter: Mutex<Option<Interrupter>>,
     /// CPU time of its thread when it began.
     cpu_begin: AtomicU64,
+    usage_begin: Mutex<Cpu>,
+    /// CPU time of the children it waited for, and of theirs.
+    pub children_cpu: Mutex<Cpu>,
     /// What its arguments and environment take of the memory limit.
     _args: Reservation,
 }
@@ -81,6 +120,8 @@ impl Process {
             thread: OnceLock::new(),
             interrupter: Mutex::new(None),
             cpu_begin: AtomicU64::new(0),
+            usage_begin: Mutex::default(),
+            children_cpu: Mutex::default(),
             _args: args,
         }
     }
@@ -89,11 +130,17 @@ impl Process {
     pub fn begin(&self) {
         let _ = self.thread.set(std::thread::current());
         self.cpu_begin.store(thread_cpu_ns(), Ordering::Relaxed);
+        *lock(&self.usage_begin) = Cpu::of_thread();
     }
 
     /// CPU time of the process in nanoseconds; called on its thread.
     pub fn cpu_ns(&self) -> u64 {
         thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
+    }
+
+    /// The same by kind of time, less exact.
+    pub fn cpu(&self) -> Cpu {
+        Cpu::of_thread().minus(*lock(&self.usage_begin))
     }
 
     /// Says which store runs the process, or that none does any more.
@@ -115,15 +162,28 @@ impl Process {
         }
     }
 
+    /// The mask of permission bits for what it creates: told by its environment.
+    pub fn umask(&self) -> u16 {
+        let prefix = [box_abi::UMASK_VARIABLE.as_bytes(), b"="].concat();
+        let start = lock(&self.start);
+        let text = start.env.iter().rev().find_map(|e| e.strip_prefix(prefix.as_slice()));
+        text.and_then(|t| std::str::from_utf8(t).ok())
+            .and_then(|t| u16::from_str_radix(t, 8).ok())
+            .map_or(box_abi::DEFAULT_UMASK, |m| m & 0o777)
+    }
+
     /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
     pub fn signal(&self, sig: u8) {
         const IGNORED_BY_DEFAULT: &[u8] = &[17, 18, 19, 20, 21, 22, 23, 28];
+        // A handler is for all signals; these would only interrupt calls of programs that
+        // do not expect it. Who has children notices their ends by waiting.
+        const NEVER_HANDLED: &[u8] = &[17, 19];
         let bit = 1u64 << (sig & 63);
         if sig != SIGKILL {
             if self.ignored.load(Ordering::SeqCst) & bit != 0 {
                 return;
             }
-            if self.handles.load(Ordering::SeqCst) {
+            if self.handles.load(Ordering::SeqCst) && !NEVER_HANDLED.contains(&sig) {
                 self.pending.fetch_or(bit, Ordering::SeqCst);
                 self.wake();
                 return;

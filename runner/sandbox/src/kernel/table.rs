@@ -2,7 +2,7 @@
 
 use super::descriptors::Descriptors;
 use super::guest::Halt;
-use super::process::{Cwd, Process, Start};
+use super::process::{Cpu, Cwd, Process, Start};
 use super::thread::{self, Job};
 use crate::lock;
 use crate::memory::Budget;
@@ -43,8 +43,8 @@ pub struct Kernel {
 #[derive(Default)]
 struct Table {
     live: HashMap<u32, Arc<Process>>,
-    /// Ended, not waited for: parent and status.
-    zombies: HashMap<u32, (u32, Status)>,
+    /// Ended, not waited for: parent, status, CPU time.
+    zombies: HashMap<u32, (u32, Status, Cpu)>,
     next: u32,
     spawned: u64,
     root: Option<Status>,
@@ -135,14 +135,15 @@ impl Kernel {
     /// Takes note that a process has ended; called on its thread, after its
     /// descriptors were closed.
     pub fn ended(&self, process: &Process, status: Status) {
+        let cpu = process.cpu().plus(*lock(&process.children_cpu));
         let mut t = lock(&self.table);
         t.live.remove(&process.pid);
-        t.zombies.retain(|_, (parent, _)| *parent != process.pid);
+        t.zombies.retain(|_, (parent, ..)| *parent != process.pid);
         if process.pid == FIRST_PID {
             t.root = Some(status);
         }
         if let Some(parent) = t.live.get(&process.parent).cloned() {
-            t.zombies.insert(process.pid, (parent.pid, status));
+            t.zombies.insert(process.pid, (parent.pid, status, cpu));
             drop(t);
             parent.signal(17);
             parent.wake();
@@ -162,11 +163,17 @@ impl Kernel {
                 let mut t = lock(&self.table);
                 let mine =
                     |pid: &u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == *pid);
-                let found =
-                    t.zombies.iter().find(|(pid, (parent, _))| mine(pid, *parent)).map(|(p, _)| *p);
+                let found = t
+                    .zombies
+                    .iter()
+                    .find(|(pid, (parent, ..))| mine(pid, *parent))
+                    .map(|(p, _)| *p);
                 if let Some(pid) = found
-                    && let Some((_, status)) = t.zombies.remove(&pid)
+                    && let Some((_, status, cpu)) = t.zombies.remove(&pid)
                 {
+                    drop(t);
+                    let mut sum = lock(&me.children_cpu);
+                    *sum = sum.plus(cpu);
                     return Ok(Some((pid, status)));
                 }
                 if !t.live.values().any(|p| mine(&p.pid, p.parent)) {
@@ -180,7 +187,8 @@ impl Kernel {
         }
     }
 
-    /// `kill(2)`; process 0 means all.
+    /// `kill(2)`; process 0 means all, a negative number the process and its descendants
+    /// (there are no process groups; a job's members descend from its leader).
     pub fn signal(&self, pid: u32, sig: u8) -> Result<(), Errno> {
         if sig > 63 {
             return Err(Errno::INVAL);
@@ -189,6 +197,19 @@ impl Kernel {
             let t = lock(&self.table);
             match pid {
                 0 => t.live.values().cloned().collect(),
+                _ if (pid as i32) < 0 => {
+                    let mut found: Vec<Arc<Process>> =
+                        t.live.get(&pid.wrapping_neg()).cloned().into_iter().collect();
+                    let mut at = 0;
+                    while let Some(parent) = found.get(at).map(|p| p.pid) {
+                        at += 1;
+                        found.extend(t.live.values().filter(|p| p.parent == parent).cloned());
+                    }
+                    if found.is_empty() && !t.zombies.contains_key(&pid.wrapping_neg()) {
+                        return Err(Errno::SRCH);
+                    }
+                    found
+                }
                 _ => match t.live.get(&pid) {
                     Some(p) => vec![p.clone()],
                     None if t.zombies.contains_key(&pid) => Vec::new(),

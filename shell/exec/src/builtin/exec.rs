@@ -1,5 +1,6 @@
-//! `exec` (POSIX XCU). WASIX has no exec that keeps descriptors apart, so the program is
-//! spawned and waited for, and its status ends the shell.
+//! `exec` (POSIX XCU). Where the process cannot go on as another program (output is captured, the
+//! shell is a subshell within its process, or the system has no exec), the program is spawned and
+//! waited for, and its status ends the shell.
 
 use std::rc::Rc;
 
@@ -58,6 +59,12 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     // A script keeps its interpreter's words; argv[0] is then the interpreter's.
     if found.leading.is_none() && found.program.as_os_str().is_empty() {
         found.program.clone_from(&found.file);
+    }
+    let alone = shell.state.own_pid == shell.sys.pid() && shell.sys.concurrent();
+    if alone && let Some(m) = shell.exec_program(&found, &argv) {
+        shell.builtin_error(call.name(), &[name, b": ", m.message.as_bytes()]);
+        // Descriptors may be gone: nothing can go on.
+        return Err(Unwind::Exit(m.status));
     }
     let mut pumps = Pumps::default();
     match shell.start_program(&found, &argv, &mut pumps) {

@@ -30,8 +30,39 @@ impl Shell<'_> {
             if let Ok(Some(s)) = self.sys.try_wait(pid) {
                 let status = i32::from(s.shell_status());
                 Rc::make_mut(&mut self.state.jobs).set_status(pid, status);
+                self.child_ended();
             }
         }
+    }
+
+    /// Waits for a job as `wait` does; the error is the signal with a trap that came first.
+    pub(crate) fn wait_job_or_signal(&mut self, id: u32) -> Result<i32, u8> {
+        self.sync_output();
+        let job = self.state.jobs.find(id);
+        // Output that we carry must be read to its end, whatever comes.
+        if box_sys::events::dispositions().0 == 0 || job.is_none_or(|j| !j.pumps.is_empty()) {
+            return Ok(self.wait_job(id));
+        }
+        let pids: Vec<Pid> = job
+            .map(|j| j.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid).collect())
+            .unwrap_or_default();
+        for pid in pids {
+            let status = loop {
+                match self.sys.wait_or_signal(pid) {
+                    Ok(Some(s)) => break i32::from(s.shell_status()),
+                    Ok(None) => {
+                        if let Some(signal) = self.waiting_signal() {
+                            return Err(signal);
+                        }
+                        // Not for this shell: it is kept for the one around.
+                    }
+                    Err(_) => break 127,
+                }
+            };
+            Rc::make_mut(&mut self.state.jobs).set_status(pid, status);
+            self.child_ended();
+        }
+        Ok(self.wait_job(id))
     }
 
     /// Waits for all processes of a job and takes it off the list; its status.
@@ -50,6 +81,7 @@ impl Shell<'_> {
                 Err(_) => 127,
             };
             Rc::make_mut(&mut self.state.jobs).set_status(pid, status);
+            self.child_ended();
         }
         let status = self.state.jobs.find(id).and_then(Job::status).unwrap_or(127);
         Rc::make_mut(&mut self.state.jobs).remove(id);

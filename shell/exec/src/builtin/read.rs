@@ -1,15 +1,17 @@
 //! `read` (POSIX XCU, bash manual 4.2).
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use box_sys::events;
 use sh_expand::array::IndexedArray;
 use sh_expand::{Ifs, Str};
 
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
-use crate::io::Desc;
-use crate::shell::Flow;
+use crate::io::{Desc, OpenFile};
+use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
 
 /// A line with the places of escaped bytes: those neither split nor get trimmed.
@@ -90,20 +92,28 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     let limit = exact.or(chars);
     let mut line = Line::default();
+    let deadline = timeout.and_then(|t| {
+        let time = Duration::try_from_secs_f64(t).unwrap_or(Duration::MAX);
+        Instant::now().checked_add(time)
+    });
+    let mut from = From { fd, deadline, timed_out: false, failed: None };
     let complete = match (limit, raw) {
         (Some(0), _) => true,
-        (None, true) => read_raw(shell, fd, delim, &mut line),
-        _ => read_chars(shell, fd, delim, limit, raw, &mut line),
+        (None, true) => read_raw(shell, &mut from, delim, &mut line)?,
+        _ => read_chars(shell, &mut from, delim, limit, raw, &mut line)?,
     };
-    let complete = match complete {
-        true => true,
-        false if shell.state.fds.get(fd).is_none() => {
-            shell.builtin_error(call.name(), &[b"read error: 0: Bad file descriptor"]);
-            return Ok(1);
-        }
-        false => false,
+    if let Some(e) = from.failed {
+        let text = box_sys::strerror(&e);
+        let fd = fd.to_string();
+        shell.builtin_error(call.name(), &[b"read error: ", fd.as_bytes(), b": ", text.as_bytes()]);
+        return Ok(1);
+    }
+    let status = match complete {
+        true => 0,
+        // As if ended by ALRM.
+        false if from.timed_out => 128 + i32::from(box_sys::signal::ALRM),
+        false => 1,
     };
-    let status = i32::from(!complete);
     let r = store(shell, &p, line, exact.is_some());
     match r {
         Ok(()) => Ok(status),
@@ -114,32 +124,63 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
 }
 
-fn read_raw(shell: &mut Shell<'_>, fd: u32, delim: Option<u8>, line: &mut Line) -> bool {
-    let found = shell.read_until(fd, delim, usize::MAX, &mut line.text).unwrap_or(false);
+/// Where input comes from, and what kept it from coming.
+struct From {
+    fd: u32,
+    deadline: Option<Instant>,
+    timed_out: bool,
+    failed: Option<std::io::Error>,
+}
+
+impl From {
+    /// Reads up to and including `delim`, at most `max` bytes; whether the delimiter was found.
+    fn until(
+        &mut self,
+        shell: &mut Shell<'_>,
+        delim: Option<u8>,
+        max: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Unwind> {
+        match shell.read_before(self.fd, delim, max, out, self.deadline)? {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => self.timed_out = true,
+            Err(e) => self.failed = Some(e),
+        }
+        Ok(false)
+    }
+}
+
+fn read_raw(
+    shell: &mut Shell<'_>,
+    from: &mut From,
+    delim: Option<u8>,
+    line: &mut Line,
+) -> Result<bool, Unwind> {
+    let found = from.until(shell, delim, usize::MAX, &mut line.text)?;
     if found {
         line.text.pop();
     }
     if memchr::memchr(0, &line.text).is_some() {
         line.text.retain(|c| *c != 0);
     }
-    found
+    Ok(found)
 }
 
 /// With backslash processing or a limit of characters: a line at a time where possible.
 fn read_chars(
     shell: &mut Shell<'_>,
-    fd: u32,
+    from: &mut From,
     delim: Option<u8>,
     limit: Option<usize>,
     raw: bool,
     line: &mut Line,
-) -> bool {
+) -> Result<bool, Unwind> {
     let utf8 = !shell.state.options.expand().c_locale;
     if limit.is_none() {
         // Lines joined by a backslash before the delimiter.
         loop {
             let mut part = Vec::new();
-            let found = shell.read_until(fd, delim, usize::MAX, &mut part).unwrap_or(false);
+            let found = from.until(shell, delim, usize::MAX, &mut part)?;
             if found {
                 part.pop();
             }
@@ -171,7 +212,7 @@ fn read_chars(
                 at += 1;
             }
             if !joined {
-                return found;
+                return Ok(found);
             }
         }
     }
@@ -182,12 +223,10 @@ fn read_chars(
     let mut lacking = 0;
     while chars < limit || lacking > 0 {
         byte.clear();
-        if shell.read_until(fd, None, 1, &mut byte).is_err() {
-            return false;
-        }
-        let Some(&c) = byte.first() else { return false };
+        from.until(shell, None, 1, &mut byte)?;
+        let Some(&c) = byte.first() else { return Ok(false) };
         if delim == Some(c) && lacking == 0 {
-            return true;
+            return Ok(true);
         }
         if lacking > 0 {
             if c & 0xc0 == 0x80 {
@@ -199,14 +238,14 @@ fn read_chars(
         }
         if c == b'\\' && !raw {
             byte.clear();
-            let _ = shell.read_until(fd, None, 1, &mut byte);
+            from.until(shell, None, 1, &mut byte)?;
             match byte.first() {
                 Some(b'\n') => continue,
                 Some(e) => {
                     line.escaped.push(line.text.len());
                     line.text.push(*e);
                 }
-                None => return false,
+                None => return Ok(false),
             }
             chars += 1;
             continue;
@@ -225,7 +264,7 @@ fn read_chars(
             };
         }
     }
-    true
+    Ok(true)
 }
 
 fn store(
@@ -359,11 +398,14 @@ fn remainder(line: &Line, at: usize, ifs: &Ifs) -> Str {
 }
 
 impl Shell<'_> {
-    /// Whether a read would not block, as far as can be told: files and memory never do.
+    /// Whether a read would not block.
     fn input_ready(&self, fd: u32) -> bool {
+        let now = |f: &OpenFile| {
+            f.is_seekable() || events::poll_readable(f.file(), Duration::ZERO).unwrap_or(false)
+        };
         match self.state.fds.get(fd) {
-            Some(Desc::File(f)) => f.is_seekable(),
-            Some(Desc::Memory(_)) => true,
+            Some(Desc::File(f)) => now(f),
+            Some(Desc::Memory(m)) => m.real().is_none_or(|f| now(&f)),
             _ => false,
         }
     }

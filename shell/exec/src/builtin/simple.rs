@@ -12,9 +12,23 @@ pub fn false_(_: &mut Shell<'_>, _: &Call<'_>) -> Flow {
     Ok(1)
 }
 
-/// CPU times are not known to a guest.
-pub fn times(shell: &mut Shell<'_>, _: &Call<'_>) -> Flow {
-    shell.out(b"0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n");
+/// CPU times of the shell and of its children (POSIX XCU times).
+pub fn times(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if let Err(r) = shell.options(call, "") {
+        return r;
+    }
+    let t = box_sys::events::cpu_times();
+    let show = |d: std::time::Duration| {
+        format!("{}m{}.{:03}s", d.as_secs() / 60, d.as_secs() % 60, d.subsec_millis())
+    };
+    let text = format!(
+        "{} {}\n{} {}\n",
+        show(t.user),
+        show(t.system),
+        show(t.children_user),
+        show(t.children_system)
+    );
+    shell.out(text.as_bytes());
     Ok(0)
 }
 

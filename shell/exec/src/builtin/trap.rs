@@ -38,8 +38,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         [] => return Ok(0),
     };
     let mut status = 0;
+    let fixed = box_sys::events::ignored_at_start();
     for c in conditions {
         match traps::parse(c) {
+            Some(n) if fixed & box_sys::events::bit(n) != 0 => {}
             Some(n) => {
                 shell.state.traps.set(n, action.clone());
             }
@@ -49,6 +51,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
         }
     }
+    shell.sync_signals();
     Ok(status)
 }
 

@@ -33,7 +33,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if p.operands.is_empty() {
         let ids: Vec<u32> = shell.state.jobs.list.iter().map(|j| j.id).collect();
         for id in ids {
-            shell.wait_job(id);
+            if let Err(signal) = shell.wait_job_or_signal(id) {
+                return Ok(interrupted(signal));
+            }
             shell.run_pending_traps()?;
         }
         return Ok(0);
@@ -44,9 +46,13 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             status = match shell.state.jobs.by_spec(a) {
                 Ok(id) => {
                     let pid = shell.state.jobs.find(id).map_or(0, |j| j.last_pid());
-                    let s = shell.wait_job(id);
-                    set_pid(shell, pid);
-                    s
+                    match shell.wait_job_or_signal(id) {
+                        Ok(s) => {
+                            set_pid(shell, pid);
+                            s
+                        }
+                        Err(signal) => return Ok(interrupted(signal)),
+                    }
                 }
                 Err(e) => {
                     shell.builtin_error(call.name(), &[a, b": ", e.as_bytes()]);
@@ -60,7 +66,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             status = 1;
             continue;
         };
-        status = wait_pid(shell, call, pid);
+        status = match wait_pid(shell, call, pid) {
+            Ok(s) => s,
+            Err(signal) => return Ok(interrupted(signal)),
+        };
         if status != 127 {
             set_pid(shell, pid);
         }
@@ -69,26 +78,43 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     Ok(status)
 }
 
-fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: u32) -> i32 {
+/// The status of a `wait` that a signal ended; the trap runs after it (POSIX XCU 2.11).
+fn interrupted(signal: u8) -> i32 {
+    128 + i32::from(signal)
+}
+
+/// The status of a process; the error is the signal with a trap that came first.
+fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: u32) -> Result<i32, u8> {
     if let Some(job) = shell.state.jobs.by_pid(pid) {
         let id = job.id;
-        let status = shell.wait_job(id);
-        return shell.state.jobs.ended_status(pid).unwrap_or(status);
+        let status = shell.wait_job_or_signal(id)?;
+        return Ok(shell.state.jobs.ended_status(pid).unwrap_or(status));
     }
     if let Some(status) = shell.state.jobs.ended_status(pid) {
-        return status;
+        return Ok(status);
     }
-    if let Ok(s) = shell.sys.wait(pid) {
-        // A process substitution: a child that is on no list.
-        let status = i32::from(s.shell_status());
-        Rc::make_mut(&mut shell.state.jobs).remember(pid, status);
-        return status;
+    loop {
+        match shell.sys.wait_or_signal(pid) {
+            // A process substitution: a child that is on no list.
+            Ok(Some(s)) => {
+                let status = i32::from(s.shell_status());
+                Rc::make_mut(&mut shell.state.jobs).remember(pid, status);
+                shell.child_ended();
+                return Ok(status);
+            }
+            Ok(None) => {
+                if let Some(signal) = shell.waiting_signal() {
+                    return Err(signal);
+                }
+            }
+            Err(_) => break,
+        }
     }
     shell.builtin_error(
         call.name(),
         &[b"pid ", &decimal(i64::from(pid)), b" is not a child of this shell"],
     );
-    127
+    Ok(127)
 }
 
 fn wait_any(
@@ -137,8 +163,10 @@ fn wait_any(
                 return Ok(s);
             }
         }
-        shell.run_pending_traps()?;
-        std::thread::sleep(pause);
+        if let Some(signal) = shell.waiting_signal() {
+            return Ok(interrupted(signal));
+        }
+        box_sys::events::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }

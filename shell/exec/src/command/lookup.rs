@@ -37,6 +37,12 @@ pub struct Missing {
 }
 
 impl Missing {
+    /// Why a program cannot be started.
+    pub(crate) fn of(e: &std::io::Error) -> Missing {
+        let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+        Missing::new(status, strerror(e))
+    }
+
     fn new(status: i32, message: impl Into<String>) -> Missing {
         Missing { status, message: message.into() }
     }

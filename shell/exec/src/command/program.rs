@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
-use box_sys::{path, strerror};
+use box_sys::path;
 use sh_expand::Str;
 
 use super::lookup::{Missing, ProgramFile};
@@ -36,21 +36,17 @@ impl Shell<'_> {
         argv: &[Str],
         pumps: &mut Pumps,
     ) -> Result<box_sys::Pid, Missing> {
-        let mut full: Vec<Vec<u8>>;
-        match &p.leading {
-            None => full = argv.iter().map(|a| a.to_vec()).collect(),
-            Some(leading) => {
-                full = leading.clone();
-                full.extend(argv[1..].iter().map(|a| a.to_vec()));
-            }
+        let full = full_argv(p, argv);
+        self.spawn(&p.program, &full, &[], pumps).map_err(|e| Missing::of(&e))
+    }
+
+    /// Goes on as a program; the error is why that failed, `None` where this shell must spawn it.
+    pub(crate) fn exec_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Option<Missing> {
+        let full = full_argv(p, argv);
+        match self.exec(&p.program, &full) {
+            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => Some(Missing::of(&e)),
+            _ => None,
         }
-        if full.iter().any(|a| a.contains(&0)) {
-            full.iter_mut().for_each(|a| a.retain(|c| *c != 0));
-        }
-        self.spawn(&p.program, &full, &[], pumps).map_err(|e| {
-            let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-            Missing { status, message: strerror(&e) }
-        })
     }
 
     /// The applet a program file is, if it may run inside the shell.
@@ -58,6 +54,15 @@ impl Shell<'_> {
         // A path of a process substitution means something to a process of its own only.
         let pipe = |a: &Str| a.starts_with(b"/dev/fd/") || a.starts_with(b"/.box/pipe/");
         if p.leading.is_some() || argv.iter().any(pipe) {
+            return None;
+        }
+        // A CHLD trap counts children.
+        if self.state.traps.get(box_sys::signal::CHLD).is_some() {
+            return None;
+        }
+        // The system knows one creation mask for the process.
+        box_sys::meta::set_umask(self.state.umask);
+        if self.state.umask != box_sys::meta::umask_in_force() {
             return None;
         }
         let dir = p.program.parent().map(path::to_bytes).unwrap_or_default();
@@ -127,4 +132,16 @@ impl Shell<'_> {
     pub(crate) fn own_program(&self) -> &'static Path {
         Path::new("/bin/bash")
     }
+}
+
+/// The words a program is started with; no system takes NUL bytes in them.
+fn full_argv(p: &ProgramFile, argv: &[Str]) -> Vec<Vec<u8>> {
+    let mut full: Vec<Vec<u8>> = match &p.leading {
+        None => argv.iter().map(|a| a.to_vec()).collect(),
+        Some(leading) => {
+            leading.iter().cloned().chain(argv.iter().skip(1).map(|a| a.to_vec())).collect()
+        }
+    };
+    full.iter_mut().filter(|a| a.contains(&0)).for_each(|a| a.retain(|c| *c != 0));
+    full
 }

@@ -162,13 +162,33 @@ impl Shell<'_> {
         let mut fds = self.child_fds(pumps)?;
         fds.extend_from_slice(extra);
         let cwd = self.state.cwd.clone();
-        self.sys.spawn(&SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds })
+        box_sys::meta::set_umask(self.state.umask);
+        self.with_ignored_signals(|s| {
+            s.sys.spawn(&SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds })
+        })
+    }
+
+    /// Goes on as another program; returns only after a failure, `Unsupported` if it must be spawned.
+    pub(crate) fn exec(&mut self, program: &Path, argv: &[Vec<u8>]) -> io::Result<()> {
+        let mut pumps = Pumps::default();
+        let fds = self.child_fds(&mut pumps)?;
+        if !pumps.is_empty() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.sync_output();
+        let mut env = self.child_env();
+        Rc::make_mut(&mut env).push((b"_".to_vec(), box_sys::path::to_bytes(program).to_vec()));
+        let cwd = self.state.cwd.clone();
+        box_sys::meta::set_umask(self.state.umask);
+        let spec = SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds };
+        Err(self.sys.exec(&spec))
     }
 
     /// Waits for a child of the foreground.
     pub(crate) fn wait_for(&mut self, pid: Pid) -> i32 {
         match self.sys.wait(pid) {
             Ok(status) => {
+                self.child_ended();
                 if let WaitStatus::Signaled(s) = status {
                     self.report_signal(pid, s);
                 }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
+use box_sys::events;
+
 /// Writes are collected up to this size.
 const OUT: usize = 16 * 1024;
 /// Read-ahead of seekable files.
@@ -167,7 +169,8 @@ impl OpenFile {
                     ahead.truncate(n);
                     return Ok(n > 0);
                 }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                // A caught signal: its trap may run before reading goes on.
+                Err(e) if e.kind() == io::ErrorKind::Interrupted && !events::pending() => {}
                 Err(e) => {
                     ahead.clear();
                     return Err(e);

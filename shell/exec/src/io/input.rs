@@ -1,9 +1,13 @@
 //! Reading by builtins (`read`, `mapfile`, scripts on standard input).
 
 use std::io::{self, Read as _};
+use std::time::Instant;
+
+use box_sys::events;
 
 use super::{Desc, bad_fd};
 use crate::Shell;
+use crate::shell::Unwind;
 
 impl Desc {
     /// Reads up to and including `delim`, at most `max` bytes, onto `out`. Returns whether the
@@ -58,11 +62,77 @@ impl Shell<'_> {
             self.sync_output();
         }
         let limit = usize::try_from(self.budget.limits.expansion_bytes).unwrap_or(usize::MAX);
-        let found = desc.read_until(delim, max.min(limit), out)?;
+        let begun = out.len();
+        let found = loop {
+            let left = max.min(limit).saturating_sub(out.len() - begun);
+            match desc.read_until(delim, left, out) {
+                // The traps of signals run before the next command.
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => self.collect_signals(),
+                other => break other?,
+            }
+        };
         if !found && out.len() >= limit {
             self.limit_hit = Some("line too long");
         }
         Ok(found)
+    }
+
+    /// Like [`Shell::read_until`], with the traps of signals run while it waits, as `read`
+    /// does it (bash manual 3.7.6), and with a time to give up: `None`. Only input that may not be there
+    /// yet is waited for.
+    pub(crate) fn read_before(
+        &mut self,
+        fd: u32,
+        delim: Option<u8>,
+        max: usize,
+        out: &mut Vec<u8>,
+        deadline: Option<Instant>,
+    ) -> Result<io::Result<Option<bool>>, Unwind> {
+        let Some(desc) = self.state.fds.get(fd).cloned() else { return Ok(Err(bad_fd())) };
+        let file = match &desc {
+            Desc::File(f) => Some(f.clone()),
+            Desc::Memory(m) => m.real(),
+            Desc::Capture(_) => None,
+        };
+        let Some(file) = file.filter(|f| !f.is_seekable()) else {
+            return Ok(self.read_until(fd, delim, max, out).map(Some));
+        };
+        self.sync_output();
+        let limit = usize::try_from(self.budget.limits.expansion_bytes).unwrap_or(usize::MAX);
+        let mut left = max.min(limit);
+        loop {
+            let step = match deadline {
+                // Nothing is read ahead of what is known to be there.
+                Some(_) => left.min(1),
+                None => left,
+            };
+            let ready = match deadline {
+                Some(d) => {
+                    let time = d.saturating_duration_since(Instant::now());
+                    events::poll_readable(file.file(), time)
+                }
+                None => Ok(true),
+            };
+            let begun = out.len();
+            let read = match ready {
+                Ok(true) => desc.read_until(delim, step, out),
+                Ok(false) => return Ok(Ok(None)),
+                Err(e) => Err(e),
+            };
+            left -= (out.len() - begun).min(left);
+            match read {
+                Ok(true) => return Ok(Ok(Some(true))),
+                Ok(false) if out.len() == begun || deadline.is_none() => break,
+                Ok(false) if left == 0 => break,
+                Ok(false) => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => self.run_pending_traps()?,
+                Err(e) => return Ok(Err(e)),
+            }
+        }
+        if max > limit && left == 0 {
+            self.limit_hit = Some("line too long");
+        }
+        Ok(Ok(Some(false)))
     }
 
     /// A whole file, up to the limit of what may be captured: `/dev/zero` has no end.

@@ -407,6 +407,7 @@ impl Shell<'_> {
             self.error(&[b"corrupt shell state"]);
             return 2;
         };
+        self.sync_signals();
         // Aliases were expanded when the code was first read.
         let list = match code.parse() {
             Ok(list) => list,

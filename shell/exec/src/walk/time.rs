@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use box_sys::events::{self, CpuTimes};
 use sh_syntax::ast::{Pipeline, TimeFormat};
 
 use crate::Shell;
@@ -9,9 +10,10 @@ use crate::shell::Flow;
 
 impl Shell<'_> {
     pub(crate) fn timed(&mut self, p: &Pipeline) -> Flow {
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), events::cpu_times());
         let r = self.untimed(p);
         let real = start.elapsed();
+        let used = Used::between(real, cpu, events::cpu_times());
         self.sync_output();
         let format = match p.timed {
             Some(TimeFormat::Posix) => b"real %2R\nuser %2U\nsys %2S".to_vec(),
@@ -21,15 +23,33 @@ impl Shell<'_> {
             },
         };
         if !format.is_empty() {
-            let text = render(&format, real);
+            let text = render(&format, used);
             self.err(&text);
         }
         r
     }
 }
 
-/// CPU times are not known to a guest; they are reported as zero.
-fn render(format: &[u8], real: Duration) -> Vec<u8> {
+/// What a pipeline used: of time, and of CPU time by the shell and by children that ended.
+#[derive(Clone, Copy)]
+struct Used {
+    real: Duration,
+    user: Duration,
+    system: Duration,
+}
+
+impl Used {
+    fn between(real: Duration, before: CpuTimes, after: CpuTimes) -> Used {
+        let spent = |f: fn(&CpuTimes) -> Duration| f(&after).saturating_sub(f(&before));
+        Used {
+            real,
+            user: spent(|t| t.user + t.children_user),
+            system: spent(|t| t.system + t.children_system),
+        }
+    }
+}
+
+fn render(format: &[u8], used: Used) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < format.len() {
@@ -52,10 +72,14 @@ fn render(format: &[u8], real: Duration) -> Vec<u8> {
         let Some(kind) = format.get(at) else { break };
         at += 1;
         let value = match kind {
-            b'R' => real,
-            b'U' | b'S' => Duration::ZERO,
+            b'R' => used.real,
+            b'U' => used.user,
+            b'S' => used.system,
             b'P' => {
-                out.extend_from_slice(b"0.00");
+                let real = used.real.as_secs_f64();
+                let busy = (used.user + used.system).as_secs_f64();
+                let percent = if real > 0.0 { 100.0 * busy / real } else { 0.0 };
+                out.extend_from_slice(format!("{percent:.2}").as_bytes());
                 continue;
             }
             b'%' => {

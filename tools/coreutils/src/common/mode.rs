@@ -3,8 +3,7 @@
 
 use box_sys::Kind;
 
-/// The file creation mask. The guest has no `umask(2)`; Linux's usual value stands in.
-pub(crate) const UMASK: u16 = 0o022;
+pub(crate) use box_sys::meta::umask;
 
 /// A parsed mode operand.
 #[derive(Clone, Debug, PartialEq, Eq)]

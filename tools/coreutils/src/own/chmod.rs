@@ -6,7 +6,7 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, meta};
 
-use crate::common::mode::{self, Mode, UMASK};
+use crate::common::mode::{self, Mode, umask};
 use crate::common::tree::{self, Links, Visit};
 use crate::common::{input, quote};
 
@@ -145,7 +145,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 return;
             }
             let dir = stat.kind == Kind::Dir;
-            let new = mode.apply(stat.mode, dir, UMASK);
+            let new = mode.apply(stat.mode, dir, umask());
             let result = if new == stat.mode { Ok(()) } else { meta::chmod(&ctx.path(name), new) };
             if let Err(e) = &result {
                 if !quiet {

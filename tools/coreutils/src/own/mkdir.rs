@@ -6,7 +6,7 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, meta};
 
-use crate::common::mode::{self, Mode, UMASK};
+use crate::common::mode::{self, Mode, umask};
 use crate::common::{input, paths, quote};
 
 const MKDIR: Spec = Spec {
@@ -61,7 +61,7 @@ fn create(ctx: &mut Ctx<'_>, dir: &[u8], mode: Option<&Mode>, verbose: bool) -> 
     }
     std::fs::create_dir(ctx.path(dir))?;
     if let Some(m) = mode {
-        meta::chmod(&ctx.path(dir), m.apply(0o777, true, UMASK))?;
+        meta::chmod(&ctx.path(dir), m.apply(0o777, true, umask()))?;
     }
     if verbose {
         let shown = quote::always(dir);

@@ -4,7 +4,7 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::meta;
 
-use crate::common::mode::{self, UMASK};
+use crate::common::mode::{self, umask};
 use crate::common::{input, quote};
 
 const OPTIONS: &[Opt] = &[
@@ -28,9 +28,9 @@ const MKNOD: Spec = Spec {
 };
 
 fn permissions(ctx: &mut Ctx<'_>, text: Option<&[u8]>) -> Result<u16, Exit> {
-    let Some(text) = text else { return Ok(0o666 & !UMASK) };
+    let Some(text) = text else { return Ok(0o666 & !umask()) };
     match mode::parse(text) {
-        Some(m) => Ok(m.apply(0o666, false, UMASK) & 0o777),
+        Some(m) => Ok(m.apply(0o666, false, umask()) & 0o777),
         None => {
             ctx.error("invalid mode");
             Err(Exit::FAILURE)

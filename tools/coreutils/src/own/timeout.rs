@@ -100,8 +100,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             let shown = quote::always(&name);
             ctx.error_bytes(&[b"sending signal ", signal_name.as_bytes(), b" to command ", &shown]);
         }
-        let _ = ctx.procs.kill(pid, n);
+        // GNU's runs the command in a process group and signals all of it.
+        let _ = ctx.procs.kill_tree(pid, n);
     };
+    // On other runtimes a guest process without a handler takes no notice of TERM.
+    let deaf = cfg!(target_os = "wasi") && !std::path::Path::new(box_sys::PIPE_DIR).exists();
     let start = Instant::now();
     let mut sent: Option<(u8, Instant)> = None;
     let mut step = Duration::from_micros(200);
@@ -124,10 +127,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 sent = Some((signal::KILL, at));
                 step = Duration::from_micros(200);
             }
-            // A guest process without a handler takes no notice of TERM; as the default
-            // action of it is to end, it is ended.
+            // As the default action of it is to end, it is ended.
             Some((last, at))
-                if cfg!(target_os = "wasi")
+                if deaf
                     && last != signal::KILL
                     && kill_after.is_none()
                     && at.elapsed() >= Duration::from_millis(100) =>

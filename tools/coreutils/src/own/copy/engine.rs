@@ -8,7 +8,7 @@ use box_applet::Ctx;
 use box_sys::path::to_bytes;
 use box_sys::{Kind, Stat, errno::code, meta};
 
-use crate::common::mode::UMASK;
+use crate::common::mode::umask;
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote, tree};
 
@@ -565,7 +565,7 @@ impl<'p> Copier<'p> {
         let mode = if p.preserve_mode {
             Some(stat.mode)
         } else if made && !p.default_mode {
-            Some(stat.mode & 0o777 & !UMASK)
+            Some(stat.mode & 0o777 & !umask())
         } else {
             None
         };

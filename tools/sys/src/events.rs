@@ -1,0 +1,140 @@
+//! Signals that are caught instead of acted on, sleeping and waiting for input that such a
+//! signal interrupts, and CPU times.
+//!
+//! A caught signal only becomes pending; whoever caught it asks between two steps of its
+//! own ([`pending`], [`take_pending`]). On the guest signals arrive at system calls, so code that
+//! makes none calls [`poke`] from time to time.
+//!
+//! Dispositions belong to the process: only the program's main interpreter sets them.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::backend;
+
+static PENDING: AtomicU64 = AtomicU64::new(0);
+static CAUGHT: AtomicU64 = AtomicU64::new(0);
+static IGNORED: AtomicU64 = AtomicU64::new(0);
+
+/// The bit of a signal in the sets of this module; 0 for numbers that no set can hold.
+pub fn bit(signal: u8) -> u64 {
+    1u64.checked_shl(u32::from(signal)).unwrap_or(0) & !1
+}
+
+/// Catches exactly the signals of the first set and ignores those of the second; all others
+/// have their default action. Children inherit what is ignored. KILL and STOP stay as they are.
+pub fn catch(caught: u64, ignored: u64) {
+    let fixed = bit(9) | bit(19);
+    let (caught, ignored) = (caught & !fixed, ignored & !fixed & !caught);
+    let old = (CAUGHT.swap(caught, Relaxed), IGNORED.swap(ignored, Relaxed));
+    if old != (caught, ignored) {
+        backend::set_dispositions(old, (caught, ignored));
+    }
+}
+
+/// What [`catch`] set last: caught and ignored signals.
+pub fn dispositions() -> (u64, u64) {
+    (CAUGHT.load(Relaxed), IGNORED.load(Relaxed))
+}
+
+/// The signals that this process ignored from its start, by its parent's wish.
+pub fn ignored_at_start() -> u64 {
+    backend::ignored_at_start()
+}
+
+/// Whether a caught signal arrived.
+#[inline]
+pub fn pending() -> bool {
+    PENDING.load(Relaxed) != 0
+}
+
+/// The caught signals that arrived since the last call.
+pub fn take_pending() -> u64 {
+    PENDING.swap(0, Relaxed)
+}
+
+/// Lets signals arrive in code that makes no system calls.
+pub fn poke() {
+    if CAUGHT.load(Relaxed) != 0 && cfg!(target_os = "wasi") {
+        std::hint::black_box(Instant::now());
+    }
+}
+
+/// A signal arrived: called by the backend's handler, so it may only touch atomics. Returns
+/// whether it was one to be caught or ignored.
+pub(crate) fn arrived(signal: u8) -> bool {
+    let bit = bit(signal);
+    if CAUGHT.load(Relaxed) & bit != 0 {
+        PENDING.fetch_or(bit, Relaxed);
+        return true;
+    }
+    IGNORED.load(Relaxed) & bit != 0
+}
+
+/// Sleeps; `false` if a caught signal ended the sleep early.
+pub fn sleep(time: Duration) -> bool {
+    if CAUGHT.load(Relaxed) == 0 {
+        std::thread::sleep(time);
+        return true;
+    }
+    let end = Instant::now().checked_add(time);
+    loop {
+        if pending() {
+            return false;
+        }
+        let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return true;
+        }
+        backend::pause(left.min(backend::LONGEST_PAUSE));
+    }
+}
+
+/// Whether reading would not block, waiting at most `time` for it: there is input, or its end. Error
+/// `Interrupted` if a caught signal arrived first.
+pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
+    let end = Instant::now().checked_add(time);
+    loop {
+        let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
+        let step = left.min(backend::LONGEST_PAUSE);
+        match backend::poll_read(file, step) {
+            Ok(true) => return Ok(true),
+            Ok(false) if left <= step => return Ok(false),
+            Ok(false) => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+        if pending() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+}
+
+/// CPU time used (`getrusage(2)`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    pub user: Duration,
+    pub system: Duration,
+    /// Of children that were waited for, and of theirs.
+    pub children_user: Duration,
+    pub children_system: Duration,
+}
+
+/// CPU times of this process and its children; zero where the system does not tell.
+pub fn cpu_times() -> CpuTimes {
+    backend::cpu_times()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits() {
+        assert_eq!(bit(0), 0);
+        assert_eq!(bit(15), 1 << 15);
+        assert_eq!(bit(64), 0);
+    }
+}

@@ -1,0 +1,183 @@
+//! Signals, waiting, CPU times and the creation mask of a guest.
+//!
+//! The host calls the export `__wasm_signal` at the end of a system call for each signal that
+//! arrived, as WASIX's libc has it; a waiting call ends with EINTR then. There is one handler for all signals, so
+//! a signal that is neither caught nor ignored is raised again without the handler.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::cvt;
+use crate::events::{CpuTimes, arrived, bit, dispositions};
+
+#[link(wasm_import_module = "wasix_32v1")]
+unsafe extern "C" {
+    fn callback_signal(name: *const u8, len: usize) -> i32;
+    fn proc_raise(signal: u32) -> i32;
+    fn proc_signals_sizes_get(count: *mut u32) -> i32;
+    fn proc_signals_get(pairs: *mut [u8; 2]) -> i32;
+}
+
+#[link(wasm_import_module = "wasi_snapshot_preview1")]
+unsafe extern "C" {
+    fn clock_time_get(id: u32, precision: u64, out: *mut u64) -> i32;
+    fn poll_oneoff(subs: *const Subscription, out: *mut [Event; 2], n: u32, count: *mut u32)
+    -> i32;
+}
+
+/// `subscription` of preview 1: the tag decides what the union holds.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Subscription {
+    userdata: u64,
+    tag: u64,
+    /// Clock: its id. Descriptor: its number.
+    id: u64,
+    timeout: u64,
+    precision: u64,
+    flags: u64,
+}
+const _: () = assert!(size_of::<Subscription>() == 48);
+
+/// `event` of preview 1.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Event {
+    userdata: u64,
+    errno: u16,
+    tag: u8,
+    _rest: [u8; 21],
+}
+const _: () = assert!(size_of::<Event>() == 32);
+
+const TAG_CLOCK: u64 = 0;
+const TAG_READ: u64 = 1;
+const MONOTONIC: u64 = 1;
+
+/// Waits end with EINTR; the bound only keeps absurd times from overflowing.
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1 << 20);
+
+const HANDLER: &[u8] = b"__wasm_signal";
+
+/// The host's way in.
+// JUSTIFICATION: the host finds the handler by its name.
+// SAFETY: no other symbol has this name; the function has no preconditions.
+#[unsafe(no_mangle)]
+extern "C" fn __wasm_signal(signal: i32) {
+    let signal = signal as u8;
+    if arrived(signal) {
+        return;
+    }
+    // CHLD, CONT, TSTP, TTIN, TTOU, URG, WINCH: nothing happens by default.
+    if matches!(signal, 17 | 18 | 20 | 21 | 22 | 23 | 28) {
+        return;
+    }
+    // SAFETY: a name of no length and plain integers. JUSTIFICATION: host calls without a library.
+    unsafe {
+        callback_signal(HANDLER.as_ptr(), 0);
+        proc_raise(signal as u32);
+    }
+}
+
+pub(crate) fn set_dispositions(_: (u64, u64), (caught, ignored): (u64, u64)) {
+    let len = if caught | ignored == 0 { 0 } else { HANDLER.len() };
+    // The result does not matter: a host without signals never calls the handler.
+    // SAFETY: the name is live and has this length or more. JUSTIFICATION: a host call without a library.
+    unsafe { callback_signal(HANDLER.as_ptr(), len) };
+}
+
+/// `(signal, 1)` for each that a child shall ignore.
+pub(super) fn inherited_dispositions() -> Vec<[u8; 2]> {
+    let (_, ignored) = dispositions();
+    (1..64).filter(|n| ignored & bit(*n) != 0).map(|n| [n, 1]).collect()
+}
+
+pub(crate) fn ignored_at_start() -> u64 {
+    static FIRST: OnceLock<u64> = OnceLock::new();
+    *FIRST.get_or_init(|| {
+        let mut count = 0u32;
+        let mut pairs = [[0u8; 2]; 64];
+        // JUSTIFICATION: host calls without a library.
+        // SAFETY: `count` is live, and `pairs` has room for as many as the first call announced.
+        let known = unsafe {
+            proc_signals_sizes_get(&mut count) == 0
+                && count as usize <= pairs.len()
+                && proc_signals_get(pairs.as_mut_ptr()) == 0
+        };
+        let given = if known { pairs.get(..count as usize) } else { None };
+        given.unwrap_or_default().iter().filter(|p| p[1] == 1).fold(0, |set, p| set | bit(p[0]))
+    })
+}
+
+fn poll(subs: &[Subscription]) -> io::Result<(u32, [Event; 2])> {
+    let mut events = [Event::default(); 2];
+    let mut count = 0u32;
+    // JUSTIFICATION: std has no poll.
+    // SAFETY: `subs` has at most two elements of preview 1's layout and as many events fit into `events`.
+    cvt(unsafe { poll_oneoff(subs.as_ptr(), &mut events, subs.len() as u32, &mut count) })?;
+    Ok((count.min(2), events))
+}
+
+fn after(time: Duration) -> Subscription {
+    let timeout = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Subscription { tag: TAG_CLOCK, id: MONOTONIC, timeout, ..Subscription::default() }
+}
+
+/// Sleeps; returns early at a signal.
+pub(crate) fn pause(time: Duration) {
+    // An interrupted sleep is what the caller looks for by itself.
+    let _ = poll(&[after(time)]);
+}
+
+pub(crate) fn poll_read(file: &File, time: Duration) -> io::Result<bool> {
+    let id = u64::from(file.as_raw_fd() as u32);
+    let read = Subscription { userdata: 1, tag: TAG_READ, id, ..Subscription::default() };
+    let (count, events) = poll(&[read, after(time)])?;
+    // A descriptor that cannot be polled is left to the read.
+    Ok(events.iter().take(count as usize).any(|e| e.userdata == 1))
+}
+
+/// Whether the host is ours: others need not know our clocks.
+fn ours() -> bool {
+    static OURS: OnceLock<bool> = OnceLock::new();
+    *OURS.get_or_init(|| std::path::Path::new(box_abi::PIPE_DIR).exists())
+}
+
+pub(crate) fn cpu_times() -> CpuTimes {
+    let clock = |id: u32| {
+        let mut t = 0u64;
+        // SAFETY: `t` is live. JUSTIFICATION: std has no CPU clocks.
+        let known = ours() && unsafe { clock_time_get(id, 1, &mut t) } == 0;
+        if known { Duration::from_nanos(t) } else { Duration::ZERO }
+    };
+    use box_abi::clock as c;
+    CpuTimes {
+        user: clock(c::USER),
+        system: clock(c::SYSTEM),
+        children_user: clock(c::CHILDREN_USER),
+        children_system: clock(c::CHILDREN_SYSTEM),
+    }
+}
+
+/// What the host applies to files this process creates.
+pub(crate) fn initial_umask() -> u16 {
+    static FIRST: OnceLock<u16> = OnceLock::new();
+    *FIRST.get_or_init(|| {
+        let given = std::env::var(box_abi::UMASK_VARIABLE).ok();
+        given
+            .and_then(|m| u16::from_str_radix(&m, 8).ok())
+            .map_or(box_abi::DEFAULT_UMASK, |m| m & 0o777)
+    })
+}
+
+/// The host cannot be told: see [`umask_in_force`].
+pub(crate) fn set_umask(_: u16) {
+    initial_umask();
+}
+
+pub(crate) fn umask_in_force() -> u16 {
+    initial_umask()
+}
