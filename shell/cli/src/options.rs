@@ -29,6 +29,8 @@ pub struct Invocation {
     pub version: bool,
     pub rcfile: Option<Vec<u8>>,
     pub norc: bool,
+    /// `--budget`: see [`sh_exec::budget::Limits::parse`].
+    pub budget: Option<Vec<u8>>,
     /// Tell what the script may do instead of running it.
     pub analyze: bool,
 }
@@ -61,6 +63,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
         version: false,
         rcfile: None,
         norc: false,
+        budget: None,
         analyze: false,
     };
     let mut i = 0;
@@ -150,12 +153,16 @@ fn long_option(inv: &mut Invocation, arg: &[u8], next: Option<&Vec<u8>>) -> Resu
         b"--help" => inv.help = true,
         b"--version" => inv.version = true,
         b"--analyze" => inv.analyze = true,
-        b"--rcfile" | b"--init-file" => {
+        _ if arg.starts_with(b"--budget=") => {
+            inv.budget = arg.get(b"--budget=".len()..).map(<[u8]>::to_vec);
+        }
+        b"--rcfile" | b"--init-file" | b"--budget" => {
             let Some(file) = next else {
                 let message = [arg, b": option requires an argument"].concat();
                 return Err(Wrong { message, usage: false });
             };
-            inv.rcfile = Some(file.clone());
+            let option = if arg == b"--budget" { &mut inv.budget } else { &mut inv.rcfile };
+            *option = Some(file.clone());
             return Ok(1);
         }
         b"--dump-strings" | b"--dump-po-strings" | b"--pretty-print" => {}

@@ -13,8 +13,9 @@ use sh_exec::{STATE_OPTION, Shell, Start};
 
 use crate::options::{Invocation, List, Source, Wrong, parse};
 
-/// Environment variable that chooses the limits: `strict`, `normal` or `permissive`.
-const LIMITS: &[u8] = b"BOX_LIMITS";
+/// Environment variable with the limits, as `--budget` has them: shells started by this one get
+/// the same.
+const BUDGET: &[u8] = b"BOX_BUDGET";
 
 pub fn bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     run(ctx, args, false)
@@ -37,6 +38,13 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         Err(w) => return wrong(ctx, &w),
     };
     inv.posix |= posix;
+    if let Some(budget) = &inv.budget {
+        if let Err(part) = Limits::parse(budget) {
+            let message = [b"--budget: ", part.as_slice(), b": invalid limit"].concat();
+            return wrong(ctx, &Wrong { message, usage: false });
+        }
+        ctx.env.set(BUDGET, budget);
+    }
     if inv.help {
         let text = help(&ctx.name);
         let _ = ctx.stdout.write_all(text.as_bytes());
@@ -221,8 +229,9 @@ fn descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     table
 }
 
+/// The limits in force. A variable that means nothing is passed over, as bash does with its own.
 fn limits(ctx: &Ctx<'_>) -> Limits {
-    ctx.env.get(LIMITS).and_then(Limits::named).unwrap_or(Limits::NORMAL)
+    ctx.env.get(BUDGET).and_then(|b| Limits::parse(b).ok()).unwrap_or(Limits::NORMAL)
 }
 
 fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
@@ -296,6 +305,8 @@ Run shell commands from COMMAND, SCRIPT or standard input, as GNU bash 5.2 does.
       --posix      POSIX mode (always on when called as `sh')
       --norc --noprofile --rcfile FILE   start-up files of an interactive shell
       --analyze    run nothing; print what the script may do as JSON (see docs/analyze.md)
+      --budget LIMITS   strict, normal (default) or permissive, and single limits such as
+                   strict,commands=5000,expansion=1M (see docs/budgets.md)
       --help       display this help and exit
       --version    output version information and exit
 

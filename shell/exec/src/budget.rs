@@ -1,10 +1,14 @@
-//! Counters that keep a hostile or runaway script within bounds (DESIGN section 3). The walker
-//! ticks for each command and loop round; a hit ends the script with a message.
+//! Counters that keep a hostile or runaway script within bounds (DESIGN section 3,
+//! `docs/budgets.md`). The walker ticks for each command and loop round; a hit ends the script with a
+//! message and status 1.
+//!
+//! The counters belong to one shell. A spawned subshell goes on from those it was given, but what
+//! it uses does not come back: limits of the whole session are the runner's.
 
 use std::time::Instant;
 
 /// Upper bounds; `u64::MAX` means none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub commands: u64,
     pub loop_rounds: u64,
@@ -46,7 +50,7 @@ impl Limits {
         commands: u64::MAX,
         loop_rounds: u64::MAX,
         call_depth: 20_000,
-        expansion_bytes: 512 << 20,
+        expansion_bytes: 256 << 20,
         processes: u64::MAX,
         background: 1_024,
         output_bytes: u64::MAX,
@@ -64,6 +68,57 @@ impl Limits {
             _ => None,
         }
     }
+
+    /// Limits as users write them: a preset and single limits that replace its own, joined by
+    /// commas, as in `strict,commands=5000,expansion=1M`.
+    ///
+    /// # Errors
+    /// The part that means nothing.
+    pub fn parse(text: &[u8]) -> Result<Limits, Vec<u8>> {
+        let mut limits = Limits::NORMAL;
+        for (i, part) in text.split(|c| *c == b',').enumerate() {
+            if let Some(preset) = Limits::named(part).filter(|_| i == 0) {
+                limits = preset;
+                continue;
+            }
+            limits.set(part).ok_or_else(|| part.to_vec())?;
+        }
+        Ok(limits)
+    }
+
+    /// One `name=value`.
+    fn set(&mut self, part: &[u8]) -> Option<()> {
+        let at = part.iter().position(|c| *c == b'=')?;
+        let value = amount(part.get(at + 1..)?)?;
+        match part.get(..at)? {
+            b"commands" => self.commands = value,
+            b"loops" => self.loop_rounds = value,
+            b"depth" => self.call_depth = u32::try_from(value).unwrap_or(u32::MAX),
+            b"expansion" => self.expansion_bytes = value,
+            b"processes" => self.processes = value,
+            b"background" => self.background = value,
+            b"output" => self.output_bytes = value,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// A number with a unit `K`, `M` or `G`, or `unlimited`.
+fn amount(text: &[u8]) -> Option<u64> {
+    if text == b"unlimited" {
+        return Some(u64::MAX);
+    }
+    let (digits, shift) = match text.split_last()? {
+        (b'K' | b'k', d) => (d, 10),
+        (b'M' | b'm', d) => (d, 20),
+        (b'G' | b'g', d) => (d, 30),
+        _ => (text, 0),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 /// What was used so far.
@@ -130,6 +185,20 @@ impl Budget {
         self.limits.stack_bytes
     }
 
+    /// What a spawned subshell goes on from.
+    pub(crate) fn used(&self) -> [u64; 5] {
+        let depth = u64::from(self.call_depth);
+        [self.commands, self.loop_rounds, self.processes, self.output_bytes, depth]
+    }
+
+    pub(crate) fn go_on_from(&mut self, [commands, loops, processes, output, depth]: [u64; 5]) {
+        self.commands = commands;
+        self.loop_rounds = loops;
+        self.processes = processes;
+        self.output_bytes = output;
+        self.call_depth = u32::try_from(depth).unwrap_or(u32::MAX);
+    }
+
     /// Which limit was hit, if any.
     pub fn exceeded(&self) -> Option<&'static str> {
         let l = &self.limits;
@@ -143,6 +212,30 @@ impl Budget {
             Some("too many processes started")
         } else {
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limits;
+
+    #[test]
+    fn presets_and_single_limits() {
+        assert_eq!(Limits::parse(b"strict"), Ok(Limits::STRICT));
+        let l = Limits::parse(b"strict,commands=5000,expansion=1M,output=unlimited").unwrap();
+        assert_eq!((l.commands, l.expansion_bytes, l.output_bytes), (5000, 1 << 20, u64::MAX));
+        assert_eq!(l.loop_rounds, Limits::STRICT.loop_rounds);
+        assert_eq!(Limits::parse(b"loops=10").map(|l| l.loop_rounds), Ok(10));
+        for (text, wrong) in [
+            (&b""[..], &b""[..]),
+            (b"loose", b"loose"),
+            (b"commands=1,strict", b"strict"),
+            (b"commands=", b"commands="),
+            (b"commands=-1", b"commands=-1"),
+            (b"expansion=99999999999G", b"expansion=99999999999G"),
+        ] {
+            assert_eq!(Limits::parse(text), Err(wrong.to_vec()));
         }
     }
 }

@@ -263,6 +263,14 @@ impl Shell<'_> {
 
     /// The end of the shell: EXIT trap, output written.
     pub fn finish(&mut self, r: Flow) -> i32 {
+        let r = match (r, self.limit_hit.take()) {
+            // Met by the last command.
+            (Ok(_), Some(what)) => {
+                self.error(&[b"limit reached: ", what.as_bytes()]);
+                Err(Unwind::Exit(1))
+            }
+            (r, _) => r,
+        };
         let skip_trap = r.is_ok() && self.state.no_exit_trap;
         let status = match r {
             Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,

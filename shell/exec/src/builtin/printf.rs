@@ -59,7 +59,7 @@ fn directive(text: &[u8]) -> Result<Directive, Malformed> {
     let number = |at: &mut usize| {
         let mut n = 0usize;
         while let Some(c) = text.get(*at).filter(|c| c.is_ascii_digit()) {
-            n = n.saturating_mul(10).saturating_add(usize::from(c - b'0')).min(MAX_WIDTH);
+            n = n.saturating_mul(10).saturating_add(usize::from(c - b'0'));
             *at += 1;
         }
         n
@@ -263,17 +263,28 @@ impl Printer<'_, '_> {
         }
     }
 
+    /// Refuses a width that is a bomb.
+    fn bound(&mut self, width: &mut usize) {
+        if *width > MAX_WIDTH {
+            *width = 0;
+            self.shell.limit_hit = Some("printf width too large");
+        }
+    }
+
     fn convert(&mut self, d: Directive) -> Result<(), ()> {
         let mut spec = d.spec;
         if d.star_width {
             let n = self.signed_arg();
             spec.set_width(n);
-            spec.width = spec.width.min(MAX_WIDTH);
         }
         if d.star_precision {
             let n = self.signed_arg();
             spec.set_precision(n);
-            spec.precision = spec.precision.map(|p| p.min(MAX_WIDTH));
+        }
+        // Widths in the format itself are bounded here, too.
+        self.bound(&mut spec.width);
+        if let Some(p) = &mut spec.precision {
+            self.bound(p);
         }
         match d.conversion {
             b's' => {

@@ -29,12 +29,13 @@ impl Shell<'_> {
                 .and_then(|n| u32::try_from(n).ok())
                 .filter(|n| *n > 0),
         };
-        let limit = limit.unwrap_or(self.budget.limits.call_depth);
-        if depth > limit || self.budget.stack_low() {
-            let shown = if depth > limit { limit } else { depth - 1 };
+        let bound = limit.unwrap_or(self.budget.limits.call_depth);
+        if depth > bound || self.budget.stack_low() {
+            let shown = if depth > bound { bound } else { depth - 1 };
             let n = format!(": maximum function nesting level exceeded ({shown})");
             self.error(&[name, n.as_bytes()]);
-            return Err(Unwind::Discard(1));
+            // FUNCNEST abandons the command, as in bash; the budget ends the script.
+            return Err(if limit.is_some() { Unwind::Discard(1) } else { Unwind::Exit(1) });
         }
         Ok(())
     }

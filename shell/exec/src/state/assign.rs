@@ -205,6 +205,12 @@ impl Shell<'_> {
             return self.set_scalar(name, Rc::new(text));
         }
         let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
+        if let Slot::Scalar(s) = &v.slot
+            && (s.len() + value.len()) as u64 > self.budget.limits.expansion_bytes
+        {
+            let message = b"limit reached: expansion too large".to_vec();
+            return Err(ExpandError { kind: ErrorKind::Limit, message });
+        }
         match &mut v.slot {
             Slot::Int(n) => {
                 let mut text = decimal(*n);

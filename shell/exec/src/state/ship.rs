@@ -256,6 +256,7 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     }
     w.int(s.started.elapsed().as_secs() as i64 + s.seconds_offset);
     w.bytes(&s.command_text);
+    shell.budget.used().iter().for_each(|n| w.num(*n));
     w.0
 }
 
@@ -396,6 +397,7 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.getopts = GetOpts { index, offset: r.num()? as usize };
     s.seconds_offset = r.int()?;
     s.command_text = r.text()?;
+    shell.budget.go_on_from([r.num()?, r.num()?, r.num()?, r.num()?, r.num()?]);
     shell.sync_locale();
     Some(code)
 }

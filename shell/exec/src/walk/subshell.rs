@@ -12,7 +12,10 @@ use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
     pub(crate) fn subshell(&mut self, list: &List) -> Flow {
-        Ok(self.in_subshell(|s| s.list(list)))
+        let status = self.in_subshell(|s| s.list(list));
+        // Elsewhere it would have been a child.
+        self.child_ended();
+        Ok(status)
     }
 
     /// Runs `f` as a subshell environment (POSIX XCU 2.12); its exit status.
