@@ -11,7 +11,9 @@ use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use crate::Shell;
 use crate::io::Desc;
+use crate::shell::Unwind;
 use crate::state::assign::owned;
+use crate::state::options::SetOpt;
 use crate::state::vars::{Slot, Var, decimal};
 
 impl Env for Shell<'_> {
@@ -192,8 +194,13 @@ impl Env for Shell<'_> {
         meta::stat(&self.path(p), true).is_ok_and(|s| s.kind == Kind::Dir)
     }
 
-    fn warn(&mut self, message: &[u8]) {
+    fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.error(&[message]);
+        if self.state.options.has(SetOpt::ErrExit) {
+            self.interrupted = Some(Unwind::Exit(1));
+            return Err(ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() });
+        }
+        Ok(())
     }
 
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {

@@ -61,6 +61,7 @@ impl Shell<'_> {
         let fd = u32::from(sub.read);
         let started = self.detached(
             |s| {
+                s.state.xtrace_depth += 1;
                 s.state.fds.set(fd, Some(theirs));
             },
             Detached::List(&sub.body),

@@ -61,7 +61,7 @@ impl Shell<'_> {
 
     /// What `BASH_COMMAND` shows from now on.
     pub(crate) fn note_command(&mut self, text: impl FnOnce() -> Vec<u8>) {
-        if !self.state.in_err_trap && !self.state.in_return_trap {
+        if !self.state.in_err_trap && !self.state.in_return_trap && !self.state.in_exit_trap {
             self.state.command_text = Rc::new(text());
         }
     }

@@ -51,7 +51,7 @@ pub fn compound_elements(
                 let text = word::expand_single(env, &element.value)?;
                 let message: [&[u8]; 4] =
                     [name, b": ", &text, b": must use subscript when assigning associative array"];
-                env.warn(&message.concat());
+                env.warn(&message.concat())?;
             }
             None => {
                 word::expand_into(env, &element.value, word::Tilde::Start, &mut words)?;

@@ -135,7 +135,8 @@ pub trait Env {
     fn is_dir(&self, path: &[u8]) -> bool;
 
     /// A message on the shell's stderr with its usual prefix (`bash: line 3: `).
-    fn warn(&mut self, message: &[u8]);
+    /// With `set -e` such a message ends the shell: bash's `report_error`.
+    fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError>;
     /// Charges the expansion budget with bytes produced; an error ends the script.
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError>;
 }

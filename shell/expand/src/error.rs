@@ -26,7 +26,16 @@ impl ExpandError {
     /// compound command would have gone on.
     pub fn is_arithmetic(&self) -> bool {
         const MARK: &[u8] = b"(error token is";
-        self.kind == ErrorKind::Command && self.message.windows(MARK.len()).any(|w| w == MARK)
+        matches!(self.kind, ErrorKind::Command | ErrorKind::Abandon)
+            && self.message.windows(MARK.len()).any(|w| w == MARK)
+    }
+
+    /// The error of a subscript: a failed `((` goes on, one that fails in a subscript does not.
+    pub(crate) fn in_subscript(mut self) -> ExpandError {
+        if self.kind == ErrorKind::Command {
+            self.kind = ErrorKind::Abandon;
+        }
+        self
     }
 
     /// An error that ends a non-interactive shell ([`ErrorKind::Exit`]).
@@ -43,6 +52,8 @@ pub enum ErrorKind {
     Command,
     /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
     Exit,
+    /// As [`ErrorKind::Command`], where `((`, `let` and `[[` would have gone on with status 1.
+    Abandon,
     /// Assignment to a readonly variable.
     Readonly,
     /// A budget or size limit was hit: ends the script with a clear message.

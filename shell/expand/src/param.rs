@@ -22,6 +22,7 @@ mod transform;
 use std::rc::Rc;
 
 use sh_syntax::ast::{Param, ParamName, ParamOp};
+use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::Lookup;
 use crate::error::ExpandError;
@@ -185,25 +186,25 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
 fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result<()> {
     let shown = if whole.is_empty() { &param.raw } else { whole };
     let parts: [&[u8]; 2] = [shown, b": bad substitution"];
-    let name = param.raw.strip_prefix(b"${").unwrap_or_default();
-    let end =
-        name.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(name.len());
-    let behind = match name.get(end) {
-        Some(b'[') => name[end..].iter().position(|b| *b == b']').map_or(end, |n| end + n + 1),
+    let text = param.raw.strip_prefix(b"${").unwrap_or_default();
+    let end = match text.first() {
+        Some(b'@' | b'*') => 1,
+        _ => text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count(),
+    };
+    let end = match text.get(end) {
+        Some(b'[') => text[end..].iter().position(|b| *b == b']').map_or(end, |n| end + n + 1),
         _ => end,
     };
-    if let [b'@' | b'*', b'@', ..] = name {
-        return match x.env.positional().is_empty() {
-            true => Ok(()),
-            false => Err(ExpandError::exit(&parts)),
-        };
-    }
-    if end == 0 || name.get(behind) != Some(&b'@') {
+    let Some((name, subscript)) = (text.get(end) == Some(&b'@'))
+        .then(|| parse_parameter(&text[..end], &ParseOptions::default()))
+        .flatten()
+    else {
         return Err(ExpandError::command(&parts));
-    }
-    match x.env.lookup(&name[..end]) {
-        Lookup::Unset => Ok(()),
-        _ => Err(ExpandError::exit(&parts)),
+    };
+    let target = Target::direct(x.env, &name, subscript.as_ref())?;
+    match target.fetch(x.env)?.is_missing(x.env, false, false) {
+        true => Ok(()),
+        false => Err(ExpandError::exit(&parts)),
     }
 }
 

@@ -35,6 +35,12 @@ pub fn expand_pattern_traced(
 }
 
 /// The pattern of an operator of `${...}`.
+/// The pattern of `${x^p}` and relatives, in which groups count without `extglob`, too.
+pub(crate) fn case_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+    let options = match_options(env, true, false);
+    compile(env, word, Tilde::Start, options)
+}
+
 pub(crate) fn operator_pattern(
     env: &mut dyn Env,
     word: &Word,

@@ -171,7 +171,9 @@ impl Env for Shell {
         false
     }
 
-    fn warn(&mut self, _: &[u8]) {}
+    fn warn(&mut self, _: &[u8]) -> Result<(), ExpandError> {
+        Ok(())
+    }
 
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {
         match self.budget.checked_sub(bytes) {

@@ -363,7 +363,15 @@ impl Shell<'_> {
                     v.slot = Slot::Unset;
                     self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
-                self.set_compound(&name, elements, a.append)
+                let r = self.set_compound(&name, elements, a.append);
+                if r.is_err() {
+                    // The array is made before its elements are looked at.
+                    let v = self.state.vars.entry(&name);
+                    if !matches!(v.slot, Slot::Dynamic(_)) && !v.attrs.readonly {
+                        make_array(v, false);
+                    }
+                }
+                r
             }
         }
     }

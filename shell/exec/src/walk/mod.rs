@@ -186,7 +186,10 @@ impl Shell<'_> {
         if !self.tracing() {
             return sh_expand::arith::eval(self, a);
         }
-        let text = sh_expand::arith::expand_text(self, a)?;
+        let text = match a.word.parts.is_empty() {
+            true => std::rc::Rc::new(a.word.raw.to_vec()),
+            false => sh_expand::arith::expand_text(self, a)?,
+        };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
         sh_expand::arith::eval_expanded(self, &text)
     }

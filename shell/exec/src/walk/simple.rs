@@ -269,8 +269,10 @@ impl Shell<'_> {
                 if let Err(e) = r {
                     return Err(self.assignment_failed(e));
                 }
-            } else if let Err(e) = self.assign(a) {
-                return Err(self.assignment_failed(e));
+            } else {
+                let end = memchr::memchr(b'=', &a.raw).unwrap_or(a.raw.len());
+                let place = a.raw[..end].strip_suffix(b"+").unwrap_or(&a.raw[..end]);
+                self.error(&[b"`", place, b"': not a valid identifier"]);
             }
         }
         Ok(())

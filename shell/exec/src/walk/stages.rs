@@ -4,7 +4,9 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Command, CommandKind, Stage};
+use sh_syntax::ast::{
+    Command, CommandKind, Redirect, RedirectFd, RedirectOp, RedirectTarget, Stage, Word, WordPart,
+};
 
 use super::background::{Detached, Started};
 use crate::Shell;
@@ -97,19 +99,23 @@ impl Shell<'_> {
         stdin: Option<Option<Desc>>,
         pumps: &mut Pumps,
     ) -> (Started, Option<Desc>) {
-        if self.is_bounded(&stage.command) {
+        let both;
+        let command = if stage.pipe_stderr {
+            both = with_stderr(&stage.command);
+            &both
+        } else {
+            &stage.command
+        };
+        if self.is_bounded(command) {
             let buffer = Buffer::default();
             let out = Desc::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
-                s.state.no_exit_trap = ends_silently(&stage.command);
+                s.state.no_exit_trap = ends_silently(command);
                 if let Some(stdin) = stdin {
                     s.state.fds.set(0, stdin);
                 }
-                if stage.pipe_stderr {
-                    s.state.fds.set(2, Some(out.clone()));
-                }
                 s.state.fds.set(1, Some(out));
-                s.command(&stage.command)
+                s.command(command)
             });
             let data = match Rc::try_unwrap(buffer) {
                 Ok(cell) => cell.into_inner(),
@@ -129,16 +135,13 @@ impl Shell<'_> {
         let write = Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)));
         let started = self.detached(
             |s| {
-                s.state.no_exit_trap = ends_silently(&stage.command);
+                s.state.no_exit_trap = ends_silently(command);
                 if let Some(stdin) = stdin {
                     s.state.fds.set(0, stdin);
                 }
-                if stage.pipe_stderr {
-                    s.state.fds.set(2, Some(write.clone()));
-                }
                 s.state.fds.set(1, Some(write));
             },
-            Detached::Command(&stage.command),
+            Detached::Command(command),
             pumps,
         );
         let read = Desc::File(Rc::new(OpenFile::new(Rc::new(read), true)));
@@ -199,4 +202,17 @@ pub(crate) fn literal(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
         },
         _ => None,
     }
+}
+
+/// The command of a stage before `|&`, which is `2>&1 |`: after the command's own redirections.
+fn with_stderr(command: &Command) -> Command {
+    let mut command = command.clone();
+    let one = WordPart::Literal(b"1"[..].into());
+    command.redirects.push(Redirect {
+        fd: RedirectFd::Number(2),
+        op: RedirectOp::DupWrite,
+        target: RedirectTarget::Word(Word { parts: vec![one], raw: b"1"[..].into() }),
+        line: command.line,
+    });
+    command
 }

@@ -315,7 +315,7 @@ impl<'e, 't> Evaluator<'e, 't> {
 
     fn element(&mut self, name: &'t [u8], text: &'t [u8]) -> Result<Place<'t>> {
         let (base, _) = self.env.resolve(name)?;
-        if variable::refuse_whole(self.env, name, &base, text) {
+        if variable::refuse_whole(self.env, name, &base, text)? {
             return Ok(Place::Element(base, OwnedKey::Index(0)));
         }
         let key = if self.origin == Origin::Raw && subscript::needs_expansion(text) {
@@ -324,12 +324,9 @@ impl<'e, 't> Evaluator<'e, 't> {
         } else if subscript::is_assoc(self.env, &base) {
             OwnedKey::Name(text.to_vec())
         } else {
-            OwnedKey::Index(eval(
-                self.env,
-                text,
-                self.origin,
-                self.depth + super::EVALUATION_WEIGHT,
-            )?)
+            let depth = self.depth + super::EVALUATION_WEIGHT;
+            let index = eval(self.env, text, self.origin, depth);
+            OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
         };
         Ok(Place::Element(base, key))
     }

@@ -249,7 +249,7 @@ impl<'t> Walk<'_, 't> {
             }
             return Ok(Place::Element(base, OwnedKey::Name(index.raw.to_vec())));
         }
-        if variable::refuse_whole(self.env, name, &base, &index.raw) {
+        if variable::refuse_whole(self.env, name, &base, &index.raw)? {
             return Ok(Place::Element(base, OwnedKey::Index(0)));
         }
         let value = match &index.expr {
@@ -262,15 +262,18 @@ impl<'t> Walk<'_, 't> {
                     Walk { env: self.env, root: expr, has_param: None, assigned: self.assigned };
                 match inner.value(expr, depth) {
                     Err(Fail::At(operator)) => {
-                        return Err(text::explain(self.env, &index.raw, operator).into());
+                        let error = text::explain(self.env, &index.raw, operator);
+                        return Err(error.in_subscript().into());
                     }
+                    Err(Fail::Error(error)) => return Err((*error).in_subscript().into()),
                     other => {
                         self.assigned = inner.assigned;
                         other?
                     }
                 }
             }
-            None => text::eval(self.env, &index.raw, Origin::Raw, 0)?,
+            None => text::eval(self.env, &index.raw, Origin::Raw, 0)
+                .map_err(ExpandError::in_subscript)?,
         };
         Ok(Place::Element(base, OwnedKey::Index(value)))
     }

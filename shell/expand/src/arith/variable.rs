@@ -54,7 +54,7 @@ impl<'n> Place<'n> {
                 Some(value) => match subscript::element(&value, key) {
                     Ok(value) => value,
                     Err(NoSuchPlace) => {
-                        env.warn(&[name, b": bad array subscript".as_slice()].concat());
+                        env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
                         None
                     }
                 },
@@ -81,16 +81,21 @@ impl<'n> Place<'n> {
 }
 
 /// `a[@]`, `a[*]` and `a[]` of an indexed array: bash complains (twice of the last) and takes element 0.
-pub(super) fn refuse_whole(env: &mut dyn Env, name: &[u8], base: &[u8], subscript: &[u8]) -> bool {
+pub(super) fn refuse_whole(
+    env: &mut dyn Env,
+    name: &[u8],
+    base: &[u8],
+    subscript: &[u8],
+) -> Result<bool, ExpandError> {
     if !matches!(subscript, b"" | b"@" | b"*") || subscript::is_assoc(env, base) {
-        return false;
+        return Ok(false);
     }
     let message = [name, b"[", subscript, b"]: bad array subscript"].concat();
-    env.warn(&message);
+    env.warn(&message)?;
     if subscript.is_empty() {
-        env.warn(&message);
+        env.warn(&message)?;
     }
-    true
+    Ok(true)
 }
 
 /// Reads a variable by name.

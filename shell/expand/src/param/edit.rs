@@ -5,7 +5,7 @@ use sh_syntax::ast::{CaseKind, Word};
 use super::target::Content;
 use super::{Result, chars, str_of};
 use crate::env::Env;
-use crate::pattern::operator_pattern;
+use crate::pattern::{case_pattern, operator_pattern};
 use crate::value::Str;
 use crate::word::Tilde;
 
@@ -41,9 +41,7 @@ pub(super) fn case(
     word: Option<&Word>,
 ) -> Result<Content> {
     let pattern = match word {
-        Some(word) if !word.parts.is_empty() => {
-            Some(operator_pattern(env, word, Tilde::Start, false)?)
-        }
+        Some(word) if !word.parts.is_empty() => Some(case_pattern(env, word)?),
         _ => None,
     };
     let utf8 = !env.options().c_locale;

@@ -39,6 +39,19 @@ pub(super) fn substring(
             Ok(Content::Scalar(Some(str_of(text[start..end].to_vec()))))
         }
         Content::List { items, star } => {
+            if let (Target::Variable { name, .. }, [text]) = (target, items.as_slice())
+                && matches!(env.get(name), Some(Value::Scalar(_)))
+            {
+                // `${x[@]:1}` of a scalar.
+                let content = Content::Scalar(Some(text.clone()));
+                let made = substring(env, param, target, content, offset, length)?;
+                return Ok(match made {
+                    Content::Scalar(Some(t)) if t.is_empty() => {
+                        Content::List { items: Vec::new(), star }
+                    }
+                    other => other,
+                });
+            }
             if items.is_empty() && matches!(target, Target::Variable { .. }) {
                 return Ok(Content::List { items, star });
             }
@@ -150,11 +163,7 @@ fn slice(
                 let skip = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(1);
                 array.values().skip(skip).take(limit).cloned().collect()
             }
-            Some(Value::Scalar(text)) => {
-                let start = if offset < 0 { 1i64.saturating_add(offset) } else { offset };
-                if start == 0 && limit > 0 { vec![text] } else { Vec::new() }
-            }
-            None => Vec::new(),
+            Some(Value::Scalar(_)) | None => Vec::new(),
         },
         _ => items,
     }

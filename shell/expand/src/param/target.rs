@@ -86,7 +86,7 @@ impl<'p> Target<'p> {
         Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())
     }
 
-    fn direct<'a>(
+    pub(super) fn direct<'a>(
         env: &mut dyn Env,
         name: &'a ParamName,
         sub: Option<&Subscript>,
@@ -139,7 +139,7 @@ impl<'p> Target<'p> {
             Target::Variable { name, part } => match part {
                 Part::Whole => Content::Scalar(whole(env, name)),
                 Part::All { star } => Content::List { items: all(env, name), star: *star },
-                Part::Element(key) => Content::Scalar(element(env, name, key)),
+                Part::Element(key) => Content::Scalar(element(env, name, key)?),
             },
         })
     }
@@ -163,20 +163,20 @@ fn all(env: &mut dyn Env, name: &[u8]) -> Vec<Str> {
     }
 }
 
-pub(super) fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Option<Str> {
+pub(super) fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
     let value = match (env.get(name), key) {
         (Some(value), _) => value,
         (None, OwnedKey::Index(index)) if *index < 0 => {
-            env.warn(&[name, b": bad array subscript"].concat());
-            return None;
+            env.warn(&[name, b": bad array subscript"].concat())?;
+            return Ok(None);
         }
-        (None, _) => return None,
+        (None, _) => return Ok(None),
     };
     match subscript::element(&value, key) {
-        Ok(element) => element,
+        Ok(element) => Ok(element),
         Err(subscript::NoSuchPlace) => {
-            env.warn(&[name, b": bad array subscript"].concat());
-            None
+            env.warn(&[name, b": bad array subscript"].concat())?;
+            Ok(None)
         }
     }
 }

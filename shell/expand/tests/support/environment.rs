@@ -195,8 +195,9 @@ impl Env for Shell {
         self.path(path).is_dir()
     }
 
-    fn warn(&mut self, message: &[u8]) {
+    fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.complain(message);
+        Ok(())
     }
 
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {

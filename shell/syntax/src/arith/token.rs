@@ -57,7 +57,7 @@ impl<'a> Lexer<'a> {
 
     /// The token after `current`.
     pub fn next(&mut self, current: Tok) -> Result<Tok, Fail> {
-        while self.text.get(self.pos).is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')) {
+        while self.text.get(self.pos).is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n')) {
             self.pos += 1;
         }
         let start = self.pos;
@@ -198,7 +198,7 @@ impl<'a> Lexer<'a> {
             return Ok(if plus { Tok::PostIncrement } else { Tok::PostDecrement });
         }
         let after = self.text.get(self.pos + 2..).unwrap_or_default();
-        let next = after.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        let next = after.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n'));
         if next.is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
             self.pos += 2;
             return Ok(if plus { Tok::PreIncrement } else { Tok::PreDecrement });

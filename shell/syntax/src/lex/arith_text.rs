@@ -17,6 +17,8 @@ pub(crate) enum End {
     Bracket,
     /// `:` or `}` outside parentheses and `?:`, not used up.
     ColonOrBrace,
+    /// `}`, not used up.
+    Brace,
     /// The end of the input.
     Input,
 }
@@ -51,7 +53,7 @@ impl Machine<'_, '_> {
                 }
                 let close = match end {
                     End::Bracket => b']',
-                    End::ColonOrBrace => b'}',
+                    End::ColonOrBrace | End::Brace => b'}',
                     _ => b')',
                 };
                 return Err(self.unclosed(close, line));
@@ -82,6 +84,10 @@ impl Machine<'_, '_> {
                 b'?' => ternaries += 1,
                 b':' if ternaries > 0 => ternaries -= 1,
                 b':' | b'}' if end == End::ColonOrBrace && (parens == 0 || c == b'}') => {
+                    raw_end = self.pos;
+                    break;
+                }
+                b'}' if end == End::Brace => {
                     raw_end = self.pos;
                     break;
                 }

@@ -117,7 +117,10 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'$' if self.peek_at(1) == Some(b'\'') && single.is_none() && !self.in_heredoc => {
+                    // Spelled as it is: `'...'` would mean something else here.
+                    let edits = self.edits.len();
                     let text = self.ansi_quoted()?;
+                    self.edits.truncate(edits);
                     b.quoted(&text);
                     continue;
                 }

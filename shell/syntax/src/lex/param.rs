@@ -264,11 +264,11 @@ impl Machine<'_, '_> {
         let offset = self.arith_until(End::ColonOrBrace, line)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;
-            Some(self.arith_until(End::ColonOrBrace, line)?)
+            Some(self.arith_until(End::Brace, line)?)
         } else {
             None
         };
-        // A third `:` is left for the caller to find bad; so is an empty offset without length.
+        // An empty offset without length is left for the caller to find bad.
         if length.is_none() && offset.word.raw.is_empty() {
             return Ok(false);
         }

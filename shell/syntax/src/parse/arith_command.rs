@@ -25,7 +25,7 @@ impl Machine<'_, '_> {
     /// The expression in `src[start..end]`, which has been skipped already and began at `line`.
     pub fn arith_slice(&mut self, start: usize, end: usize, line: u32) -> Res<Arith> {
         let text = self.src.get(start..end).unwrap_or_default();
-        if text.iter().all(|b| b.is_ascii_whitespace()) {
+        if text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n')) {
             return Ok(Arith { word: Word { parts: Vec::new(), raw: text.into() }, expr: None });
         }
         let text = text.to_vec();

@@ -108,11 +108,11 @@ impl Machine<'_, '_> {
 
     fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<Arith>> {
         let text = self.src.get(start..end).unwrap_or_default();
-        if text.iter().all(|b| b.is_ascii_whitespace()) {
+        if text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n')) {
             return Ok(None);
         }
         // Bash drops the blanks before each part.
-        let lead = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n')).count();
         self.arith_slice(start + lead, end, line).map(Some)
     }
 

@@ -153,7 +153,7 @@ impl Printer<'_> {
             if !doc.body.raw.is_empty() && doc.body.raw.last() != Some(&b'\n') {
                 self.put(b"\n");
             }
-            self.put(&doc.delimiter);
+            self.put(redirects::delimiter(doc));
             self.put(b"\n");
         }
         if !text.is_empty() {

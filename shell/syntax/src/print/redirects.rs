@@ -23,10 +23,10 @@ impl<'t> Printer<'t> {
                 self.put(if doc.strip_tabs { b"<<-" } else { b"<<" });
                 if doc.quoted {
                     let mut quoted = Vec::new();
-                    single_quote(&mut quoted, &doc.delimiter);
+                    single_quote(&mut quoted, delimiter(doc));
                     self.put(&quoted);
                 } else {
-                    self.put(&doc.delimiter);
+                    self.put(delimiter(doc));
                 }
                 self.docs.push(doc);
                 return;
@@ -97,4 +97,15 @@ impl<'t> Printer<'t> {
             }
         }
     }
+}
+
+/// The delimiter as it is printed. No line ever is one that holds a newline: the body went up to
+/// the end of the input, which printed text cannot say.
+pub(super) fn delimiter(doc: &HereDoc) -> &[u8] {
+    const OTHER: [&[u8]; 2] = [b"EOF", b"END-OF-DOCUMENT"];
+    if !doc.delimiter.contains(&b'\n') {
+        return &doc.delimiter;
+    }
+    let free = |name: &&[u8]| !doc.body.raw.split(|&b| b == b'\n').any(|line| line == *name);
+    OTHER.into_iter().find(free).unwrap_or(&doc.delimiter)
 }

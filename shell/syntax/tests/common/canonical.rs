@@ -161,7 +161,13 @@ fn redirect(r: &mut Redirect) {
             }
             word(w);
         }
-        RedirectTarget::HereDoc(doc) => word(&mut Rc::make_mut(doc).body),
+        RedirectTarget::HereDoc(doc) => {
+            let doc = Rc::make_mut(doc);
+            if doc.delimiter.contains(&b'\n') {
+                doc.delimiter = b"EOF"[..].into();
+            }
+            word(&mut doc.body);
+        }
     }
 }
 

@@ -240,7 +240,7 @@ impl Script {
             16 => self.random.pick(GLOBS).into(),
             17 => self.ansi_c(),
             18 => self.pattern(),
-            19 if first => self.random.pick(&["~", "~/x", "~+", "~nosuch", "~-", "~:~"]).into(),
+            19 if first => self.random.pick(&["~", "~/x", "~+", "~nosuch", "~-", "~/~"]).into(),
             20 => self
                 .random
                 .pick(&[
