@@ -106,6 +106,7 @@ impl<'a> Shell<'a> {
             disabled_builtins: Rc::default(),
             status: 0,
             pipe_status: PipeStatus::One(0),
+            ulimits: Rc::default(),
             last_background: None,
             last_arg: Str::default(),
             line: 0,

@@ -110,7 +110,7 @@ pub const TABLE: &[Builtin] = &[
     b("bg", jobs::bg, "bg [job_spec ...]", "Move jobs to the background."),
     b(
         "bind",
-        simple::colon,
+        simple::bind,
         "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]",
         "Set Readline key bindings and variables (no effect here).",
     ),

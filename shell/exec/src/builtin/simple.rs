@@ -8,6 +8,14 @@ pub fn colon(_: &mut Shell<'_>, _: &Call<'_>) -> Flow {
     Ok(0)
 }
 
+/// There is no line editing; scripts written for interactive shells call it all the same.
+pub fn bind(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if !shell.state.options.interactive {
+        shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
+    }
+    Ok(0)
+}
+
 pub fn false_(_: &mut Shell<'_>, _: &Call<'_>) -> Flow {
     Ok(1)
 }

@@ -100,6 +100,8 @@ pub struct State {
     /// `$?`
     pub status: i32,
     pub pipe_status: PipeStatus,
+    /// What `ulimit` set: soft and hard limit by letter.
+    pub ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
     /// `$!`
     pub last_background: Option<u32>,
     /// `$_`

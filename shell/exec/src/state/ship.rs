@@ -256,6 +256,10 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     }
     w.int(s.started.elapsed().as_secs() as i64 + s.seconds_offset);
     w.bytes(&s.command_text);
+    w.num(s.ulimits.len() as u64);
+    for (letter, (soft, hard)) in s.ulimits.iter() {
+        [u64::from(*letter), *soft, *hard].iter().for_each(|n| w.num(*n));
+    }
     shell.budget.used().iter().for_each(|n| w.num(*n));
     w.0
 }
@@ -397,6 +401,11 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.getopts = GetOpts { index, offset: r.num()? as usize };
     s.seconds_offset = r.int()?;
     s.command_text = r.text()?;
+    let mut ulimits = BTreeMap::new();
+    for _ in 0..r.count()? {
+        ulimits.insert(r.num()? as u8, (r.num()?, r.num()?));
+    }
+    s.ulimits = Rc::new(ulimits);
     shell.budget.go_on_from([r.num()?, r.num()?, r.num()?, r.num()?, r.num()?]);
     shell.sync_locale();
     Some(code)
