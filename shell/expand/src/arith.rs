@@ -110,7 +110,7 @@ fn without_key_quotes(env: &dyn Env, parts: &[WordPart]) -> Option<Vec<WordPart>
         let text = match part {
             WordPart::Quoted(text) => text,
             WordPart::Param(param) if single => {
-                out.push(WordPart::Quoted(param.raw.clone()));
+                out.push(WordPart::Quoted(param.raw.to_vec().into()));
                 continue;
             }
             other => {

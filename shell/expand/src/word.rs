@@ -113,7 +113,7 @@ fn plain_text(word: &Word) -> Option<Str> {
         },
         _ => return None,
     };
-    Some(Rc::new(text.to_vec()))
+    Some(text.clone())
 }
 
 /// `"$x"`, and `$x` where the value neither splits nor holds pattern characters.
@@ -153,8 +153,8 @@ pub fn expand_assignment_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
 pub(crate) fn single(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str> {
     match word.parts.as_slice() {
         [] => return Ok(Str::default()),
-        [WordPart::Literal(text)] if !text.contains(&b'~') => return Ok(Rc::new(text.to_vec())),
-        [WordPart::Quoted(text)] => return Ok(Rc::new(text.to_vec())),
+        [WordPart::Literal(text)] if !text.contains(&b'~') => return Ok(text.clone()),
+        [WordPart::Quoted(text)] => return Ok(text.clone()),
         [WordPart::Param(param)] => {
             if let Some(name) = param::plain_name(param)
                 && let Lookup::Value(Value::Scalar(text)) = env.lookup(name)

@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// A byte string in the tree.
 pub type Text = Box<[u8]>;
 
+/// Literal text of a word. A word without expansions becomes a field that shares it, without a copy.
+pub type Literal = Rc<Vec<u8>>;
+
 /// A sequence of and-or lists, each ended by `;`, `&` or a newline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct List {
@@ -356,9 +359,9 @@ impl Word {
 pub enum WordPart {
     /// Unquoted text: tilde, brace, pathname and extglob characters are active.
     /// An extglob such as `@(a|b)` is text here, its parentheses and bars included.
-    Literal(Text),
+    Literal(Literal),
     /// Text from `'...'`, `$'...'` (decoded), `\c`, and in double quotes all plain text.
-    Quoted(Text),
+    Quoted(Literal),
     /// `"..."` and `$"..."`; holds `Quoted`, `Param`, `CommandSub` and `Arith` only.
     /// An empty one still makes a field.
     DoubleQuoted(Vec<WordPart>),

@@ -299,7 +299,7 @@ fn run_time_text() {
         a.append
             && a.value
                 == AssignValue::Scalar(Word {
-                    parts: vec![WordPart::Quoted(b"b $c"[..].into())],
+                    parts: vec![WordPart::Quoted(b"b $c".to_vec().into())],
                     raw: b"b $c"[..].into()
                 })
     );

@@ -526,7 +526,7 @@ impl Shell<'_> {
 
 /// Whether assignment to the name has side effects; cheap for ordinary names.
 #[inline]
-fn is_special(name: &[u8]) -> bool {
+pub(crate) fn is_special(name: &[u8]) -> bool {
     matches!(name.first(), Some(b'P' | b'O' | b'L' | b'G'))
         && matches!(
             name,

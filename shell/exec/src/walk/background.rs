@@ -161,7 +161,7 @@ impl Shell<'_> {
             Found::Builtin(_) | Found::Function(_) => {
                 let quoted = words.argv.iter().map(|a| {
                     CommandWord::Word(Word {
-                        parts: vec![WordPart::Quoted(Rc::unwrap_or_clone(a.clone()).into())],
+                        parts: vec![WordPart::Quoted(a.clone())],
                         raw: box_text::escape::at_q(a).into(),
                     })
                 });

@@ -12,6 +12,7 @@ use crate::Shell;
 use crate::builtin::Call;
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
+use crate::state::assign::is_special;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
@@ -101,7 +102,7 @@ impl Shell<'_> {
                 AssignValue::Array(_) => Vec::new(),
             };
             let at = memchr::memchr(b'=', &a.raw).map_or(a.raw.len(), |i| i + 1);
-            parts.insert(0, WordPart::Quoted(a.raw[..at].into()));
+            parts.insert(0, WordPart::Quoted(Rc::new(a.raw[..at].to_vec())));
             let word = Word { parts, raw: a.raw.clone() };
             return sh_expand::expand_word_into(self, &word, &mut out.argv);
         }
@@ -281,7 +282,11 @@ impl Shell<'_> {
     /// Leaves a scope; side effects of variables that change with it are redone.
     pub(crate) fn pop_scope(&mut self) {
         let mut changed = Vec::new();
-        let options = self.state.vars.pop_scope(|n| changed.push(n.clone()));
+        let options = self.state.vars.pop_scope(|n| {
+            if is_special(n) {
+                changed.push(n.clone());
+            }
+        });
         for n in changed {
             // OPTIND of `local OPTIND` restarts as the outer value says, like any assignment.
             self.after_set(&n);

@@ -4,13 +4,13 @@
 //! place, which makes no difference unless an assignment inside the expression comes first;
 //! then, and where a `$x` is no plain number, the whole expression goes the way of text.
 
-use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param};
+use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param, ParamName, ParamOp};
 
+use super::number::plain_integer;
 use super::text::{self, Origin};
 use super::variable::{self, Place};
 use crate::env::Env;
 use crate::error::ExpandError;
-use crate::param;
 use crate::subscript::{self, OwnedKey};
 
 /// Why the tree could not be evaluated.
@@ -221,13 +221,20 @@ impl<'t> Walk<'_, 't> {
         *self.has_param.get_or_insert_with(|| any(root, is_param))
     }
 
-    /// `$x`: its text, which must be a number that cannot combine with its neighbours.
+    /// `$x`, `$1`, `$#`: its text, which must be a number that cannot combine with its neighbours.
     fn param(&mut self, param: &Param) -> Result<i64, Fail> {
-        let Some(name) = param::plain_name(param) else { return Err(Fail::AsText) };
-        match self.env.get_int(name) {
-            Some(value) if value >= 0 => Ok(value),
-            _ => Err(Fail::AsText),
-        }
+        let value = match &param.name {
+            _ if !matches!(param.op, ParamOp::Plain) || param.subscript.is_some() => None,
+            _ if param.indirect => None,
+            ParamName::Variable(name) => self.env.get_int(name),
+            ParamName::Positional(n) => (*n as usize)
+                .checked_sub(1)
+                .and_then(|at| self.env.positional().get(at).and_then(|t| plain_integer(t))),
+            ParamName::Special(b'#') => i64::try_from(self.env.positional().len()).ok(),
+            ParamName::Special(b'@' | b'*') => None,
+            ParamName::Special(c) => self.env.special(*c).and_then(|t| plain_integer(&t)),
+        };
+        value.filter(|v| *v >= 0).ok_or(Fail::AsText)
     }
 
     fn element(

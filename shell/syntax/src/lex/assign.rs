@@ -88,7 +88,7 @@ impl Machine<'_, '_> {
                 self.rewind(&mark);
                 return Ok(Outcome::Word { bracket_end });
             }
-            let word = Word { parts: vec![WordPart::Quoted(raw.clone())], raw };
+            let word = Word { parts: vec![WordPart::Quoted(raw.to_vec().into())], raw };
             return Ok(Outcome::Assign(Lexeme::Word(word)));
         }
         Ok(Outcome::Assign(Lexeme::Assign(Box::new(Assignment {

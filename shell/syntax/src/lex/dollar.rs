@@ -30,7 +30,7 @@ impl Machine<'_, '_> {
                     return Ok(None);
                 }
                 let text = self.ansi_quoted()?;
-                Ok(Some(WordPart::Quoted(text.into_boxed_slice())))
+                Ok(Some(WordPart::Quoted(text.into())))
             }
             b'"' if !quoted => {
                 if self.words > 0 {

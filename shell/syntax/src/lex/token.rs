@@ -368,7 +368,7 @@ impl Machine<'_, '_> {
                     self.alias.next = false;
                     let text: Text = self.src.get(start..end).unwrap_or_default().into();
                     let word = Word {
-                        parts: vec![crate::ast::WordPart::Literal(text.clone())],
+                        parts: vec![crate::ast::WordPart::Literal(text.to_vec().into())],
                         raw: text,
                     };
                     return Ok(Some(Token {

@@ -50,7 +50,7 @@ impl Builder {
     }
 
     fn flush(&mut self) {
-        let text = || -> Box<[u8]> { self.text.as_slice().into() };
+        let text = || std::rc::Rc::new(self.text.clone());
         match self.kind {
             Kind::None => return,
             Kind::Literal => self.parts.push(WordPart::Literal(text())),

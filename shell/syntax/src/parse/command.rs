@@ -66,7 +66,7 @@ impl Machine<'_, '_> {
     pub fn reserved_as_word(&mut self) {
         let Some(t) = &self.st.look else { return };
         let text = self.raw(t.start, t.end);
-        let word = Word { parts: vec![WordPart::Literal(text.clone())], raw: text };
+        let word = Word { parts: vec![WordPart::Literal(text.to_vec().into())], raw: text };
         if let Some(t) = &mut self.st.look {
             t.kind = Tk::Word;
             t.lexeme = Lexeme::Word(word);
@@ -107,5 +107,5 @@ pub(super) fn empty_command() -> Box<Command> {
 
 /// An assignment where only a word has a meaning: its spelling.
 pub(super) fn assignment_word(a: crate::ast::Assignment) -> Word {
-    Word { parts: vec![WordPart::Literal(a.raw.clone())], raw: a.raw }
+    Word { parts: vec![WordPart::Literal(a.raw.to_vec().into())], raw: a.raw }
 }

@@ -138,7 +138,7 @@ fn own(arith: Rc<Arith>) -> Arith {
 
 fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
     if parts.is_empty() {
-        parts.push(WordPart::Quoted(Text::default()));
+        parts.push(WordPart::Quoted(Rc::default()));
     }
     parts
 }

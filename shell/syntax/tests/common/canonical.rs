@@ -33,7 +33,7 @@ fn pipeline(p: &mut Pipeline) {
 }
 
 fn literal(text: &[u8]) -> Word {
-    Word { parts: vec![WordPart::Literal(text.into())], raw: Text::default() }
+    Word { parts: vec![WordPart::Literal(text.to_vec().into())], raw: Text::default() }
 }
 
 fn single(kind: CommandKind) -> List {
@@ -93,7 +93,7 @@ fn command(c: &mut Command) {
             for part in [&mut f.init, &mut f.condition, &mut f.step] {
                 let one = || Arith {
                     word: Word {
-                        parts: vec![WordPart::Quoted(b"1"[..].into())],
+                        parts: vec![WordPart::Quoted(b"1".to_vec().into())],
                         raw: Text::default(),
                     },
                     expr: Some(Box::new(ArithExpr::Number(1))),
