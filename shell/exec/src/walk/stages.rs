@@ -207,7 +207,7 @@ pub(crate) fn literal(w: &sh_syntax::ast::Word) -> Option<&[u8]> {
 /// The command of a stage before `|&`, which is `2>&1 |`: after the command's own redirections.
 fn with_stderr(command: &Command) -> Command {
     let mut command = command.clone();
-    let one = WordPart::Literal(b"1"[..].into());
+    let one = WordPart::Literal(Rc::new(b"1".to_vec()));
     command.redirects.push(Redirect {
         fd: RedirectFd::Number(2),
         op: RedirectOp::DupWrite,
