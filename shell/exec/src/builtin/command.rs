@@ -62,7 +62,7 @@ pub fn command(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Runs a command name, functions left out.
-fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.builtin(name) {
         let inner = Call { argv, operands: &[] };

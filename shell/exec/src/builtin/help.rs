@@ -1,8 +1,8 @@
-//! `help` (bash manual 4.2): synopsis and summary of each builtin.
+//! `help` (bash manual 4.2): synopsis, summary and details of each builtin.
 
 use box_text::glob;
 
-use super::{Call, TABLE};
+use super::{Builtin, Call, TABLE, help_text};
 use crate::Shell;
 use crate::shell::Flow;
 
@@ -55,12 +55,27 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             } else if p.has(b's') {
                 out.extend_from_slice(format!("{}: {}\n", b.name, b.synopsis).as_bytes());
             } else {
-                out.extend_from_slice(
-                    format!("{}: {}\n    {}\n", b.name, b.synopsis, b.summary).as_bytes(),
-                );
+                let manual = p.has(b'm');
+                out.extend_from_slice(describe(b, manual).as_bytes());
             }
         }
     }
     shell.out(&out);
     Ok(status)
+}
+
+/// The whole description, plain or laid out as a manual page.
+fn describe(b: &Builtin, manual: bool) -> String {
+    let indented = |text: &str| -> String {
+        let line = |l: &str| if l.is_empty() { "\n".into() } else { format!("    {l}\n") };
+        text.lines().map(line).collect()
+    };
+    let details = indented(help_text::find(b.name).unwrap_or_default());
+    if manual {
+        return format!(
+            "NAME\n    {} - {}\n\nSYNOPSIS\n    {}\n\nDESCRIPTION\n    {}\n\n{details}\n",
+            b.name, b.summary, b.synopsis, b.summary
+        );
+    }
+    format!("{}: {}\n    {}\n\n{details}", b.name, b.synopsis, b.summary)
 }

@@ -133,6 +133,9 @@ fn line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
 }
 
 pub fn jobs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if call.args().first().is_some_and(|a| a.as_slice() == b"-x") {
+        return run_with_ids(shell, call.args().get(1..).unwrap_or_default());
+    }
     let p = match shell.options(call, "lnprsx") {
         Ok(p) => p,
         Err(r) => return r,
@@ -174,6 +177,20 @@ pub fn jobs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     }
     Ok(status)
+}
+
+/// `jobs -x command [argument]...`: job specifications become process numbers.
+fn run_with_ids(shell: &mut Shell<'_>, words: &[sh_expand::Str]) -> Flow {
+    let jobs = shell.state.jobs.clone();
+    let leader = |w: &sh_expand::Str| {
+        let id = if w.starts_with(b"%") { jobs.by_spec(w).ok()? } else { return None };
+        jobs.find(id).map(|j| Rc::new(j.leader().to_string().into_bytes()))
+    };
+    let words: Vec<_> = words.iter().map(|w| leader(w).unwrap_or_else(|| w.clone())).collect();
+    if words.is_empty() {
+        return Ok(0);
+    }
+    super::command::run(shell, &words)
 }
 
 fn need_job_control(shell: &mut Shell<'_>, call: &Call<'_>) -> bool {

@@ -18,6 +18,7 @@ mod exit;
 mod getopts;
 mod hash;
 mod help;
+mod help_text;
 mod history;
 mod jobs;
 mod kill;

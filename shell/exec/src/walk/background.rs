@@ -217,7 +217,7 @@ impl Shell<'_> {
                 return Err(Unwind::Exit(1));
             }
         }
-        let text = Detached::AndOr(a).code().text;
+        let text = Detached::AndOr(a).code().text.trim_ascii_end().to_vec();
         let mut pumps = Pumps::default();
         let no_stdin = !self.state.options.has(SetOpt::Monitor);
         let null = match std::fs::File::open("/dev/null") {
