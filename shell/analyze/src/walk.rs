@@ -202,7 +202,7 @@ impl<'n> Walk<'n> {
         let mut todo = vec![e];
         while let Some(e) = todo.pop() {
             match e {
-                Cond::Not(a) => todo.push(a),
+                Cond::Not(a) | Cond::Group(a) => todo.push(a),
                 Cond::And(a, b) | Cond::Or(a, b) => todo.extend([&**b, &**a]),
                 Cond::Word(w) | Cond::Unary(_, w) => drop(self.word(w, line)),
                 Cond::Binary(_, a, b) => {

@@ -121,6 +121,15 @@ impl Shell<'_> {
     /// Runs text. A syntax error has status 2 and ends it; an expansion error abandons
     /// only the command it is in.
     pub fn run_text(&mut self, text: Text<'_>) -> Flow {
+        // Traces show how deep a text is.
+        let depth = self.state.xtrace_depth;
+        self.state.xtrace_depth += u32::from(!text.main);
+        let r = self.run_commands(text);
+        self.state.xtrace_depth = depth;
+        r
+    }
+
+    fn run_commands(&mut self, text: Text<'_>) -> Flow {
         self.check_depth()?;
         let mut options = self.parse_options();
         options.first_line = text.line.max(1);

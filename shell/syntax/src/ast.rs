@@ -299,6 +299,8 @@ pub struct Coproc {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cond {
     Not(Box<Cond>),
+    /// `( expr )`
+    Group(Box<Cond>),
     And(Box<Cond>, Box<Cond>),
     Or(Box<Cond>, Box<Cond>),
     /// A lone word: true when not empty.

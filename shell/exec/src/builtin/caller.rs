@@ -8,13 +8,6 @@ use crate::shell::Flow;
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let frames = shell.state.frames.clone();
     let depth = frames.len();
-    if !frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source") {
-        if !frames.is_empty() && call.args().is_empty() {
-            shell.out(b"0 NULL\n");
-            return Ok(0);
-        }
-        return Ok(1);
-    }
     let n = match call.args().first() {
         None => None,
         Some(a) => match integer(a) {
@@ -25,6 +18,13 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
         },
     };
+    if !frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source") {
+        if !frames.is_empty() && call.args().is_empty() {
+            shell.out(b"0 NULL\n");
+            return Ok(0);
+        }
+        return Ok(1);
+    }
     let level = n.unwrap_or(0);
     let Some(at) = depth.checked_sub(1 + level) else { return Ok(1) };
     let Some(frame) = frames.get(at) else { return Ok(1) };

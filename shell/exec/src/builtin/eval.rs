@@ -22,9 +22,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     };
     let line = shell.state.line;
-    shell.state.xtrace_depth += 1;
     let r = shell.run_text(Text { text, line, name: Some("eval"), main: false });
-    shell.state.xtrace_depth = shell.state.xtrace_depth.saturating_sub(1);
     shell.state.line = line;
     if shell.syntax_failed.take().is_some()
         && shell.state.options.has(SetOpt::Posix)

@@ -93,9 +93,11 @@ impl Shell<'_> {
         }
         let allexport = self.state.options.has(SetOpt::AllExport);
         if assoc {
-            let mut array = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
-                Some(Slot::Assoc(a)) if append => std::mem::take(Rc::make_mut(a)),
-                _ => AssocArray::new(),
+            // Without `+=` before the list, `[k]+=v` in it still adds to the old element.
+            let (mut array, old) = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
+                Some(Slot::Assoc(a)) if append => (std::mem::take(Rc::make_mut(a)), None),
+                Some(Slot::Assoc(a)) => (AssocArray::new(), Some(a.clone())),
+                _ => (AssocArray::new(), None),
             };
             for e in values {
                 let Some(OwnedKey::Name(key)) = e.key else { continue };
@@ -106,7 +108,7 @@ impl Shell<'_> {
                 }
                 let mut value = e.value;
                 if e.append
-                    && let Some(old) = array.get(&key)
+                    && let Some(old) = old.as_deref().unwrap_or(&array).get(&key)
                 {
                     value = self.joined(attrs, old.clone(), value)?;
                 }

@@ -97,6 +97,15 @@ impl Shell<'_> {
         let subs = std::mem::take(&mut self.process_subs);
         self.enter_subshell();
         prepare(self);
+        match &code {
+            Detached::Command(c) => self.count_once(c),
+            Detached::AndOr(a) if a.rest.is_empty() => {
+                if let [only] = a.first.stages.as_slice() {
+                    self.count_once(&only.command);
+                }
+            }
+            Detached::AndOr(_) | Detached::List(_) => {}
+        }
         let r = self.start(&code, pumps);
         self.sync_output();
         self.leave_process_subs();

@@ -47,6 +47,7 @@ impl Shell<'_> {
         }
         match e {
             Cond::Not(e) => self.cond(e, !inverted).map(|b| !b),
+            Cond::Group(e) => self.cond(e, false),
             Cond::And(a, b) => Ok(self.cond(a, false)? && self.cond(b, false)?),
             Cond::Or(a, b) => Ok(self.cond(a, false)? || self.cond(b, false)?),
             Cond::Word(w) => {
@@ -171,6 +172,9 @@ impl Shell<'_> {
         if sub.is_none() && text.iter().all(u8::is_ascii_digit) && !text.is_empty() {
             let n = arith::plain_integer(text).unwrap_or(i64::MAX);
             return Ok(n == 0 || usize::try_from(n).is_ok_and(|n| n <= self.state.positional.len()));
+        }
+        if !crate::state::assign::is_name(name) || sub == Some(b"") {
+            return Ok(false);
         }
         let target = self.follow(name)?;
         let (base, via) = (target.name.into_owned(), target.subscript);

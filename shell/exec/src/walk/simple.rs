@@ -41,7 +41,7 @@ fn may_brace_expand(a: &Assignment) -> bool {
             brace |= t.contains(&b'{');
             !t.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'~'))
         }
-        WordPart::Quoted(_) => true,
+        WordPart::Quoted(_) | WordPart::DoubleQuoted(_) | WordPart::Arith(_) => true,
         _ => false,
     });
     plain && brace && a.subscript.is_none()

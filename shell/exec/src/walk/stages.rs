@@ -70,6 +70,7 @@ impl Shell<'_> {
             Started::Done(self.in_subshell(|s| {
                 s.state.no_exit_trap = ends_silently(&last.command);
                 s.state.fds.set(0, input.take());
+                s.count_once(&last.command);
                 let r = s.command(&last.command);
                 s.sync_output();
                 r
@@ -115,6 +116,7 @@ impl Shell<'_> {
                     s.state.fds.set(0, stdin);
                 }
                 s.state.fds.set(1, Some(out));
+                s.count_once(command);
                 s.command(command)
             });
             let data = match Rc::try_unwrap(buffer) {
@@ -146,6 +148,13 @@ impl Shell<'_> {
         );
         let read = Desc::File(Rc::new(OpenFile::new(Rc::new(read), true)));
         (started, Some(read))
+    }
+
+    /// A subshell that is a stage is one level, not two.
+    pub(crate) fn count_once(&mut self, command: &Command) {
+        if matches!(command.kind, CommandKind::Subshell(_)) {
+            self.state.subshell = self.state.subshell.saturating_sub(1);
+        }
     }
 
     /// Waits for all stages.

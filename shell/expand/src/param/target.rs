@@ -104,6 +104,8 @@ impl<'p> Target<'p> {
                 b"*" => Part::All { star: true },
                 text => Part::Element(subscript::subscript_text_key(env, &name, text)?),
             },
+            // `r=a[1]; ${r[0]}`: there is no such thing.
+            (Some(Subscript::Expr(_)), Some(_)) => return Ok(Target::Nothing),
             (Some(Subscript::At), _) => Part::All { star: false },
             (Some(Subscript::Star), _) => Part::All { star: true },
             (Some(sub), _) => Part::Element(subscript::subscript_key(env, &name, sub)?),

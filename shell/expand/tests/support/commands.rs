@@ -92,6 +92,7 @@ impl Shell {
     fn cond(&mut self, cond: &Cond) -> Done {
         Ok(match cond {
             Cond::Not(inner) => !self.cond(inner)?,
+            Cond::Group(inner) => self.cond(inner)?,
             Cond::And(a, b) => self.cond(a)? && self.cond(b)?,
             Cond::Or(a, b) => self.cond(a)? || self.cond(b)?,
             Cond::Word(word) => !expand_single(self, word)?.is_empty(),

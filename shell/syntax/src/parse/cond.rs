@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
         };
         if self.next_kind(OPERAND)? == Tk::RParen {
             self.skip_token();
-            return Ok(inner);
+            return Ok(Cond::Group(Box::new(inner)));
         }
         if self.next_kind(OPERAND)? == Tk::Word && !self.at_cond_end()? {
             return Err(self.cond_error("expected `)'"));
@@ -114,7 +114,11 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
         match &*word.raw {
-            b"!" => Ok(Cond::Not(Box::new(self.cond_term()?))),
+            b"!" => Ok(match self.cond_term()? {
+                // Two cancel each other, as bash has them.
+                Cond::Not(inner) => *inner,
+                term => Cond::Not(Box::new(term)),
+            }),
             [b'-', op] if UNARY.contains(op) => {
                 if self.next_kind(OPERAND)? != Tk::Word || self.at_cond_end()? {
                     return Err(

@@ -10,6 +10,7 @@ impl Printer<'_> {
                 self.put(b"! ");
                 self.cond_group(inner, !matches!(**inner, Cond::And(..) | Cond::Or(..)));
             }
+            Cond::Group(inner) => self.cond_group(inner, false),
             Cond::And(a, b) => {
                 self.cond_group(a, !matches!(**a, Cond::Or(..)));
                 self.put(b" && ");

@@ -22,12 +22,12 @@ fn pipeline(p: &mut Pipeline) {
         if std::mem::take(&mut stage.pipe_stderr) {
             let target = RedirectTarget::Word(literal(b"1"));
             let fd = RedirectFd::Number(2);
-            stage.command.redirects.push(Redirect {
-                fd,
-                op: RedirectOp::DupWrite,
-                target,
-                line: 0,
-            });
+            let both = Redirect { fd, op: RedirectOp::DupWrite, target, line: 0 };
+            // Behind a function's body it belongs to the body.
+            match &mut stage.command.kind {
+                CommandKind::Function(f) => Rc::make_mut(f).body.redirects.push(both),
+                _ => stage.command.redirects.push(both),
+            }
         }
     }
 }
@@ -200,7 +200,7 @@ fn arith(a: &mut Arith) {
 
 fn cond(c: &mut Cond) {
     match c {
-        Cond::Not(c) => cond(c),
+        Cond::Not(c) | Cond::Group(c) => cond(c),
         Cond::And(a, b) | Cond::Or(a, b) => {
             cond(a);
             cond(b);

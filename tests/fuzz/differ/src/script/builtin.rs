@@ -219,7 +219,11 @@ impl Script {
         }
         let arguments: Vec<&str> =
             (0..self.random.below(4)).map(|_| self.random.pick(ARGUMENTS)).collect();
-        let arguments = arguments.join(" ");
+        let mut arguments = arguments.join(" ");
+        if format.contains('*') {
+            // Not a width of gigabytes.
+            arguments = "5 x 3".into();
+        }
         let quote = if format.contains('\'') { '"' } else { '\'' };
         match self.random.below(8) {
             0 => format!("printf -v v {quote}{format}{quote} {arguments}; p \"$v\" $?"),

@@ -55,7 +55,7 @@ pub fn generate(seed: u64) -> String {
         in_function: false,
     };
     let text = s.whole();
-    if s.random.chance(4) { s.damaged(&text) } else { text }
+    if s.random.chance(1) { s.damaged(&text) } else { text }
 }
 
 impl Script {
