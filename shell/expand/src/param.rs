@@ -69,8 +69,8 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     }
     let target = Target::of(x.env, param)?;
     let content = target.fetch(x.env)?;
-    // Found by experiment: an unquoted `${a[*]:+w}` looks at the elements, not at the joined string.
-    let joined = quoted || matches!(param.name, ParamName::Special(_));
+    // Found by experiment: an unquoted `${*:+w}` looks at the elements, not at the joined string.
+    let joined = quoted;
     match &param.op {
         ParamOp::Default { colon, word } => {
             if content.is_missing(x.env, *colon, joined) {

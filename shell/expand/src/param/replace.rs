@@ -6,7 +6,7 @@ use sh_syntax::ast::{ReplaceKind, Word};
 use super::target::Content;
 use super::{Result, str_of};
 use crate::env::Env;
-use crate::pattern::operator_pattern;
+use crate::pattern::replace_pattern;
 use crate::value::Str;
 use crate::word::{self, Tilde};
 
@@ -29,11 +29,12 @@ pub(super) fn replace(
     let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
     // The pattern of an anchored form does not begin the word: no tilde there.
     let tilde = if anchored { Tilde::Never } else { Tilde::Start };
-    let pattern = operator_pattern(env, pattern, tilde, true)?;
+    let pattern = replace_pattern(env, pattern, tilde)?;
     let replacement = match replacement {
         Some(word) => Replacement::of(env, word)?,
         None => Replacement { pieces: vec![Vec::new()] },
     };
+    let Some(pattern) = pattern else { return Ok(content) };
     if pattern.as_literal() == Some(b"") && !anchored {
         return Ok(content);
     }
