@@ -125,6 +125,7 @@ impl<'a> Shell<'a> {
             in_err_trap: false,
             in_return_trap: false,
             in_exit_trap: false,
+            late_exit_trap: None,
             no_exit_trap: false,
             trap_status: None,
             command_text: Str::default(),

@@ -14,13 +14,14 @@ use crate::state::{PipeStatus, traps};
 
 impl Shell<'_> {
     /// Runs an action; `$?` and PIPESTATUS are the interrupted code's afterwards.
-    fn run_action(&mut self, action: &Str) -> Flow {
+    /// `name`: whose action it is, for syntax errors.
+    fn run_action(&mut self, action: &Str, name: &'static str) -> Flow {
         let status = self.state.status;
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
         let ignored = std::mem::take(&mut self.state.errexit_ignored);
         let outer = self.state.trap_status.replace(status);
-        let r = self.run_text(Text { text: action, line, name: None, main: false });
+        let r = self.run_text(Text { text: action, line, name: Some(name), main: false });
         self.state.trap_status = outer;
         self.state.errexit_ignored = ignored;
         self.state.line = line;
@@ -41,7 +42,7 @@ impl Shell<'_> {
         self.state.in_exit_trap = true;
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
-        let r = self.run_action(&action);
+        let r = self.run_action(&action, "exit trap");
         self.state.in_exit_trap = false;
         match r {
             Err(Unwind::Exit(s)) => s,
@@ -73,7 +74,7 @@ impl Shell<'_> {
         }
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
         self.state.in_debug_trap = true;
-        let r = self.run_action(&action);
+        let r = self.run_action(&action, "debug trap");
         self.state.in_debug_trap = false;
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
@@ -94,7 +95,7 @@ impl Shell<'_> {
         self.state.in_err_trap = true;
         let old = self.state.line;
         self.state.line = line;
-        let r = self.run_action(&action);
+        let r = self.run_action(&action, "error trap");
         self.state.line = old;
         self.state.in_err_trap = false;
         r.map(drop)
@@ -106,7 +107,7 @@ impl Shell<'_> {
         }
         let Some(action) = self.state.traps.get(traps::RETURN).cloned() else { return Ok(()) };
         self.state.in_return_trap = true;
-        let r = self.run_action(&action);
+        let r = self.run_action(&action, "return trap");
         self.state.in_return_trap = false;
         r.map(drop)
     }
@@ -204,7 +205,7 @@ impl Shell<'_> {
                         _ => 1,
                     };
                     for _ in 0..times {
-                        self.run_action(&action)?;
+                        self.run_action(&action, "trap")?;
                     }
                 }
                 None if is_harmless(number) => {}

@@ -133,8 +133,21 @@ impl Shell<'_> {
     pub(crate) fn change_dir(&mut self, dir: &[u8], physical: bool) -> std::io::Result<()> {
         self.about_to_look();
         let given = self.path(dir);
-        // `..` after something that is no directory is an error even in logical mode.
-        let checked = meta::stat(&given, true)?;
+        // `..` after something that is no directory is an error even in logical mode, unless the
+        // working directory itself is gone.
+        let checked = match meta::stat(&given, true) {
+            Err(_) if !physical && meta::stat(&self.state.cwd, true).is_err() => {
+                meta::stat(&normalized(&given), true)
+            }
+            checked => checked,
+        };
+        if checked.is_err() && dir == b"." {
+            let text = b"error retrieving current directory: getcwd: cannot access parent \
+                         directories: No such file or directory\n";
+            self.err(&[b"cd: ".as_slice(), text].concat());
+            return Ok(());
+        }
+        let checked = checked?;
         let target = if physical { real(&given) } else { normalized(&given) };
         let s = if physical { checked } else { meta::stat(&target, true).unwrap_or(checked) };
         if s.kind != Kind::Dir {

@@ -91,7 +91,15 @@ fn make_local(
     let temporary = visible.as_ref().is_some_and(|v| {
         v.level + 1 == level && shell.state.vars.scope_kind(v.level) == Some(ScopeKind::Temporary)
     });
+    if name == b"OPTIND" {
+        // A function that parses options of its own starts anew.
+        shell.state.getopts = Default::default();
+    }
     let allexport = shell.state.options.has(SetOpt::AllExport);
+    if name == b"OPTIND" {
+        // A function that parses options of its own starts anew.
+        shell.state.getopts = Default::default();
+    }
     let v = shell.state.vars.declare(name, level);
     v.attrs.export |= allexport;
     match visible {

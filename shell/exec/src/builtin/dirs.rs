@@ -28,6 +28,15 @@ impl Shell<'_> {
     }
 }
 
+/// A place that is not in the stack of `len`, or that there is no stack.
+fn out_of_range(shell: &mut Shell<'_>, call: &Call<'_>, place: &[u8], len: usize) {
+    if len < 2 {
+        shell.builtin_error(call.name(), &[b"directory stack empty"]);
+    } else {
+        shell.builtin_error(call.name(), &[place, b": directory stack index out of range"]);
+    }
+}
+
 /// `+N` and `-N` as an index from the top.
 fn index(arg: &[u8], len: usize) -> Option<Result<usize, ()>> {
     let (sign, digits) = arg.split_first()?;
@@ -48,10 +57,7 @@ pub fn dirs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         match index(a, all.len()) {
             Some(Ok(i)) => which = Some(i),
             Some(Err(())) => {
-                shell.builtin_error(
-                    call.name(),
-                    &[&a[1..], b": directory stack index out of range"],
-                );
+                out_of_range(shell, call, &a[1..], all.len());
                 return Ok(1);
             }
             None if a.starts_with(b"-") && a.len() > 1 => {
@@ -63,14 +69,15 @@ pub fn dirs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                         b'v' => numbered = true,
                         b'-' => {}
                         _ => {
-                            shell.builtin_error(call.name(), &[&[b'-', *c], b": invalid option"]);
+                            let _ = c;
+                            shell.builtin_error(call.name(), &[a, b": invalid number"]);
                             return shell.usage(call.name());
                         }
                     }
                 }
             }
             None => {
-                shell.builtin_error(call.name(), &[a, b": invalid number"]);
+                shell.builtin_error(call.name(), &[a, b": invalid option"]);
                 return shell.usage(call.name());
             }
         }
@@ -146,7 +153,7 @@ pub fn pushd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 shell.state.dirs = Rc::new(rotated.split_off(1));
             }
             Some(Err(())) => {
-                shell.builtin_error(call.name(), &[a, b": directory stack index out of range"]);
+                out_of_range(shell, call, a, all.len());
                 return Ok(1);
             }
             None if a.starts_with(b"-") && a.as_slice() != b"-" => {
@@ -190,7 +197,11 @@ pub fn popd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             Some(Err(())) => {}
             None => {
-                shell.builtin_error(call.name(), &[a, b": invalid argument"]);
+                let what: &[u8] = match a.starts_with(b"-") {
+                    true => b": invalid number",
+                    false => b": invalid argument",
+                };
+                shell.builtin_error(call.name(), &[a, what]);
                 return shell.usage(call.name());
             }
         }

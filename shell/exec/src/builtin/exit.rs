@@ -30,6 +30,13 @@ pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         (Some(s), []) if shell.state.in_exit_trap => s,
         _ => status(shell, call)?,
     };
+    let late = shell.state.late_exit_trap == Some(shell.state.frames.len());
+    if shell.state.in_exit_trap || late {
+        return Err(Unwind::Exit(s));
+    }
+    // The action sees the function's variables and the redirections in force here.
+    let s = shell.run_exit_trap(s);
+    shell.sync_output();
     Err(Unwind::Exit(s))
 }
 

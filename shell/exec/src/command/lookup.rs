@@ -98,7 +98,10 @@ impl Shell<'_> {
             return Err(Missing::new(127, "No such file or directory"));
         };
         self.about_to_look();
-        let not_found = || Missing::new(127, "command not found");
+        let not_found = || match search.is_empty() {
+            true => Missing::new(127, "No such file or directory"),
+            false => Missing::new(127, "command not found"),
+        };
         let file = program::find(name, &search, &self.state.cwd, self.table).or_else(|| {
             // bash takes a file that is there but not executable as the last resort, for its message.
             if name.is_empty() {

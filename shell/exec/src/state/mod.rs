@@ -129,6 +129,9 @@ pub struct State {
     pub in_err_trap: bool,
     pub in_return_trap: bool,
     pub in_exit_trap: bool,
+    /// A command substitution, and how many calls were active when it began: outside of further
+    /// ones `exit` leaves redirections before the EXIT trap runs.
+    pub late_exit_trap: Option<usize>,
     /// A stage of a pipeline that is a loop or conditional: bash runs no EXIT trap when it just ends.
     pub no_exit_trap: bool,
     /// `$?` when the running trap action began.

@@ -1,8 +1,10 @@
 //! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
 
+use std::rc::Rc;
+
 use super::table::{self, DIGIT, NAME, NAME_START, is};
 use super::{Machine, Res};
-use crate::ast::{Param, ParamName, ParamOp, WordPart};
+use crate::ast::{CommandSub, List, Param, ParamName, ParamOp, WordPart};
 
 impl Machine<'_, '_> {
     /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
@@ -118,6 +120,18 @@ impl Machine<'_, '_> {
                         // When it is neither, an unclosed `$((` is reported as such.
                         Err(e) if !e.limit && arith_error.incomplete => Err(arith_error),
                         Err(e) if e.incomplete => Err(self.unclosed(b')', line)),
+                        // Neither: bash finds that out when it runs.
+                        Err(e) if !e.limit => {
+                            self.rewind(&mark);
+                            let text = self.skip_parens()?;
+                            Ok(WordPart::CommandSub(Rc::new(CommandSub {
+                                body: List::default(),
+                                is_file_read: false,
+                                error: None,
+                                source: Some(text.into()),
+                                line,
+                            })))
+                        }
                         other => other,
                     };
                 }

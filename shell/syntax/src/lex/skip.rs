@@ -86,6 +86,33 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// From after a `(` to after its `)`: the text between.
+    pub fn skip_parens(&mut self) -> Res<Vec<u8>> {
+        let line = self.line;
+        let start = self.pos;
+        let mut depth = 0usize;
+        loop {
+            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+            self.pos += 1;
+            match c {
+                b'\n' => self.line += 1,
+                b'\\' => {
+                    if let Some(e) = self.peek() {
+                        self.line += u32::from(e == b'\n');
+                        self.pos += 1;
+                    }
+                }
+                b'\'' | b'"' | b'`' => self.skip_quote(c)?,
+                b'(' => depth += 1,
+                b')' if depth > 0 => depth -= 1,
+                b')' => {
+                    return Ok(self.src.get(start..self.pos - 1).unwrap_or_default().to_vec());
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// From after a quote character to after the one that closes it.
     fn skip_quote(&mut self, quote: u8) -> Res<()> {
         let line = self.line;
