@@ -101,6 +101,9 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
+        if self.not_command.contains(&start) {
+            return self.text_sub();
+        }
         if self.peek_joined() == Some(b'(') && !self.not_arith.contains(&start) {
             let mark = self.mark();
             let line = self.line;
@@ -123,14 +126,8 @@ impl Machine<'_, '_> {
                         // Neither: bash finds that out when it runs.
                         Err(e) if !e.limit => {
                             self.rewind(&mark);
-                            let text = self.skip_parens()?;
-                            Ok(WordPart::CommandSub(Rc::new(CommandSub {
-                                body: List::default(),
-                                is_file_read: false,
-                                error: None,
-                                source: Some(text.into()),
-                                line,
-                            })))
+                            self.not_command.insert(start);
+                            self.text_sub()
                         }
                         other => other,
                     };
@@ -138,5 +135,18 @@ impl Machine<'_, '_> {
             }
         }
         self.command_sub(start)
+    }
+
+    /// `$(...)` that is kept as text, with `pos` after the parenthesis.
+    fn text_sub(&mut self) -> Res<WordPart> {
+        let line = self.line;
+        let text = self.skip_parens()?;
+        Ok(WordPart::CommandSub(Rc::new(CommandSub {
+            body: List::default(),
+            is_file_read: false,
+            error: None,
+            source: Some(text.into()),
+            line,
+        })))
     }
 }
