@@ -49,7 +49,11 @@ impl IndexedArray {
 
     /// Sets an element. A negative subscript (not resolved) is ignored.
     pub fn set(&mut self, index: i64, value: Str) {
-        let Ok(i) = usize::try_from(index) else { return };
+        if index < 0 {
+            return;
+        }
+        // A subscript may be greater than any address of this machine: it is never dense then.
+        let i = usize::try_from(index).unwrap_or(usize::MAX);
         if i < self.dense.len() {
             self.dense[i] = value;
         } else if i == self.dense.len() {
@@ -84,7 +88,7 @@ impl IndexedArray {
 
     /// Removes an element; whether there was one.
     pub fn unset(&mut self, index: i64) -> bool {
-        let Ok(i) = usize::try_from(index) else { return false };
+        let i = usize::try_from(index).unwrap_or(usize::MAX);
         if i >= self.dense.len() {
             return self.sparse.remove(&index).is_some();
         }
