@@ -66,6 +66,8 @@ pub struct Shell<'a> {
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
     pub(crate) history: Vec<Vec<u8>>,
+    /// The line of the command being begun, and the one before it in effect.
+    pub(crate) line_before: (u32, u32),
     /// What the environment held besides variables, for programs.
     pub(crate) odd_env: EnvList,
     /// The zone that was used last, and the `TZ` that named it.
@@ -155,6 +157,7 @@ impl<'a> Shell<'a> {
             keep_redirects: false,
             track_commands: false,
             history: Vec::new(),
+            line_before: (0, 0),
             odd_env: EnvList::default(),
             zone: None,
         };

@@ -92,7 +92,11 @@ impl Shell<'_> {
             self.compound(c)
         } else {
             // Messages tell the line of the last simple command, as bash's do.
-            let line = self.state.line;
+            // The ERR trap of a failed redirection has the line of the command before this one.
+            let line = match self.line_before {
+                (begun, before) if begun == self.state.line => before,
+                _ => self.state.line,
+            };
             if matches!(c.kind, CommandKind::Subshell(_)) {
                 self.state.line = c.line;
             }
