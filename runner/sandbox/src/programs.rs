@@ -28,6 +28,26 @@ pub struct Loaded {
     pub template: Arc<Template>,
 }
 
+/// Held while machine code is mapped or unmapped. The engine's table of code addresses is one for
+/// the whole process, and unmapping comes before leaving the table: another engine that mapped code
+/// at the same address in between would find it taken.
+static MAPPING: Mutex<()> = Mutex::new(());
+
+/// An engine and its modules. Whoever uses them keeps this, too, and lets go of it last, so that
+/// the code is unmapped here.
+pub struct Code {
+    engine: Option<Engine>,
+    modules: Mutex<Vec<Module>>,
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        let _held = crate::lock(&MAPPING);
+        crate::lock(&self.modules).clear();
+        self.engine = None;
+    }
+}
+
 /// All programs of an image, by the number that [`Program`] holds.
 pub struct Programs {
     image: Arc<Image>,
@@ -38,6 +58,8 @@ pub struct Programs {
     progress: Progress,
     /// Threads with instances that wait for another process.
     pub idle: Idle,
+    /// The last field, since fields are dropped in order.
+    pub code: Arc<Code>,
 }
 
 impl Programs {
@@ -49,7 +71,9 @@ impl Programs {
     ) -> Programs {
         let names: Vec<String> = image.atoms().keys().cloned().collect();
         let loaded = names.iter().map(|_| Mutex::new(None)).collect();
-        Programs { image, engine, names, loaded, artifacts, progress, idle: Idle::default() }
+        let code = Code { engine: Some(engine.clone()), modules: Mutex::default() };
+        let (idle, code) = (Idle::default(), Arc::new(code));
+        Programs { image, engine, names, loaded, artifacts, progress, idle, code }
     }
 
     /// The number of the atom of that name.
@@ -76,9 +100,12 @@ impl Programs {
         }
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
         let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
+        let held = crate::lock(&MAPPING);
         let loaded = store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
             Ok(self.image.checked_atom(name)?.to_vec())
         })?;
+        crate::lock(&self.code.modules).push(loaded.module.clone());
+        drop(held);
         *slot = Some(loaded.clone());
         Ok(loaded)
     }

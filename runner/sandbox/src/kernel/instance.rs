@@ -20,7 +20,7 @@ use super::process::Process;
 use super::thread::{End, complain, ended_by};
 use crate::memory::{Renewable, Reservation, put_here};
 use crate::outcome::Status;
-use crate::programs::Loaded;
+use crate::programs::{Code, Loaded};
 use crate::template::global_name;
 use std::sync::Arc;
 use wasibox_vfs::Program;
@@ -40,6 +40,8 @@ pub struct Ready {
     env: FunctionEnv<Env>,
     start: TypedFunction<(), ()>,
     reset: Option<Reset>,
+    /// The last field, since fields are dropped in order.
+    _code: Arc<Code>,
 }
 
 /// What puts an instance back to its beginning.
@@ -102,7 +104,8 @@ impl Ready {
                 })
                 .collect(),
         });
-        Ok(Ready { program, store, env, start, reset })
+        let _code = process.kernel.programs.code.clone();
+        Ok(Ready { program, store, env, start, reset, _code })
     }
 
     /// Takes a process on, after [`Ready::renew`]. False if its reservation is not for this memory.

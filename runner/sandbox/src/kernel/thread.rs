@@ -92,6 +92,8 @@ fn work(first: Job) {
 
 /// Runs a process to its end and reports it. Whether the thread's instance can serve again.
 fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
+    // Dropped after the module and all else of this function.
+    let _code = job.process.kernel.programs.code.clone();
     let Job { process, mut program, mut loaded, memory } = job;
     process.begin();
     let mut memory = Some(memory);
