@@ -188,7 +188,7 @@ fn memory_is_limited_for_all_processes_together() {
 fn processes_are_limited() {
     let limits = Limits { processes: 20, ..Limits::default() };
     let o = start(&["bomb", "1000"], Policy { limits, ..Policy::default() }, b"").unwrap();
-    assert_eq!(o.out, "started 19 then errno 6\nall ended\n");
+    assert_eq!(o.out, "started 19 then errno 6\nall ended\n", "{}", o.err);
     assert_eq!(o.limit, Some(LimitHit::Processes));
     let limits = Limits { spawns: 5, ..Limits::default() };
     let o = start(&["bomb", "1000"], Policy { limits, ..Policy::default() }, b"").unwrap();

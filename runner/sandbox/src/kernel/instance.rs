@@ -68,6 +68,11 @@ impl Ready {
         let instance = match Instance::new(&mut store, &loaded.module, &imports) {
             Ok(i) => i,
             Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),
+            // A kill may come while the instance is made.
+            Err(_) if process.fatal().is_some() => {
+                let sig = process.fatal().unwrap_or(9);
+                return Err(End::Status(Status::Signaled(sig)));
+            }
             Err(e) => {
                 let why = e.to_string();
                 let memory = why.contains("memory limit");

@@ -186,6 +186,10 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         Some(Halt::Exec) => return End::Exec,
         Some(Halt::Errno(_)) | None => {}
     }
+    // An interrupt that meets an access to memory looks like a trap there.
+    if process.fatal().is_some() {
+        return killed();
+    }
     let (sig, text) = match e.clone().to_trap() {
         Some(TrapCode::HostInterrupt) => return killed(),
         Some(TrapCode::StackOverflow) => (11, "stack overflow"),
