@@ -235,10 +235,33 @@ def absent_modules_say_so():
         __import__(name)
 
     raises(ModuleNotFoundError, "TLS is not available", load, "ssl")
-    raises(ModuleNotFoundError, "cannot load shared libraries", load, "ctypes")
     raises(ModuleNotFoundError, "no display", load, "tkinter")
     raises(ModuleNotFoundError, "no terminal library", load, "curses")
     raises(ModuleNotFoundError, "pip is not part", load, "ensurepip")
+
+
+@guest
+def c_types_have_sizes_and_no_libraries():
+    import ctypes
+
+    assert [ctypes.sizeof(t) for t in (ctypes.c_long, ctypes.c_void_p, ctypes.c_double)] == [4, 4, 8]
+    assert (ctypes.c_byte(200).value, ctypes.c_uint(-1).value) == (-56, 2**32 - 1)
+    raises(OSError, "cannot load shared libraries", ctypes.CDLL, "libc.so.6")
+
+
+@guest
+def files_are_mapped_as_copies():
+    import mmap
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        file.write(b"one\ntwo\n")
+        file.flush()
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            assert (mapped[:3], mapped[4], mapped.find(b"two"), len(mapped)) == (b"one", 116, 4, 8)
+            assert (mapped.readline(), mapped.read(), mapped.tell()) == (b"one\n", b"two\n", 8)
+            assert bytes(memoryview(mapped)[4:7]) == b"two"
+        raises(OSError, "ACCESS_COPY", mmap.mmap, file.fileno(), 0)
 
 
 @guest
@@ -612,9 +635,9 @@ def every_module_imports():
     # Each says why when imported by name; those that print or open a browser are skipped.
     no_system = {
         "antigravity", "this", "idlelib", "turtle", "turtledemo", "lib2to3", "tkinter", "test",
-        "curses", "ctypes", "ensurepip", "ssl", "_ssl", "pty", "tty", "nturl2path", "msilib",
+        "curses", "ensurepip", "ssl", "_ssl", "pty", "tty", "nturl2path", "msilib",
         "winreg", "winsound", "msvcrt", "_winapi", "_wmi", "_scproxy", "nt", "_overlapped",
-        "fcntl", "grp", "pwd", "mmap", "resource", "syslog", "termios", "readline", "_curses",
+        "fcntl", "grp", "pwd", "resource", "syslog", "termios", "readline", "_curses",
         "_curses_panel", "_ctypes", "_dbm", "_gdbm", "_hashlib", "_uuid", "_tkinter",
         "_multiprocessing", "_posixshmem", "_posixsubprocess", "_interpreters",
         "_interpchannels", "_interpqueues", "_android_support", "_apple_support",

@@ -4,7 +4,8 @@
  *  2. `sys.executable` is /usr/bin/python3 unless argv[0] is a path that is
  *     there: a runtime may pass any bare name, and the module's own file is
  *     not in the guest's file system;
- *  3. no .pyc files are written next to imported scripts: /usr is read-only,
+ *  3. the packages' extension modules are registered (modules.h);
+ *  4. no .pyc files are written next to imported scripts: /usr is read-only,
  *     the library is compiled already, and a user's mounted source folder is
  *     not ours to litter. `py_compile` and `compileall` still write.
  *
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "modules.h"
 #include "wasix.h"
 
 #define INSTALLED "/usr/bin/python3"
@@ -30,6 +32,8 @@ static int names_a_file(const char *argv0)
 int main(int argc, char **argv)
 {
     wasibox_enter_cwd();
+    if (wasibox_modules[0].name != NULL && PyImport_ExtendInittab(wasibox_modules) < 0)
+        Py_FatalError("no memory for the table of modules");
 
     PyConfig config;
     PyConfig_InitPythonConfig(&config);

@@ -15,6 +15,7 @@ use crate::env::{self, sha256};
 use crate::kept::{self, Program};
 use crate::key::Key;
 use crate::progress::Steps;
+use crate::python::Profile;
 use crate::{flavour, python, rootfs};
 
 const GUEST: &str = "wasm32-wasip1";
@@ -32,10 +33,13 @@ const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
 
 /// Builds `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    if let Some(other) = args.first() {
-        eprintln!("xtask dist: unknown option '{other}'");
-        return Ok(ExitCode::from(2));
-    }
+    let profile = match profile(args) {
+        Ok(profile) => profile,
+        Err(why) => {
+            eprintln!("xtask dist: {why}");
+            return Ok(ExitCode::from(2));
+        }
+    };
     let dist = env::dist();
     std::fs::create_dir_all(&dist).with_context(|| dist.display().to_string())?;
     let mut steps = Steps::new(8);
@@ -44,7 +48,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end(ensure_target()?);
 
     steps.begin("CPython for WASI");
-    let py = python::build(&env::cache()?, &mut |line| eprintln!("      {line}"))?;
+    let py = python::build(&env::cache()?, profile, &mut |line| eprintln!("      {line}"))?;
     steps.end("python.wasm and its library");
 
     steps.begin("box.wasm: shell and tools");
@@ -67,7 +71,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     } else {
         let root = env::cache()?.join("rootfs");
         rootfs::assemble(&root, &py.root, &py.licenses)?;
-        let spec = spec(root, &box_wasm, &python_wasm, &py.version, &dist)?;
+        let spec = spec(root, &box_wasm, &python_wasm, &py.components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         env::write(&stamp, key.as_bytes())?;
         steps.end(&size(&image)?);
@@ -106,10 +110,29 @@ pub fn exec(args: &[String]) -> Result<ExitCode> {
 }
 
 /// `cargo xtask python`.
-pub fn python_only() -> Result<ExitCode> {
-    let py = python::build(&env::cache()?, &mut |line| eprintln!("{line}"))?;
+pub fn python_only(args: &[String]) -> Result<ExitCode> {
+    let profile = match profile(args) {
+        Ok(profile) => profile,
+        Err(why) => {
+            eprintln!("xtask python: {why}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let py = python::build(&env::cache()?, profile, &mut |line| eprintln!("{line}"))?;
     println!("{}", py.wasm.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// `--profile NAME`: which Python packages there are. `core` until the packages'
+/// build is kept as an archive: from sources they take most of an hour.
+fn profile(args: &[String]) -> Result<Profile> {
+    let name = match args {
+        [] => return Ok(Profile::Core),
+        [option, name] if option == "--profile" => name,
+        [other, ..] => bail!("unknown option '{other}'"),
+    };
+    let names: Vec<&str> = Profile::ALL.iter().map(|(name, _)| *name).collect();
+    Profile::named(name).with_context(|| format!("--profile is one of {}", names.join(", ")))
 }
 
 fn ensure_target() -> Result<&'static str> {
@@ -148,7 +171,7 @@ fn spec(
     root: PathBuf,
     box_wasm: &[u8],
     python_wasm: &[u8],
-    python_version: &str,
+    components: &[(String, String, String)],
     dist: &Path,
 ) -> Result<ImageSpec> {
     let mut commands: Vec<(String, String)> =
@@ -175,12 +198,14 @@ fn spec(
         rootfs: vec![root],
         // 2026-01-01: fixed, so that equal inputs give equal images.
         time: 1_767_225_600,
-        versions: [
-            ("wasibox".to_string(), version),
-            ("cpython".to_string(), python_version.to_string()),
-        ]
-        .into(),
-        licenses: vec![license("wasibox", "MIT OR Apache-2.0"), license("cpython", "PSF-2.0")],
+        versions: [("wasibox".to_string(), version)]
+            .into_iter()
+            .chain(components.iter().map(|(name, version, _)| (name.clone(), version.clone())))
+            .collect(),
+        licenses: [license("wasibox", "MIT OR Apache-2.0")]
+            .into_iter()
+            .chain(components.iter().map(|(name, _, spdx)| license(name, spdx)))
+            .collect(),
         ..ImageSpec::default()
     })
 }

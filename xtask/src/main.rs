@@ -20,7 +20,11 @@ use std::process::ExitCode;
 
 /// Name, arguments, what it does.
 const TASKS: &[(&str, &str, &str)] = &[
-    ("dist", "", "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS"),
+    (
+        "dist",
+        "[--profile core|data|full]",
+        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS",
+    ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
     (
@@ -34,7 +38,7 @@ const TASKS: &[(&str, &str, &str)] = &[
         "[TARGET] [--seconds N] [--seed N]",
         "run a fuzzer: shell (against bash), parser, ...",
     ),
-    ("python", "", "build CPython for WASI alone"),
+    ("python", "[--profile core|data|full]", "build CPython for WASI alone"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
 ];
@@ -50,7 +54,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
-        "python" => dist::python_only(),
+        "python" => dist::python_only(&rest),
         "tidy" => tidy::run(),
         "deny" => deny::run(),
         "" | "help" | "--help" | "-h" => {

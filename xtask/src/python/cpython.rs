@@ -1,9 +1,9 @@
-//! CPython itself: the sources, the wasm objects, the link.
+//! CPython itself: the sources and the wasm objects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::libs::Libs;
 use super::pins::Pins;
@@ -19,9 +19,6 @@ const MODULE_ARCHIVES: &[&str] = &[
     "Modules/expat/libexpat.a",
     "Modules/_hacl/libHacl_Hash_SHA2.a",
 ];
-
-/// Everything a link of the interpreter consists of, as make knows it.
-const LINK_RULE: &str = "link-inputs: ; @echo $(LIBRARY_OBJS) $(MODLIBS) $(LIBS) $(SYSLIBS)";
 
 /// Written when configure went through; make goes on from there.
 pub const CONFIGURED: &str = ".configured";
@@ -121,47 +118,4 @@ fn configure(
     configure.arg(format!("--build={}", build.trim()));
     configure.arg(format!("--with-build-python={}", native.dir.join("python").display()));
     bench.run(configure.args(&pins.cpython.configure).args(&pins.cpython.cache))
-}
-
-/// Links `python.wasm` with our own entry.
-pub fn link(
-    shop: &mut Workshop,
-    pins: &Pins,
-    source: &Done,
-    tools: &Tools,
-    wasm: &Done,
-) -> Result<PathBuf> {
-    let site = shop.recipe.join("site");
-    let mut key = Key::new("link");
-    key.text(&wasm.key);
-    key.tree(&shop.recipe, &["site/main.c", "site/wasix.c", "site/wasix.h"])?;
-    key.text(&format!("{:?}", pins.link));
-    key.text(CODE);
-    let tree = tree(&source.dir);
-    let done = shop.step("link", key, Leftover::Discard, |bench| {
-        let mut make = host::tool("make", &wasm.dir);
-        make.args(["--silent", "--no-print-directory", "--eval", LINK_RULE, "link-inputs"]);
-        let inputs = bench.output(&mut make)?;
-        if !inputs.contains("Modules/config.o") {
-            bail!("make names no link inputs: {inputs}");
-        }
-        let out = bench.dir.join("python.wasm");
-        let mut objects = Vec::new();
-        for name in ["main", "wasix"] {
-            let object = bench.dir.join(format!("{name}.o"));
-            let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-            clang.args(["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror", "-I."]);
-            clang.arg("-I").arg(tree.join("Include")).arg("-c").arg("-o").arg(&object);
-            bench.run(clang.arg(site.join(format!("{name}.c"))))?;
-            objects.push(object);
-        }
-        let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-        clang.arg("-o").arg(&out).args(&objects).args(inputs.split_whitespace());
-        clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
-        clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
-        // Every "function signature mismatch" is a trap when the guest gets there.
-        clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
-        bench.run(&mut clang)
-    })?;
-    Ok(done.dir.join("python.wasm"))
 }

@@ -35,7 +35,7 @@ pub fn fetch(shop: &mut Workshop, source: &Source) -> Result<PathBuf> {
     for origin in &source.origins {
         fresh(&room)?;
         shop.say(&format!("python: fetching {} {} ({origin})", source.name, source.version));
-        match take(origin, source, &room) {
+        match take(origin, source, &room, &shop.recipe) {
             Ok(file) => {
                 verify(&file, source)?;
                 let file = keep(&file, &kept)?;
@@ -95,12 +95,15 @@ fn local(source: &Source) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-fn take(origin: &Origin, source: &Source, room: &Path) -> Result<PathBuf> {
+fn take(origin: &Origin, source: &Source, room: &Path, recipe: &Path) -> Result<PathBuf> {
     match origin {
         Origin::DebianPool { path } => from_pool(path, room),
         Origin::Url { url } => from_url(url, room),
         Origin::Crate { name, version } => from_crate(name, version, room),
-        Origin::Pypi { name, platform } => from_pypi(name, platform.as_deref(), source, room),
+        Origin::Pypi { name, platform, python } => {
+            from_pypi(name, platform.as_deref(), python.as_deref(), source, room)
+        }
+        Origin::PypiSource { name } => from_pypi_source(name, source, room, recipe),
     }
 }
 
@@ -162,18 +165,40 @@ fn from_crate(name: &str, version: &str, room: &Path) -> Result<PathBuf> {
     bail!("cargo fetched {name} {version}, but {} does not have it", caches.display())
 }
 
-fn from_pypi(name: &str, platform: Option<&str>, source: &Source, room: &Path) -> Result<PathBuf> {
+fn from_pypi(
+    name: &str,
+    platform: Option<&str>,
+    python: Option<&str>,
+    source: &Source,
+    room: &Path,
+) -> Result<PathBuf> {
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "download", "--only-binary=:all:"]);
+    if let Some(platform) = platform {
+        pip.args(["--platform", platform]);
+    }
+    if let Some(python) = python {
+        pip.args(["--python-version", python]);
+    }
+    pip_download(&mut pip, name, source, room)
+}
+
+/// A source archive. pip would run its build backend for metadata; ours answers instead.
+fn from_pypi_source(name: &str, source: &Source, room: &Path, recipe: &Path) -> Result<PathBuf> {
+    let mut pip = Command::new("python3");
+    pip.env("PYTHONPATH", recipe.join("recipe/backends")).env("PYTHONDONTWRITEBYTECODE", "1");
+    pip.args(["-m", "pip", "download", "--no-binary=:all:", "--no-build-isolation"]);
+    pip_download(pip.arg("--ignore-requires-python"), name, source, room)
+}
+
+/// pip refuses a file whose hash is another before it looks into it.
+fn pip_download(pip: &mut Command, name: &str, source: &Source, room: &Path) -> Result<PathBuf> {
     let pinned = format!("{name}=={} --hash=sha256:{}\n", source.version, source.sha256);
     let list = room.join("requirements.txt");
     fs::write(&list, pinned).with_context(|| list.display().to_string())?;
     let files = room.join("files");
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]);
-    pip.args(["--disable-pip-version-check", "--require-hashes", "--dest"]).arg(&files);
-    if let Some(platform) = platform {
-        pip.args(["--platform", platform]);
-    }
-    quiet(pip.arg("-r").arg(&list))?;
+    pip.args(["--quiet", "--no-deps", "--disable-pip-version-check", "--require-hashes"]);
+    quiet(pip.arg("--dest").arg(&files).arg("-r").arg(&list))?;
     match sorted(&files)?.as_slice() {
         [one] => Ok(files.join(one)),
         _ => bail!("pip did not leave one file in {}", files.display()),
@@ -204,6 +229,7 @@ impl std::fmt::Display for Origin {
             Origin::Url { url } => f.write_str(url),
             Origin::Crate { name, version } => write!(f, "crate {name} {version}"),
             Origin::Pypi { name, .. } => write!(f, "Python package {name}"),
+            Origin::PypiSource { name } => write!(f, "Python package {name}, sources"),
         }
     }
 }

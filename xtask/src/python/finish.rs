@@ -19,6 +19,7 @@ pub fn assemble(
     pins: &Pins,
     module: &Path,
     library: &Path,
+    sites: &[PathBuf],
     dist: &Path,
 ) -> Result<()> {
     let part = dist.with_extension("part");
@@ -31,6 +32,10 @@ pub fn assemble(
     fs::copy(module, part.join("python.wasm")).with_context(|| module.display().to_string())?;
     for name in ["root", "licences"] {
         copy_tree(&library.join(name), &part.join(name))?;
+    }
+    let series = format!("root/usr/lib/python{}/site-packages", pins.series());
+    for site in sites {
+        copy_tree(site, &part.join(&series))?;
     }
     let mut sums = String::new();
     for file in files(&part, "")? {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 /// Variables a build step sees; all others would be unpinned input.
 const KEPT: &[&str] = &["PATH", "HOME", "TMPDIR", "CC"];
@@ -37,6 +37,16 @@ pub fn cc() -> String {
     std::env::var("CC").ok().filter(|v| !v.is_empty()).unwrap_or_else(|| "cc".to_string())
 }
 
+/// The machine's Python by its full name: builds put another of that name on their path.
+pub fn python() -> Result<PathBuf> {
+    let output = Command::new("python3")
+        .args(["-I", "-c", "import sys; print(sys.executable)"])
+        .output()
+        .context("cannot start python3")?;
+    let name = String::from_utf8(output.stdout).context("python3's name")?;
+    Ok(PathBuf::from(name.trim()))
+}
+
 /// The cargo that runs us, or the one on the path.
 pub fn cargo() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
@@ -55,7 +65,9 @@ pub fn tool(program: impl AsRef<Path>, dir: &Path) -> Command {
     command
 }
 
-/// `-jN` for make.
+/// `-jN` for make: `$WASIBOX_JOBS`, else one job per core.
 pub fn jobs() -> String {
-    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
+    let asked = std::env::var("WASIBOX_JOBS").ok().and_then(|n| n.parse::<usize>().ok());
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    format!("-j{}", asked.filter(|n| *n > 0).unwrap_or_else(cores))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::pins::{Pins, Source};
+use super::pins::{Pins, Profile, Source};
 use super::toolchain::unpack_zip;
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 use super::{cpython, fetch, host, toolchain};
@@ -16,13 +16,14 @@ const CODE: &str = include_str!("library.rs");
 pub fn build(
     shop: &mut Workshop,
     pins: &Pins,
+    profile: Profile,
     source: &Done,
     native: &Done,
     wasm: &Done,
 ) -> Result<PathBuf> {
     let zones = pins.source("tzdata")?;
     let zones_file = fetch::fetch(shop, zones)?;
-    let parts = licensed(shop, pins)?;
+    let parts = licensed(shop, pins, profile)?;
     let (recipe, base) = (shop.recipe.clone(), shop.base.clone());
     let mut key = Key::new("library");
     for part in [&source.key, &native.key, &wasm.key, &zones.sha256] {
@@ -89,13 +90,13 @@ for name in wanted:
 "#;
 
 /// The sources that are part of the result, with their files.
-fn licensed<'p>(shop: &mut Workshop, pins: &'p Pins) -> Result<Vec<(&'p Source, PathBuf)>> {
+fn licensed<'p>(
+    shop: &mut Workshop,
+    pins: &'p Pins,
+    profile: Profile,
+) -> Result<Vec<(&'p Source, PathBuf)>> {
     let mut parts = Vec::new();
-    for source in &pins.sources {
-        // The other architecture's compiler is not here, and its libc is the same.
-        if source.name.starts_with("zig-") && !source.name.ends_with(std::env::consts::ARCH) {
-            continue;
-        }
+    for source in pins.sources.iter().filter(|source| pins.ships(profile, source)) {
         parts.push((source, fetch::fetch(shop, source)?));
     }
     Ok(parts)

@@ -11,7 +11,13 @@
 //! toolchain  the compiler wheel becomes clang + wasm-ld + a wasip1 sysroot
 //! libs       zlib, bzip2, xz, SQLite as static archives
 //! native     an interpreter for this machine, to freeze and compile with
-//! cpython    sources and patches; configure, make and link for wasm
+//! cpython    sources and patches; configure and make for wasm
+//! kit        the C++ library, Meson's and Cython's interpreter, compiler scripts
+//! packages   packages with C parts: objects, Python files, headers
+//! meson      how they are built
+//! wheels     packages in Python alone
+//! wasmobj    one module's object with one global name
+//! link       one module out of all objects
 //! library    /usr/lib/python3.x, /usr/share/zoneinfo, licences
 //! finish     the finished folder, its SHA256SUMS, and their check
 //! ```
@@ -23,20 +29,25 @@
 //! is installed outside the cache folder, and a finished result is checked
 //! against its own sums before it is used again.
 //!
-//! Deliberately absent: packages with C parts and snapshots. They join as further
-//! stages between `cpython` and `finish`.
+//! Deliberately absent: snapshots. They join as a stage between `link` and `finish`.
 
 mod cpython;
 mod fetch;
 mod finish;
 mod host;
+mod kit;
 mod library;
 mod libs;
+mod link;
+mod meson;
 mod native;
+mod packages;
 mod pins;
 #[cfg(test)]
 mod tests;
 mod toolchain;
+mod wasmobj;
+mod wheels;
 mod workshop;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +56,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use pins::Pins;
+pub use pins::Profile;
 use workshop::{Key, Workshop};
 
 /// The finished build. All paths lie in the cache folder and stay until the recipe changes.
@@ -56,8 +68,8 @@ pub struct PythonDist {
     pub root: PathBuf,
     /// Licence texts: component name and file.
     pub licenses: Vec<(String, PathBuf)>,
-    /// CPython's version.
-    pub version: String,
+    /// Everything that is part of the result: name, version, licence (SPDX).
+    pub components: Vec<(String, String, String)>,
     /// SHA-256 of everything that determines the result (not of the result).
     pub hash: String,
 }
@@ -67,10 +79,16 @@ const CODE: &[&str] = &[
     include_str!("cpython.rs"),
     include_str!("finish.rs"),
     include_str!("host.rs"),
+    include_str!("kit.rs"),
     include_str!("libs.rs"),
     include_str!("library.rs"),
+    include_str!("link.rs"),
+    include_str!("meson.rs"),
     include_str!("native.rs"),
+    include_str!("packages.rs"),
     include_str!("toolchain.rs"),
+    include_str!("wasmobj.rs"),
+    include_str!("wheels.rs"),
 ];
 
 /// Builds what is not in `cache` yet; `say` gets the progress lines.
@@ -78,7 +96,7 @@ const CODE: &[&str] = &[
 /// # Errors
 /// A missing program, an origin that cannot be reached, a wrong hash (names the
 /// expected and the actual one) or a failed step (shows its log's tail and path).
-pub fn build(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
+pub fn build(cache: &Path, profile: Profile, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
     let recipe = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"));
     let recipe = recipe.canonicalize().with_context(|| recipe.display().to_string())?;
     let base = cache.join("python");
@@ -92,25 +110,31 @@ pub fn build(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
 
     let pins = Pins::read(&recipe.join("pins.toml"))?;
     let mut key = Key::new("python");
-    key.tree(&recipe, &["pins.toml", "patches", "site", "recipe"])?;
+    key.tree(&recipe, &["pins.toml", "packages", "patches", "site", "recipe"])?;
     CODE.iter().for_each(|code| key.text(code));
     key.text(std::env::consts::ARCH);
+    key.text(profile.name());
     let hash = key.finish();
 
     let dist = base.join(&hash);
     match finish::check(&dist) {
         Ok(true) => say(&format!("python {}: finished before, sums verified", pins.python)),
-        Ok(false) => make(&recipe, &base, &dist, &pins, say)?,
+        Ok(false) => make(&recipe, &base, &dist, &pins, profile, say)?,
         Err(why) => {
             say(&format!("python: the finished build is damaged ({why:#}); building it again"));
-            make(&recipe, &base, &dist, &pins, say)?;
+            make(&recipe, &base, &dist, &pins, profile, say)?;
         }
     }
     Ok(PythonDist {
         wasm: dist.join("python.wasm"),
         root: dist.join("root"),
         licenses: finish::licenses(&dist)?,
-        version: pins.python,
+        components: pins
+            .sources
+            .iter()
+            .filter(|source| pins.ships(profile, source))
+            .map(|s| (s.name.clone(), s.version.clone(), s.licence.clone()))
+            .collect(),
         hash,
     })
 }
@@ -120,6 +144,7 @@ fn make(
     base: &Path,
     dist: &Path,
     pins: &Pins,
+    profile: Profile,
     say: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let started = Instant::now();
@@ -132,9 +157,14 @@ fn make(
     let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
     let libs = libs::build(&mut shop, pins, &tools)?;
     let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
-    let module = cpython::link(&mut shop, pins, &source, &tools, &wasm)?;
-    let library = library::build(&mut shop, pins, &source, &native, &wasm)?;
-    finish::assemble(&mut shop, pins, &module, &library, dist)?;
+    let kit = kit::build(&mut shop, pins, &zig, &tools, &source, &native, &wasm)?;
+    let packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
+    let wheels = wheels::build(&mut shop, pins, profile, &native)?;
+    let module = link::build(&mut shop, pins, &source, &tools, &wasm, &kit, &packages)?;
+    let library = library::build(&mut shop, pins, profile, &source, &native, &wasm)?;
+    let mut sites: Vec<PathBuf> = packages.iter().map(packages::Package::site).collect();
+    sites.extend(wheels);
+    finish::assemble(&mut shop, pins, &module, &library, &sites, dist)?;
     shop.say(&format!("python {}: built in {:.0} s", pins.python, started.elapsed().as_secs_f64()));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `python-dist/pins.toml` as types.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -11,10 +12,49 @@ use serde::Deserialize;
 pub struct Pins {
     /// CPython's version, `3.13.x`.
     pub python: String,
+    /// Packages with C parts, each after those it needs; folders of `packages/`.
+    pub packages: Vec<String>,
+    /// Packages in Python alone, each with what is left out of it (as in package.toml).
+    pub wheels: BTreeMap<String, Vec<String>>,
     #[serde(rename = "source")]
     pub sources: Vec<Source>,
     pub cpython: Cpython,
     pub link: Link,
+    profiles: Profiles,
+}
+
+/// What an image has besides the standard library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Nothing.
+    Core,
+    /// What data work needs.
+    Data,
+    /// Everything that is pinned.
+    Full,
+}
+
+impl Profile {
+    /// All of them, by name.
+    pub const ALL: [(&'static str, Profile); 3] =
+        [("core", Profile::Core), ("data", Profile::Data), ("full", Profile::Full)];
+
+    /// By name.
+    pub fn named(name: &str) -> Option<Profile> {
+        Profile::ALL.iter().find(|(n, _)| *n == name).map(|(_, profile)| *profile)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Profile::ALL.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Names of packages and wheels, by profile.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Profiles {
+    data: Vec<String>,
 }
 
 /// One pinned file.
@@ -32,6 +72,11 @@ pub struct Source {
     /// Compiler flags.
     #[serde(default)]
     pub flags: Vec<String>,
+    /// The package it becomes part of, if it is none itself.
+    pub part_of: Option<String>,
+    /// Used while building; nothing of it gets into the result.
+    #[serde(default)]
+    pub build_only: bool,
     /// Where it may come from, best first.
     pub origins: Vec<Origin>,
 }
@@ -46,8 +91,11 @@ pub enum Origin {
     Url { url: String },
     /// The `.crate` file of a Rust crate.
     Crate { name: String, version: String },
-    /// A wheel; `platform` is pip's platform tag where the wheel is not universal.
-    Pypi { name: String, platform: Option<String> },
+    /// A wheel; `platform` is pip's platform tag where the wheel is not universal,
+    /// `python` the version of Python it is for, where that is not any.
+    Pypi { name: String, platform: Option<String>, python: Option<String> },
+    /// A source archive of the Python package index.
+    PypiSource { name: String },
 }
 
 /// How CPython is configured.
@@ -85,10 +133,32 @@ impl Pins {
                 bail!("{}: {}: no origins", path.display(), source.name);
             }
         }
+        let known = |name: &String| pins.packages.contains(name) || pins.wheels.contains_key(name);
+        if let Some(name) = pins.profiles.data.iter().find(|name| !known(name)) {
+            bail!("{}: the profile's {name} is neither a package nor a wheel", path.display());
+        }
         if pins.source("cpython")?.version != pins.python {
             bail!("{}: python and the cpython source differ in version", path.display());
         }
         Ok(pins)
+    }
+
+    /// Whether a package or wheel is in the image of this profile.
+    pub fn has(&self, profile: Profile, name: &str) -> bool {
+        match profile {
+            Profile::Core => false,
+            Profile::Data => self.profiles.data.iter().any(|n| n == name),
+            Profile::Full => true,
+        }
+    }
+
+    /// Whether something of a source is in the image of this profile.
+    pub fn ships(&self, profile: Profile, source: &Source) -> bool {
+        let name = source.part_of.as_ref().unwrap_or(&source.name);
+        let optional = self.packages.contains(name) || self.wheels.contains_key(name);
+        // The other architecture's compiler is not here, and its libc is the same.
+        let here = !name.starts_with("zig-") || name.ends_with(std::env::consts::ARCH);
+        here && !source.build_only && (!optional || self.has(profile, name))
     }
 
     /// A source by name.

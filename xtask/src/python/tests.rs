@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::pins::Pins;
+use super::pins::{Pins, Profile};
 use super::workshop::{Key, Leftover, Workshop, sha256_file};
-use super::{fetch, finish};
+use super::{fetch, finish, packages};
 
 /// A folder of its own for each test, removed at the end.
 struct Temp(PathBuf);
@@ -47,13 +47,68 @@ fn the_pins_are_well_formed() {
 
 #[test]
 fn every_patch_gives_its_reason() {
-    let patches = super::workshop::sorted(&recipe().join("patches")).expect("patches");
-    assert!(!patches.is_empty());
-    for (n, name) in patches.iter().enumerate() {
-        assert!(name.starts_with(&format!("{:04}-", n + 1)), "{name}: not number {}", n + 1);
-        let text = fs::read_to_string(recipe().join("patches").join(name)).expect(name);
-        assert!(text.starts_with("Reason: "), "{name}");
+    let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    let mut folders = vec![recipe().join("patches")];
+    folders.extend(pins.packages.iter().map(|name| recipe().join("packages").join(name)));
+    let mut all = 0;
+    for folder in folders {
+        let names = super::workshop::sorted(&folder).expect("patches");
+        for (n, name) in names.iter().filter(|name| name.ends_with(".patch")).enumerate() {
+            assert!(name.starts_with(&format!("{:04}-", n + 1)), "{name}: not number {}", n + 1);
+            let text = fs::read_to_string(folder.join(name)).expect(name);
+            assert!(text.starts_with("Reason: "), "{name}");
+            all += 1;
+        }
     }
+    assert!(all > 10);
+}
+
+#[test]
+fn every_package_is_described_and_pinned() {
+    let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    let folders = super::workshop::sorted(&recipe().join("packages")).expect("packages");
+    let mut listed = pins.packages.clone();
+    listed.sort();
+    assert_eq!(folders, listed);
+    for (n, name) in pins.packages.iter().enumerate() {
+        let text = fs::read_to_string(recipe().join("packages").join(name).join("package.toml"));
+        let package: packages::Recipe = toml::from_str(&text.expect(name)).expect(name);
+        for need in &package.needs {
+            assert!(pins.packages[..n].contains(need), "{name} needs {need} before it");
+        }
+        for part in &package.unpack {
+            let source = pins.source(&part.source).expect(&part.source);
+            assert_eq!(source.part_of.as_ref(), Some(name), "{}", part.source);
+        }
+    }
+    for name in pins.packages.iter().chain(pins.wheels.keys()) {
+        pins.source(name).expect(name);
+    }
+}
+
+#[test]
+fn profiles_hold_what_they_say() {
+    let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    for (name, profile) in Profile::ALL {
+        assert_eq!(Profile::named(name), Some(profile));
+        assert_eq!(profile.name(), name);
+    }
+    assert_eq!(Profile::named("all"), None);
+    let of = |profile, name| pins.ships(profile, pins.source(name).expect(name));
+    assert!(of(Profile::Core, "zlib") && of(Profile::Full, "zlib"));
+    assert!(!of(Profile::Core, "numpy") && of(Profile::Data, "numpy"));
+    assert!(!of(Profile::Core, "freetype") && of(Profile::Data, "freetype"));
+    assert!(!of(Profile::Data, "sympy") && of(Profile::Full, "sympy"));
+    assert!(!of(Profile::Full, "versioneer"));
+}
+
+#[test]
+fn leaving_out_is_by_path_or_by_name() {
+    let covers =
+        |rule, path: &str| packages::covers(rule, path, path.rsplit('/').next().expect("a name"));
+    assert!(covers("a/tests", "a/tests") && !covers("a/tests", "b/tests"));
+    assert!(covers("**/tests", "a/b/tests") && !covers("**/tests", "a/mytests"));
+    assert!(covers("**/*.pyi", "a/x.pyi") && !covers("**/*.pyi", "a/x.py"));
 }
 
 #[test]
@@ -143,7 +198,8 @@ fn a_damaged_result_is_not_used() {
     let build = || {
         let mut quiet = |_: &str| {};
         let mut shop = Workshop::new(&temp.0, &recipe(), &mut quiet).expect("workshop");
-        finish::assemble(&mut shop, &pins, &library.join("module"), &library, &dist).expect("done");
+        finish::assemble(&mut shop, &pins, &library.join("module"), &library, &[], &dist)
+            .expect("done");
     };
     assert!(!finish::check(&dist).expect("absent"), "nothing is there yet");
     build();

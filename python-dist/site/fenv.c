@@ -1,0 +1,50 @@
+/* Floating-point status flags, in software.
+ *
+ * WebAssembly has none, and libc's functions do nothing. Code that reports a
+ * result by raising a flag itself, as NumPy's linear algebra does for a singular
+ * matrix, would report nothing: here such flags are kept. What only the
+ * processor would raise (1.0 / 0.0) stays unseen.
+ */
+#include <fenv.h>
+
+/* Flags are the caller's: any bits. libc's header says that there are none. */
+static int raised;
+
+int feraiseexcept(int flags)
+{
+    raised |= flags;
+    return 0;
+}
+
+int fetestexcept(int flags)
+{
+    return raised & flags;
+}
+
+int feclearexcept(int flags)
+{
+    raised &= ~flags;
+    return 0;
+}
+
+int fegetround(void)
+{
+    return FE_TONEAREST;
+}
+
+int __fesetround(int mode)
+{
+    return mode == FE_TONEAREST ? 0 : -1;
+}
+
+int fegetenv(fenv_t *env)
+{
+    env->__cw = (unsigned long)raised;
+    return 0;
+}
+
+int fesetenv(const fenv_t *env)
+{
+    raised = env == FE_DFL_ENV ? 0 : (int)env->__cw;
+    return 0;
+}

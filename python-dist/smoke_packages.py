@@ -1,0 +1,209 @@
+"""Checks of the packages inside the guest: `runner exec IMAGE -- python3 smoke_packages.py`.
+
+Each check says what it is for and fails with an exception. Packages that the
+image's profile lacks are reported as absent. Values are those of native CPython
+with the same versions.
+"""
+
+import importlib.util
+import io
+import os
+import sys
+import tempfile
+import traceback
+
+CHECKS = []
+
+
+def check(*packages):
+    """Registers a check of these packages."""
+
+    def register(function):
+        CHECKS.append((packages, function))
+        return function
+
+    return register
+
+
+def equal(got, expected):
+    if got != expected:
+        raise AssertionError(f"got {got!r}, expected {expected!r}")
+
+
+def raises(kind, function, *arguments):
+    try:
+        function(*arguments)
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}")
+
+
+@check("numpy")
+def arrays_and_linear_algebra():
+    import numpy as np
+
+    a = np.arange(6.0).reshape(2, 3)
+    equal((a @ a.T).tolist(), [[5.0, 14.0], [14.0, 50.0]])
+    equal(np.linalg.det(np.diag([2.0, 3.0])).item(), 6.0)
+    equal(np.round(np.linalg.svd(a)[1], 8).tolist(), [7.34846923, 1.0])
+    raises(np.linalg.LinAlgError, np.linalg.inv, np.zeros((2, 2)))
+    raises(np.linalg.LinAlgError, np.linalg.cholesky, -np.eye(2))
+    equal(np.fft.fft([1, 2, 3, 4]).tolist(), [10, -2 + 2j, -2, -2 - 2j])
+    equal(np.einsum("ij,kj->ik", a, a).tolist(), (a @ a.T).tolist())
+    equal(np.sort(np.array([3, 1, 2])).tolist(), [1, 2, 3])
+
+
+@check("numpy")
+def random_numbers_are_numpys():
+    import numpy as np
+
+    draws = np.random.default_rng(0).normal(size=3)
+    equal(np.round(draws, 8).tolist(), [0.12573022, -0.13210486, 0.64042265])
+    # The older generator shares C names with the newer one, compiled differently.
+    np.random.seed(0)
+    equal(np.round(np.random.rand(2), 8).tolist(), [0.5488135, 0.71518937])
+    equal(np.random.binomial(10, 0.3, 3).tolist(), [3, 3, 3])
+    assert np.random.default_rng().random() != np.random.default_rng().random()
+
+
+@check("numpy")
+def types_text_and_dates():
+    import numpy as np
+
+    equal(str(np.datetime64("2024-01-01") + np.timedelta64(31, "D")), "2024-02-01")
+    equal(np.loadtxt(["1 2", "3 4"]).tolist(), [[1.0, 2.0], [3.0, 4.0]])
+    equal(np.array2string(np.pi * np.arange(3), precision=3), "[0.    3.142 6.283]")
+    equal(np.strings.upper(np.array(["a", "bc"])).tolist(), ["A", "BC"])
+    if sys.maxsize < 1 << 32:
+        raises(MemoryError, lambda: [np.zeros(2 * 10**8) for _ in range(3)])
+
+
+@check("pandas")
+def tables():
+    import pandas as pd
+
+    text = "city,when,n\nA,2024-01-01,1\nB,2024-01-02,2\nA,2024-02-03,3.5\n"
+    df = pd.read_csv(io.StringIO(text), parse_dates=["when"])
+    equal(df.groupby("city")["n"].sum().to_dict(), {"A": 4.5, "B": 2.0})
+    equal(df.set_index("when").resample("MS")["n"].sum().tolist(), [3.0, 3.5])
+    joined = df.merge(pd.DataFrame({"city": ["A", "B"], "x": [10, 20]}), on="city")
+    equal(joined["x"].tolist(), [10, 20, 10])
+    equal(df.pivot_table(index="city", values="n", aggfunc="mean")["n"].tolist(), [2.25, 2.0])
+    equal(df["n"].rolling(2).mean().tolist()[1:], [1.5, 2.75])
+    equal(pd.read_json(io.StringIO(df.to_json(date_format="iso")))["n"].tolist(), [1.0, 2.0, 3.5])
+    equal(str(pd.Timestamp("2024-07-01", tz="Europe/Berlin").utcoffset()), "2:00:00")
+    raises(KeyError, lambda: df["none"])
+
+
+@check("pandas", "openpyxl", "xlsxwriter")
+def workbooks():
+    import pandas as pd
+
+    df = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    with tempfile.TemporaryDirectory() as folder:
+        for engine in ("openpyxl", "xlsxwriter"):
+            path = os.path.join(folder, f"{engine}.xlsx")
+            df.to_excel(path, index=False, engine=engine)
+            equal(pd.read_excel(path).to_dict("list"), {"a": [1, 2], "b": ["x", "y"]})
+
+
+@check("matplotlib")
+def plots():
+    import matplotlib
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    equal(matplotlib.get_backend().lower(), "agg")
+    figure, axes = plt.subplots(2, 2, figsize=(8, 6))
+    axes[0, 0].plot([1, 3, 2])
+    axes[0, 0].set_title(r"$\int_0^\infty e^{-x^2}\,dx=\frac{\sqrt{\pi}}{2}$")
+    x, y = np.meshgrid(np.linspace(-2, 2, 60), np.linspace(-2, 2, 60))
+    contours = axes[0, 1].contourf(x, y, np.exp(-(x**2) - y**2))
+    figure.colorbar(contours, ax=axes[0, 1])
+    axes[1, 0].imshow(np.arange(400).reshape(20, 20), interpolation="bicubic")
+    points = np.random.default_rng(1).random((2, 40))
+    axes[1, 1].triplot(*points)
+    figure.tight_layout()
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+            path = os.path.join(folder, f"figure.{kind}")
+            figure.savefig(path)
+            with open(path, "rb") as file:
+                equal(file.read(len(start)), start)
+    plt.close(figure)
+    # A C++ exception becomes Python's.
+    from matplotlib.ft2font import FT2Font
+
+    raises(FileNotFoundError, FT2Font, "/nowhere.ttf")
+
+
+@check("PIL")
+def pictures():
+    from PIL import Image
+
+    with io.BytesIO() as file:
+        Image.new("RGB", (40, 30), "red").resize((20, 15)).save(file, "PNG")
+        file.seek(0)
+        picture = Image.open(file)
+        equal((picture.size, picture.getpixel((3, 3))), ((20, 15), (255, 0, 0)))
+
+
+@check("yaml")
+def yaml_with_the_c_loader():
+    import yaml
+
+    text = yaml.dump({"a": [1, 2.5, None]}, Dumper=yaml.CDumper)
+    equal(yaml.load(text, yaml.CSafeLoader), {"a": [1, 2.5, None]})
+
+
+@check("regex")
+def regex_with_its_matcher():
+    import regex
+
+    equal(regex.findall(r"(?r)\p{Lu}\w*", "Ab cD É"), ["É", "D", "Ab"])
+    equal(regex.fullmatch(r"(?:cats){e<=1}", "cat") is not None, True)
+
+
+@check("jinja2", "bs4", "markdown", "tabulate", "html5lib", "requests")
+def text_tools():
+    import bs4
+    import jinja2
+    import markdown
+    import tabulate
+
+    equal(jinja2.Template("{{ x|e }}").render(x="<a>"), "&lt;a&gt;")
+    equal(bs4.BeautifulSoup("<p>a<b>c", "html5lib").b.text, "c")
+    equal(markdown.markdown("# a"), "<h1>a</h1>")
+    equal(tabulate.tabulate([[1, 2]], tablefmt="plain"), "1  2")
+
+
+@check("sympy", "networkx")
+def mathematics():
+    import networkx
+    import sympy
+
+    x = sympy.Symbol("x")
+    equal(str(sympy.integrate(sympy.sin(x) ** 2, x)), "x/2 - sin(x)*cos(x)/2")
+    equal(networkx.shortest_path(networkx.path_graph(4), 0, 3), [0, 1, 2, 3])
+
+
+def main():
+    failed = 0
+    for packages, function in CHECKS:
+        missing = [name for name in packages if importlib.util.find_spec(name) is None]
+        if missing:
+            print(f"absent  {function.__name__} ({', '.join(missing)})")
+            continue
+        try:
+            function()
+        except Exception:
+            failed += 1
+            print(f"FAILED  {function.__name__}")
+            traceback.print_exc()
+        else:
+            print(f"ok      {function.__name__}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+//! The link: CPython's objects, our entry, the packages' modules.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use super::cpython::tree;
+use super::host;
+use super::kit::Kit;
+use super::packages::{Package, entry};
+use super::pins::Pins;
+use super::toolchain::Tools;
+use super::workshop::{Done, Key, Leftover, Workshop};
+
+/// Our part of the program.
+const SITE: &[&str] =
+    &["site/main.c", "site/modules.h", "site/wasix.c", "site/wasix.h", "site/fenv.c"];
+
+const CODE: &str = include_str!("link.rs");
+
+/// Everything a link of the interpreter consists of, as make knows it.
+const LINK_RULE: &str = "link-inputs: ; @echo $(LIBRARY_OBJS) $(MODLIBS) $(LIBS) $(SYSLIBS)";
+
+/// Links `python.wasm` with our own entry.
+pub fn build(
+    shop: &mut Workshop,
+    pins: &Pins,
+    source: &Done,
+    tools: &Tools,
+    wasm: &Done,
+    kit: &Kit,
+    packages: &[Package],
+) -> Result<PathBuf> {
+    let site = shop.recipe.join("site");
+    let mut key = Key::new("link");
+    key.text(&wasm.key);
+    key.text(&kit.key);
+    let mut modules = Vec::new();
+    for package in packages {
+        key.text(&package.done.key);
+        modules.extend(package.modules()?);
+    }
+    key.tree(&shop.recipe, SITE)?;
+    key.text(&format!("{:?}", pins.link));
+    key.text(CODE);
+    let tree = tree(&source.dir);
+    let done = shop.step("link", key, Leftover::Discard, |bench| {
+        let mut make = host::tool("make", &wasm.dir);
+        make.args(["--silent", "--no-print-directory", "--eval", LINK_RULE, "link-inputs"]);
+        let inputs = bench.output(&mut make)?;
+        if !inputs.contains("Modules/config.o") {
+            bail!("make names no link inputs: {inputs}");
+        }
+        let out = bench.dir.join("python.wasm");
+        let mut objects = Vec::new();
+        let table = bench.dir.join("modules.c");
+        fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
+        let files = ["main.c", "wasix.c", "fenv.c"].map(|name| site.join(name));
+        for (n, file) in files.iter().chain([&table]).enumerate() {
+            let object = bench.dir.join(format!("{n}.o"));
+            let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+            clang.args(["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror", "-I."]);
+            clang.arg("-I").arg(tree.join("Include")).arg("-c").arg("-o").arg(&object);
+            bench.run(clang.arg("-I").arg(&site).arg(file))?;
+            objects.push(object);
+        }
+        let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+        clang.arg("-o").arg(&out).args(&objects).args(inputs.split_whitespace());
+        clang.args(modules.iter().map(|(_, object)| object)).arg(kit.cxx());
+        clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
+        clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
+        // Every "function signature mismatch" is a trap when the guest gets there.
+        clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
+        bench.run(&mut clang)
+    })?;
+    Ok(done.dir.join("python.wasm"))
+}
+
+/// C that registers the modules. Their entries' names are no C names, hence the labels.
+fn inittab(modules: &[(String, PathBuf)]) -> String {
+    let mut text = "#include \"modules.h\"\n".to_string();
+    let mut table = String::new();
+    for (n, (module, _)) in modules.iter().enumerate() {
+        let symbol = entry(module);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "extern PyObject *entry_{n}(void) __asm__(\"{symbol}\");");
+        let _ = writeln!(table, "    {{\"{module}\", entry_{n}}},");
+    }
+    let _ =
+        write!(text, "struct _inittab wasibox_modules[] = {{\n{table}    {{NULL, NULL}},\n}};\n");
+    text
+}

@@ -1,0 +1,72 @@
+//! Packages in Python alone: wheels, unpacked into `site-packages`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::packages::covers;
+use super::pins::{Pins, Profile};
+use super::workshop::{Done, Key, Leftover, Workshop, sorted};
+use super::{fetch, host};
+
+const CODE: &str = include_str!("wheels.rs");
+
+/// Unpacks the profile's wheels; what of each goes to site-packages.
+pub fn build(
+    shop: &mut Workshop,
+    pins: &Pins,
+    profile: Profile,
+    native: &Done,
+) -> Result<Vec<PathBuf>> {
+    let mut wheels = Vec::new();
+    for (name, leave_out) in pins.wheels.iter().filter(|(name, _)| pins.has(profile, name)) {
+        let source = pins.source(name)?;
+        let file = fetch::fetch(shop, source)?;
+        let mut key = Key::new(name);
+        for part in [&source.sha256, &native.key] {
+            key.text(part);
+        }
+        leave_out.iter().for_each(|path| key.text(path));
+        key.tree(&shop.recipe, &["recipe/site.py"])?;
+        key.text(CODE);
+        let (script, base) = (shop.recipe.join("recipe/site.py"), shop.base.clone());
+        let done = shop.step(name, key, Leftover::Discard, |bench| {
+            let site = bench.dir.join("site");
+            fs::create_dir_all(&site).with_context(|| site.display().to_string())?;
+            let mut unzip = host::tool("python3", &site);
+            bench.run(unzip.args(["-I", "-m", "zipfile", "-e"]).arg(&file).arg("."))?;
+            let mut met = Vec::new();
+            prune(&site, "", leave_out, &mut met)?;
+            for rule in leave_out {
+                ensure!(met.contains(rule), "{name}: there is no {rule} to leave out");
+            }
+            let mut python = host::tool(native.dir.join("python"), &bench.dir);
+            bench.run(python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base))
+        })?;
+        wheels.push(done.dir.join("site"));
+    }
+    Ok(wheels)
+}
+
+/// Removes what is left out. A wheel's list of its files names what was removed
+/// and not the bytecode: it goes, too, so that pip does not take it at its word.
+fn prune(site: &Path, below: &str, leave_out: &[String], met: &mut Vec<String>) -> Result<()> {
+    for name in sorted(&site.join(below))? {
+        let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
+        let full = site.join(&path);
+        if let Some(rule) = leave_out.iter().find(|rule| covers(rule, &path, &name)) {
+            met.push(rule.clone());
+            let gone =
+                if full.is_dir() { fs::remove_dir_all(&full) } else { fs::remove_file(&full) };
+            gone.with_context(|| full.display().to_string())?;
+        } else if below.is_empty() && name.ends_with(".data") {
+            bail!("{name}: wheels with data to install elsewhere are not supported");
+        } else if below.ends_with(".dist-info") && (name == "RECORD" || name == "WHEEL") {
+            fs::remove_file(&full).with_context(|| full.display().to_string())?;
+        } else if full.is_dir() {
+            prune(site, &path, leave_out, met)?;
+        }
+    }
+    Ok(())
+}
