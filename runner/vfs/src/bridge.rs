@@ -2,6 +2,7 @@
 
 use crate::Vfs;
 use crate::errno::Errno;
+use crate::ops::Stated;
 use crate::tree::ROOT;
 use crate::walk::Loc;
 use box_abi::MetaRequest;
@@ -22,13 +23,17 @@ impl MetaExchange {
         MetaExchange { vfs: vfs.clone(), reply: Mutex::default() }
     }
 
-    /// Takes one request and answers it.
-    pub(crate) fn write(&self, request: &[u8]) -> Result<usize, Errno> {
+    /// Takes one request and answers it; `own` tells about the caller's descriptors.
+    pub fn exchange(
+        &self,
+        request: &[u8],
+        own: &dyn Fn(u32) -> Result<box_abi::Stat, Errno>,
+    ) -> Result<usize, Errno> {
         if request.len() > MAX_REQUEST {
             return Err(Errno::INVAL);
         }
         let mut reply = Vec::with_capacity(2 + box_abi::STAT_LEN);
-        match self.answer(request) {
+        match self.answer(request, own) {
             Ok(stat) => {
                 reply.extend_from_slice(&0u16.to_le_bytes());
                 if let Some(s) = stat {
@@ -41,10 +46,17 @@ impl MetaExchange {
         Ok(request.len())
     }
 
-    fn answer(&self, request: &[u8]) -> Result<Option<box_abi::Stat>, Errno> {
+    fn answer(
+        &self,
+        request: &[u8],
+        own: &dyn Fn(u32) -> Result<box_abi::Stat, Errno>,
+    ) -> Result<Option<box_abi::Stat>, Errno> {
         let root = Loc::Tree(ROOT);
         match MetaRequest::decode(request).ok_or(Errno::INVAL)? {
-            MetaRequest::Stat { path, follow } => self.vfs.stat(&root, path, follow).map(Some),
+            MetaRequest::Stat { path, follow } => match self.vfs.look(&root, path, follow)? {
+                Stated::Stat(s) => Ok(Some(s)),
+                Stated::Descriptor(n) => own(n).map(Some),
+            },
             MetaRequest::Chmod { path, mode } => self.vfs.chmod(&root, path, mode).map(|()| None),
             MetaRequest::Chown { path, uid, gid, follow } => {
                 self.vfs.chown(&root, path, uid, gid, follow).map(|()| None)

@@ -50,6 +50,12 @@ pub struct TreeFile {
     ino: Ino,
 }
 
+impl TreeFile {
+    pub(crate) fn ino(&self) -> Ino {
+        self.ino
+    }
+}
+
 impl Drop for TreeFile {
     fn drop(&mut self) {
         self.vfs.write().closed(self.ino);
@@ -138,7 +144,8 @@ impl File {
             File::Device(d, ..) => plain(d.write(data.len())?),
             File::PipeRead(_) => Err(Errno::BADF),
             File::PipeWrite(w) | File::PipeBoth(_, w) => plain(w.try_write(data)?),
-            File::Meta(m) => plain(m.write(data)?),
+            // Requests about descriptors need the kernel, which calls `exchange` itself.
+            File::Meta(m) => plain(m.exchange(data, &|_| Err(Errno::NOENT))?),
             File::Stream(s) => plain(s.write(data)?),
         }
     }

@@ -183,6 +183,18 @@ impl HostMount {
         }
     }
 
+    /// Opens a regular file that is open once more.
+    pub fn reopen(&self, fd: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+        if flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC) {
+            self.need_writable()?;
+        }
+        Ok(fs::open(
+            proc_path(fd.as_fd()),
+            flags | OFlags::NONBLOCK | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?)
+    }
+
     /// Makes and opens a regular file with mode 0644 (or as given), whatever the
     /// host's umask.
     pub fn create(

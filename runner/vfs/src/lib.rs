@@ -42,12 +42,13 @@ pub mod tree;
 pub mod walk;
 
 pub use box_abi::{Kind as FileKind, Stat};
+pub use bridge::MetaExchange;
 pub use changes::{Change, ChangeKind};
 pub use content::Blob;
 pub use errno::Errno;
 pub use file::{File, Readiness, Stream};
 pub use host::MountError;
-pub use ops::{DirEntry, OpenFlags, Opened};
+pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::DiskLimits;
 pub use setup::{BaseFile, BaseKind, MountSpec};

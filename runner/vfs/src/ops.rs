@@ -41,6 +41,14 @@ pub enum Opened {
     Descriptor(u32),
 }
 
+/// What asking for metadata gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stated {
+    Stat(Stat),
+    /// The caller's own descriptor of that number is meant.
+    Descriptor(u32),
+}
+
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
@@ -205,6 +213,32 @@ impl Vfs {
         let st = self.read();
         let loc = self.walk(&st, base, path, follow_if(follow))?.existing()?;
         self.loc_stat(&st, &loc)
+    }
+
+    /// [`Vfs::stat`] for a caller that has descriptors.
+    pub fn look(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stated, Errno> {
+        let st = self.read();
+        match self.walk(&st, base, path, follow_if(follow))?.existing()? {
+            Loc::Descriptor(n) => Ok(Stated::Descriptor(n)),
+            loc => self.loc_stat(&st, &loc).map(Stated::Stat),
+        }
+    }
+
+    /// Opens the file or directory behind an open one again, with an offset of its own, as
+    /// opening `/proc/self/fd/N` does on Linux; `None` for what can only be shared. A file of
+    /// a mount that is not open for writing (`writes`) cannot become so: its name is not known any more,
+    /// and changes of mounts are told by name.
+    pub fn reopen(&self, file: &File, how: OpenFlags, writes: bool) -> Result<Option<File>, Errno> {
+        match file {
+            File::Tree(f) => self.open_node(&mut self.write(), f.ino(), how).map(Some),
+            File::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
+            File::Host { fd, mount, .. } => {
+                let fd = self.mount(*mount).reopen(fd, host_flags(how))?;
+                Ok(Some(File::Host { fd, mount: *mount, vfs: self.clone() }))
+            }
+            File::Dir { loc, .. } => self.open_dir(loc, how).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// `readlink(2)`.

@@ -125,6 +125,9 @@ fn devices(st: &mut State) {
     }
     st.tree.set(DEV_FD, Inode::new(Kind::Dir { parent: dev, entries: Arc::default() }, 0o555));
     link(st, dev, b"fd", DEV_FD);
+    let own = make_dirs(st, b"/proc/self");
+    let fd = st.tree.add(Inode::new(Kind::Symlink((*b"/dev/fd").into()), 0o777));
+    link(st, own, b"fd", fd);
 }
 
 fn link(st: &mut State, dir: Ino, name: &[u8], ino: Ino) {

@@ -7,7 +7,7 @@ use common::*;
 use std::sync::Arc;
 use wasibox_vfs::{
     BaseFile, BaseKind, ChangeKind, DiskLimits, Errno, File, FileKind, OpenFlags, Opened, Program,
-    Vfs,
+    Stated, Vfs,
 };
 
 fn base(path: &str, text: &str, program: Option<Program>) -> BaseFile {
@@ -260,10 +260,21 @@ fn devices_and_descriptors() {
     open(&v, "/dev/urandom", READ).unwrap().read(0, &mut b).unwrap();
     assert_ne!(b, [0; 100]);
     assert_eq!(open(&v, "/dev/tty", READ).err(), Some(Errno::NXIO));
-    for (p, n) in [("/dev/stdin", 0), ("/dev/stderr", 2), ("/dev/fd/17", 17)] {
+    for (p, n) in
+        [("/dev/stdin", 0), ("/dev/stderr", 2), ("/dev/fd/17", 17), ("/proc/self/fd/5", 5)]
+    {
         let o = v.open(&ROOT_LOC, p.as_bytes(), READ, 0).unwrap();
         assert!(matches!(o, Opened::Descriptor(k) if k == n), "{p}");
+        assert_eq!(v.look(&ROOT_LOC, p.as_bytes(), true), Ok(Stated::Descriptor(n)));
     }
+    write(&v, "/tmp/f", "text").unwrap();
+    let f = open(&v, "/tmp/f", READ).unwrap();
+    let again = v.reopen(&f, READ, false).unwrap().unwrap();
+    assert_eq!(again.read(0, &mut b), Ok(4));
+    v.remove(&ROOT_LOC, b"/tmp/f", false).unwrap();
+    assert_eq!(v.reopen(&again, READ, false).unwrap().unwrap().read(0, &mut b), Ok(4));
+    let null = open(&v, "/dev/null", READ).unwrap();
+    assert!(v.reopen(&null, READ, false).unwrap().is_none());
     assert_eq!(open(&v, "/dev/fd/x", READ).err(), Some(Errno::NOENT));
     // Redirecting to a device must not make or truncate anything.
     write(&v, "/dev/null", "gone").unwrap();

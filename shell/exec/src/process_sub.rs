@@ -1,8 +1,8 @@
 //! Process substitution: a command beside the shell, and a path that leads to it.
 //!
-//! On a POSIX host the path is `/dev/fd/N` of a pipe. On the guest it is an end of a named
-//! pipe of the bridge, which any process can open. Without the bridge a temporary file stands in:
-//! `<(cmd)` is run to its end first, `>(cmd)` when the command that writes is done.
+//! The path is `/dev/fd/N` of a pipe, N from 63 down (bash manual 3.5.6). Where processes do not run
+//! concurrently or there is no `/dev/fd`, a temporary file stands in: `<(cmd)` is run to its end
+//! first, `>(cmd)` when the command that writes is done.
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
@@ -23,13 +23,14 @@ use crate::walk::Detached;
 /// see the output before what comes next.
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// Where a process finds its descriptors by number.
+const DEV_FD: &str = "/dev/fd";
+
 /// A substitution of the command that runs now.
 pub struct Running {
     pid: Option<Pid>,
     /// Descriptor of the script that keeps our end open.
     fd: Option<u32>,
-    /// Path of an end that nobody may have opened: opening and closing it releases the writer.
-    bridge: Option<PathBuf>,
     /// A file that stands in for a pipe, with the command to run on it afterwards.
     file: Option<(PathBuf, Option<Rc<ProcessSub>>)>,
     read: bool,
@@ -41,14 +42,8 @@ impl Shell<'_> {
         sub: &Rc<ProcessSub>,
     ) -> Result<Vec<u8>, ExpandError> {
         self.sync_output();
-        let r = if cfg!(target_os = "wasi") {
-            match self.bridged(sub) {
-                Some(r) => r,
-                None => self.filed(sub),
-            }
-        } else {
-            self.piped(sub)
-        };
+        let named = self.sys.concurrent() && std::fs::metadata(DEV_FD).is_ok();
+        let r = if named { self.piped(sub) } else { self.filed(sub) };
         r.map_err(|e| {
             let text = box_sys::strerror(&e);
             command_error([b"process substitution: ", text.as_bytes()].concat())
@@ -83,37 +78,8 @@ impl Shell<'_> {
         let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
         self.state.fds.set(n, Some(Desc::File(Rc::new(OpenFile::new(Rc::new(ours), true)))));
-        self.process_subs.push(Running {
-            pid,
-            fd: Some(n),
-            bridge: None,
-            file: None,
-            read: sub.read,
-        });
+        self.process_subs.push(Running { pid, fd: Some(n), file: None, read: sub.read });
         Ok(format!("/dev/fd/{n}").into_bytes())
-    }
-
-    /// By a named pipe of the bridge; `None` where there is none.
-    fn bridged(&mut self, sub: &Rc<ProcessSub>) -> Option<std::io::Result<Vec<u8>>> {
-        self.next_pseudo_pid += 1;
-        let name = format!("{}/sub-{}-{}", box_sys::PIPE_DIR, self.sys.pid(), self.next_pseudo_pid);
-        let (ours, theirs) = if sub.read { ("r", "w") } else { ("w", "r") };
-        let path = format!("{name}/{theirs}");
-        let opened = if sub.read {
-            OpenOptions::new().write(true).open(&path)
-        } else {
-            OpenOptions::new().read(true).open(&path)
-        };
-        let theirs = match opened {
-            Ok(f) => f,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return None,
-            Err(e) => return Some(Err(e)),
-        };
-        let pid = self.launch(sub, theirs);
-        let path = format!("{name}/{ours}");
-        let bridge = Some(PathBuf::from(&path));
-        self.process_subs.push(Running { pid, fd: None, bridge, file: None, read: sub.read });
-        Some(Ok(path.into_bytes()))
     }
 
     fn filed(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
@@ -134,7 +100,6 @@ impl Shell<'_> {
         self.process_subs.push(Running {
             pid: None,
             fd: None,
-            bridge: None,
             file: Some((path, later)),
             read: sub.read,
         });
@@ -160,13 +125,6 @@ impl Shell<'_> {
                 }
                 let _ = std::fs::remove_file(&path);
                 continue;
-            }
-            if let Some(path) = sub.bridge {
-                if sub.read {
-                    let _ = OpenOptions::new().read(true).open(path);
-                } else {
-                    let _ = OpenOptions::new().write(true).open(path);
-                }
             }
             if let (Some(pid), false, false) = (sub.pid, sub.read, held) {
                 self.wait_a_moment(pid);

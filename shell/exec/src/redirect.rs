@@ -278,15 +278,17 @@ impl Shell<'_> {
         Ok(f)
     }
 
-    /// `/dev/fd/N`, `/dev/stdin`, `/dev/stdout`, `/dev/stderr`: the script's own descriptors. The outer
+    /// `/dev/fd/N`, `/proc/self/fd/N`, `/dev/stdin`, `/dev/stdout`, `/dev/stderr`: the script's own descriptors. The outer
     /// `None` means an ordinary file.
     pub(crate) fn open_virtual(&self, name: &[u8]) -> Option<Option<Desc>> {
-        let n = match name.strip_prefix(b"/dev/")? {
-            b"stdin" => 0,
-            b"stdout" => 1,
-            b"stderr" => 2,
-            rest => {
-                let digits = rest.strip_prefix(b"fd/")?;
+        let n = match name {
+            b"/dev/stdin" => 0,
+            b"/dev/stdout" => 1,
+            b"/dev/stderr" => 2,
+            _ => {
+                let digits = [b"/dev/fd/".as_slice(), b"/proc/self/fd/"]
+                    .iter()
+                    .find_map(|dir| name.strip_prefix(*dir))?;
                 std::str::from_utf8(digits).ok()?.parse::<u32>().ok()?
             }
         };

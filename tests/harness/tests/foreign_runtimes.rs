@@ -31,6 +31,9 @@ fn box_under_wasmtime() {
     assert_eq!(wasmtime("box.wasm", &["sh", "-c", script]), "3\n2\n1\n");
     let script = "x=$(printf 'b\\na\\n' | sort | head -n 1); echo \"<$x>\"; echo $((6 * 7)) > /tmp/f; cat /tmp/f";
     assert_eq!(wasmtime("box.wasm", &["sh", "-c", script]), "<a>\n42\n");
+    // There are no processes: a file stands in for a substituted one's pipe.
+    let script = "sort <(echo b) <(echo a); echo c > >(cat)";
+    assert_eq!(wasmtime("box.wasm", &["bash", "-c", script]), "a\nb\nc\n");
 }
 
 #[test]

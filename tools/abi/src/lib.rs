@@ -36,6 +36,10 @@ pub const PIPE_DIR: &str = "/.box/pipe";
 /// Capacity of a pipe in bytes, Linux's default (`pipe(7)`).
 pub const PIPE_CAPACITY: usize = 65536;
 
+/// A program's descriptors from 3 up are handed to it at their number plus this: on WASI the low
+/// numbers belong to the preopened directories. `/dev/fd/N` of the guest means the descriptor there.
+pub const FD_SHIFT: u32 = 29;
+
 /// Environment variable that tells a process its file mode creation mask, in octal; without
 /// it the mask is [`DEFAULT_UMASK`]. The host applies it to what the process creates.
 pub const UMASK_VARIABLE: &str = "BOX_UMASK";

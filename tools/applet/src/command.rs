@@ -102,6 +102,8 @@ impl Command {
         let fds: Vec<_> = [(0, &stdin), (1, &stdout), (2, &stderr)]
             .into_iter()
             .filter_map(|(n, f)| f.clone().map(|f| (n, f)))
+            // What was passed on to this tool is passed on: an argument may be `/dev/fd/63`.
+            .chain(ctx.extra_fds.iter().cloned())
             .collect();
         let spec = SpawnSpec { program: &file, argv: &argv, env: &env.to_vec(), cwd, fds: &fds };
         let pid = ctx.procs.spawn(&spec).map_err(fail)?;

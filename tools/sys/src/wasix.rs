@@ -187,7 +187,7 @@ fn open_fds() -> Vec<u32> {
 
 /// Where the child's number `n` really goes: numbers from 3 up would collide with preopens.
 fn actual_fd(n: u32) -> u32 {
-    if n < 3 { n } else { n.saturating_add(29) }
+    if n < 3 { n } else { n.saturating_add(box_abi::FD_SHIFT) }
 }
 
 fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {

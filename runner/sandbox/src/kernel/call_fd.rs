@@ -1,12 +1,13 @@
 //! WASI preview 1: descriptors.
 
+use super::call_path::own_stat;
 use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, Sys};
 use crate::lock;
 use crate::outcome::LimitHit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{Errno, File, FileKind, Stat};
+use wasibox_vfs::{DirEntry, Errno, File, FileKind, Loc, Stat};
 
 const MAX_IOVS: u32 = 1024;
 /// Rights bits of preview 1.
@@ -75,7 +76,12 @@ fn write(
         let data = c.mem.bytes(ptr, len as usize)?;
         let mut done = 0;
         while done < data.len() {
-            match open.file.write(at, append, &data[done..]) {
+            let written = match &open.file {
+                // The answer may be about the process's own descriptors.
+                File::Meta(m) => m.exchange(&data[done..], &|n| own_stat(c, n)).map(|n| (n, at)),
+                file => file.write(at, append, &data[done..]),
+            };
+            match written {
                 Ok((n, next)) => {
                     done += n;
                     total += n as u64;
@@ -313,6 +319,16 @@ pub fn fd_prestat_dir_name(c: &mut Call<'_>, fd: u32, buf: u32, len: u32) -> Sys
     Ok(c.mem.put(buf, b"/")?)
 }
 
+/// The entries of `/dev/fd`.
+fn own_names(c: &Call<'_>) -> Vec<DirEntry> {
+    let names = lock(&c.process.fds).names();
+    let entry = |n: u32| {
+        let kind = own_stat(c, n).map_or(FileKind::CharDevice, |s| s.kind);
+        DirEntry { name: n.to_string().into_bytes(), ino: 16 + u64::from(n), kind }
+    };
+    names.into_iter().map(entry).collect()
+}
+
 pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let loc = open.file.loc().ok_or(Errno::NOTDIR)?;
@@ -323,7 +339,11 @@ pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, ou
             _ => {
                 *l = None;
                 let kernel = &c.process.kernel;
-                l.insert(Listing::new(kernel.vfs.list(loc)?, &kernel.listed)?).clone()
+                let mut entries = kernel.vfs.list(loc)?;
+                if *loc == Loc::Tree(wasibox_vfs::tree::DEV_FD) {
+                    entries.extend(own_names(c));
+                }
+                l.insert(Listing::new(entries, &kernel.listed)?).clone()
             }
         }
     };

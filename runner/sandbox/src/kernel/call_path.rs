@@ -5,9 +5,10 @@ use super::call_fd::{
 };
 use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
+use crate::lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{Errno, Loc, OpenFlags, Opened};
+use wasibox_vfs::{Errno, Loc, OpenFlags, Opened, Stat, Stated};
 
 const FOLLOW: u32 = 1;
 const O_CREAT: u32 = 1;
@@ -53,12 +54,28 @@ pub fn open_at(
     let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
         Opened::File(f) => OpenFile::new(f, read, write),
-        // Opening `/dev/stdin` and its like duplicates, as on most Unix systems.
-        Opened::Descriptor(fd) => return open_file(c, fd).map_err(|_| Errno::NOENT),
+        Opened::Descriptor(n) => {
+            let own = own_file(c, n)?;
+            // As on Linux: a file or directory is opened anew, anything else (a pipe, a terminal) is shared.
+            match c.process.kernel.vfs.reopen(&own.file, how, own.write)? {
+                Some(f) => OpenFile::new(f, read, write),
+                None => return Ok(own),
+            }
+        }
     };
     open.append.store(how.append, Ordering::Relaxed);
     open.nonblock.store(fdflags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
     Ok(open)
+}
+
+/// What `/dev/fd/N` stands for.
+fn own_file(c: &Call<'_>, n: u32) -> Result<Arc<OpenFile>, Errno> {
+    Ok(lock(&c.process.fds).named(n).map_err(|_| Errno::NOENT)?.open.clone())
+}
+
+/// Metadata of what `/dev/fd/N` stands for.
+pub fn own_stat(c: &Call<'_>, n: u32) -> Result<Stat, Errno> {
+    own_file(c, n)?.file.stat()
 }
 
 #[allow(clippy::too_many_arguments)] // the import's own signature
@@ -104,7 +121,10 @@ pub fn create_directory(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
 
 pub fn filestat_get(c: &mut Call<'_>, fd: u32, flags: u32, path: u32, len: u32, out: u32) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
-    let s = c.process.kernel.vfs.stat(&dir, &path, flags & FOLLOW != 0)?;
+    let s = match c.process.kernel.vfs.look(&dir, &path, flags & FOLLOW != 0)? {
+        Stated::Stat(s) => s,
+        Stated::Descriptor(n) => own_stat(c, n)?,
+    };
     put_stat(c, out, &s)
 }
 

@@ -325,7 +325,7 @@ pub fn proc_spawn3(
             apply(c, &mut child, ops.checked_add(i * OP_SIZE).ok_or(Errno::FAULT)?)?;
         }
     }
-    drop(child.fds.remove_cloexec());
+    drop(child.fds.begin_program());
     let ignored = dispositions(c, signals, signals_len)?;
     let mut start = if search_path != 0 && !name.contains(&b'/') {
         let path = if path == 0 {
@@ -387,7 +387,7 @@ pub fn proc_exec3(
         resolve(c, &cwd, &name, argv)?
     };
     start.env = env;
-    let closed = lock(&c.process.fds).remove_cloexec();
+    let closed = lock(&c.process.fds).begin_program();
     drop(closed);
     c.process.handles.store(false, std::sync::atomic::Ordering::SeqCst);
     *lock(&c.process.start) = start;

@@ -96,12 +96,14 @@ pub struct Descriptor {
 pub struct Descriptors {
     slots: Vec<Option<Descriptor>>,
     limit: usize,
+    /// Slots above the low numbers that the program had from its start, and still has.
+    given: Vec<u32>,
 }
 
 impl Descriptors {
     /// An empty table for at most `limit` descriptors.
     pub fn new(limit: usize) -> Descriptors {
-        Descriptors { slots: Vec::new(), limit: limit.max(8) }
+        Descriptors { slots: Vec::new(), limit: limit.max(8), given: Vec::new() }
     }
 
     /// Highest number plus one that exact placement may use: like Linux, numbers up
@@ -160,15 +162,40 @@ impl Descriptors {
     /// Takes `fd` out of the table.
     pub fn remove(&mut self, fd: u32) -> Result<Descriptor, Errno> {
         let d = self.slots.get_mut(fd as usize).and_then(Option::take).ok_or(Errno::BADF)?;
+        self.given.retain(|n| *n != fd);
         while self.slots.last().is_some_and(Option::is_none) {
             self.slots.pop();
         }
         Ok(d)
     }
 
-    /// Takes out everything marked close-on-exec.
-    pub fn remove_cloexec(&mut self) -> Vec<Descriptor> {
-        self.slots.iter_mut().filter_map(|s| s.take_if(|d| d.cloexec)).collect()
+    /// A program begins with these: takes out everything marked close-on-exec.
+    pub fn begin_program(&mut self) -> Vec<Descriptor> {
+        let closed = self.slots.iter_mut().filter_map(|s| s.take_if(|d| d.cloexec)).collect();
+        let first = ROOT_FD + box_abi::FD_SHIFT;
+        self.given = (first..)
+            .zip(self.slots.iter().skip(first as usize))
+            .filter_map(|(n, slot)| slot.as_ref().map(|_| n))
+            .collect();
+        closed
+    }
+
+    /// What `/dev/fd/N` means: a standard stream, what the program was given as its N
+    /// ([`box_abi::FD_SHIFT`]), or else the descriptor that really has this number.
+    pub fn named(&self, n: u32) -> Result<&Descriptor, Errno> {
+        let given =
+            n.checked_add(box_abi::FD_SHIFT).filter(|at| n >= ROOT_FD && self.given.contains(at));
+        match given {
+            Some(at) => self.get(at),
+            None if n == ROOT_FD => Err(Errno::BADF),
+            None => self.get(n),
+        }
+    }
+
+    /// The names in `/dev/fd`.
+    pub fn names(&self) -> Vec<u32> {
+        let low = (0..ROOT_FD).filter(|n| self.get(*n).is_ok());
+        low.chain(self.given.iter().map(|n| n - box_abi::FD_SHIFT)).collect()
     }
 }
 
@@ -213,7 +240,27 @@ mod tests {
         let mut t = Descriptors::new(8);
         t.add(d(), 0).unwrap();
         t.add(Descriptor { cloexec: true, ..d() }, 0).unwrap();
-        assert_eq!(t.remove_cloexec().len(), 1);
+        assert_eq!(t.begin_program().len(), 1);
         assert!(t.get(0).is_ok() && t.get(1).is_err());
+    }
+
+    #[test]
+    fn names_are_those_the_program_was_given() {
+        let mut t = Descriptors::new(16);
+        for n in [0, 2, 3, 32, 92] {
+            t.set(n, d()).unwrap();
+        }
+        assert!(t.named(63).is_err());
+        t.begin_program();
+        assert_eq!(t.names(), [0, 2, 3, 63]);
+        assert!(t.named(1).is_err() && t.named(63).is_ok() && t.named(3).is_ok());
+        t.set(4, d()).unwrap();
+        assert!(t.named(4).is_ok());
+        for n in [32, 92] {
+            t.remove(n).unwrap();
+        }
+        assert!(t.named(3).is_err() && t.named(63).is_err());
+        t.set(92, d()).unwrap();
+        assert!(t.named(63).is_err() && t.named(u32::MAX).is_err());
     }
 }

@@ -51,9 +51,7 @@ impl Shell<'_> {
 
     /// The applet a program file is, if it may run inside the shell.
     fn quick_applet(&self, p: &ProgramFile, argv: &[Str]) -> Option<&'static Applet> {
-        // A path of a process substitution means something to a process of its own only.
-        let pipe = |a: &Str| a.starts_with(b"/dev/fd/") || a.starts_with(b"/.box/pipe/");
-        if p.leading.is_some() || argv.iter().any(pipe) {
+        if p.leading.is_some() || argv.iter().any(|a| names_descriptor(a)) {
             return None;
         }
         // A CHLD trap counts children.
@@ -144,4 +142,12 @@ fn full_argv(p: &ProgramFile, argv: &[Str]) -> Vec<Vec<u8>> {
     };
     full.iter_mut().filter(|a| a.contains(&0)).for_each(|a| a.retain(|c| *c != 0));
     full
+}
+
+/// Whether an argument may name descriptors (`/dev/fd/63`, `--file=/dev/stdin`), which a program of its own
+/// has, but not an applet inside the shell.
+fn names_descriptor(arg: &[u8]) -> bool {
+    [b"/dev/fd".as_slice(), b"/dev/std", b"/proc/self"]
+        .iter()
+        .any(|name| arg.windows(name.len()).any(|w| w == *name))
 }
