@@ -83,6 +83,10 @@ impl Vfs {
                     st.link_new(d, &name, Inode::new(Kind::Fifo(Pipe::fifo()), mode & 0o7777));
                 made.map(drop)
             }
+            (Loc::Host(m, rel), name) => {
+                self.mount(m).need_writable()?;
+                st.make_fifo(m, join(&rel, &name), mode)
+            }
             _ => Err(Errno::PERM),
         }
     }
@@ -164,7 +168,14 @@ impl Vfs {
                 st.unlink(*d, &name)
             }
             (Loc::Host(_, rel), _) if rel.is_empty() => Err(Errno::BUSY),
+            (Loc::Tree(_), Loc::Host(m, up)) => {
+                self.mount(*m).need_writable()?;
+                if dir { Err(Errno::NOTDIR) } else { st.remove_fifo(*m, &join(up, &name)) }
+            }
             (Loc::Host(m, rel), Loc::Host(_, up)) => {
+                if dir && st.fifos.any_below(*m, rel) {
+                    return Err(Errno::NOTEMPTY);
+                }
                 self.mount(*m).remove(up, &name, dir)?;
                 self.note(*m, rel, ChangeKind::Deleted);
                 Ok(())
@@ -204,9 +215,36 @@ impl Vfs {
                 if b.found.as_ref().is_some_and(|t| matches!(t, Loc::Host(_, r) if r.is_empty())) {
                     return Err(Errno::BUSY);
                 }
+                let new = join(e, &to_name);
+                if st.fifos.any_below(*m, &new) {
+                    return Err(Errno::NOTEMPTY);
+                }
                 self.mount(*m).rename((d, &from_name), (e, &to_name))?;
+                if matches!(b.found, Some(Loc::Tree(_))) {
+                    st.remove_fifo(*m, &new)?;
+                }
+                st.fifos.renamed(*m, old, &new);
                 self.note(*m, old, ChangeKind::Deleted);
-                self.note(*m, &join(e, &to_name), ChangeKind::Created);
+                self.note(*m, &new, ChangeKind::Created);
+                Ok(())
+            }
+            // A named pipe of the mount.
+            (Loc::Tree(ino), Loc::Host(m, d), Loc::Host(n, e)) if m == n => {
+                self.mount(*m).need_writable()?;
+                let (old, new) = (join(d, &from_name), join(e, &to_name));
+                match &b.found {
+                    Some(Loc::Tree(other)) if other == ino => return Ok(()),
+                    Some(Loc::Tree(_)) => st.remove_fifo(*m, &new)?,
+                    Some(Loc::Host(_, rel)) => {
+                        if self.mount(*m).stat(rel)?.kind == FileKind::Dir {
+                            return Err(Errno::ISDIR);
+                        }
+                        self.mount(*m).remove(e, &to_name, false)?;
+                        self.note(*m, rel, ChangeKind::Deleted);
+                    }
+                    _ => {}
+                }
+                st.fifos.renamed(*m, &old, &new);
                 Ok(())
             }
             _ => Err(Errno::XDEV),

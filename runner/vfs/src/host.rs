@@ -156,7 +156,8 @@ impl HostMount {
         }
     }
 
-    fn need_writable(&self) -> Result<(), Errno> {
+    /// EROFS unless the guest may change it.
+    pub fn need_writable(&self) -> Result<(), Errno> {
         if self.writable { Ok(()) } else { Err(Errno::ROFS) }
     }
 

@@ -32,6 +32,7 @@ pub mod content;
 pub mod device;
 mod entries;
 pub mod errno;
+mod fifos;
 pub mod file;
 pub mod host;
 pub mod ops;

@@ -343,9 +343,14 @@ impl Vfs {
                 }
             }
             Loc::Host(m, rel) => {
+                let fifos = st.fifos.list(*m, rel);
                 for (name, ino, kind) in self.mount(*m).list(rel)? {
-                    out.push(DirEntry { name, ino, kind });
+                    if !fifos.iter().any(|(hidden, _)| *hidden == name) {
+                        out.push(DirEntry { name, ino, kind });
+                    }
                 }
+                let fifo = |(name, ino)| DirEntry { name, ino, kind: FileKind::Fifo };
+                out.extend(fifos.into_iter().map(fifo));
             }
             _ => {}
         }

@@ -235,6 +235,8 @@ pub struct State {
     pub quota: Quota,
     /// How often each node is open; an unlinked node lives while it is.
     pub open: HashMap<Ino, usize>,
+    /// Named pipes on host mounts.
+    pub fifos: crate::fifos::Fifos,
 }
 
 impl State {

@@ -101,7 +101,9 @@ impl Vfs {
             if name.len() > MAX_NAME {
                 return Err(Errno::NAMETOOLONG);
             }
-            if let Some(walk) = self.host_shortcut(&cur, &name, &todo, how, slash) {
+            if st.fifos.is_empty()
+                && let Some(walk) = self.host_shortcut(&cur, &name, &todo, how, slash)
+            {
                 return Ok(walk);
             }
             let Some((child, kind)) = self.child(st, &cur, &name)? else {
@@ -231,6 +233,9 @@ impl Vfs {
             }
             Loc::Host(m, rel) => {
                 let path = join(rel, name);
+                if let Some(ino) = st.fifos.get(*m, &path) {
+                    return Ok(Some((Loc::Tree(ino), FileKind::Fifo)));
+                }
                 match self.shared.mounts[*m].stat(&path) {
                     Ok(s) => Ok(Some((Loc::Host(*m, path), s.kind))),
                     Err(Errno::NOENT) => Ok(None),

@@ -6,7 +6,7 @@ use common::*;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wasibox_vfs::{ChangeKind, DiskLimits, Errno, MountError, Vfs};
+use wasibox_vfs::{ChangeKind, DiskLimits, Errno, FileKind, MountError, OpenFlags, Vfs};
 
 struct World {
     _tmp: tempfile::TempDir,
@@ -269,4 +269,44 @@ fn changes_in_a_writable_mount_are_listed() {
             ("/m/sub/new".into(), ChangeKind::Created, 1),
         ]
     );
+}
+
+#[test]
+fn named_pipes_exist_for_the_session_only() {
+    let w = world();
+    let v = vfs(&[mount(&w.dir, "/m", true)]);
+    let rw = OpenFlags { write: true, ..READ };
+    let fifo = |p: &str| v.mkfifo(&ROOT_LOC, p.as_bytes(), 0o644);
+    let kind = |p: &str| v.stat(&ROOT_LOC, p.as_bytes(), true).map(|s| s.kind);
+    let mv = |a: &str, b: &str| v.rename(&ROOT_LOC, a.as_bytes(), &ROOT_LOC, b.as_bytes());
+    fifo("/m/sub/p").unwrap();
+    assert_eq!((fifo("/m/sub/p"), fifo("/m/file")), (Err(Errno::EXIST), Err(Errno::EXIST)));
+    assert!(names(&v, "/m/sub").unwrap().contains(&"p".to_owned()));
+    assert!(!w.dir.join("sub/p").exists());
+    let p = open(&v, "/m/sub/p", rw).unwrap();
+    p.write(0, false, b"hi").unwrap();
+    // Names move with their directory, and a directory with a pipe is not empty.
+    mv("/m/sub", "/m/other").unwrap();
+    assert_eq!(kind("/m/sub/p"), Err(Errno::NOENT));
+    assert_eq!(kind("/m/other/p"), Ok(FileKind::Fifo));
+    mv("/m/other/deep/f", "/m/other/g").unwrap();
+    v.mkdir(&ROOT_LOC, b"/m/empty", 0o755).unwrap();
+    mv("/m/other/p", "/m/empty/q").unwrap();
+    assert_eq!(v.remove(&ROOT_LOC, b"/m/empty", true), Err(Errno::NOTEMPTY));
+    assert_eq!(v.remove(&ROOT_LOC, b"/m/empty/q", true), Err(Errno::NOTDIR));
+    let mut b = [0; 4];
+    assert_eq!(open(&v, "/m/empty/q", rw).unwrap().read(0, &mut b), Ok(2));
+    // A pipe replaces a file and a file a pipe.
+    mv("/m/empty/q", "/m/file").unwrap();
+    assert_eq!(kind("/m/file"), Ok(FileKind::Fifo));
+    assert!(!w.dir.join("file").exists());
+    mv("/m/other/g", "/m/file").unwrap();
+    assert_eq!(kind("/m/file"), Ok(FileKind::File));
+    assert_eq!(mv("/m/file", "/tmp/f"), Err(Errno::XDEV));
+    fifo("/m/p").unwrap();
+    v.remove(&ROOT_LOC, b"/m/p", false).unwrap();
+    assert_eq!(kind("/m/p"), Err(Errno::NOENT));
+    v.remove(&ROOT_LOC, b"/m/empty", true).unwrap();
+    let r = vfs(&[mount(&w.dir, "/m", false)]);
+    assert_eq!(r.mkfifo(&ROOT_LOC, b"/m/p", 0o644), Err(Errno::ROFS));
 }

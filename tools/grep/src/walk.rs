@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use box_applet::{Ctx, Exit, Input, Source};
+use box_applet::{Ctx, Exit, Input, Sink, Source};
 use box_sys::path;
 
 use crate::config::{Config, Directories, FileRule, Mode};
@@ -231,6 +231,9 @@ impl Walk<'_, '_> {
                 return;
             }
         };
+        if self.is_output(name, &file) {
+            return;
+        }
         let size = file.metadata().ok().filter(fs::Metadata::is_file).map(|m| m.len());
         let limit = match size {
             Some(0) => UNSIZED_LIMIT,
@@ -252,6 +255,12 @@ impl Walk<'_, '_> {
 
     fn stdin(&mut self) {
         let mut input = std::mem::replace(&mut self.ctx.stdin, Input::new(Source::Closed));
+        if let Source::File(f) = input.source()
+            && self.is_output(&self.config.label, f)
+        {
+            self.ctx.stdin = input;
+            return;
+        }
         let size = match input.source() {
             Source::File(f) => f.metadata().ok().filter(fs::Metadata::is_file).map(|m| m.len()),
             _ => None,
@@ -319,6 +328,21 @@ impl Walk<'_, '_> {
         if outcome.binary {
             self.ctx.error_bytes(&[name, b": binary file matches"]);
         }
+    }
+
+    /// Refuses an input to which the selected lines are written, as GNU grep does.
+    fn is_output(&mut self, name: &[u8], input: &File) -> bool {
+        let config = self.config;
+        let Sink::File(out) = self.ctx.stdout.sink() else { return false };
+        let lines = config.mode == Mode::Lines && config.max_count.is_none_or(|n| n > 1);
+        if !lines || !box_sys::meta::same_file(input, out) {
+            return false;
+        }
+        self.failed = true;
+        if !config.no_messages {
+            self.ctx.error_bytes(&[name, b": input file is also the output"]);
+        }
+        true
     }
 
     fn error(&mut self, name: &[u8], e: &std::io::Error) {

@@ -20,6 +20,17 @@ pub fn stat(path: &Path, follow: bool) -> io::Result<Stat> {
     backend::stat(path, follow)
 }
 
+/// `fstat(2)`.
+pub fn of_file(file: &std::fs::File) -> io::Result<Stat> {
+    backend::stat_file(file)
+}
+
+/// Whether both are the same regular file.
+pub fn same_file(a: &std::fs::File, b: &std::fs::File) -> bool {
+    let (Ok(a), Ok(b)) = (of_file(a), of_file(b)) else { return false };
+    a.kind == Kind::File && (a.dev, a.ino) == (b.dev, b.ino)
+}
+
 /// `chmod(2)`: permission bits, 0 to 0o7777.
 pub fn chmod(path: &Path, mode: u16) -> io::Result<()> {
     backend::chmod(path, mode)

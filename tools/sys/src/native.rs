@@ -248,8 +248,16 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
 
 pub(crate) fn stat(p: &Path, follow: bool) -> io::Result<Stat> {
     let m = if follow { std::fs::metadata(p)? } else { std::fs::symlink_metadata(p)? };
+    Ok(stat_of(&m))
+}
+
+pub(crate) fn stat_file(f: &File) -> io::Result<Stat> {
+    f.metadata().map(|m| stat_of(&m))
+}
+
+fn stat_of(m: &std::fs::Metadata) -> Stat {
     let nanos = |s: i64, n: i64| u64::try_from(s * 1_000_000_000 + n).unwrap_or(0);
-    Ok(Stat {
+    Stat {
         kind: Kind::from_bits((m.mode() >> 12) as u8).unwrap_or(Kind::File),
         mode: (m.mode() & 0o7777) as u16,
         uid: m.uid(),
@@ -261,7 +269,7 @@ pub(crate) fn stat(p: &Path, follow: bool) -> io::Result<Stat> {
         atime: nanos(m.atime(), m.atime_nsec()),
         mtime: nanos(m.mtime(), m.mtime_nsec()),
         ctime: nanos(m.ctime(), m.ctime_nsec()),
-    })
+    }
 }
 
 pub(crate) fn chmod(p: &Path, mode: u16) -> io::Result<()> {

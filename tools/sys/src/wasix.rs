@@ -475,6 +475,22 @@ fn libc_stat(p: &Path, follow: bool) -> io::Result<Stat> {
         })?;
         st
     };
+    Ok(fixed(&st))
+}
+
+pub(crate) fn stat_file(f: &File) -> io::Result<Stat> {
+    // JUSTIFICATION: std's wasi metadata extensions (inode) are unstable.
+    // SAFETY: libc::stat is plain data, for which zero is valid; the descriptor is open.
+    let st = unsafe {
+        let mut st: libc::stat = std::mem::zeroed();
+        libc_cvt(libc::fstat(f.as_raw_fd(), &mut st))?;
+        st
+    };
+    Ok(fixed(&st))
+}
+
+/// libc's words, completed by fixed permission bits and owner.
+fn fixed(st: &libc::stat) -> Stat {
     let kind = match st.st_mode & libc::S_IFMT {
         libc::S_IFDIR => Kind::Dir,
         libc::S_IFLNK => Kind::Symlink,
@@ -491,7 +507,7 @@ fn libc_stat(p: &Path, follow: bool) -> io::Result<Stat> {
         u64::try_from(t.tv_sec * 1_000_000_000 + i64::from(t.tv_nsec)).unwrap_or(0)
     };
     let id = crate::meta::USER_ID;
-    Ok(Stat {
+    Stat {
         kind,
         mode,
         uid: id,
@@ -503,7 +519,7 @@ fn libc_stat(p: &Path, follow: bool) -> io::Result<Stat> {
         atime: nanos(st.st_atim),
         mtime: nanos(st.st_mtim),
         ctime: nanos(st.st_ctim),
-    })
+    }
 }
 
 /// An exchange without a result; where there is no bridge the change is refused as unsupported.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, Input};
+use box_applet::{Ctx, Input, Source};
 
 use super::quote;
 
@@ -15,6 +15,19 @@ pub(crate) const BLOCK: usize = 128 * 1024;
 pub(crate) enum In<'a> {
     Stdin(&'a mut Input),
     File(BufReader<File>),
+}
+
+impl In<'_> {
+    /// The file behind it, if it is one.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match self {
+            In::Stdin(i) => match i.source() {
+                Source::File(f) => Some(f),
+                _ => None,
+            },
+            In::File(f) => Some(f.get_ref()),
+        }
+    }
 }
 
 impl Read for In<'_> {

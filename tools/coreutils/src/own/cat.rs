@@ -1,11 +1,13 @@
 //! `cat` (POSIX XCU cat; GNU `-A -b -e -E -n -s -t -T -v`).
 
-use std::io::{BufRead, Write};
+use std::fs::File;
+use std::io::{BufRead, Seek, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Exit, Output, Sink};
 
 use crate::common::input::{self, Stop, put};
+use crate::common::quote;
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... [FILE]...",
@@ -67,6 +69,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
         let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
+            Ok(r) if r.file().is_some_and(|f| into_itself(f, ctx.stdout.sink())) => {
+                ctx.error_bytes(&[&quote::colon(file), b": input file is output file"]);
+                exit = Exit::FAILURE;
+                continue;
+            }
             Ok(mut r) if plain => copy(&mut r, &mut ctx.stdout),
             Ok(mut r) => format.file(&mut r, &mut ctx.stdout),
             Err(e) => Err(Stop::Read(e)),
@@ -81,6 +88,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     exit
+}
+
+/// Whether the copy would never end, since it adds to what is being read.
+fn into_itself(input: &File, output: &Sink) -> bool {
+    let Sink::File(out) = output else { return false };
+    let Ok(size) = input.metadata().map(|m| m.len()) else { return false };
+    let mut position = input;
+    box_sys::meta::same_file(input, out) && position.stream_position().is_ok_and(|at| at < size)
 }
 
 /// Copies, and flushes whenever a read gave less than it could: a slow producer's output
