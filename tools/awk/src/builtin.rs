@@ -102,6 +102,36 @@ impl Builtin {
         TABLE.get(at).map(|row| row.1)
     }
 
+    /// Whether POSIX has it: gawk's own functions may share their names with a namespace's.
+    pub fn standard(self) -> bool {
+        use Builtin as B;
+        matches!(
+            self,
+            B::Atan2
+                | B::Close
+                | B::Cos
+                | B::Exp
+                | B::Fflush
+                | B::Gsub
+                | B::Index
+                | B::Int
+                | B::Length
+                | B::Log
+                | B::Match
+                | B::Rand
+                | B::Sin
+                | B::Split
+                | B::Sprintf
+                | B::Sqrt
+                | B::Srand
+                | B::Sub
+                | B::Substr
+                | B::System
+                | B::Tolower
+                | B::Toupper
+        )
+    }
+
     fn row(self) -> Option<&'static (&'static str, Builtin, usize, usize)> {
         TABLE.iter().find(|row| row.1 == self)
     }

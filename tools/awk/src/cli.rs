@@ -70,7 +70,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
             }
             'e' => {
                 named = true;
-                job.sources.push(Source { name: None, text: value });
+                job.sources.push(Source { name: None, text: value, namespace: Vec::new() });
             }
             'i' if value == b"inplace" => job.settings.inplace = true,
             'i' => {
@@ -82,7 +82,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     }
     if !named {
         match operands.next() {
-            Some(text) => job.sources.push(Source { name: None, text }),
+            Some(text) => job.sources.push(Source { name: None, text, namespace: Vec::new() }),
             None => {
                 ctx.error("no program text at all!");
                 let text = format!("Try '{} --help' for more information.\n", ctx.name);
@@ -184,7 +184,7 @@ fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
         return Err(Exit::USAGE);
     }
     // A `#!` line is a comment anyway.
-    Ok(Source { name: Some(name.to_vec()), text })
+    Ok(Source { name: Some(name.to_vec()), text, namespace: Vec::new() })
 }
 
 /// An included file: as named, with `.awk`, or in AWKPATH.
@@ -205,13 +205,20 @@ fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
     read_file(ctx, name)
 }
 
-/// Splices `@include "file"` in, each file once.
+/// A line that begins with `@`.
+enum Directive {
+    Include(Vec<u8>),
+    Load,
+    Namespace(Vec<u8>),
+}
+
+/// Splices `@include "file"` in, each file once, and cuts sources where `@namespace` changes what names mean.
 fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut queue: std::collections::VecDeque<Source> = sources.into();
     let mut out = Vec::new();
     while let Some(source) = queue.pop_front() {
-        let Some((at, end, name)) = find_directive(&source.text) else {
+        let Some((at, end, directive)) = find_directive(&source.text) else {
             out.push(source);
             continue;
         };
@@ -221,9 +228,13 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit
         let lines = before.iter().filter(|c| **c == b'\n').count();
         let mut rest = vec![b'\n'; lines];
         rest.extend_from_slice(&source.text[end..]);
-        out.push(Source { name: source.name.clone(), text: before });
-        queue.push_front(Source { name: source.name, text: rest });
-        if let Some(name) = name
+        let mut namespace = source.namespace.clone();
+        out.push(Source { name: source.name.clone(), text: before, namespace: source.namespace });
+        if let Directive::Namespace(name) = &directive {
+            namespace = if name == b"awk" { Vec::new() } else { name.clone() };
+        }
+        queue.push_front(Source { name: source.name, text: rest, namespace });
+        if let Directive::Include(name) = directive
             && !seen.contains(&name)
             && seen.len() < MAX_INCLUDES
         {
@@ -235,24 +246,27 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit
     Ok(out)
 }
 
-/// The first `@include`, `@load` or `@namespace` line: where it begins and ends, and the
-/// file to include.
-fn find_directive(text: &[u8]) -> Option<(usize, usize, Option<Vec<u8>>)> {
+/// The first `@include`, `@load` or `@namespace` line, and where it begins and ends.
+fn find_directive(text: &[u8]) -> Option<(usize, usize, Directive)> {
     let mut at = 0;
     for line in text.split_inclusive(|c| *c == b'\n') {
         let trimmed = line.trim_ascii();
-        for (word, include) in [(&b"@include"[..], true), (b"@load", false), (b"@namespace", false)]
-        {
+        for word in [&b"@include"[..], b"@load", b"@namespace"] {
             if let Some(rest) = trimmed.strip_prefix(word) {
                 let rest = rest.trim_ascii_start();
                 if let Some(body) = rest.strip_prefix(b"\"") {
                     let end = body.iter().position(|c| *c == b'"').unwrap_or(body.len());
-                    let name = include.then(|| body[..end].to_vec());
+                    let name = body[..end].to_vec();
+                    let directive = match word {
+                        b"@include" => Directive::Include(name),
+                        b"@namespace" => Directive::Namespace(name),
+                        _ => Directive::Load,
+                    };
                     // What follows on the line stays.
                     let after = line.len() - line.trim_ascii_start().len() + trimmed.len()
                         - body.len()
                         + (end + 1).min(body.len());
-                    return Some((at, at + after.min(line.len()), name));
+                    return Some((at, at + after.min(line.len()), directive));
                 }
             }
         }

@@ -14,6 +14,8 @@ pub struct Source {
     /// File name; `None` for text of the command line.
     pub name: Option<Vec<u8>>,
     pub text: Vec<u8>,
+    /// What `@namespace` said; empty for `awk`.
+    pub namespace: Vec<u8>,
 }
 
 /// A position: source, line, and offsets for error messages.
@@ -215,17 +217,51 @@ impl<'a> Lexer<'a> {
     fn word(&mut self) -> Tok {
         let from = self.at - 1;
         self.at = self.name_end(from);
-        let mut name = &self.text()[from..self.at];
-        if let Some(plain) = name.strip_prefix(b"awk::") {
-            name = plain;
-        }
+        let written = &self.text()[from..self.at];
+        let name = written.strip_prefix(b"awk::").unwrap_or(written);
         if let Some(k) = keyword(name) {
             return Tok::Key(k);
         }
-        if let Some(b) = Builtin::by_name(name) {
+        let call = self.peek(0) == b'(';
+        if let Some(b) = Builtin::by_name(name)
+            && (b.standard() || name != written || !self.shadows(name, call))
+        {
             return Tok::Builtin(b);
         }
-        if self.peek(0) == b'(' { Tok::FuncName(name.to_vec()) } else { Tok::Name(name.to_vec()) }
+        let name = self.qualified(written);
+        if call { Tok::FuncName(name) } else { Tok::Name(name) }
+    }
+
+    fn namespace(&self) -> &'a [u8] {
+        self.sources.get(self.source).map_or(&[], |s| &s.namespace)
+    }
+
+    /// Whether the name of one of gawk's own functions is the program's name here: in a
+    /// namespace, for a variable and for a function that the program defines.
+    fn shadows(&self, name: &[u8], call: bool) -> bool {
+        let space = self.namespace();
+        let defines = |s: &Source| {
+            let after = |word: &[u8]| {
+                let definition = [word, b" ", name, b"("].concat();
+                s.namespace == space && s.text.windows(definition.len()).any(|w| w == definition)
+            };
+            after(b"function") || after(b"func")
+        };
+        !space.is_empty() && (!call || self.sources.iter().any(defines))
+    }
+
+    /// A name with its namespace (gawk manual 17, "Namespaces"): names of capital letters only belong to
+    /// `awk`, whose names go without.
+    fn qualified(&self, name: &[u8]) -> Vec<u8> {
+        if let Some(plain) = name.strip_prefix(b"awk::") {
+            return plain.to_vec();
+        }
+        let space = self.namespace();
+        let common = name.iter().all(u8::is_ascii_uppercase);
+        if space.is_empty() || common || name.windows(2).any(|w| w == b"::") {
+            return name.to_vec();
+        }
+        [space, b"::", name].concat()
     }
 
     /// `@/re/` and `@name(...)`.
@@ -238,7 +274,7 @@ impl<'a> Lexer<'a> {
         let end = self.name_end(from);
         if end > from && self.text().get(end) == Some(&b'(') {
             self.at = end;
-            return Ok(Tok::Indirect(self.text()[from..end].to_vec()));
+            return Ok(Tok::Indirect(self.qualified(&self.text()[from..end])));
         }
         Err(self.error("syntax error"))
     }

@@ -10,6 +10,15 @@ use std::io::Write;
 
 use box_applet::Applet;
 
+/// Options that make a tool do by default what GNU's does.
+fn implied(util: &str) -> &'static [&'static str] {
+    match util {
+        // GNU counts columns in bytes.
+        "expand" | "unexpand" => &["-U"],
+        _ => &[],
+    }
+}
+
 /// Shared by all adapters: localisation, exit status, closed pipes, final flush.
 fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString>) -> i32) -> i32 {
     silence_closed_pipes();
@@ -29,6 +38,10 @@ fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString
         eprintln!("{util}: {e}");
         return 1;
     }
+    box_sys::ignore_empty_locale_variables();
+    let mut argv = argv;
+    let at = argv.len().min(1);
+    argv.splice(at..at, implied(util).iter().map(OsString::from));
     let code = uumain(argv.into_iter());
     match std::io::stdout().flush() {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => 141,

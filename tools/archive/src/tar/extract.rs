@@ -131,7 +131,11 @@ fn member(
             ctx.error_bytes(&[name, b": Cannot open: File exists"]);
             return Ok(false);
         }
-        let removed = if old.kind == Kind::Dir {
+        // `--overwrite` writes into a regular file, whose other names show it too.
+        let kept = options.overwrite && old.kind == Kind::File && kind.is_file();
+        let removed = if kept {
+            Ok(())
+        } else if old.kind == Kind::Dir {
             std::fs::remove_dir(&file)
         } else {
             std::fs::remove_file(&file)

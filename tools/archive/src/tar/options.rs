@@ -57,6 +57,7 @@ pub struct Options {
     pub touch: bool,
     pub ignore_zeros: bool,
     pub remove_files: bool,
+    pub overwrite: bool,
     pub numeric_owner: bool,
     pub full_time: bool,
     /// For the times of a listing.
@@ -104,7 +105,8 @@ const SPEC: Spec = Spec {
         Opt::flag('\u{7}', "skip-old-files", "silently skip existing files").long_only(),
         Opt::flag('\u{8}', "keep-newer-files", "do not replace files newer than their copies")
             .long_only(),
-        Opt::flag('\u{e}', "overwrite", "overwrite existing files").long_only(),
+        Opt::flag('\u{e}', "overwrite", "write into existing files instead of replacing them")
+            .long_only(),
         Opt::flag('P', "absolute-names", "do not strip leading slashes"),
         Opt::flag('h', "dereference", "archive the files that symbolic links point to"),
         Opt::flag('\u{f}', "no-recursion", "do not descend into directories").long_only(),
@@ -345,6 +347,7 @@ fn build(
         to_stdout: has('O'),
         keep_old: has('k'),
         keep_newer: has('\u{8}'),
+        overwrite: has('\u{e}'),
         skip_old: has('\u{7}'),
         absolute: has('P'),
         dereference: has('h'),

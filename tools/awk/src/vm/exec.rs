@@ -207,11 +207,12 @@ impl Machine<'_, '_> {
                 Op::Call(f, args) => pc = self.enter(f, args as usize, pc)?,
                 Op::CallIndirect(args) => {
                     let name = self.pop_text();
-                    let found = code.functions.iter().position(|f| f.name == name.as_bytes());
+                    let name = name.strip_prefix(b"awk::").unwrap_or(&name);
+                    let found = code.functions.iter().position(|f| f.name == name);
                     if let Some(f) = found {
                         pc = self.enter(f as u32, args as usize, pc)?;
                     } else {
-                        self.indirect_builtin(&name, args as usize)?;
+                        self.indirect_builtin(name, args as usize)?;
                     }
                 }
                 Op::Return => {

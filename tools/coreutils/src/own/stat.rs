@@ -104,12 +104,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 continue;
             }
         };
-        let mut quoted = quote::quoted(file, quote_style(ctx));
+        // Without a format names are shown as they are.
+        let show = |name: &[u8]| match &given {
+            Some(_) => quote::quoted(name, quote_style(ctx)),
+            None => name.to_vec(),
+        };
+        let mut quoted = show(file);
         if stat.kind == Kind::Symlink
             && let Ok(t) = std::fs::read_link(&path)
         {
             quoted.extend_from_slice(b" -> ");
-            quoted.extend_from_slice(&quote::quoted(box_sys::path::to_bytes(&t), quote_style(ctx)));
+            quoted.extend_from_slice(&show(box_sys::path::to_bytes(&t)));
         }
         let f = File { name: file, quoted, stat, mount: b"/".to_vec() };
         let mut out = Vec::new();

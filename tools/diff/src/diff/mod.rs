@@ -340,9 +340,20 @@ fn files(
     b: (&[u8], Option<Stat>),
     fill: bool,
 ) -> io::Result<Status> {
-    let mut sides = Vec::new();
+    let whole = options.form == Form::SideBySide && !options.no_common;
+    if a.0 == b"-" && b.0 == b"-" && !whole {
+        // One file twice: nothing to look at, and what it holds is left to the next reader.
+        if options.report_same {
+            ctx.stdout.write_all(b"Files - and - are identical\n")?;
+        }
+        return Ok(0);
+    }
+    let mut sides: Vec<Side> = Vec::new();
     for (name, stat) in [a, b] {
         let data = match stat {
+            None if name == b"-" && sides.first().is_some_and(|s| s.name == b"-") => {
+                Ok(sides[0].data.clone())
+            }
             None if name == b"-" => {
                 let mut data = Vec::new();
                 ctx.stdin.read_to_end(&mut data).map(|_| data)

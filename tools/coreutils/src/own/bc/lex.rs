@@ -70,7 +70,12 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
                     number.push(b'.');
                 }
                 Some(b'\\') if text.get(at + 1) == Some(&b'\n') => at += 1,
-                _ => return Ok((Token::Number(number), at)),
+                _ => {
+                    // As in GNU bc a digit after zeros stands for itself, whatever the input base.
+                    let zeros = number.iter().take_while(|c| **c == b'0').count();
+                    number.drain(..zeros.min(number.len() - 1));
+                    return Ok((Token::Number(number), at));
+                }
             }
             at += 1;
         }
