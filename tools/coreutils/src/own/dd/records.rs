@@ -1,0 +1,82 @@
+//! Conversion between lines and records of fixed length (`conv=block`, `conv=unblock`).
+
+use super::options::Options;
+use super::report::Counts;
+
+/// How far the record has come.
+#[derive(Default)]
+pub(super) struct Records {
+    column: usize,
+    spaces: usize,
+}
+
+impl Records {
+    fn space(o: &Options) -> u8 {
+        // The table has been applied already: records are padded in the output's code.
+        match o.table {
+            Some(t) if o.block => t[usize::from(b' ')],
+            _ => b' ',
+        }
+    }
+
+    fn newline(o: &Options) -> u8 {
+        match o.table {
+            Some(t) if o.block => t[usize::from(b'\n')],
+            _ => b'\n',
+        }
+    }
+
+    pub(super) fn block(
+        &mut self,
+        data: &[u8],
+        o: &Options,
+        counts: &mut Counts,
+        out: &mut Vec<u8>,
+    ) {
+        let (space, newline) = (Self::space(o), Self::newline(o));
+        for &b in data {
+            if b == newline {
+                out.resize(out.len() + o.cbs.saturating_sub(self.column), space);
+                self.column = 0;
+            } else {
+                if self.column == o.cbs {
+                    counts.truncated += 1;
+                }
+                if self.column < o.cbs {
+                    out.push(b);
+                }
+                self.column += 1;
+            }
+        }
+    }
+
+    pub(super) fn finish_block(&mut self, o: &Options, out: &mut Vec<u8>) {
+        if self.column > 0 {
+            out.resize(out.len() + o.cbs.saturating_sub(self.column), Self::space(o));
+        }
+    }
+
+    pub(super) fn unblock(&mut self, data: &[u8], o: &Options, out: &mut Vec<u8>) {
+        for &b in data {
+            if self.column == o.cbs {
+                out.push(b'\n');
+                self.column = 0;
+                self.spaces = 0;
+            }
+            self.column += 1;
+            if b == b' ' {
+                self.spaces += 1;
+            } else {
+                out.resize(out.len() + self.spaces, b' ');
+                self.spaces = 0;
+                out.push(b);
+            }
+        }
+    }
+
+    pub(super) fn finish_unblock(&mut self, _: &Options, out: &mut Vec<u8>) {
+        if self.column > 0 {
+            out.push(b'\n');
+        }
+    }
+}
