@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -71,9 +72,23 @@ pub fn cached_cargo() -> Result<Command> {
     Ok(cmd)
 }
 
-/// Cargo in the checkout's own target folder.
+/// Cargo in the checkout's own target folder. Signals have their default effect for it and the tests it
+/// starts, whatever we were started under (`nohup`, a background job), where `env` can do that.
 pub fn cargo() -> Command {
-    let mut cmd = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    static RESETS: LazyLock<bool> = LazyLock::new(|| {
+        Command::new("env")
+            .args(["--default-signal", "true"])
+            .output()
+            .is_ok_and(|o| o.status.success())
+    });
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cmd = if *RESETS {
+        let mut cmd = Command::new("env");
+        cmd.arg("--default-signal").arg(cargo);
+        cmd
+    } else {
+        Command::new(cargo)
+    };
     cmd.current_dir(root());
     // Set by the outer `cargo run`; they would redirect the inner one.
     for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MANIFEST_PATH"] {

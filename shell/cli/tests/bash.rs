@@ -26,9 +26,22 @@ fn ours() -> PathBuf {
     dir.join("bash")
 }
 
+/// A shell for which no signal is ignored, where coreutils' `env` is there to see to it: tests may
+/// run under `nohup`, and a shell shows what it found ignored.
+fn undisturbed(shell: &Path) -> Command {
+    const ENV: [&str; 2] = ["/usr/bin/env", "--default-signal"];
+    let probe = Command::new(ENV[0]).args([ENV[1], "true"]).output();
+    if !probe.is_ok_and(|o| o.status.success()) {
+        return Command::new(shell);
+    }
+    let mut cmd = Command::new(ENV[0]);
+    cmd.arg(ENV[1]).arg(shell);
+    cmd
+}
+
 fn run(shell: &Path, script: &Path) -> String {
     // A name without machine paths, since $0 shows up in output.
-    let out = Command::new(shell)
+    let out = undisturbed(shell)
         .arg(script.file_name().unwrap())
         .current_dir(script.parent().unwrap())
         .env_clear()

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use crate::case::Case;
 
@@ -57,11 +58,26 @@ pub fn run(subject: Subject, case: &Case) -> Got {
     }
 }
 
+/// A program for which no signal is ignored, even if we run under `nohup`: a shell shows what it found
+/// ignored. Only coreutils' `env` can do that; elsewhere nothing is changed.
+fn undisturbed(program: &Path) -> Command {
+    static RESETS: LazyLock<bool> = LazyLock::new(|| {
+        let probe = Command::new("/usr/bin/env").args(["--default-signal", "true"]).output();
+        probe.is_ok_and(|o| o.status.success())
+    });
+    if !*RESETS {
+        return Command::new(program);
+    }
+    let mut cmd = Command::new("/usr/bin/env");
+    cmd.arg("--default-signal").arg(program);
+    cmd
+}
+
 fn command(subject: Subject, work: &Path, meta: &Path, script: &Path) -> Command {
     let mut cmd = match subject {
-        Subject::Oracle => Command::new("/bin/bash"),
+        Subject::Oracle => undisturbed("/bin/bash".as_ref()),
         Subject::Native => {
-            let mut c = Command::new(crate::native_box());
+            let mut c = undisturbed(&crate::native_box());
             c.arg("bash");
             c
         }
