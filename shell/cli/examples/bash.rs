@@ -69,6 +69,7 @@ impl Begin {
         let [stdin, stdout, stderr] = self.stdio;
         let mut ctx = Ctx {
             name: String::from_utf8_lossy(&name).into_owned(),
+            arg0: arg0.clone(),
             env: self.env,
             cwd: self.cwd,
             stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),

@@ -58,7 +58,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     let arg0 = match (&inv.source, &inv.name) {
         (Source::Command(_), Some(n)) => n.clone(),
         (Source::File(f), _) => f.clone(),
-        _ => ctx.name.clone().into_bytes(),
+        _ => ctx.arg0.clone(),
     };
     let table = ctx.table;
     let procs = ctx.procs;

@@ -27,6 +27,8 @@ impl Exit {
 pub struct Ctx<'a> {
     /// The name it was called by, for messages (base name of `argv[0]`).
     pub name: String,
+    /// `argv[0]` as it was given.
+    pub arg0: Vec<u8>,
     pub env: Env,
     /// Absolute working directory; relative operands are relative to it.
     pub cwd: PathBuf,

@@ -25,6 +25,7 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
                 .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
                 .collect();
             env.unset(INHERITED_FDS.as_bytes());
+            env.unset(box_sys::PROGRAM_VARIABLE.as_bytes());
             // Kept by `box_sys::meta::umask` and told to children by their spawn.
             env.unset(box_sys::UMASK_VARIABLE.as_bytes());
             let argv = argv.into_iter().map(path::os_into_bytes).collect();
@@ -54,6 +55,7 @@ pub fn in_ctx(applet: &Applet, start: Start, procs: &dyn Processes) -> u8 {
     let args: Vec<Vec<u8>> = argv.collect();
     let mut ctx = Ctx {
         name: String::from_utf8_lossy(crate::base_name(&arg0)).into_owned(),
+        arg0,
         env: start.env,
         cwd: start.cwd,
         stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),

@@ -20,12 +20,16 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use box_sys::{Os, Processes, path};
+use box_sys::{Os, PROGRAM_VARIABLE, Processes, path};
 
 fn main() -> ExitCode {
     panic::install();
     let mut argv: Vec<OsString> = std::env::args_os().collect();
-    let called = argv.first().map(|a| base_name(path::os_bytes(a)).to_vec()).unwrap_or_default();
+    let given = std::env::var_os(PROGRAM_VARIABLE).map(path::os_into_bytes);
+    let called = match given.filter(|name| table::TABLE.find(name).is_some()) {
+        Some(name) => name,
+        None => argv.first().map(|a| base_name(path::os_bytes(a)).to_vec()).unwrap_or_default(),
+    };
     let applet = match table::TABLE.find(&called) {
         Some(a) => a,
         None => {

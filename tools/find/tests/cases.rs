@@ -35,6 +35,7 @@ fn run(case: &Case, cwd: &Path) -> (String, String, u8) {
     let os = box_sys::Os::with_applets(|_| false);
     let mut ctx = Ctx {
         name: name.clone(),
+        arg0: name.clone().into_bytes(),
         env: [
             (b"LC_ALL".to_vec(), b"C.UTF-8".to_vec()),
             (b"PATH".to_vec(), b"/usr/bin:/bin".to_vec()),

@@ -54,6 +54,7 @@ fn ours(case: &Case, dir: &Path) -> (Vec<u8>, u8) {
     let os = box_sys::Os::with_applets(|_| false);
     let mut ctx = Ctx {
         name: NAME.into(),
+        arg0: NAME.into(),
         env: environment().into_iter().collect::<Env>(),
         cwd: dir.to_path_buf(),
         stdin: Input::new(Source::Bytes(Rc::new(case.stdin.clone().into_bytes()))),

@@ -40,5 +40,5 @@ mod backend;
 pub use backend::{Os, enter_cwd, initial_cwd};
 pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, Stat, UMASK_VARIABLE};
 pub use errno::strerror;
-pub use process::{Pid, Processes, SpawnSpec, WaitStatus, signal};
+pub use process::{PROGRAM_VARIABLE, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};

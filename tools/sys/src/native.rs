@@ -66,6 +66,9 @@ impl Os {
         if !extra.is_empty() {
             cmd.env(INHERITED_FDS, extra.join(","));
         }
+        if let Some(name) = spec.renamed().filter(|_| applet) {
+            cmd.env(crate::PROGRAM_VARIABLE, path::os_string(name.to_vec()));
+        }
         cmd.current_dir(spec.cwd);
         let map: Vec<(RawFd, RawFd)> = spec
             .fds

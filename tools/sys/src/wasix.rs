@@ -155,6 +155,9 @@ fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     if !extra.is_empty() {
         env.push(format!("{INHERITED_FDS}={}", extra.join(",")).into_bytes());
     }
+    if let Some(name) = spec.renamed() {
+        env.push([crate::PROGRAM_VARIABLE.as_bytes(), b"=", name].concat());
+    }
     let umask = crate::meta::umask();
     if umask != box_abi::DEFAULT_UMASK {
         env.push(format!("{}={umask:03o}", box_abi::UMASK_VARIABLE).into_bytes());

@@ -97,6 +97,7 @@ impl Shell<'_> {
         let name = argv[0].rsplit(|c| *c == b'/').next().unwrap_or_default();
         let mut ctx = Ctx {
             name: String::from_utf8_lossy(name).into_owned(),
+            arg0: argv[0].to_vec(),
             env,
             cwd: self.state.cwd.as_ref().clone(),
             stdin: Input::new(source),

@@ -48,6 +48,11 @@ impl Replacement {
         if !env.options().patsub_replacement {
             return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
         }
+        let mut plain = true;
+        field.stretches(|text, _| plain &= !text.iter().any(|c| matches!(c, b'&' | b'\\')));
+        if plain {
+            return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
+        }
         // Quoted characters are escaped first and everything is read together, so that a
         // backslash from a variable meets what follows it, as in bash.
         let mut source = Vec::new();
@@ -71,6 +76,12 @@ impl Replacement {
         }
         pieces.push(piece);
         Ok(Replacement { pieces })
+    }
+
+    /// Bytes that a match of that length becomes.
+    fn len(&self, matched: usize) -> usize {
+        let text: usize = self.pieces.iter().map(Vec::len).sum();
+        text.saturating_add(matched.saturating_mul(self.pieces.len() - 1))
     }
 
     fn push(&self, matched: &[u8], out: &mut Vec<u8>) {
@@ -112,12 +123,14 @@ fn one(
             let limit = if kind == ReplaceKind::First { 1 } else { usize::MAX };
             for (start, end) in pattern.matches(&text).take(limit) {
                 out.extend_from_slice(&text[from..start]);
+                // Asked before it grows: one replacement may be as long as the budget.
+                let grown = out.len().saturating_add(replacement.len(end - start));
+                if grown > charged + CHARGE_STEP {
+                    env.charge(grown - charged)?;
+                    charged = grown;
+                }
                 replacement.push(&text[start..end], &mut out);
                 from = end;
-                if out.len() > charged + CHARGE_STEP {
-                    env.charge(out.len() - charged)?;
-                    charged = out.len();
-                }
             }
             if from == 0 && out.is_empty() && !text.is_empty() {
                 return Ok(text);
