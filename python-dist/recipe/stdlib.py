@@ -1,11 +1,11 @@
 """Lays out CPython's standard library as the guest sees it.
 
-    stdlib.py SOURCE SYSCONFIGDATA SITE ZONES OUT MASK...
+    stdlib.py SOURCE SYSCONFIGDATA SITE PATCHES ZONES OUT MASK...
 
 Run by the native CPython of the same version, so that the bytecode fits.
 SOURCE is CPython's source folder, SYSCONFIGDATA the generated module that
-describes the wasm build, SITE our own additions, ZONES the tzdata package's
-zone folder, OUT the root folder to fill. Each MASK is a build-machine path
+describes the wasm build, SITE our own additions, PATCHES a folder of patches to
+the library that nothing but the guest needs, ZONES the tzdata package's zone folder, OUT the root folder to fill. Each MASK is a build-machine path
 that must not appear in the result.
 
 A plain directory with sources and `__pycache__`, not a zip: everything works
@@ -21,6 +21,7 @@ import os
 import py_compile
 import re
 import shutil
+import subprocess
 import sys
 
 # Not in the image, and why.
@@ -97,11 +98,15 @@ def write(path, text):
         f.write(text)
 
 
-def main(source, sysconfigdata, site, zones, out, *masks):
+def main(source, sysconfigdata, site, patches, zones, out, *masks):
     version = "{}.{}".format(*sys.version_info)
     guest = f"/usr/lib/python{version}"
     lib = out + guest
     copy(os.path.join(source, "Lib"), lib, True)
+    for name in sorted(os.listdir(patches)):
+        subprocess.run(
+            ["patch", "-p2", "--fuzz=0", "--input", os.path.join(patches, name)],
+            cwd=lib, check=True)
 
     with open(sysconfigdata, encoding="utf-8") as f:
         text = f.read()

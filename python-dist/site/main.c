@@ -1,5 +1,6 @@
 /* Entry of python.wasm: what Py_BytesMain does, plus what WASI leaves out.
  *
+ *  0. descriptors that a program of the image passed on get their numbers (posix/process.c);
  *  1. the inherited working directory becomes libc's (wasix.c);
  *  2. `sys.executable` is /usr/bin/python3 unless argv[0] is a path that is
  *     there: a runtime may pass any bare name, and the module's own file is
@@ -31,6 +32,7 @@ static int names_a_file(const char *argv0)
 
 int main(int argc, char **argv)
 {
+    wasibox_adopt();
     wasibox_enter_cwd();
     if (wasibox_modules[0].name != NULL && PyImport_ExtendInittab(wasibox_modules) < 0)
         Py_FatalError("no memory for the table of modules");

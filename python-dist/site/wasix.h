@@ -7,4 +7,8 @@
  * Asks the runtime, then $PWD; keeps "/" when neither names a directory. */
 void wasibox_enter_cwd(void);
 
+/* Puts descriptors that the parent passed on in their places, and takes its file creation
+ * mask over (posix/process.c). */
+void wasibox_adopt(void);
+
 #endif

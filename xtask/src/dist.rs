@@ -69,10 +69,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     if fresh {
         steps.end("unchanged");
     } else {
-        let root = env::cache()?.join("rootfs");
+        // Builds of several checkouts may share the cache at the same time.
+        let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
         rootfs::assemble(&root, &py.root, &py.licenses)?;
-        let spec = spec(root, &box_wasm, &python_wasm, &py.components, &dist)?;
+        let spec = spec(root.clone(), &box_wasm, &python_wasm, &py.components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
+        std::fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
         env::write(&stamp, key.as_bytes())?;
         steps.end(&size(&image)?);
     }

@@ -32,7 +32,7 @@ pub fn build(
     for (part, _) in &parts {
         key.text(&format!("{part:?}"));
     }
-    key.tree(&recipe, &["site/lib", "recipe/stdlib.py"])?;
+    key.tree(&recipe, &["site/lib", "site/library", "recipe/stdlib.py"])?;
     key.text(CODE);
     let tree = cpython::tree(&source.dir);
     let done = shop.step("library", key, Leftover::Discard, |bench| {
@@ -42,7 +42,8 @@ pub fn build(
         let data = toolchain::find(&wasm.dir.join(built.trim()), "_sysconfigdata_")?;
         let mut python = host::tool(native.dir.join("python"), &bench.dir);
         python.args(["-I", "-S"]).arg(recipe.join("recipe/stdlib.py")).arg(&tree).arg(data);
-        python.arg(recipe.join("site/lib")).arg(bench.dir.join("tzdata/zoneinfo"));
+        python.arg(recipe.join("site/lib")).arg(recipe.join("site/library"));
+        python.arg(bench.dir.join("tzdata/zoneinfo"));
         bench.run(python.arg(bench.dir.join("root")).arg(&base))?;
 
         for (part, file) in &parts {

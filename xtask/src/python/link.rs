@@ -11,6 +11,7 @@ use super::host;
 use super::kit::Kit;
 use super::packages::{Package, entry};
 use super::pins::Pins;
+use super::posix::Posix;
 use super::toolchain::Tools;
 use super::workshop::{Done, Key, Leftover, Workshop};
 
@@ -30,12 +31,14 @@ pub fn build(
     source: &Done,
     tools: &Tools,
     wasm: &Done,
+    posix: &Posix,
     kit: &Kit,
     packages: &[Package],
 ) -> Result<PathBuf> {
     let site = shop.recipe.join("site");
     let mut key = Key::new("link");
     key.text(&wasm.key);
+    key.text(&posix.key);
     key.text(&kit.key);
     let mut modules = Vec::new();
     for package in packages {
@@ -53,6 +56,7 @@ pub fn build(
         if !inputs.contains("Modules/config.o") {
             bail!("make names no link inputs: {inputs}");
         }
+        let inputs = posix.objects(&inputs.split_whitespace().collect::<Vec<_>>())?;
         let out = bench.dir.join("python.wasm");
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
@@ -67,7 +71,7 @@ pub fn build(
             objects.push(object);
         }
         let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-        clang.arg("-o").arg(&out).args(&objects).args(inputs.split_whitespace());
+        clang.arg("-o").arg(&out).args(&objects).args(&inputs);
         clang.args(modules.iter().map(|(_, object)| object)).arg(kit.cxx());
         clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
@@ -82,9 +86,13 @@ pub fn build(
 fn inittab(modules: &[(String, PathBuf)]) -> String {
     let mut text = "#include \"modules.h\"\n".to_string();
     let mut table = String::new();
+    for module in Posix::modules() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "extern PyObject *PyInit_{module}(void);");
+        let _ = writeln!(table, "    {{\"{module}\", PyInit_{module}}},");
+    }
     for (n, (module, _)) in modules.iter().enumerate() {
         let symbol = entry(module);
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "extern PyObject *entry_{n}(void) __asm__(\"{symbol}\");");
         let _ = writeln!(table, "    {{\"{module}\", entry_{n}}},");
     }

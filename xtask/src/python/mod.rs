@@ -12,6 +12,7 @@
 //! libs       zlib, bzip2, xz, SQLite as static archives
 //! native     an interpreter for this machine, to freeze and compile with
 //! cpython    sources and patches; configure and make for wasm
+//! posix      processes, signals, files: our layer over WASIX, what is compiled against it
 //! kit        the C++ library, Meson's and Cython's interpreter, compiler scripts
 //! packages   packages with C parts: objects, Python files, headers
 //! meson      how they are built
@@ -43,6 +44,7 @@ mod meson;
 mod native;
 mod packages;
 mod pins;
+mod posix;
 #[cfg(test)]
 mod tests;
 mod toolchain;
@@ -86,6 +88,7 @@ const CODE: &[&str] = &[
     include_str!("meson.rs"),
     include_str!("native.rs"),
     include_str!("packages.rs"),
+    include_str!("posix.rs"),
     include_str!("toolchain.rs"),
     include_str!("wasmobj.rs"),
     include_str!("wheels.rs"),
@@ -157,10 +160,11 @@ fn make(
     let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
     let libs = libs::build(&mut shop, pins, &tools)?;
     let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
+    let posix = posix::build(&mut shop, &source, &tools, &wasm)?;
     let kit = kit::build(&mut shop, pins, &zig, &tools, &source, &native, &wasm)?;
     let packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
     let wheels = wheels::build(&mut shop, pins, profile, &native)?;
-    let module = link::build(&mut shop, pins, &source, &tools, &wasm, &kit, &packages)?;
+    let module = link::build(&mut shop, pins, &source, &tools, &wasm, &posix, &kit, &packages)?;
     let library = library::build(&mut shop, pins, profile, &source, &native, &wasm)?;
     let mut sites: Vec<PathBuf> = packages.iter().map(packages::Package::site).collect();
     sites.extend(wheels);

@@ -1,0 +1,150 @@
+/* What our layer over WASIX adds to wasi-libc, for the modules of CPython that are
+ * compiled against it (xtask/src/python/posix.rs has the list). Included before
+ * everything else, so that pyconfig.h, which describes plain preview 1, is read with
+ * these answers given. Packages never see it.
+ *
+ * Meaning of each function: POSIX.1-2017, System Interfaces, under its name; what
+ * differs stands at its definition.
+ */
+#ifndef WASIBOX_POSIX_H
+#define WASIBOX_POSIX_H
+
+#define HAVE_DUP 1
+#define HAVE_DUP3 1
+#define HAVE_EXECV 1
+#define HAVE_CHMOD 1
+#define HAVE_CHOWN 1
+#define HAVE_LCHOWN 1
+#define HAVE_GETEGID 1
+#define HAVE_GETEUID 1
+#define HAVE_GETGID 1
+#define HAVE_GETGROUPS 1
+#define HAVE_GETLOGIN 1
+#define HAVE_GETPGID 1
+#define HAVE_GETPGRP 1
+#define HAVE_GETPPID 1
+#define HAVE_GETUID 1
+#define HAVE_GETPWENT 1
+#define HAVE_KILL 1
+#define HAVE_KILLPG 1
+#define HAVE_MKFIFO 1
+#define HAVE_PAUSE 1
+#define HAVE_PIPE 1
+#define HAVE_PIPE2 1
+#define HAVE_POSIX_SPAWN 1
+#define HAVE_POSIX_SPAWNP 1
+#define HAVE_PTHREAD_SIGMASK 1
+#define HAVE_SETSID 1
+#define HAVE_SIGFILLSET 1
+#define HAVE_SIGINTERRUPT 1
+#define HAVE_SIGPENDING 1
+#define HAVE_SIGSET_T 1
+#define HAVE_SPAWNV 1
+#define HAVE_SPAWN_H 1
+#define HAVE_STRUCT_PASSWD_PW_GECOS 1
+#define HAVE_STRUCT_PASSWD_PW_PASSWD 1
+#define HAVE_SYSTEM 1
+#define HAVE_SYS_WAIT_H 1
+#define HAVE_UMASK 1
+#define HAVE_WAIT 1
+#define HAVE_WAITPID 1
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* descriptors.c */
+#define F_DUPFD 0
+#define F_GETLK 5
+#define F_SETLK 6
+#define F_SETLKW 7
+#define F_RDLCK 0
+#define F_WRLCK 1
+#define F_UNLCK 2
+#define F_DUPFD_CLOEXEC 1030
+int dup(int fd);
+int dup2(int fd, int to);
+int dup3(int fd, int to, int flags);
+int pipe(int ends[2]);
+int pipe2(int ends[2], int flags);
+int wasibox_fcntl(int fd, int command, ...);
+#define fcntl wasibox_fcntl
+/* wasi-libc's is 0. A bit that its open() leaves alone; pipe2 and dup3 heed it. */
+#undef O_CLOEXEC
+#define O_CLOEXEC 0x20000000
+
+/* <termios.h> has it elsewhere. */
+struct winsize {
+    unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
+};
+#define TIOCGWINSZ 0x5413
+int wasibox_ioctl(int fd, int request, ...);
+#define ioctl wasibox_ioctl
+
+/* process.c */
+pid_t getpid(void);
+pid_t getppid(void);
+pid_t getpgid(pid_t pid);
+pid_t getpgrp(void);
+pid_t setsid(void);
+uid_t getuid(void);
+uid_t geteuid(void);
+gid_t getgid(void);
+gid_t getegid(void);
+int getgroups(int size, gid_t *list);
+pid_t wait(int *status);
+pid_t waitpid(pid_t pid, int *status, int options);
+int execv(const char *path, char *const argv[]);
+int execve(const char *path, char *const argv[], char *const envp[]);
+int system(const char *command);
+extern char **environ;
+/* As in Windows' <process.h>, which os.spawnv knows beside fork. */
+enum { _P_WAIT, _P_NOWAIT, _P_OVERLAY, _P_NOWAITO, _P_DETACH };
+#define _OLD_P_OVERLAY _P_OVERLAY
+intptr_t _spawnv(int mode, const char *path, char *const argv[]);
+intptr_t _spawnve(int mode, const char *path, char *const argv[], char *const envp[]);
+
+/* files.c */
+/* libc has one that does nothing, in one object with functions that are needed. */
+int wasibox_chmod(const char *path, mode_t mode);
+#define chmod(path, mode) wasibox_chmod(path, mode)
+int chown(const char *path, uid_t owner, gid_t group);
+int lchown(const char *path, uid_t owner, gid_t group);
+int mkfifo(const char *path, mode_t mode);
+mode_t umask(mode_t mask);
+/* With permission bits and owners, which preview 1 lacks. */
+int wasibox_stat(const char *path, struct stat *out);
+int wasibox_lstat(const char *path, struct stat *out);
+int wasibox_fstat(int fd, struct stat *out);
+int wasibox_access(const char *path, int mode);
+#define stat(path, out) wasibox_stat(path, out)
+#define lstat(path, out) wasibox_lstat(path, out)
+#define fstat(fd, out) wasibox_fstat(fd, out)
+#define access(path, mode) wasibox_access(path, mode)
+
+/* signals.c; bit N-1 of a set is signal N. */
+enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };
+#define SIG_BLOCK SIG_BLOCK
+#define SIG_UNBLOCK SIG_UNBLOCK
+#define SIG_SETMASK SIG_SETMASK
+typedef uint64_t wasibox_sigset;
+#define sigset_t wasibox_sigset
+int kill(pid_t pid, int number);
+int killpg(pid_t group, int number);
+int pause(void);
+int siginterrupt(int number, int flag);
+int sigemptyset(sigset_t *set);
+int sigfillset(sigset_t *set);
+int sigaddset(sigset_t *set, int number);
+int sigdelset(sigset_t *set, int number);
+int sigismember(const sigset_t *set, int number);
+int sigpending(sigset_t *set);
+int sigprocmask(int how, const sigset_t *set, sigset_t *old);
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
+
+#endif

@@ -1,0 +1,246 @@
+/* Signals.
+ *
+ * The kernel calls the export `__wasm_signal` at the end of a system call for each
+ * signal that has arrived, as WASIX's libc has it; a waiting call ends with EINTR then. It is
+ * one handler for all signals: what is not caught is raised again without it.
+ * Replaces wasi-libc's emulation (-lwasi-emulated-signal), which knows raise() only.
+ */
+#include "wasix_calls.h"
+#include "wasibox_posix.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "pycore_emscripten_signal.h"
+
+typedef void handler(int);
+
+static const char HANDLER[] = "__wasm_signal";
+
+static handler *handlers[_NSIG]; /* zeroed: SIG_DFL */
+static wasibox_sigset blocked, pending;
+/* Whether the kernel hands us signals; decided at the first change. */
+static int registered;
+
+int wasibox_poll_countdown = WASIBOX_POLL_EVERY;
+
+/* wasi-libc's SIG_IGN and SIG_ERR are the addresses of these. */
+void __SIG_IGN(int number)
+{
+    (void)number;
+}
+
+void __SIG_ERR(int number)
+{
+    (void)number;
+    abort();
+}
+
+static wasibox_sigset bit(int number)
+{
+    return (wasibox_sigset)1 << (number - 1);
+}
+
+static int valid(int number)
+{
+    return number > 0 && number < 64;
+}
+
+static int refuse(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* What the parent had ignored stays ignored (POSIX 2.4.3, exec). */
+static void inherit(void)
+{
+    static int done;
+    struct wasix_disposition list[64];
+    uint32_t count = 0;
+    if (done++)
+        return;
+    if (wasix_proc_signals_sizes_get(&count) != 0 || count > 64
+        || wasix_proc_signals_get(list) != 0)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (valid(list[i].signal) && list[i].ignored)
+            handlers[list[i].signal] = SIG_IGN;
+}
+
+size_t wasibox_ignored_signals(struct wasix_disposition list[64])
+{
+    size_t count = 0;
+    inherit();
+    for (int number = 1; number < 64; number++)
+        if (handlers[number] == SIG_IGN)
+            list[count++] = (struct wasix_disposition){(uint8_t)number, 1};
+    return count;
+}
+
+/* Ends the process as the signal does by default, or does nothing if that is the default. */
+static void by_default(int number)
+{
+    switch (number) {
+    case SIGCHLD: case SIGCONT: case SIGTSTP: case SIGTTIN: case SIGTTOU: case SIGURG:
+    case SIGWINCH:
+        return;
+    default:
+        (void)wasix_callback_signal(HANDLER, 0);
+        (void)wasix_proc_signal((uint32_t)getpid(), (uint32_t)number);
+        _Exit(128 + number);
+    }
+}
+
+static void deliver(int number)
+{
+    handler *function = handlers[number];
+    if (function == SIG_DFL)
+        by_default(number);
+    else if (function != SIG_IGN)
+        function(number);
+}
+
+/* The kernel's way in. */
+__attribute__((export_name("__wasm_signal"))) void wasibox_signal_arrived(int number)
+{
+    if (!valid(number))
+        return;
+    if (blocked & bit(number))
+        pending |= bit(number);
+    else
+        deliver(number);
+}
+
+void wasibox_poll_signals(void)
+{
+    uint32_t pid;
+    wasibox_poll_countdown = WASIBOX_POLL_EVERY;
+    if (registered)
+        (void)wasix_proc_id(&pid);
+}
+
+handler *signal(int number, handler *function)
+{
+    if (!valid(number) || number == SIGKILL || number == SIGSTOP) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    inherit();
+    handler *before = handlers[number];
+    handlers[number] = function;
+    if (!registered && function != SIG_DFL)
+        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
+    return before;
+}
+
+int raise(int number)
+{
+    if (!valid(number))
+        return refuse(EINVAL);
+    /* Not by way of the kernel: it must have happened when raise returns. */
+    wasibox_signal_arrived(number);
+    return 0;
+}
+
+int kill(pid_t pid, int number)
+{
+    if (number < 0 || number > 63)
+        return refuse(EINVAL);
+    if (pid == getpid() && number != 0 && number != SIGKILL && number != SIGSTOP)
+        return raise(number);
+    /* Process 0 is "my group" to POSIX and "all" to the kernel; there are no groups. */
+    int32_t error = wasix_proc_signal((uint32_t)pid, (uint32_t)number);
+    return error == 0 ? 0 : refuse(error);
+}
+
+/* There are no process groups: a process and its descendants. */
+int killpg(pid_t group, int number)
+{
+    return group <= 0 ? refuse(EINVAL) : kill(-group, number);
+}
+
+int pause(void)
+{
+    struct timespec forever = {1 << 30, 0};
+    while (nanosleep(&forever, NULL) == 0) {
+    }
+    return -1;
+}
+
+/* A caught signal always interrupts; callers of CPython retry (PEP 475). */
+int siginterrupt(int number, int flag)
+{
+    (void)flag;
+    return valid(number) ? 0 : refuse(EINVAL);
+}
+
+int sigemptyset(sigset_t *set)
+{
+    *set = 0;
+    return 0;
+}
+
+int sigfillset(sigset_t *set)
+{
+    *set = ~(sigset_t)0 >> 1;
+    return 0;
+}
+
+int sigaddset(sigset_t *set, int number)
+{
+    if (!valid(number))
+        return refuse(EINVAL);
+    *set |= bit(number);
+    return 0;
+}
+
+int sigdelset(sigset_t *set, int number)
+{
+    if (!valid(number))
+        return refuse(EINVAL);
+    *set &= ~bit(number);
+    return 0;
+}
+
+int sigismember(const sigset_t *set, int number)
+{
+    return valid(number) ? (*set & bit(number)) != 0 : refuse(EINVAL);
+}
+
+int sigpending(sigset_t *set)
+{
+    wasibox_poll_signals();
+    *set = pending;
+    return 0;
+}
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t before = blocked;
+    if (set != NULL) {
+        switch (how) {
+        case SIG_BLOCK: blocked |= *set; break;
+        case SIG_UNBLOCK: blocked &= ~*set; break;
+        case SIG_SETMASK: blocked = *set; break;
+        default: return EINVAL;
+        }
+        sigset_t never = bit(SIGKILL) | bit(SIGSTOP);
+        blocked &= ~never;
+    }
+    if (old != NULL)
+        *old = before;
+    for (int number = 1; number < 64; number++)
+        if (pending & ~blocked & bit(number)) {
+            pending &= ~bit(number);
+            deliver(number);
+        }
+    return 0;
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    int error = pthread_sigmask(how, set, old);
+    return error == 0 ? 0 : refuse(error);
+}

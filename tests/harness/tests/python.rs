@@ -1,0 +1,58 @@
+//! The image's Python, through `runner exec`: its own checks, and scripts whose expectations
+//! are what the machine's CPython prints.
+
+use std::process::Command;
+
+use wasibox_tests::exec::Exec;
+use wasibox_tests::root;
+
+/// A script of `tests/python`, run by the machine's Python and in the guest.
+fn same_as_native(script: &str) {
+    let dir = root().join("tests/python");
+    let native = Command::new("python3")
+        .arg(dir.join(script))
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("python3");
+    assert!(native.status.success(), "{}", String::from_utf8_lossy(&native.stderr));
+    let native = String::from_utf8(native.stdout).expect("UTF-8");
+    let ours = Exec::new(&["python3", &format!("/t/{script}")])
+        .mount(&dir, "/t:ro")
+        .opt(&["--timeout", "300"])
+        .run();
+    let (ours, errors) = (ours.stdout, ours.stderr);
+    for (line, (ours, native)) in ours.lines().zip(native.lines()).enumerate() {
+        assert_eq!(ours, native, "line {} of {script}'s output\n{errors}", line + 1);
+    }
+    assert_eq!(ours.lines().count(), native.lines().count(), "{ours}\n{errors}");
+}
+
+#[test]
+fn smoke() {
+    let dir = root().join("python-dist");
+    for script in ["smoke.py", "smoke_packages.py"] {
+        let done = Exec::new(&["python3", &format!("/p/{script}")]).mount(&dir, "/p:ro").run();
+        assert_eq!(done.status, 0, "{script}: {}{}", done.stdout, done.stderr);
+    }
+}
+
+#[test]
+fn processes() {
+    same_as_native("processes.py");
+}
+
+#[test]
+fn in_pipelines_of_the_shell() {
+    let script = "printf 'b\\na\\n' > /tmp/s.txt
+        python3 -c 'for l in open(\"/tmp/s.txt\"): print(l.strip() * 2)' | sort | tr '\\n' ' '
+        python3 -c 'print(\"x\\n\" * 200000)' | head -1
+        python3 -c 'import os; print(os.read(5, 10))' 5< /tmp/s.txt";
+    assert_eq!(Exec::sh(script).ok(), "aa bb x\nb'b\\na\\n'\n");
+}
+
+/// POSIX 2.4.3: a signal without handler ends a process that only computes.
+#[test]
+fn signals_end_a_busy_interpreter() {
+    let done = Exec::sh("timeout 1 python3 -c 'while True: pass'; echo $?").run();
+    assert_eq!(done.stdout, "124\n", "{}", done.stderr);
+}

@@ -1,0 +1,129 @@
+//! CPython's view of processes, signals and files: our layer over WASIX
+//! (`python-dist/site/posix`), and the parts of CPython that are compiled against it.
+//!
+//! pyconfig.h, the packages and all other objects know plain preview 1 and its libc. Only
+//! the files listed here see `site/posix/include`, and replace what the `cpython`
+//! stage made of them; so a change of the layer compiles a dozen files, not all packages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use super::cpython::tree;
+use super::host;
+use super::toolchain::Tools;
+use super::workshop::{Done, Key, Leftover, Workshop, sorted};
+
+/// The layer's folder in the recipe.
+const LAYER: &str = "site/posix";
+
+const CODE: &str = include_str!("posix.rs");
+
+/// Files of CPython whose objects are replaced.
+const REPLACED: &[&str] = &[
+    "Modules/main.c",
+    "Modules/posixmodule.c",
+    "Modules/signalmodule.c",
+    "Python/ceval.c",
+    "Python/fileutils.c",
+    "Python/pylifecycle.c",
+];
+
+/// CPython's stand-in for a libc without dup2.
+const DUP2: &str = "Python/dup2.o";
+
+/// Modules that the `cpython` stage leaves out.
+const ADDED: &[(&str, &str)] = &[
+    ("_posixsubprocess", "Modules/_posixsubprocess.c"),
+    ("fcntl", "Modules/fcntlmodule.c"),
+    ("grp", "Modules/grpmodule.c"),
+    ("pwd", "Modules/pwdmodule.c"),
+];
+
+/// The choice of what libc's headers show, as pyconfig.h makes it too late for us.
+const DEFINES: &[&str] = &["-D_GNU_SOURCE=1", "-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_GETPID"];
+
+/// The flags that make compiles built-in modules with.
+const FLAGS_RULE: &str = "core-flags: ; @echo $(PY_BUILTIN_MODULE_CFLAGS)";
+
+/// The layer's objects.
+pub struct Posix {
+    pub key: String,
+    dir: PathBuf,
+}
+
+impl Posix {
+    /// Modules by name, for the table of modules.
+    pub fn modules() -> impl Iterator<Item = &'static str> {
+        ADDED.iter().map(|(name, _)| *name)
+    }
+
+    /// What to link: `objects` (names as make gives them) with those that are replaced, the
+    /// layer's own first so that they are found before libc's.
+    pub fn objects(&self, objects: &[&str]) -> Result<Vec<PathBuf>> {
+        let mut all: Vec<PathBuf> = sorted(&self.dir)?
+            .iter()
+            .filter(|n| n.ends_with(".o"))
+            .map(|n| self.dir.join(n))
+            .collect();
+        for file in REPLACED {
+            let object = file.replace(".c", ".o");
+            ensure!(objects.contains(&object.as_str()), "make does not link {object}");
+        }
+        let stays = |name: &&&str| {
+            **name != DUP2 && !REPLACED.iter().any(|file| file.replace(".c", ".o") == **name)
+        };
+        all.extend(objects.iter().filter(stays).map(PathBuf::from));
+        Ok(all)
+    }
+}
+
+/// Compiles the layer and what is compiled against it.
+pub fn build(shop: &mut Workshop, source: &Done, tools: &Tools, wasm: &Done) -> Result<Posix> {
+    let layer = shop.recipe.join(LAYER);
+    let mut key = Key::new("posix");
+    key.text(&wasm.key);
+    key.tree(&shop.recipe, &[LAYER])?;
+    key.text(CODE);
+    let tree = tree(&source.dir);
+    let done = shop.step("posix", key, Leftover::Discard, |bench| {
+        let mut make = host::tool("make", &wasm.dir);
+        make.args(["--silent", "--no-print-directory", "--eval", FLAGS_RULE, "core-flags"]);
+        let flags = bench.output(&mut make)?;
+        let compile = |file: &Path, object: &str, flags: &[&str]| -> Result<()> {
+            let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+            clang.arg("-I").arg(layer.join("include")).arg("-I").arg(&layer);
+            clang.args(DEFINES).args(["-include", "wasibox_posix.h"]);
+            clang.args(flags).arg("-c").arg(file).arg("-o").arg(bench.dir.join(object));
+            bench.run(&mut clang)
+        };
+        for name in sorted(&layer)?.iter().filter(|name| name.ends_with(".c")) {
+            let object = format!("0-{name}.o");
+            compile(&layer.join(name), &object, &["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror"])?;
+        }
+        let copies = bench.dir.join("Python");
+        let files = REPLACED.iter().copied().chain(ADDED.iter().map(|(_, file)| *file));
+        for file in files.clone() {
+            let to = copies.join(file);
+            let folder = to.parent().context("a folder")?;
+            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+            fs::copy(tree.join(file), &to).with_context(|| to.display().to_string())?;
+        }
+        for patch in sorted(&layer)?.iter().filter(|name| name.ends_with(".patch")) {
+            let mut command = host::tool("patch", &copies);
+            command.args(["-p1", "--fuzz=0", "--input"]).arg(layer.join(patch));
+            bench.run(&mut command).with_context(|| patch.clone())?;
+        }
+        for file in files {
+            // Headers beside the file are found where it was copied from.
+            let beside = tree.join(file);
+            let beside = format!("-iquote{}", beside.parent().context("a folder")?.display());
+            let mut all: Vec<&str> = flags.split_whitespace().collect();
+            all.push(&beside);
+            compile(&copies.join(file), &format!("1-{}.o", file.replace('/', "-")), &all)?;
+        }
+        Ok(())
+    })?;
+    Ok(Posix { key: done.key, dir: done.dir })
+}
