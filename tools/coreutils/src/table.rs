@@ -71,7 +71,7 @@ pub const APPLETS: &[Applet] = &[
     uutils::NL,
     Applet::new("nohup", own::through::nohup, "run a command immune to hangups"),
     Applet::quick("nproc", own::system::nproc, "print the number of processing units"),
-    uutils::NUMFMT,
+    Applet::new("numfmt", own::numfmt::run, "convert numbers from and to human-readable text"),
     uutils::OD,
     uutils::PASTE,
     uutils::PATHCHK,

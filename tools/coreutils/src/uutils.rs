@@ -92,7 +92,6 @@ adapters! {
     JOIN uu_join "join" "join" "join lines of two files on a common field";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
     NL uu_nl "nl" "nl" "number lines";
-    NUMFMT uu_numfmt "numfmt" "numfmt" "convert numbers from and to human-readable text";
     OD uu_od "od" "od" "dump files in octal and other formats";
     PASTE uu_paste "paste" "paste" "merge lines of files";
     PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";

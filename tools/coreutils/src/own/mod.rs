@@ -28,6 +28,7 @@ pub(crate) mod ls;
 pub(crate) mod mkdir;
 pub(crate) mod mkfifo;
 pub(crate) mod mktemp;
+pub(crate) mod numfmt;
 pub(crate) mod pager;
 pub(crate) mod printenv;
 pub(crate) mod printf;

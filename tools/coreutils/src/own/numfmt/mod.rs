@@ -1,0 +1,201 @@
+//! `numfmt` (GNU manual "numfmt invocation", coreutils 9.1).
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | the command line |
+//! | `value` | numbers with units |
+//!
+//! Deviation: numbers are exact, where GNU computes with 64 bits of mantissa.
+
+mod options;
+mod value;
+
+use std::io::{BufRead, Write};
+
+use box_applet::{Ctx, Exit};
+
+use crate::common::{input, quote};
+use options::{Mode, Options, SPEC};
+use value::{Invalid, Value};
+
+/// What became of a line.
+enum End {
+    Done,
+    /// `--invalid=abort`
+    Abort,
+    /// Standard output is gone.
+    Closed,
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let o = match Options::of(&p) {
+        Ok(o) => o,
+        Err((message, hint)) => {
+            ctx.error_bytes(&[&message]);
+            if hint {
+                input::usage_hint(ctx);
+            }
+            return Exit::FAILURE;
+        }
+    };
+    let mut failed = false;
+    let end = if p.operands.is_empty() {
+        lines(ctx, &o, &mut failed)
+    } else {
+        let mut end = End::Done;
+        for operand in &p.operands {
+            end = line(ctx, &o, operand, true, &mut failed);
+            if !matches!(end, End::Done) {
+                break;
+            }
+        }
+        end
+    };
+    match end {
+        End::Abort => Exit::USAGE,
+        End::Closed => Exit::FAILURE,
+        End::Done if failed && o.mode == Mode::Fail => Exit::USAGE,
+        End::Done => Exit::SUCCESS,
+    }
+}
+
+fn lines(ctx: &mut Ctx<'_>, o: &Options, failed: &mut bool) -> End {
+    let mut text = Vec::new();
+    let mut header = o.header;
+    loop {
+        text.clear();
+        match ctx.stdin.read_until(o.end, &mut text) {
+            Ok(0) => return End::Done,
+            Ok(_) => {}
+            Err(e) => {
+                let reason = box_sys::strerror(&e);
+                ctx.error(format_args!("error reading input: {reason}"));
+                return End::Done;
+            }
+        }
+        let ended = text.last() == Some(&o.end);
+        if header > 0 {
+            header -= 1;
+            if ctx.stdout.write_all(&text).is_err() {
+                return End::Closed;
+            }
+            continue;
+        }
+        let body = if ended { &text[..text.len() - 1] } else { &text[..] };
+        match line(ctx, o, body, ended, failed) {
+            End::Done => {}
+            other => return other,
+        }
+    }
+}
+
+/// Where the field at the beginning ends. Without a delimiter blanks before it belong to it.
+fn field_end(text: &[u8], delimiter: Option<u8>) -> usize {
+    match delimiter {
+        Some(d) => text.iter().position(|c| *c == d).unwrap_or(text.len()),
+        None => {
+            let blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
+            let start = text.iter().take_while(|c| blank(c)).count();
+            start + text[start..].iter().take_while(|c| !blank(c)).count()
+        }
+    }
+}
+
+fn line(ctx: &mut Ctx<'_>, o: &Options, text: &[u8], ended: bool, failed: &mut bool) -> End {
+    let mut rest = text;
+    let mut number = 0;
+    loop {
+        number += 1;
+        let end = field_end(rest, o.delimiter);
+        let field = &rest[..end];
+        let written = if o.fields.iter().any(|(a, b)| (*a..=*b).contains(&number)) {
+            match convert(ctx, o, field, number) {
+                Ok(text) => ctx.stdout.write_all(&text),
+                Err(shown) => {
+                    *failed = true;
+                    if o.mode == Mode::Abort {
+                        return End::Abort;
+                    }
+                    ctx.stdout.write_all(&shown)
+                }
+            }
+        } else {
+            ctx.stdout.write_all(field)
+        };
+        if written.is_err() {
+            return End::Closed;
+        }
+        let more = end < rest.len();
+        let last = match (more, ended) {
+            (true, _) => Some(o.delimiter.unwrap_or(b' ')),
+            (false, true) => Some(o.end),
+            (false, false) => None,
+        };
+        if last.is_some_and(|c| ctx.stdout.write_all(&[c]).is_err()) {
+            return End::Closed;
+        }
+        if !more {
+            return End::Done;
+        }
+        rest = &rest[end + 1..];
+    }
+}
+
+/// The field as it is to be written; after a message what is left of it as it was.
+fn convert(
+    ctx: &mut Ctx<'_>,
+    o: &Options,
+    field: &[u8],
+    number: usize,
+) -> Result<Vec<u8>, Vec<u8>> {
+    let field = match field.strip_suffix(o.suffix.as_slice()) {
+        Some(rest) if !rest.is_empty() => rest,
+        _ => field,
+    };
+    let text = field.trim_ascii_start();
+    let fail = |ctx: &mut Ctx<'_>, parts: &[&[u8]]| {
+        if o.mode != Mode::Ignore {
+            ctx.error_bytes(parts);
+        }
+        Err(field.to_vec())
+    };
+    let mut value = match Value::parse(text, o.from) {
+        Ok(v) => v,
+        Err(why) => {
+            let shown = quote::always(text);
+            let (before, after): (&[u8], &[u8]) = match why {
+                Invalid::Number => (b"invalid number: ", b""),
+                Invalid::TooLarge => (b"value too large to be converted: ", b""),
+                Invalid::ForbiddenSuffix => {
+                    (b"rejecting suffix in input: ", b" (consider using --from)")
+                }
+                Invalid::Suffix => (b"invalid suffix in input: ", b""),
+                Invalid::MissingI => (b"missing 'i' suffix in input: ", b" (e.g Ki/Mi/Gi)"),
+                Invalid::Rest(at) => {
+                    let rest = quote::always(&text[at..]);
+                    return fail(ctx, &[b"invalid suffix in input ", &shown, b": ", &rest]);
+                }
+            };
+            return fail(ctx, &[before, &shown, after]);
+        }
+    };
+    value.convert(o.from_unit, o.to_unit);
+    let mut out = match o.style.write(&value) {
+        Ok(text) => text.into_bytes(),
+        Err(message) => return fail(ctx, &[message.as_bytes()]),
+    };
+    out.extend_from_slice(&o.suffix);
+    let auto = o.delimiter.is_none() && (text.len() < field.len() || number > 1);
+    let width = match o.width {
+        Some(w) => w,
+        None if auto => String::from_utf8_lossy(field).chars().count(),
+        None => 0,
+    };
+    let pad = vec![b' '; width.saturating_sub(out.len())];
+    let number = if o.left { [out, pad].concat() } else { [pad, out].concat() };
+    Ok([o.before.as_slice(), &number, &o.after].concat())
+}

@@ -1,0 +1,310 @@
+//! Numbers with unit letters: reading, scaling, rounding, writing. Values are exact fractions, where GNU's
+//! are floating-point numbers.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{One, Signed, Zero};
+
+/// Unit letters by power.
+const UNITS: &[u8] = b"KMGTPEZY";
+/// Digits that GNU's numbers hold exactly, and those it accepts at all.
+const MAX_UNSCALED_DIGITS: usize = 18;
+const MAX_DIGITS: usize = 27;
+
+/// What unit letters mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scale {
+    None,
+    Auto,
+    Si,
+    Iec,
+    IecI,
+}
+
+impl Scale {
+    fn base(self) -> u32 {
+        if matches!(self, Scale::Iec | Scale::IecI) { 1024 } else { 1000 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    Up,
+    Down,
+    FromZero,
+    TowardsZero,
+    Nearest,
+}
+
+/// Why a text is no number, for GNU's message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Invalid {
+    Number,
+    TooLarge,
+    ForbiddenSuffix,
+    Suffix,
+    MissingI,
+    /// What follows from this position on.
+    Rest(usize),
+}
+
+/// A number.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    numerator: BigInt,
+    /// Positive.
+    denominator: BigInt,
+    /// Below zero: what rounds to zero keeps its sign.
+    negative: bool,
+    /// Digits after the point that the text showed.
+    pub(super) precision: usize,
+}
+
+fn power(base: u32, exponent: usize) -> BigInt {
+    BigInt::from(base).pow(u32::try_from(exponent).unwrap_or(u32::MAX))
+}
+
+impl Value {
+    /// Reads a number with an optional unit.
+    pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Value, Invalid> {
+        let digits = |from: usize| {
+            let rest = text.get(from..).unwrap_or(&[]);
+            from + rest.iter().take_while(|c| c.is_ascii_digit()).count()
+        };
+        let negative = text.first() == Some(&b'-');
+        let start = usize::from(negative);
+        let whole = digits(start);
+        let significant = text[start..whole].iter().skip_while(|c| **c == b'0').count();
+        let point = text.get(whole) == Some(&b'.');
+        if whole == start && !point {
+            return Err(Invalid::Number);
+        }
+        if significant > MAX_DIGITS {
+            return Err(Invalid::TooLarge);
+        }
+        let mut at = whole;
+        let mut fraction: &[u8] = &[];
+        if point {
+            at = digits(whole + 1);
+            fraction = &text[whole + 1..at];
+            if fraction.is_empty() {
+                return Err(Invalid::Number);
+            }
+            if fraction.iter().skip_while(|c| **c == b'0').count() > MAX_DIGITS {
+                return Err(Invalid::TooLarge);
+            }
+        }
+        let all = [&text[start..whole], fraction].concat();
+        let number = BigInt::parse_bytes(&all, 10).unwrap_or_default();
+        let mut value = Value {
+            numerator: if negative { -number } else { number },
+            denominator: power(10, fraction.len()),
+            negative: negative && all.iter().any(|c| *c != b'0'),
+            precision: fraction.len(),
+        };
+        let mut after = at;
+        while matches!(text.get(after), Some(b' ' | b'\t')) {
+            after += 1;
+        }
+        let Some(letter) = text.get(after) else {
+            return if scale == Scale::IecI { Err(Invalid::MissingI) } else { Ok(value) };
+        };
+        let Some(exponent) = UNITS.iter().position(|u| u == letter) else {
+            return Err(Invalid::Suffix);
+        };
+        if scale == Scale::None {
+            return Err(Invalid::ForbiddenSuffix);
+        }
+        after += 1;
+        let i = text.get(after) == Some(&b'i');
+        let base = match scale {
+            Scale::Auto if i => 1024,
+            other => other.base(),
+        };
+        match scale {
+            Scale::Auto | Scale::IecI if i => after += 1,
+            Scale::IecI => return Err(Invalid::MissingI),
+            _ => {}
+        }
+        if after < text.len() {
+            return Err(Invalid::Rest(after));
+        }
+        value.numerator *= power(base, exponent + 1);
+        value.precision = 0;
+        Ok(value)
+    }
+
+    /// Multiplied by one unit size and divided by another.
+    pub(super) fn convert(&mut self, from: u64, to: u64) {
+        self.numerator *= BigInt::from(from);
+        self.denominator *= BigInt::from(to.max(1));
+    }
+
+    /// Whether it is below `limit`, whatever its sign.
+    fn below(&self, limit: &BigInt) -> bool {
+        self.numerator.abs() < limit * &self.denominator
+    }
+
+    /// Digits before the point, less one.
+    fn magnitude(&self) -> usize {
+        let whole = (self.numerator.abs() / &self.denominator).to_string();
+        whole.len() - 1
+    }
+
+    /// About its value, for messages.
+    pub(super) fn about(&self) -> String {
+        let whole = (&self.numerator / &self.denominator).to_string();
+        let text = format!("{:.5e}", whole.parse::<f64>().unwrap_or(f64::INFINITY));
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{}e+{exponent:0>2}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+    }
+
+    /// Rounded to a whole number of units of 10^-places.
+    fn rounded(&self, places: usize, how: Round) -> BigInt {
+        let n = &self.numerator * power(10, places);
+        let (floor, rest) = n.div_mod_floor(&self.denominator);
+        if rest.is_zero() {
+            return floor;
+        }
+        let up = match how {
+            Round::Up => true,
+            Round::Down => false,
+            Round::FromZero => !n.is_negative(),
+            Round::TowardsZero => n.is_negative(),
+            Round::Nearest => {
+                let twice = rest * 2;
+                // Half goes away from zero.
+                if n.is_negative() { twice > self.denominator } else { twice >= self.denominator }
+            }
+        };
+        if up { floor + BigInt::one() } else { floor }
+    }
+
+    /// As `printf %.Nf` writes it, zeros in front up to `width`.
+    fn fixed(&self, places: usize, width: usize) -> String {
+        let n = self.numerator.abs() * power(10, places);
+        let (mut q, rest) = n.div_mod_floor(&self.denominator);
+        let twice = rest * 2;
+        if twice > self.denominator || (twice == self.denominator && q.is_odd()) {
+            q += 1;
+        }
+        let digits = format!("{:0>1$}", q.to_string(), places + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - places);
+        let point = if places > 0 { "." } else { "" };
+        let sign = if self.negative { "-" } else { "" };
+        let width = width.saturating_sub(sign.len() + point.len() + places);
+        format!("{sign}{whole:0>width$}{point}{fraction}")
+    }
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    pub(super) scale: Scale,
+    pub(super) round: Round,
+    /// Digits after the point, if the format says so.
+    pub(super) precision: Option<usize>,
+    /// Zeros are put in front up to this width.
+    pub(super) zeros: usize,
+}
+
+impl Style {
+    /// The number as text; what GNU refuses is an error with its message.
+    pub(super) fn write(&self, value: &Value) -> Result<String, String> {
+        let precision = self.precision.unwrap_or(value.precision);
+        let magnitude = value.magnitude();
+        if self.scale == Scale::None && magnitude + precision > MAX_UNSCALED_DIGITS {
+            let about = value.about();
+            return Err(if precision > 0 {
+                format!(
+                    "value/precision too large to be printed: '{about}/{precision}' (consider using --to)"
+                )
+            } else {
+                format!("value too large to be printed: '{about}' (consider using --to)")
+            });
+        }
+        if magnitude > MAX_DIGITS - 1 {
+            let about = value.about();
+            return Err(format!(
+                "value too large to be printed: '{about}' (cannot handle values > 999Y)"
+            ));
+        }
+        let with = |n: BigInt, places: usize| Value {
+            numerator: n,
+            denominator: power(10, places),
+            negative: value.negative,
+            precision: 0,
+        };
+        if self.scale == Scale::None {
+            let rounded = with(value.rounded(precision, self.round), precision);
+            return Ok(rounded.fixed(precision, self.zeros));
+        }
+        let base = BigInt::from(self.scale.base());
+        let ten = BigInt::from(10);
+        let mut scaled = value.clone();
+        let mut exponent = 0;
+        while !scaled.below(&base) {
+            scaled.denominator *= &base;
+            exponent += 1;
+        }
+        let places = match self.precision {
+            Some(p) => p.min(exponent * 3),
+            None => usize::from(scaled.below(&ten)),
+        };
+        let mut rounded = with(scaled.rounded(places, self.round), places);
+        if !rounded.below(&base) {
+            rounded.denominator *= &base;
+            exponent += 1;
+        }
+        let tenth = !rounded.numerator.is_zero() && rounded.below(&ten) && exponent > 0;
+        let mut out = rounded.fixed(self.precision.unwrap_or(usize::from(tenth)), self.zeros);
+        if let Some(unit) = exponent.checked_sub(1).and_then(|n| UNITS.get(n)) {
+            out.push(char::from(*unit));
+            if self.scale == Scale::IecI {
+                out.push('i');
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn human(text: &str, scale: Scale, round: Round) -> String {
+        let style = Style { scale, round, precision: None, zeros: 0 };
+        style.write(&Value::parse(text.as_bytes(), Scale::Auto).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn as_gnu_writes() {
+        for (text, want) in [
+            ("999", "999"),
+            ("1000", "1.0K"),
+            ("1001", "1.1K"),
+            ("9999", "10K"),
+            ("999999", "1.0M"),
+            ("-0.5", "-0"),
+            ("1.5", "2"),
+        ] {
+            assert_eq!(human(text, Scale::Si, Round::FromZero), want, "{text}");
+        }
+        assert_eq!(human("1Ki", Scale::IecI, Round::Up), "1.0Ki");
+        assert_eq!(human("1023.9", Scale::Iec, Round::Up), "1.0K");
+        assert_eq!(human("-1550", Scale::Si, Round::Nearest), "-1.6K");
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        let error = |text: &str, scale| Value::parse(text.as_bytes(), scale).unwrap_err();
+        assert_eq!(error("", Scale::Si), Invalid::Number);
+        assert_eq!(error("1.", Scale::Si), Invalid::Number);
+        assert_eq!(error("+5", Scale::Si), Invalid::Number);
+        assert_eq!(error("5K", Scale::None), Invalid::ForbiddenSuffix);
+        assert_eq!(error("5k", Scale::Si), Invalid::Suffix);
+        assert_eq!(error("5K", Scale::IecI), Invalid::MissingI);
+        assert_eq!(error("5Ki", Scale::Si), Invalid::Rest(2));
+        assert_eq!(error(&"9".repeat(28), Scale::None), Invalid::TooLarge);
+    }
+}
