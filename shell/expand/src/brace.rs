@@ -1,279 +1,215 @@
 //! Brace expansion (bash manual 3.5.1): textual, before every other expansion.
 //!
-//! Only unquoted source text takes part; every other part of the word is an opaque unit. Groups
-//! are found from left to right; each multiplies the words so far, so the words come in
-//! bash's order without building a tree.
+//! It works on a word's spelling as bash's does, which knows quotes, `${` and `$(` only roughly:
+//! `${x/{}{1,2}` has no braces to expand, `{a,"}"}` has. The texts it makes are parsed again,
+//! unless there is nothing in them but literal text. Groups are found from left to right; each
+//! multiplies the words so far, so the words come in bash's order without building a tree.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
-use sh_syntax::ast::{Param, ParamName, Word, WordPart};
+use sh_syntax::ast::{Word, WordPart};
+use sh_syntax::parse::{ParseOptions, parse_word, substitution_end};
 
 use crate::env::Env;
 use crate::error::{ErrorKind, ExpandError};
-
-/// A piece of a word behind brace expansion.
-#[derive(Clone, Debug)]
-pub(crate) enum Piece<'w> {
-    /// Unquoted text.
-    Literal(Cow<'w, [u8]>),
-    Part(&'w WordPart),
-    /// A part that only brace expansion brought about.
-    Made(Rc<WordPart>),
-    /// Makes a field and adds nothing (the backslash of `{Z..a}` after quote removal).
-    Empty,
-}
-
-impl<'w> Piece<'w> {
-    pub(crate) fn of_part(part: &'w WordPart) -> Piece<'w> {
-        match part {
-            WordPart::Literal(text) => Piece::Literal(Cow::Borrowed(text)),
-            part => Piece::Part(part),
-        }
-    }
-
-    pub(crate) fn borrowed<'a>(&'a self) -> Piece<'a>
-    where
-        'w: 'a,
-    {
-        match self {
-            Piece::Literal(text) => Piece::Literal(Cow::Borrowed(text)),
-            Piece::Part(part) => Piece::Part(part),
-            Piece::Made(part) => Piece::Part(part),
-            Piece::Empty => Piece::Empty,
-        }
-    }
-}
 
 /// Nested groups beyond this depth stay text.
 const MAX_DEPTH: usize = 200;
 /// No word makes more words than this, whatever the budget says.
 const MAX_WORDS: usize = 1 << 24;
 
-/// One unit of the word's text.
-#[derive(Clone, Copy)]
-enum Unit<'w> {
-    Byte(u8),
-    Part(&'w WordPart),
-}
+type Texts = Vec<Vec<u8>>;
+type Result<T> = std::result::Result<T, ExpandError>;
 
-impl Unit<'_> {
-    fn is(&self, byte: u8) -> bool {
-        matches!(self, Unit::Byte(b) if *b == byte)
-    }
-}
-
-/// The words a word's braces make; `None` if there is no active brace in it.
-pub(crate) fn expand<'w>(
-    env: &mut dyn Env,
-    word: &'w Word,
-) -> Result<Option<Vec<Vec<Piece<'w>>>>, ExpandError> {
-    let has_open =
-        |part: &WordPart| matches!(part, WordPart::Literal(text) if text.contains(&b'{'));
-    if !word.parts.iter().any(has_open) {
+/// The words a word's braces make, each as its parts; `None` if they change nothing.
+pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<WordPart>>>> {
+    if !word.raw.contains(&b'{') {
         return Ok(None);
     }
-    let mut units = Vec::new();
-    for part in &word.parts {
-        match part {
-            WordPart::Literal(text) => units.extend(text.iter().map(|&b| Unit::Byte(b))),
-            part => units.push(Unit::Part(part)),
-        }
-    }
-    let mut expansion = Expansion {
-        env,
-        steps: units.len().saturating_mul(64).saturating_add(100_000),
-        found: false,
+    let literal = word.parts.iter().all(|part| matches!(part, WordPart::Literal(_)));
+    // `"${x}"` and the like, whose only braces are those of a parameter, are common.
+    let has_open = |part: &WordPart| match part {
+        WordPart::Literal(text) => text.contains(&b'{'),
+        _ => false,
     };
-    let words = expansion.words(&units, 0)?;
-    if !expansion.found {
+    if !literal && !word.parts.iter().any(has_open) && !odd_braces(&word.raw) {
+        return Ok(None);
+    }
+    let options = ParseOptions {
+        extglob: env.options().extglob,
+        first_line: word.parts.iter().find_map(line_of).unwrap_or(1),
+        ..ParseOptions::default()
+    };
+    let steps = word.raw.len().saturating_mul(64).saturating_add(100_000);
+    let mut expansion = Expansion { env, options, steps };
+    let texts = expansion.texts(&word.raw, 0)?;
+    if let [only] = texts.as_slice()
+        && **only == *word.raw
+    {
         return Ok(None);
     }
     // bash removes words that braces left entirely empty: `{,}` is nothing.
-    Ok(Some(words.into_iter().filter(|pieces| !pieces.is_empty()).map(joined).collect()))
+    let texts = texts.into_iter().filter(|text| !text.is_empty());
+    if literal {
+        return texts.map(|text| expansion.literal(text)).collect::<Result<_>>().map(Some);
+    }
+    texts.map(|text| expansion.parsed(&text)).collect::<Result<_>>().map(Some)
 }
 
-/// Joins neighbours as the text they are: `~{a,b}` makes the tilde-prefix `~a`, and `$x{1,2}`
-/// the parameter `$x1`.
-fn joined(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let mut texts: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        match (texts.last_mut(), piece) {
-            (Some(Piece::Literal(before)), Piece::Literal(text)) => {
-                before.to_mut().extend_from_slice(&text);
-            }
-            (_, piece) => texts.push(piece),
-        }
-    }
-    for at in 1..texts.len() {
-        let (left, right) = texts.split_at_mut(at);
-        if let (Some(before @ Piece::Part(_)), Some(Piece::Literal(text))) =
-            (left.last_mut(), right.first_mut())
-            && let Piece::Part(WordPart::Param(param)) = before
-            && let Some((longer, used)) = lengthened(param, text)
-        {
-            *before = Piece::Made(Rc::new(longer));
-            *text = Cow::Owned(text[used..].to_vec());
-        }
-    }
-    texts.retain(|piece| !matches!(piece, Piece::Literal(text) if text.is_empty()));
-    texts
+/// Whether a text has more opening braces than those of `${`.
+fn odd_braces(raw: &[u8]) -> bool {
+    let open = |(at, byte): (usize, &u8)| *byte == b'{' && (at == 0 || raw[at - 1] != b'$');
+    raw.iter().enumerate().any(open)
 }
 
-/// `$x` with the text behind it, as far as that makes a longer name.
-fn lengthened(param: &Param, text: &[u8]) -> Option<(WordPart, usize)> {
-    let name = crate::param::plain_name(param).filter(|_| !param.raw.starts_with(b"${"))?;
-    let used = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    if used == 0 {
-        return None;
+/// The line of a command in a part.
+fn line_of(part: &WordPart) -> Option<u32> {
+    match part {
+        WordPart::CommandSub(sub) => Some(sub.line),
+        WordPart::DoubleQuoted(parts) => parts.iter().find_map(line_of),
+        _ => None,
     }
-    let name = [name, &text[..used]].concat().into_boxed_slice();
-    let raw = [&param.raw, &text[..used]].concat().into_boxed_slice();
-    Some((
-        WordPart::Param(Box::new(Param { name: ParamName::Variable(name), raw, ..param.clone() })),
-        used,
-    ))
-}
-
-type Words<'w> = Vec<Vec<Piece<'w>>>;
-
-/// What an opening brace turned out to be.
-enum Group<'w> {
-    /// Ends there, stands for these.
-    Words(usize, Words<'w>),
-    /// Text up to there.
-    Text(usize),
 }
 
 struct Expansion<'e> {
     env: &'e mut dyn Env,
-    /// How far searches for closing braces may still walk: unclosed ones would be quadratic.
+    options: ParseOptions,
+    /// How far searches for braces may still walk: unclosed ones would be quadratic.
     steps: usize,
-    found: bool,
 }
 
 impl Expansion<'_> {
-    fn words<'w>(&mut self, units: &[Unit<'w>], depth: usize) -> Result<Words<'w>, ExpandError> {
-        let mut words: Words<'w> = vec![Vec::new()];
-        let mut at = 0;
-        let mut text_from = 0;
-        while at < units.len() {
-            if !units[at].is(b'{') || depth >= MAX_DEPTH {
-                at += 1;
-                continue;
-            }
-            // `{}` at the start, or behind another group, is text in itself (`find -exec x {} +`).
-            if at == text_from && units.get(at + 1).is_some_and(|u| u.is(b'}')) {
-                at += 2;
-                continue;
-            }
-            let (end, alternatives) = match self.group(units, at, depth)? {
-                Group::Words(end, alternatives) => (end, alternatives),
-                Group::Text(end) => {
-                    at = end;
-                    continue;
-                }
+    /// What a text stands for.
+    fn texts(&mut self, text: &[u8], depth: usize) -> Result<Texts> {
+        let mut words = vec![Vec::new()];
+        let mut rest = text;
+        while let Some((open, close)) = self.group(rest).filter(|_| depth < MAX_DEPTH) {
+            let (before, inside, behind) =
+                (&rest[..open], &rest[open + 1..close], &rest[close + 1..]);
+            let made = if holds_comma(inside) {
+                self.list(inside, depth)?
+            } else if let Some(range) = Range::parse(inside) {
+                self.check(range.count(), 0)?;
+                range.words()
+            } else {
+                // `{a..}` is text; what follows may have braces of its own.
+                vec![rest[open..=close].to_vec()]
             };
-            self.found = true;
-            append_text(&mut words, &units[text_from..at]);
-            words = self.multiply(words, &alternatives)?;
-            at = end;
-            text_from = end;
+            append(&mut words, before);
+            words = self.multiply(words, &made)?;
+            rest = behind;
         }
-        append_text(&mut words, &units[text_from..]);
+        append(&mut words, rest);
         Ok(words)
     }
 
-    /// The group that opens at `open`.
-    fn group<'w>(
-        &mut self,
-        units: &[Unit<'w>],
-        open: usize,
-        depth: usize,
-    ) -> Result<Group<'w>, ExpandError> {
-        let mut level = 0usize;
-        let mut commas = Vec::new();
-        let (mut any_comma, mut dots) = (false, false);
-        let mut at = open + 1;
-        while at < units.len() {
-            if self.steps == 0 {
-                return Ok(Group::Text(units.len()));
+    /// The next braces that make a group.
+    fn group(&mut self, text: &[u8]) -> Option<(usize, usize)> {
+        let mut from = 0;
+        loop {
+            let open = self.find(text, from, b'{')?;
+            if let Some(close) = self.find(text, open + 1, b'}') {
+                return Some((open, close));
             }
-            self.steps -= 1;
-            match units[at] {
-                Unit::Byte(b'{') => level += 1,
-                // bash looks at the text: here a quoted comma counts, too.
-                Unit::Part(part) => any_comma |= holds_comma(part),
-                Unit::Byte(b',') => {
-                    any_comma = true;
-                    if level == 0 {
-                        commas.push(at);
-                    }
+            from = open + 1;
+        }
+    }
+
+    fn list(&mut self, inside: &[u8], depth: usize) -> Result<Texts> {
+        let mut words = Vec::new();
+        let mut from = 0;
+        loop {
+            let end = self.find(inside, from, b',');
+            words.extend(self.texts(&inside[from..end.unwrap_or(inside.len())], depth + 1)?);
+            self.check(words.len(), 0)?;
+            match end {
+                Some(end) => from = end + 1,
+                None => return Ok(words),
+            }
+        }
+    }
+
+    /// The first `wanted` from `from` on that is neither quoted nor within braces. A closing brace
+    /// counts if a comma or two dots stand before it.
+    fn find(&mut self, text: &[u8], from: usize, wanted: u8) -> Option<usize> {
+        let mut at = from;
+        let (mut level, mut quote) = (0_usize, 0);
+        let mut group = wanted != b'}';
+        while let Some(&byte) = text.get(at) {
+            self.steps = self.steps.checked_sub(1)?;
+            let next = text.get(at + 1).copied();
+            if byte == b'\\' && quote != b'\'' {
+                at += 2;
+                continue;
+            }
+            if byte == b'$' && next == Some(b'{') && quote != b'\'' {
+                // The brace and what follows it count as quoted.
+                at += 2;
+                level += usize::from(quote == 0);
+                continue;
+            }
+            let substitution = next == Some(b'(')
+                && (byte == b'$' && matches!(quote, 0 | b'"')
+                    || matches!(byte, b'<' | b'>') && quote == 0);
+            if substitution {
+                at += substitution_end(&text[at..], &self.options).unwrap_or(text.len() - at);
+                continue;
+            }
+            if quote != 0 {
+                if byte == quote {
+                    quote = 0;
                 }
-                Unit::Byte(b'.') if level == 0 && units.get(at + 1).is_some_and(|u| u.is(b'.')) => {
-                    dots = true
+                at += 1;
+                continue;
+            }
+            if matches!(byte, b'"' | b'\'' | b'`') {
+                quote = byte;
+                at += 1;
+                continue;
+            }
+            if byte == wanted && level == 0 && group {
+                // `{}` at the start is text in itself (`find -exec x {} +`).
+                let blank = |b: u8| matches!(b, b' ' | b'\t' | b'\n');
+                let alone = byte == b'{'
+                    && (at == 0 || blank(text[at - 1]))
+                    && next.is_none_or(|b| b == b'}' || blank(b));
+                if !alone {
+                    return Some(at);
                 }
-                Unit::Byte(b'}') if level > 0 => level -= 1,
-                // With dots any comma makes a list, even one that is nested: `{a..{b,c}}` is `a..b a..c`.
-                Unit::Byte(b'}') if !commas.is_empty() || (dots && any_comma) => {
-                    return Ok(Group::Words(at + 1, self.list(units, open, at, &commas, depth)?));
+                at += 1;
+                continue;
+            }
+            match byte {
+                b'{' => level += 1,
+                b'}' if level > 0 => level -= 1,
+                b',' if level == 0 => group = true,
+                b'.' if level == 0 && next == Some(b'.') && text.get(at + 2) != Some(&wanted) => {
+                    group = true;
                 }
-                Unit::Byte(b'}') if dots => {
-                    return Ok(match self.sequence(&units[open + 1..at])? {
-                        Some(words) => Group::Words(at + 1, words),
-                        None => Group::Text(at + 1),
-                    });
-                }
-                // Otherwise this brace is text and the search goes on.
                 _ => {}
             }
             at += 1;
         }
-        Ok(Group::Text(open + 1))
+        None
     }
 
-    fn list<'w>(
-        &mut self,
-        units: &[Unit<'w>],
-        open: usize,
-        close: usize,
-        commas: &[usize],
-        depth: usize,
-    ) -> Result<Words<'w>, ExpandError> {
-        let mut words = Vec::new();
-        let mut from = open + 1;
-        for &end in commas.iter().chain([&close]) {
-            words.extend(self.words(&units[from..end], depth + 1)?);
-            self.check(words.len(), 0)?;
-            from = end + 1;
-        }
-        Ok(words)
-    }
-
-    fn multiply<'w>(
-        &mut self,
-        words: Words<'w>,
-        alternatives: &Words<'w>,
-    ) -> Result<Words<'w>, ExpandError> {
-        let size = |words: &Words| words.iter().flatten().map(piece_len).sum::<usize>();
-        let count = words.len().saturating_mul(alternatives.len());
+    fn multiply(&mut self, words: Texts, made: &Texts) -> Result<Texts> {
+        let size = |words: &Texts| words.iter().map(|w| w.len() + 16).sum::<usize>();
+        let count = words.len().saturating_mul(made.len());
         let bytes = size(&words)
-            .saturating_mul(alternatives.len())
-            .saturating_add(size(alternatives).saturating_mul(words.len()));
+            .saturating_mul(made.len())
+            .saturating_add(size(made).saturating_mul(words.len()));
         self.check(count, bytes)?;
         let mut out = Vec::with_capacity(count);
         for word in &words {
-            for alternative in alternatives {
-                let mut joined = Vec::with_capacity(word.len() + alternative.len());
-                joined.extend_from_slice(word);
-                joined.extend_from_slice(alternative);
-                out.push(joined);
+            for more in made {
+                out.push([word.as_slice(), more].concat());
             }
         }
         Ok(out)
     }
 
-    fn check(&mut self, words: usize, bytes: usize) -> Result<(), ExpandError> {
+    fn check(&mut self, words: usize, bytes: usize) -> Result<()> {
         if words > MAX_WORDS {
             return Err(ExpandError::new(
                 ErrorKind::Limit,
@@ -287,65 +223,59 @@ impl Expansion<'_> {
         self.env.charge(bytes.saturating_add(words.saturating_mul(48)))
     }
 
-    /// `x..y` and `x..y..step` between numbers or letters.
-    fn sequence<'w>(&mut self, units: &[Unit<'w>]) -> Result<Option<Words<'w>>, ExpandError> {
-        // A number has 20 characters at most; zero padding may add to that.
-        if units.len() > 4096 {
-            return Ok(None);
+    /// A text made of a word that was literal text; `{Z..a}` and `{$,}x` may bring about more.
+    fn literal(&mut self, text: Vec<u8>) -> Result<Vec<WordPart>> {
+        if text.iter().any(|b| matches!(b, b'\\' | b'`' | b'$')) {
+            return self.parsed(&text);
         }
-        let mut text = Vec::with_capacity(units.len());
-        for unit in units {
-            match unit {
-                Unit::Byte(byte) => text.push(*byte),
-                Unit::Part(_) => return Ok(None),
+        Ok(vec![WordPart::Literal(Rc::new(text))])
+    }
+
+    fn parsed(&mut self, text: &[u8]) -> Result<Vec<WordPart>> {
+        // A backslash at the end quotes nothing; a backquote there, and a quote that is not closed, are no errors to bash.
+        let mut text = text.to_vec();
+        if text.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
+            text.pop();
+            text.extend_from_slice(b"''");
+        }
+        if text.last() == Some(&b'`') && text.iter().filter(|b| **b == b'`').count() == 1 {
+            text.insert(text.len() - 1, b'\\');
+        }
+        let mut result = parse_word(&text, &self.options);
+        for quote in [b'"', b'\''] {
+            let open = [b'`', quote, b'\''];
+            if result.as_ref().is_err_and(|e| e.message.ends_with(&open)) {
+                let closed = [text.as_slice(), &[quote]].concat();
+                result = parse_word(&closed, &self.options);
             }
         }
-        let Some(range) = Range::parse(&text) else { return Ok(None) };
-        self.check(range.count(), 0)?;
-        Ok(Some(range.words()))
+        result.map(|word| word.parts).map_err(|e| {
+            let close = match e.message.as_ref() {
+                [.., b'`', b'`', b'\''] => b"\"`\"".to_vec(),
+                [.., b'`', close, b'\''] => vec![b'`', *close, b'\''],
+                other => return ExpandError::command(&[other]),
+            };
+            ExpandError::command(&[b"bad substitution: no closing ", &close, b" in ", &text])
+        })
     }
 }
 
-fn holds_comma(part: &WordPart) -> bool {
-    match part {
-        WordPart::Quoted(text) => text.contains(&b','),
-        WordPart::DoubleQuoted(parts) => {
-            parts.iter().any(|p| matches!(p, WordPart::Quoted(text) if text.contains(&b',')))
-        }
-        _ => false,
-    }
-}
-
-fn piece_len(piece: &Piece<'_>) -> usize {
-    match piece {
-        Piece::Literal(text) => text.len() + 16,
-        _ => 16,
-    }
-}
-
-/// Appends units as they stand to every word.
-fn append_text<'w>(words: &mut Words<'w>, units: &[Unit<'w>]) {
-    if units.is_empty() {
-        return;
-    }
-    let mut pieces: Vec<Piece<'w>> = Vec::new();
-    let mut text = Vec::new();
-    for unit in units {
-        match unit {
-            Unit::Byte(byte) => text.push(*byte),
-            Unit::Part(part) => {
-                if !text.is_empty() {
-                    pieces.push(Piece::Literal(Cow::Owned(std::mem::take(&mut text))));
-                }
-                pieces.push(Piece::Part(part));
-            }
+/// Whether a text has a comma that no backslash stands before; even quoted ones count.
+fn holds_comma(text: &[u8]) -> bool {
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b',' => return true,
+            _ => {}
         }
     }
+    false
+}
+
+fn append(words: &mut Texts, text: &[u8]) {
     if !text.is_empty() {
-        pieces.push(Piece::Literal(Cow::Owned(text)));
-    }
-    for word in words {
-        word.extend_from_slice(&pieces);
+        words.iter_mut().for_each(|word| word.extend_from_slice(text));
     }
 }
 
@@ -394,7 +324,7 @@ impl Range {
         usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)
     }
 
-    fn words<'w>(&self) -> Words<'w> {
+    fn words(&self) -> Vec<Vec<u8>> {
         let mut words = Vec::with_capacity(self.count());
         for k in 0..self.count() as u64 {
             let offset = k.wrapping_mul(self.step) as i64;
@@ -403,24 +333,19 @@ impl Range {
             } else {
                 self.first.wrapping_sub(offset)
             };
-            words.push(vec![self.piece(value)]);
+            words.push(self.text(value));
         }
         words
     }
 
-    fn piece<'w>(&self, value: i64) -> Piece<'w> {
+    fn text(&self, value: i64) -> Vec<u8> {
         if self.letters {
-            // Quote removal comes later in bash: a bare backslash does not survive it.
-            return match value as u8 {
-                b'\\' => Piece::Empty,
-                byte => Piece::Literal(Cow::Owned(vec![byte])),
-            };
+            return vec![value as u8];
         }
-        let text = match self.width {
-            0 => value.to_string(),
-            width => format!("{value:0width$}"),
-        };
-        Piece::Literal(Cow::Owned(text.into_bytes()))
+        match self.width {
+            0 => value.to_string().into_bytes(),
+            width => format!("{value:0width$}").into_bytes(),
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! The elements of compound assignments, `name=(...)` (bash manual 6.7).
 
-use sh_syntax::ast::ArrayElement;
+use std::rc::Rc;
 
+use sh_syntax::ast::{ArrayElement, Subscript, Word, WordPart};
+
+use crate::brace;
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::subscript::{OwnedKey, element_key};
@@ -66,12 +69,60 @@ pub fn compound_elements(
     Ok(out)
 }
 
-/// A key as text whatever the variable is so far (`declare -A a=([x]=1)`).
-fn assoc_key(
+/// The elements of an indexed array with `[k]={a,b}` turned into plain words: bash takes an
+/// element for a word like any other once its braces expanded. `None`: as they are.
+///
+/// # Errors
+/// A limit hit in [`Env::charge`].
+pub fn brace_elements(
     env: &mut dyn Env,
-    subscript: &sh_syntax::ast::Subscript,
-) -> Result<OwnedKey, ExpandError> {
-    use sh_syntax::ast::Subscript;
+    elements: &[ArrayElement],
+) -> Result<Option<Vec<ArrayElement>>, ExpandError> {
+    let keyed = |e: &ArrayElement| e.key.is_some() && e.value.raw.contains(&b'{');
+    if !env.options().braceexpand || !elements.iter().any(keyed) {
+        return Ok(None);
+    }
+    let mut out = Vec::with_capacity(elements.len());
+    for element in elements {
+        let word = whole_word(element);
+        out.push(match brace::expand(env, &word)? {
+            Some(_) if keyed(element) => ArrayElement { key: None, append: false, value: word },
+            _ => element.clone(),
+        });
+    }
+    Ok(Some(out))
+}
+
+/// An element with its key as one word.
+fn whole_word(element: &ArrayElement) -> Word {
+    let literal = |text: &[u8]| WordPart::Literal(Rc::new(text.to_vec()));
+    let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
+    let mut parts = vec![literal(b"[")];
+    let mut raw = b"[".to_vec();
+    match &element.key {
+        None => return element.value.clone(),
+        Some(Subscript::At) => {
+            parts.push(literal(b"@"));
+            raw.push(b'@');
+        }
+        Some(Subscript::Star) => {
+            parts.push(literal(b"*"));
+            raw.push(b'*');
+        }
+        Some(Subscript::Expr(expr)) => {
+            parts.extend(expr.word.parts.iter().cloned());
+            raw.extend_from_slice(&expr.word.raw);
+        }
+    }
+    parts.push(literal(sign));
+    raw.extend_from_slice(sign);
+    parts.extend(element.value.parts.iter().cloned());
+    raw.extend_from_slice(&element.value.raw);
+    Word { parts, raw: raw.into() }
+}
+
+/// A key as text whatever the variable is so far (`declare -A a=([x]=1)`).
+fn assoc_key(env: &mut dyn Env, subscript: &Subscript) -> Result<OwnedKey, ExpandError> {
     Ok(OwnedKey::Name(match subscript {
         Subscript::At => b"@".to_vec(),
         Subscript::Star => b"*".to_vec(),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sh_syntax::ast::{HereDoc, Word, WordPart};
 
-use crate::brace::{self, Piece};
+use crate::brace;
 use crate::env::{Env, Lookup};
 use crate::error::ExpandError;
 use crate::fields::{Field, Fields, Joint, Mode};
@@ -60,27 +60,34 @@ pub(crate) fn expand_into(
         out.push(text);
         return Ok(());
     }
-    if env.options().braceexpand
-        && let Some(words) = brace::expand(env, word)?
-    {
-        for pieces in &words {
-            // What braces made is no assignment to bash, whatever it looks like.
-            finish_word(env, pieces.iter().map(Piece::borrowed), Tilde::Start, out)?;
-        }
+    if env.options().braceexpand && expand_braces_into(env, word, out)? {
         return Ok(());
     }
-    finish_word(env, word.parts.iter().map(Piece::of_part), tilde, out)
+    finish_word(env, &word.parts, tilde, out)
 }
 
-/// Expansion behind the braces: one word's pieces to fields to pathnames.
-fn finish_word<'w>(
+/// Expands a word if there are braces to expand in it.
+///
+/// # Errors
+/// As for [`expand_words`].
+pub fn expand_braces_into(env: &mut dyn Env, word: &Word, out: &mut Vec<Str>) -> Result<bool> {
+    let Some(words) = brace::expand(env, word)? else { return Ok(false) };
+    for parts in &words {
+        // What braces made is no assignment to bash, whatever it looks like.
+        finish_word(env, parts, Tilde::Start, out)?;
+    }
+    Ok(true)
+}
+
+/// Expansion behind the braces: one word's parts to fields to pathnames.
+fn finish_word(
     env: &mut dyn Env,
-    pieces: impl ExactSizeIterator<Item = Piece<'w>>,
+    parts: &[WordPart],
     tilde: Tilde,
     out: &mut Vec<Str>,
 ) -> Result<()> {
     let mut x = Expander::new(env, Mode::Split);
-    x.pieces(pieces, tilde)?;
+    x.word(parts, tilde)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     let fields = x.fields.finish();
@@ -179,7 +186,7 @@ pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool)
     if quoted {
         x.parts(&word.parts, true)?;
     } else {
-        x.pieces(word.parts.iter().map(Piece::of_part), tilde)?;
+        x.word(&word.parts, tilde)?;
     }
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
@@ -227,18 +234,14 @@ impl<'e> Expander<'e> {
     }
 
     /// A whole word: pieces in an unquoted place, the first of which may begin with a tilde.
-    pub(crate) fn pieces<'w>(
-        &mut self,
-        pieces: impl ExactSizeIterator<Item = Piece<'w>>,
-        tilde: Tilde,
-    ) -> Result<()> {
+    pub(crate) fn word(&mut self, parts: &[WordPart], tilde: Tilde) -> Result<()> {
         let mut tilde = tilde;
         self.colons = tilde == Tilde::Assignment;
-        let last = pieces.len().wrapping_sub(1);
-        for (at, piece) in pieces.enumerate() {
-            match piece {
-                Piece::Literal(text) => {
-                    let text: &[u8] = &text;
+        let last = parts.len().wrapping_sub(1);
+        for (at, part) in parts.iter().enumerate() {
+            match part {
+                WordPart::Literal(text) => {
+                    let text: &[u8] = text;
                     if at == 0
                         && tilde == Tilde::Word
                         && tilde::looks_like_assignment(text).is_some()
@@ -251,9 +254,7 @@ impl<'e> Expander<'e> {
                     }
                     self.literal(text, tilde, at == 0, at == last)?;
                 }
-                Piece::Part(part) => self.part(part, false)?,
-                Piece::Made(part) => self.part(&part, false)?,
-                Piece::Empty => self.fields.start(),
+                part => self.part(part, false)?,
             }
         }
         Ok(())

@@ -28,6 +28,9 @@ impl Shell<'_> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         let assoc = attrs.assoc
             || matches!(self.state.vars.get(name), Some(Var { slot: Slot::Assoc(_), .. }));
+        if !assoc && let Some(elements) = sh_expand::brace_elements(self, elements)? {
+            return self.set_keyed(name, &elements, append);
+        }
         if !assoc && elements.iter().any(|e| e.key.is_some()) {
             return self.set_keyed(name, elements, append);
         }

@@ -32,21 +32,6 @@ pub struct Words<'c> {
     pub operands: Vec<Operand<'c>>,
 }
 
-/// An operand such as `x={1..3}` of plain text only, which becomes several.
-fn may_brace_expand(a: &Assignment) -> bool {
-    let AssignValue::Scalar(word) = &a.value else { return false };
-    let mut brace = false;
-    let plain = word.parts.iter().all(|p| match p {
-        WordPart::Literal(t) => {
-            brace |= t.contains(&b'{');
-            !t.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'~'))
-        }
-        WordPart::Quoted(_) | WordPart::DoubleQuoted(_) | WordPart::Arith(_) => true,
-        _ => false,
-    });
-    plain && brace && a.subscript.is_none()
-}
-
 impl Shell<'_> {
     pub(crate) fn simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         self.tick()?;
@@ -95,16 +80,18 @@ impl Shell<'_> {
         a: &'c Assignment,
         out: &mut Words<'c>,
     ) -> Result<(), sh_expand::ExpandError> {
-        if self.state.options.has(SetOpt::BraceExpand) && may_brace_expand(a) {
-            // The words that come out are operands like those of any expansion.
-            let mut parts = match &a.value {
-                AssignValue::Scalar(w) => w.parts.clone(),
-                AssignValue::Array(_) => Vec::new(),
-            };
-            let at = memchr::memchr(b'=', &a.raw).map_or(a.raw.len(), |i| i + 1);
+        if let AssignValue::Scalar(value) = &a.value
+            && self.state.options.has(SetOpt::BraceExpand)
+            && value.raw.contains(&b'{')
+        {
+            // The words that braces make of it are words like any other.
+            let mut parts = value.parts.clone();
+            let at = a.raw.len() - value.raw.len();
             parts.insert(0, WordPart::Quoted(Rc::new(a.raw[..at].to_vec())));
             let word = Word { parts, raw: a.raw.clone() };
-            return sh_expand::expand_word_into(self, &word, &mut out.argv);
+            if sh_expand::expand_braces_into(self, &word, &mut out.argv)? {
+                return Ok(());
+            }
         }
         let index = out.argv.len();
         let value = match &a.value {

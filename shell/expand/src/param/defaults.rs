@@ -1,10 +1,9 @@
 //! `${x-word}`, `${x=word}`, `${x?word}`, `${x+word}`.
 
-use sh_syntax::ast::{Param, Word};
+use sh_syntax::ast::{Param, Word, WordPart};
 
 use super::target::{Part, Target};
 use super::{Result, shown};
-use crate::brace::Piece;
 use crate::error::{ErrorKind, ExpandError};
 use crate::fields::Mode;
 use crate::subscript::OwnedKey;
@@ -20,15 +19,15 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
     // Literal text in the word is the result of an expansion now: it is split.
     let last = word.parts.len().wrapping_sub(1);
     for (at, part) in word.parts.iter().enumerate() {
-        match Piece::of_part(part) {
-            Piece::Literal(text) if x.colons && text.contains(&b'~') => {
-                crate::tilde::expand(x, &text, true, at == 0, at == last);
+        match part {
+            WordPart::Literal(text) if x.colons && text.contains(&b'~') => {
+                crate::tilde::expand(x, text, true, at == 0, at == last);
             }
-            Piece::Literal(text) if at == 0 && text.first() == Some(&b'~') => {
-                tilde_then_split(x, &text, at == last)?
+            WordPart::Literal(text) if at == 0 && text.first() == Some(&b'~') => {
+                tilde_then_split(x, text, at == last)?
             }
-            Piece::Literal(text) => split(x, &text),
-            _ => x.parts(std::slice::from_ref(part), false)?,
+            WordPart::Literal(text) => split(x, text),
+            part => x.parts(std::slice::from_ref(part), false)?,
         }
     }
     Ok(false)

@@ -34,7 +34,7 @@ use crate::lex::{Machine, State};
 
 pub use runtime::{
     parse_all, parse_arith, parse_array, parse_assignment, parse_dquoted, parse_heredoc_body,
-    parse_parameter, parse_subscript, parse_word,
+    parse_parameter, parse_subscript, parse_word, substitution_end,
 };
 
 /// Bound of nested constructs, in units of about one word-level nesting.

@@ -38,6 +38,7 @@ const USAGE: &str =
   --bash PATH       the authority (default /bin/bash)
   --seed N          first seed (default 1)
   --count N         scripts to run (default 1000)
+  --damage PERCENT  share of scripts that are damaged on purpose (default 0)
   --seconds N       stop after that time
   --stderr          compare error output, too
   --failures N      stop after so many differences (default 20)
@@ -54,6 +55,7 @@ struct Options {
     bash: PathBuf,
     seed: u64,
     count: u64,
+    damage: usize,
     time: Option<Duration>,
     stderr: bool,
     failures: usize,
@@ -86,6 +88,7 @@ fn options() -> Result<Options> {
         bash: PathBuf::from("/bin/bash"),
         seed: 1,
         count: 1000,
+        damage: 0,
         time: None,
         stderr: false,
         failures: 20,
@@ -109,6 +112,7 @@ fn options() -> Result<Options> {
                 o.time = Some(Duration::from_secs(value()?.parse().context("--seconds")?));
                 o.count = u64::MAX;
             }
+            "--damage" => o.damage = value()?.parse().context("--damage")?,
             "--stderr" => o.stderr = true,
             "--explained" => o.explained = true,
             "--failures" => o.failures = value()?.parse().context("--failures")?,
@@ -139,7 +143,7 @@ fn run(o: &Options) -> Result<ExitCode> {
     let mut explained: BTreeMap<&str, u64> = BTreeMap::new();
     let mut seed = o.seed;
     while ran < o.count && found < o.failures && o.time.is_none_or(|t| start.elapsed() < t) {
-        let script = script::generate(seed);
+        let script = script::generate(seed, o.damage);
         ran += 1;
         match pair.judge(script.as_bytes(), LIMIT)? {
             Verdict::Same => {}
@@ -180,7 +184,7 @@ fn run(o: &Options) -> Result<ExitCode> {
 /// Prints the script of a seed.
 fn show(o: &Options) -> Result<ExitCode> {
     let seed = o.rest.get(1).context("show SEED")?.parse().context("SEED")?;
-    print!("{}", script::generate(seed));
+    print!("{}", script::generate(seed, o.damage));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,6 +18,8 @@ const PROCESSES: u64 = 400;
 const MEMORY: u64 = 4_000_000_000;
 const FILE_SIZE: u64 = 16 << 20;
 const CPU_SECONDS: u64 = 10;
+/// How long a script's background commands may outlive it.
+const LEFT_RUNNING: Duration = Duration::from_secs(1);
 
 /// Who runs a script.
 #[derive(Clone, Debug)]
@@ -190,7 +192,14 @@ fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(2));
     };
-    // Whatever it left running; mostly nothing.
+    // What it left running in the background may still print; then what does not end.
+    let start = Instant::now();
+    while status.is_some()
+        && rustix::process::test_kill_process_group(pid).is_ok()
+        && start.elapsed() < LEFT_RUNNING
+    {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let _ = rustix::process::kill_process_group(pid, Signal::KILL);
     if status.is_none() {
         child.wait()?;

@@ -43,8 +43,10 @@ pub struct Script {
     in_function: bool,
 }
 
-/// The script of a seed.
-pub fn generate(seed: u64) -> String {
+/// The script of a seed; `damage` of a hundred scripts have something taken out, doubled or
+/// put in (`Script::damaged`), which tests how errors are recovered from. A seed gives the
+/// same script for every share but for that.
+pub fn generate(seed: u64, damage: usize) -> String {
     let mut s = Script {
         random: Random::new(seed),
         depth: 0,
@@ -55,7 +57,7 @@ pub fn generate(seed: u64) -> String {
         in_function: false,
     };
     let text = s.whole();
-    if s.random.chance(1) { s.damaged(&text) } else { text }
+    if s.random.chance(damage) { s.damaged(&text) } else { text }
 }
 
 impl Script {
