@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use sh_expand::{Attributes, ErrorKind, Str};
-use sh_syntax::ast::{ArrayElement, AssignValue, Subscript};
+use sh_syntax::ast::Subscript;
 
 use super::Call;
 use super::declare_apply::apply;
@@ -13,6 +13,7 @@ use super::declare_print::flags;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
+use crate::state::compound::Elements;
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
@@ -43,7 +44,7 @@ pub(super) struct Target<'c> {
     pub(super) name: Vec<u8>,
     pub(super) subscript: Option<SubscriptText<'c>>,
     pub(super) append: bool,
-    pub(super) value: Value<'c>,
+    pub(super) value: Value,
 }
 
 pub(super) enum SubscriptText<'c> {
@@ -51,10 +52,10 @@ pub(super) enum SubscriptText<'c> {
     Text(Vec<u8>),
 }
 
-pub(super) enum Value<'c> {
+pub(super) enum Value {
     None,
     Scalar(Str),
-    Array(std::borrow::Cow<'c, [ArrayElement]>),
+    Elements(Elements),
 }
 
 fn set_letter(a: &mut Attributes, letter: u8) -> bool {
@@ -298,16 +299,11 @@ fn operands(
             }
             _ => None,
         };
-        match apply(shell, call, target, q, place) {
+        match apply(shell, call.name(), target, q, place) {
             Ok(()) => {
                 if let Some(text) = traced {
                     shell.trace_text(&text);
                 }
-            }
-            // The kind of a compound value's array is settled while words are expanded.
-            Err(e) if tree.is_some_and(is_compound) && is_conversion(&e) => {
-                shell.error(&[&e.message]);
-                return Err(Unwind::Discard(1));
             }
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);
@@ -335,25 +331,13 @@ fn operands(
     Ok(status)
 }
 
-fn is_compound(operand: &Operand<'_>) -> bool {
-    matches!(operand.assignment.value, AssignValue::Array(_))
-}
-
-fn is_conversion(e: &sh_expand::ExpandError) -> bool {
-    memchr::memmem::find(&e.message, b": cannot convert ").is_some()
-}
-
 fn from_tree<'c>(o: &'c Operand<'c>) -> Option<Target<'c>> {
     let a = o.assignment;
     Some(Target {
         name: a.name.to_vec(),
         subscript: a.subscript.as_ref().map(SubscriptText::Tree),
         append: a.append,
-        value: match (&a.value, &o.value) {
-            (AssignValue::Array(e), _) => Value::Array(std::borrow::Cow::Borrowed(e)),
-            (_, Some(v)) => Value::Scalar(v.clone()),
-            (_, None) => Value::None,
-        },
+        value: Value::Scalar(o.value.clone()),
     })
 }
 

@@ -3,7 +3,6 @@
 
 use sh_expand::{ErrorKind, ExpandError};
 
-use super::Call;
 use super::declare::{Place, Request, SubscriptText, Target, Value};
 use crate::Shell;
 use crate::state::assign::{command_error, is_name, make_array, split_reference};
@@ -12,7 +11,7 @@ use crate::state::vars::{ScopeKind, Slot, Var};
 
 pub(super) fn apply(
     shell: &mut Shell<'_>,
-    call: &Call<'_>,
+    command: &[u8],
     t: Target<'_>,
     q: Request,
     place: Place,
@@ -48,7 +47,7 @@ pub(super) fn apply(
         Place::Global => {}
     }
     if q.on.nameref {
-        return make_nameref(shell, call, &name, t.value, q);
+        return make_nameref(shell, command, &name, t.value, q);
     }
     if let Some(v) = shell.state.vars.get(&name)
         && v.attrs.readonly
@@ -123,13 +122,13 @@ fn make_local(
 
 fn make_nameref(
     shell: &mut Shell<'_>,
-    call: &Call<'_>,
+    command: &[u8],
     name: &[u8],
-    value: Value<'_>,
+    value: Value,
     q: Request,
 ) -> Result<(), ExpandError> {
     let old = shell.state.vars.get(name).cloned();
-    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Array(_)) {
+    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Elements(_)) {
         let message = [name, b": reference variable cannot be an array"].concat();
         return Err(command_error(message));
     }
@@ -153,7 +152,7 @@ fn make_nameref(
                 let message = [name, b": nameref variable self references not allowed"].concat();
                 return Err(command_error(message));
             }
-            shell.builtin_error(call.name(), &[b"warning: ", name, b": circular name reference"]);
+            shell.builtin_error(command, &[b"warning: ", name, b": circular name reference"]);
         }
     }
     let v = shell.state.vars.entry(name);
@@ -211,7 +210,7 @@ fn attributes_before(
     if q.on.assoc {
         a.assoc = true;
     }
-    let compound = matches!(t.value, Value::Array(_));
+    let compound = matches!(t.value, Value::Elements(_));
     if !q.on.assoc
         && (q.on.indexed
             || (compound && !is_assoc)
@@ -245,7 +244,7 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), Expan
     let array = v.attrs.indexed || v.attrs.assoc;
     match t.value {
         Value::None => Ok(()),
-        Value::Array(elements) => shell.set_compound(name, &elements, t.append),
+        Value::Elements(elements) => shell.set_elements(name, elements, t.append),
         Value::Scalar(value) => {
             let key = match t.subscript {
                 None => None,

@@ -8,6 +8,7 @@ mod command;
 mod complete;
 mod declare;
 mod declare_apply;
+mod declare_compound;
 mod declare_print;
 mod dirs;
 mod echo;
@@ -46,6 +47,8 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
+
+pub(crate) use declare_compound::assign_operand;
 
 pub(crate) use opts::Parsed;
 

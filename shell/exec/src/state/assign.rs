@@ -17,6 +17,13 @@ pub(super) type Result<T> = std::result::Result<T, ExpandError>;
 /// How many namerefs may lead to each other.
 const MAX_NAMEREFS: usize = 8;
 
+/// `a[1]=(...)`
+pub(crate) fn list_to_member(a: &Assignment) -> ExpandError {
+    let place = a.raw.split(|c| *c == b'=').next().unwrap_or_default();
+    let place = place.strip_suffix(b"+").unwrap_or(place);
+    command_error([place, b": cannot assign list to array member"].concat())
+}
+
 pub(crate) fn command_error(message: Vec<u8>) -> ExpandError {
     ExpandError { kind: ErrorKind::Command, message }
 }
@@ -347,10 +354,7 @@ impl Shell<'_> {
             }
             AssignValue::Array(elements) => {
                 if a.subscript.is_some() {
-                    let raw = a.raw.split(|c| *c == b'=').next().unwrap_or_default();
-                    let raw = raw.strip_suffix(b"+").unwrap_or(raw);
-                    let message = [raw, b": cannot assign list to array member"].concat();
-                    return Err(command_error(message));
+                    return Err(list_to_member(a));
                 }
                 if self.tracing() {
                     self.trace_assignment(a, None);

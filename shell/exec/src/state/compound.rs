@@ -16,6 +16,25 @@ pub(super) fn is_empty_subscript(subscript: &Subscript) -> bool {
     matches!(subscript, Subscript::Expr(e) if e.word.raw.is_empty())
 }
 
+/// The elements of `name=(...)` after expansion.
+pub struct Elements {
+    assoc: bool,
+    list: Vec<Element>,
+}
+
+struct Element {
+    key: Option<ElementKey>,
+    append: bool,
+    value: Str,
+}
+
+enum ElementKey {
+    /// Of an associative array.
+    Known(OwnedKey),
+    /// Of an indexed array: evaluated with the elements before it already in place.
+    Tree(Subscript),
+}
+
 impl Shell<'_> {
     /// `name=(...)` and `name+=(...)` on the visible variable.
     pub fn set_compound(
@@ -25,59 +44,126 @@ impl Shell<'_> {
         append: bool,
     ) -> Result<()> {
         self.check_writable(name)?;
-        let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
-        let assoc = attrs.assoc
-            || matches!(self.state.vars.get(name), Some(Var { slot: Slot::Assoc(_), .. }));
-        if !assoc && let Some(elements) = sh_expand::brace_elements(self, elements)? {
-            return self.set_keyed(name, &elements, append);
-        }
-        if !assoc && elements.iter().any(|e| e.key.is_some()) {
-            return self.set_keyed(name, elements, append);
-        }
-        let values = sh_expand::compound_elements(self, name, assoc, elements)?;
-        self.store_compound(name, assoc, append, values)
+        let assoc = self.is_assoc(name);
+        let elements = self.expand_compound(name, assoc, elements)?;
+        self.set_elements(name, elements, append)
     }
 
-    /// An indexed array with subscripts: all values are expanded first, then each subscript is
-    /// evaluated with the elements before it already in place.
-    fn set_keyed(&mut self, name: &[u8], elements: &[ArrayElement], append: bool) -> Result<()> {
-        let mut values = Vec::with_capacity(elements.len());
+    pub(crate) fn is_assoc(&self, name: &[u8]) -> bool {
+        let assoc = |v: &Var| v.attrs.assoc || matches!(v.slot, Slot::Assoc(_));
+        self.state.vars.get(name).is_some_and(assoc)
+    }
+
+    /// Expands the elements, for an associative array or another one.
+    pub(crate) fn expand_compound(
+        &mut self,
+        name: &[u8],
+        assoc: bool,
+        elements: &[ArrayElement],
+    ) -> Result<Elements> {
+        if !assoc && let Some(elements) = sh_expand::brace_elements(self, elements)? {
+            return self.expand_indexed(name, &elements);
+        }
+        if !assoc && elements.iter().any(|e| e.key.is_some()) {
+            return self.expand_indexed(name, elements);
+        }
+        let values = sh_expand::compound_elements(self, name, assoc, elements)?;
+        let element = |e: sh_expand::CompoundElement| Element {
+            key: e.key.map(ElementKey::Known),
+            append: e.append,
+            value: e.value,
+        };
+        Ok(Elements { assoc, list: values.into_iter().map(element).collect() })
+    }
+
+    /// An indexed array with subscripts: all values are expanded before any subscript.
+    fn expand_indexed(&mut self, name: &[u8], elements: &[ArrayElement]) -> Result<Elements> {
+        let mut list = Vec::with_capacity(elements.len());
         for e in elements {
-            match &e.key {
-                Some(_) => {
-                    let value = sh_expand::expand_assignment_value(self, &e.value)?;
-                    values.push((Some(e), value));
-                }
-                None => {
-                    let list = std::slice::from_ref(e);
-                    for v in sh_expand::compound_elements(self, name, false, list)? {
-                        values.push((None, v.value));
-                    }
-                }
+            if let Some(key) = &e.key {
+                let value = sh_expand::expand_assignment_value(self, &e.value)?;
+                let key = Some(ElementKey::Tree(key.clone()));
+                list.push(Element { key, append: e.append, value });
+                continue;
+            }
+            let one = std::slice::from_ref(e);
+            for e in sh_expand::compound_elements(self, name, false, one)? {
+                list.push(Element { key: None, append: false, value: e.value });
             }
         }
+        Ok(Elements { assoc: false, list })
+    }
+
+    /// Assigns what [`Shell::expand_compound`] gave.
+    pub(crate) fn set_elements(
+        &mut self,
+        name: &[u8],
+        elements: Elements,
+        append: bool,
+    ) -> Result<()> {
+        let Elements { assoc, list } = elements;
+        if list.iter().any(|e| matches!(e.key, Some(ElementKey::Tree(_)))) {
+            return self.set_keyed(name, list, append);
+        }
+        let value = |e: Element| sh_expand::CompoundElement {
+            key: match e.key {
+                Some(ElementKey::Known(key)) => Some(key),
+                _ => None,
+            },
+            append: e.append,
+            value: e.value,
+        };
+        self.store_compound(name, assoc, append, list.into_iter().map(value).collect())
+    }
+
+    fn set_keyed(&mut self, name: &[u8], list: Vec<Element>, append: bool) -> Result<()> {
         self.store_compound(name, false, append, Vec::new())?;
         let mut next = match self.state.vars.get(name).map(|v| &v.slot) {
             Some(Slot::Indexed(a)) => a.max_index().map_or(0, |m| m.saturating_add(1)),
             _ => 0,
         };
-        for (e, value) in values {
-            if e.and_then(|e| e.key.as_ref()).is_some_and(is_empty_subscript) {
-                self.error(&[b"[]=", &value, b": bad array subscript"]);
-                continue;
-            }
-            let (key, plus) = match e.and_then(|e| e.key.as_ref().map(|k| (k, e.append))) {
-                Some((k, plus)) => (sh_expand::element_key(self, name, k)?, plus),
-                None => (OwnedKey::Index(next), false),
+        for Element { key, append, value } in list {
+            let key = match key {
+                Some(ElementKey::Tree(k)) if is_empty_subscript(&k) => {
+                    self.error(&[b"[]=", &value, b": bad array subscript"]);
+                    continue;
+                }
+                Some(ElementKey::Tree(k)) => sh_expand::element_key(self, name, &k)?,
+                Some(ElementKey::Known(key)) => key,
+                None => OwnedKey::Index(next),
             };
             let index = match (&key, self.state.vars.get(name).map(|v| &v.slot)) {
                 (OwnedKey::Index(i), Some(Slot::Indexed(a))) => a.resolve(*i).unwrap_or(*i),
                 _ => next,
             };
-            self.set_array_element(name, &key, plus, value)?;
+            self.set_array_element(name, &key, append, value)?;
             next = index.saturating_add(1);
         }
         Ok(())
+    }
+
+    /// The elements as `set -x` shows them for `declare`: everything in single quotes.
+    pub(crate) fn trace_elements(&mut self, name: &[u8], elements: &Elements, append: bool) {
+        if !self.tracing() {
+            return;
+        }
+        let quoted = box_text::escape::single_quote;
+        let element = |e: &Element| {
+            let key = match &e.key {
+                None => return quoted(&e.value),
+                Some(ElementKey::Known(OwnedKey::Name(key))) => key.clone(),
+                Some(ElementKey::Known(OwnedKey::Index(n))) => decimal(*n),
+                Some(ElementKey::Tree(Subscript::At)) => b"@".to_vec(),
+                Some(ElementKey::Tree(Subscript::Star)) => b"*".to_vec(),
+                Some(ElementKey::Tree(Subscript::Expr(e))) => e.word.raw.to_vec(),
+            };
+            let sign: &[u8] = if e.append { b"]+=" } else { b"]=" };
+            [b"[", quoted(&key).as_slice(), sign, &quoted(&e.value)].concat()
+        };
+        let list: Vec<Vec<u8>> = elements.list.iter().map(element).collect();
+        let sign: &[u8] = if append { b"+=(" } else { b"=(" };
+        let text = [name, sign, &list.join(&b' '), b")"].concat();
+        self.trace_text(&text);
     }
 
     pub(crate) fn store_compound(

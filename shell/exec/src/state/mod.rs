@@ -13,7 +13,7 @@
 //! | `ship`, `lines` | the state as bytes, for a spawned shell |
 
 pub mod assign;
-mod compound;
+pub(crate) mod compound;
 pub mod dynamic;
 pub mod hash;
 pub mod jobs;

@@ -9,20 +9,19 @@ use sh_syntax::ast::{
 };
 
 use crate::Shell;
-use crate::builtin::Call;
+use crate::builtin::{Call, assign_operand};
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_special;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
-/// An assignment among the operands of a declaration builtin, with its expanded value.
+/// A scalar assignment among the operands of a declaration builtin, with its expanded value.
 pub struct Operand<'c> {
     /// Its index in `argv`.
     pub index: usize,
     pub assignment: &'c Assignment,
-    /// The scalar's value; `None` for an array, whose elements are expanded when the variable's kind is known.
-    pub value: Option<Str>,
+    pub value: Str,
 }
 
 /// The words of a simple command after expansion.
@@ -101,11 +100,12 @@ impl Shell<'_> {
                 let mut text = a.raw.get(..at).unwrap_or_default().to_vec();
                 text.extend_from_slice(&value);
                 out.argv.push(Rc::new(text));
-                Some(value)
+                value
             }
-            AssignValue::Array(_) => {
+            AssignValue::Array(elements) => {
+                assign_operand(self, &out.argv, a, elements)?;
                 out.argv.push(Rc::new(a.name.to_vec()));
-                None
+                return Ok(());
             }
         };
         out.operands.push(Operand { index, assignment: a, value });
