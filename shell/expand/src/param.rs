@@ -166,6 +166,14 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
         }
         Content::List { items, star } => {
             let positional = matches!(param.name, ParamName::Special(_));
+            let removal =
+                matches!(param.op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
+            if removal && !positional && !quoted && crate::split::Ifs::of(x.env).is_null() {
+                // One string to bash, which has nothing to split it at.
+                let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
+                x.value(str_of(items.join(&b' ')), quoted)?;
+                return Ok(false);
+            }
             let joint = match &param.op {
                 ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
                     joint(x.fields.mode, star, positional, quoted, true)

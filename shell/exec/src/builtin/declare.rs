@@ -178,7 +178,7 @@ fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attr
     operands(shell, call, p.first, q, Place::Visible)
 }
 
-/// Lists variables that have all requested attributes.
+/// Lists variables that have any of the requested attributes.
 fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     let any = q.on != Attributes::default();
     if call.name() == b"local" {
@@ -201,7 +201,7 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
         let Some(v) = shell.state.vars.get(&name) else { continue };
         let have = flags(v.attrs, v.value().as_ref());
         let want = flags(q.on, None);
-        if any && !want[1..].iter().all(|c| have.contains(c)) {
+        if any && !want[1..].iter().any(|c| have.contains(c)) {
             continue;
         }
         if name.as_ref() == b"_" && any {

@@ -170,6 +170,10 @@ impl Shell<'_> {
     /// All functions that have the attributes: with bodies, or as `declare -f name`.
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
         let some = having.export || having.readonly || having.trace;
+        if !some && having != Attributes::default() {
+            // No function has any of the others.
+            return;
+        }
         for name in self.function_names() {
             let Some(f) = self.state.functions.get(&name).cloned() else { continue };
             if having.export && !f.export

@@ -282,9 +282,11 @@ impl Printer<'_, '_> {
             spec.set_precision(n);
         }
         // Widths in the format itself are bounded here, too.
-        self.bound(&mut spec.width);
-        if let Some(p) = &mut spec.precision {
-            self.bound(p);
+        if d.conversion != b'n' {
+            self.bound(&mut spec.width);
+            if let Some(p) = &mut spec.precision {
+                self.bound(p);
+            }
         }
         match d.conversion {
             b's' => {
@@ -303,7 +305,10 @@ impl Printer<'_, '_> {
                 let decoded = decode(&text, Dialect::PrintfB);
                 self.escape_warnings(&decoded);
                 string(&mut self.out, &spec, &decoded.bytes);
-                self.stop = decoded.stop;
+                if decoded.stop {
+                    self.stop = true;
+                    self.status = 0;
+                }
             }
             b'q' => {
                 let text = self.arg().unwrap_or_default();

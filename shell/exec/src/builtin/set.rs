@@ -7,6 +7,13 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
 
+/// What an argument asks for.
+enum Change {
+    Put(SetOpt, bool),
+    /// `-o` or `+o` without a name.
+    List(bool),
+}
+
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let args = call.args();
     if args.is_empty() {
@@ -15,8 +22,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     // All letters are checked before any takes effect.
     let mut i = 0;
-    let mut changes: Vec<(SetOpt, bool)> = Vec::new();
-    let mut list: Option<bool> = None;
+    let mut changes: Vec<Change> = Vec::new();
     let mut replace = false;
     while let Some(a) = args.get(i) {
         match a.as_slice() {
@@ -26,8 +32,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 break;
             }
             b"-" => {
-                changes.push((SetOpt::XTrace, false));
-                changes.push((SetOpt::Verbose, false));
+                changes.push(Change::Put(SetOpt::XTrace, false));
+                changes.push(Change::Put(SetOpt::Verbose, false));
                 i += 1;
                 break;
             }
@@ -49,15 +55,15 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
                             return Ok(2);
                         };
-                        changes.push((o, on));
+                        changes.push(Change::Put(o, on));
                         i += 1;
                     }
-                    _ => list = Some(on),
+                    _ => changes.push(Change::List(on)),
                 }
                 continue;
             }
             match letter(*c) {
-                Some(o) => changes.push((o, on)),
+                Some(o) => changes.push(Change::Put(o, on)),
                 None => {
                     let shown = [*sign, *c];
                     shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
@@ -66,11 +72,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
         }
     }
-    for (o, on) in changes {
-        shell.state.options.put(o, on);
-    }
-    if let Some(readable) = list {
-        print_options(shell, readable);
+    for change in changes {
+        match change {
+            Change::Put(option, on) => shell.state.options.put(option, on),
+            Change::List(readable) => print_options(shell, readable),
+        }
     }
     let rest = &args[i.min(args.len())..];
     if replace || !rest.is_empty() {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
 use box_sys::path;
+use box_text::escape;
 use sh_expand::Str;
 
 use super::lookup::{Missing, ProgramFile};
@@ -123,7 +124,11 @@ impl Shell<'_> {
             call.extend_from_slice(argv);
             return Ok(self.in_subshell(|s| s.call_function(&f, &call)));
         }
-        self.error(&[&argv[0], b": ", m.message.as_bytes()]);
+        let name = match escape::needs_ansi_c(&argv[0]) && !argv[0].contains(&b'/') {
+            true => escape::ansi_c_quote(&argv[0]),
+            false => argv[0].to_vec(),
+        };
+        self.error(&[&name, b": ", m.message.as_bytes()]);
         Ok(m.status)
     }
 

@@ -360,6 +360,11 @@ impl Shell<'_> {
                     self.trace_assignment(a, None);
                 }
                 let target = self.follow(&a.name)?;
+                if let Some(subscript) = &target.subscript {
+                    let parts: [&[u8]; 5] =
+                        [b"`", &target.name, b"[", subscript, b"]': not a valid identifier"];
+                    return Err(command_error(parts.concat()));
+                }
                 let name = target.name.into_owned();
                 if let Some(v) = self.state.vars.get_mut(&name).filter(|v| v.attrs.nameref) {
                     // bash warns and takes the attribute away.
@@ -367,15 +372,13 @@ impl Shell<'_> {
                     v.slot = Slot::Unset;
                     self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
-                let r = self.set_compound(&name, elements, a.append);
-                if r.is_err() {
-                    // The array is made before its elements are looked at.
-                    let v = self.state.vars.entry(&name);
-                    if !matches!(v.slot, Slot::Dynamic(_)) && !v.attrs.readonly {
-                        make_array(v, false);
-                    }
+                self.check_writable(&name)?;
+                // The array is made before its elements are looked at.
+                let v = self.state.vars.entry(&name);
+                if !matches!(v.slot, Slot::Dynamic(_)) && !v.is_array() {
+                    make_array(v, false);
                 }
-                r
+                self.set_compound(&name, elements, a.append)
             }
         }
     }

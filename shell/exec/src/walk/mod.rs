@@ -87,6 +87,11 @@ impl Shell<'_> {
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
             return Ok(0);
         }
+        if matches!(c.kind, CommandKind::Subshell(_))
+            && (self.track_commands || !self.state.traps.is_empty())
+        {
+            self.note_command(|| sh_syntax::print::command(c));
+        }
         let subs = self.process_subs.len();
         let r = if c.redirects.is_empty() {
             self.compound(c)

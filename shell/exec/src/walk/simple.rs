@@ -95,8 +95,16 @@ impl Shell<'_> {
         let index = out.argv.len();
         let value = match &a.value {
             AssignValue::Scalar(word) => {
-                let value = sh_expand::expand_assignment_value(self, word)?;
                 let at = a.raw.len() - word.raw.len();
+                let value = sh_expand::expand_assignment_value(self, word).map_err(|mut e| {
+                    // The text that a bad substitution shows is the word.
+                    if e.message.starts_with(&word.raw)
+                        && e.message.ends_with(b": bad substitution")
+                    {
+                        e.message.splice(0..0, a.raw[..at].iter().copied());
+                    }
+                    e
+                })?;
                 let mut text = a.raw.get(..at).unwrap_or_default().to_vec();
                 text.extend_from_slice(&value);
                 out.argv.push(Rc::new(text));

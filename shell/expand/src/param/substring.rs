@@ -29,8 +29,11 @@ pub(super) fn substring(
                 // The length is not looked at.
                 return Ok(Content::Scalar(Some(Str::default())));
             };
-            let length = length.map(|expr| number(env, param, expr)).transpose()?;
-            let range = string_range(count, start, length)?;
+            let limit = length.map(|expr| number(env, param, expr)).transpose()?;
+            let range = match (string_range(count, start, limit), length) {
+                (None, Some(length)) => return Err(negative(env, length)),
+                (range, _) => range.unwrap_or_default(),
+            };
             if range == (0..count) {
                 return Ok(Content::Scalar(Some(text)));
             }
@@ -61,7 +64,11 @@ pub(super) fn substring(
             }
             let limit = match length.map(|expr| number(env, param, expr)).transpose()? {
                 None => usize::MAX,
-                Some(length) => usize::try_from(length).map_err(|_| negative(length))?,
+                Some(limit) => match (usize::try_from(limit), length) {
+                    (Ok(limit), _) => limit,
+                    (Err(_), Some(length)) => return Err(negative(env, length)),
+                    (Err(_), None) => 0,
+                },
             };
             Ok(Content::List { items: slice(env, target, items, offset, limit), star })
         }
@@ -94,8 +101,12 @@ fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
     })
 }
 
-fn negative(value: i64) -> ExpandError {
-    ExpandError::command(&[value.to_string().as_bytes(), b": substring expression < 0"])
+/// A length that leads before the offset, shown as it was written.
+fn negative(env: &mut dyn Env, length: &Arith) -> ExpandError {
+    match arith::expand_text(env, length) {
+        Ok(text) => ExpandError::command(&[&text, b": substring expression < 0"]),
+        Err(error) => error,
+    }
 }
 
 /// The first character meant; `None` if the offset lies outside.
@@ -105,8 +116,8 @@ fn string_start(count: usize, offset: i64) -> Option<i64> {
     (0..=size).contains(&start).then_some(start)
 }
 
-/// The characters meant.
-fn string_range(count: usize, start: i64, length: Option<i64>) -> Result<Range<usize>> {
+/// The characters meant; `None` if the end lies before the start.
+fn string_range(count: usize, start: i64, length: Option<i64>) -> Option<Range<usize>> {
     let size = count as i64;
     let end = match length {
         None => size,
@@ -114,12 +125,12 @@ fn string_range(count: usize, start: i64, length: Option<i64>) -> Result<Range<u
         Some(length) => {
             let end = size.saturating_add(length);
             if end < start {
-                return Err(negative(length));
+                return None;
             }
             end
         }
     };
-    Ok(start as usize..end as usize)
+    Some(start as usize..end as usize)
 }
 
 /// Elements of a list from `offset` on.

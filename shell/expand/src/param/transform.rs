@@ -153,7 +153,7 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
     let Target::Variable { name, part } = target else {
         return Ok(match (target, content) {
             (Target::Special(b'@' | b'*'), Content::List { items, star }) => {
-                positional(items, star)
+                positional(env, items, star)
             }
             _ => Content::Scalar(None),
         });
@@ -180,10 +180,11 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
             _ => name.to_vec(),
         });
         let items: Vec<Str> = words.into_iter().map(str_of).collect();
+        let text = spaced(&items);
         return Ok(if *star {
-            Content::Scalar(Some(spaced(&items)))
+            Content::Scalar(Some(text))
         } else {
-            Content::List { items, star: false }
+            Content::List { items: split_outside(env, &text), star: false }
         });
     }
     let value = match content {
@@ -208,14 +209,46 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
 }
 
 /// `set -- 'a' 'b'`
-fn positional(items: Vec<Str>, star: bool) -> Content {
-    if items.is_empty() {
-        return Content::List { items, star };
+fn positional(env: &mut dyn Env, items: Vec<Str>, star: bool) -> Content {
+    let Some((first, rest)) = items.split_first() else { return Content::List { items, star } };
+    let first = [b"set -- ".as_slice(), &escape::at_q(first)].concat();
+    let mut made = vec![str_of(first)];
+    made.extend(rest.iter().map(|text| str_of(escape::at_q(text))));
+    if star {
+        return Content::List { items: made, star };
     }
-    let words = [b"set".to_vec(), b"--".to_vec()].into_iter().map(str_of);
-    let items: Vec<Str> =
-        words.chain(items.iter().map(|text| str_of(escape::at_q(text)))).collect();
-    if star { Content::Scalar(Some(spaced(&items))) } else { Content::List { items, star: false } }
+    let items = made.iter().flat_map(|text| split_outside(env, text)).collect();
+    Content::List { items, star }
+}
+
+/// A statement as words: split at the characters of `IFS` outside of quotes and parentheses.
+fn split_outside(env: &mut dyn Env, text: &[u8]) -> Vec<Str> {
+    let ifs = crate::split::Ifs::of(env);
+    let separates = |b: u8| match ifs.is_null() {
+        true => b == b' ',
+        false => ifs.ordinary_run(&[b]) == 0,
+    };
+    let (mut quote, mut level) = (0, 0_usize);
+    let mut items = Vec::new();
+    let mut item = Vec::new();
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        if quote == 0 && level == 0 && separates(byte) {
+            items.push(str_of(std::mem::take(&mut item)));
+            continue;
+        }
+        item.push(byte);
+        match byte {
+            b'\\' if quote != b'\'' => item.extend(bytes.next()),
+            _ if byte == quote => quote = 0,
+            b'\'' | b'"' if quote == 0 => quote = byte,
+            b'(' if quote == 0 => level += 1,
+            b')' if quote == 0 => level = level.saturating_sub(1),
+            _ => {}
+        }
+    }
+    items.push(str_of(item));
+    items
 }
 
 fn spaced(items: &[Str]) -> Str {
