@@ -156,6 +156,10 @@ impl Shell<'_> {
                         status = s;
                         self.state.status = s;
                     }
+                    Err(Unwind::Abandon(s)) if text.main && self.state.subshell == 0 => {
+                        status = s;
+                        self.state.status = s;
+                    }
                     Err(u) => return Err(u),
                 },
                 Err(e) => {
@@ -231,7 +235,7 @@ impl Shell<'_> {
                 Ok(None) => break Ok(status),
                 Ok(Some(list)) => match self.list(&list) {
                     Ok(s) => status = s,
-                    Err(Unwind::Discard(s)) => {
+                    Err(Unwind::Discard(s) | Unwind::Abandon(s)) => {
                         status = s;
                         self.state.status = s;
                     }
@@ -283,7 +287,10 @@ impl Shell<'_> {
         };
         let skip_trap = r.is_ok() && self.state.no_exit_trap;
         let status = match r {
-            Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,
+            Ok(s)
+            | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
+                s
+            }
             Err(Unwind::Break(_) | Unwind::Continue(_)) => self.state.status,
         };
         let status = match self.run_pending_traps() {

@@ -25,6 +25,9 @@ pub enum Unwind {
     Exit(i32),
     /// Abandons the current top-level command (bash's DISCARD after an expansion error).
     Discard(i32),
+    /// The same for the command that the script itself has there, out of `eval`, `.` and traps:
+    /// what bash does after an error in a subscript.
+    Abandon(i32),
 }
 
 /// The status of what ran, or the way out.
@@ -230,6 +233,7 @@ impl<'a> Shell<'a> {
         // POSIX 2.8.1: an expansion error ends a non-interactive shell.
         let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
+            ErrorKind::Abandon => Unwind::Abandon(1),
             ErrorKind::Command | ErrorKind::Exit if posix || e.kind == ErrorKind::Exit => {
                 let main = self.state.options.command_string && self.state.subshell == 0;
                 let status = if main { 127 } else { 1 };

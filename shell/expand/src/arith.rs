@@ -48,7 +48,15 @@ pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
         }
     }
     let source = expanded(env, &arith.word)?;
-    text::eval(env, &source, text::Origin::Expanded, 0)
+    text::eval(env, &source, origin(&arith.word), 0)
+}
+
+/// Without expansions in it, a text is as raw as a variable's value.
+fn origin(word: &Word) -> text::Origin {
+    match word.parts.iter().all(|part| matches!(part, WordPart::Quoted(_))) {
+        true => text::Origin::Raw,
+        false => text::Origin::Expanded,
+    }
 }
 
 /// The text of an expression after its expansions, for traces; [`eval_expanded`] goes on from there.
@@ -78,43 +86,77 @@ pub fn eval_text(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
     }
 }
 
-/// The text of an expression after its expansions.
+/// The text of an expression after its expansions. What stands in brackets is expanded as a
+/// subscript is, quotes removed, and gets backslashes, so that it still ends where it did.
 fn expanded(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
-    let unquoted = without_key_quotes(env, &word.parts);
-    let mut x = Expander::new(env, Mode::Join);
-    match unquoted {
-        Some(parts) => x.parts(&parts, true)?,
-        None => x.parts(&word.parts, true)?,
+    let mut made = Vec::new();
+    let pieces = match origin(word) {
+        text::Origin::Raw => None,
+        text::Origin::Expanded => brackets(&word.parts),
     };
+    let parts = match pieces {
+        None => &word.parts,
+        Some(pieces) => {
+            for piece in pieces {
+                match piece {
+                    Piece::Text(parts) => made.extend(parts),
+                    Piece::Subscript(parts) => {
+                        let inside = joined(env, &parts)?;
+                        let mut text = vec![b'['];
+                        for &byte in inside.iter() {
+                            if QUOTED_IN_SUBSCRIPT.contains(&byte) {
+                                text.push(b'\\');
+                            }
+                            text.push(byte);
+                        }
+                        text.push(b']');
+                        made.push(WordPart::Quoted(text.into()));
+                    }
+                }
+            }
+            &made
+        }
+    };
+    joined(env, parts)
+}
+
+const QUOTED_IN_SUBSCRIPT: &[u8] = b"[]\\\"'$`~";
+
+fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
+    let mut x = Expander::new(env, Mode::Join);
+    x.parts(parts, true)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     Ok(x.fields.finish_one().into_text())
 }
 
-/// The parts with the quotes in keys of associative arrays (`m['a b']`, `m[\k]`) removed, while
-/// it can be told which are the source's own and which came out of an expansion; `None` if
-/// there are none.
-fn without_key_quotes(env: &dyn Env, parts: &[WordPart]) -> Option<Vec<WordPart>> {
-    let quotes = |part: &WordPart| match part {
-        WordPart::Quoted(text) => text.iter().any(|b| matches!(b, b'\'' | b'\\')),
-        _ => false,
-    };
-    if !parts.iter().any(quotes) {
-        return None;
-    }
-    // Brackets that are open, and whether the outermost holds a key.
-    let (mut depth, mut key) = (0usize, false);
-    let (mut single, mut removed) = (false, false);
-    let mut out = Vec::with_capacity(parts.len());
+enum Piece {
+    Text(Vec<WordPart>),
+    /// What stands between brackets, without its quotes.
+    Subscript(Vec<WordPart>),
+}
+
+/// Takes an expression apart at the outermost brackets of its source; `None` where that would
+/// change nothing, as there is nothing to expand or to unquote within.
+fn brackets(parts: &[WordPart]) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut outside: Vec<WordPart> = Vec::new();
+    let mut inside: Vec<WordPart> = Vec::new();
+    let (mut depth, mut single, mut changed) = (0_usize, false, false);
     for part in parts {
         let text = match part {
             WordPart::Quoted(text) => text,
             WordPart::Param(param) if single => {
-                out.push(WordPart::Quoted(param.raw.to_vec().into()));
+                inside.push(WordPart::Quoted(param.raw.to_vec().into()));
+                continue;
+            }
+            other if depth > 0 => {
+                changed = true;
+                inside.push(other.clone());
                 continue;
             }
             other => {
-                out.push(other.clone());
+                outside.push(other.clone());
                 continue;
             }
         };
@@ -122,38 +164,39 @@ fn without_key_quotes(env: &dyn Env, parts: &[WordPart]) -> Option<Vec<WordPart>
         let mut bytes = text.iter().copied();
         while let Some(byte) = bytes.next() {
             match byte {
-                b'\'' if key => {
+                b'\'' if depth > 0 => {
                     single = !single;
-                    removed = true;
+                    changed = true;
                     continue;
                 }
-                b'\\' if key && !single => {
-                    removed = true;
+                b'\\' if depth > 0 && !single => {
+                    changed = true;
                     kept.extend(bytes.next());
                     continue;
                 }
                 b'[' if !single => {
-                    if depth == 0 {
-                        key = is_assoc(env, &kept);
-                    }
                     depth += 1;
+                    if depth == 1 {
+                        outside.push(WordPart::Quoted(std::mem::take(&mut kept).into()));
+                        pieces.push(Piece::Text(std::mem::take(&mut outside)));
+                        continue;
+                    }
                 }
-                b']' if !single => {
-                    depth = depth.saturating_sub(1);
-                    key &= depth > 0;
+                b']' if !single && depth > 0 => {
+                    depth -= 1;
+                    if depth == 0 {
+                        inside.push(WordPart::Quoted(std::mem::take(&mut kept).into()));
+                        pieces.push(Piece::Subscript(std::mem::take(&mut inside)));
+                        continue;
+                    }
                 }
                 _ => {}
             }
             kept.push(byte);
         }
-        out.push(WordPart::Quoted(kept.into()));
+        let list = if depth > 0 { &mut inside } else { &mut outside };
+        list.push(WordPart::Quoted(kept.into()));
     }
-    (removed && !single).then_some(out)
-}
-
-/// Whether the text ends in the name of an associative array.
-fn is_assoc(env: &dyn Env, text: &[u8]) -> bool {
-    let name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-    let start = text.iter().rposition(|b| !name(b)).map_or(0, |at| at + 1);
-    env.resolve(&text[start..]).is_ok_and(|(base, _)| env.attributes(&base).assoc)
+    pieces.push(Piece::Text(outside));
+    (changed && depth == 0).then_some(pieces)
 }

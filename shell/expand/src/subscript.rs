@@ -60,9 +60,11 @@ pub fn subscript_key(
             // An index is read as if within double quotes: single quotes stay.
             let index = parse_arith(&expr.word.raw, &ParseOptions::default())
                 .map_err(|e| ExpandError::command(&[&e.message]))?;
-            Ok(OwnedKey::Index(arith::eval(env, &index)?))
+            Ok(OwnedKey::Index(arith::eval(env, &index).map_err(ExpandError::in_subscript)?))
         }
-        Subscript::Expr(expr) => Ok(OwnedKey::Index(arith::eval(env, expr)?)),
+        Subscript::Expr(expr) => {
+            Ok(OwnedKey::Index(arith::eval(env, expr).map_err(ExpandError::in_subscript)?))
+        }
     }
 }
 
@@ -79,7 +81,7 @@ pub fn element_key(
     match subscript {
         Subscript::Expr(expr) if expr.word.raw.contains(&b'\'') && !is_assoc(env, name) => {
             let text = word::single(env, &expr.word, word::Tilde::Never)?;
-            Ok(OwnedKey::Index(arith::eval_text(env, &text)?))
+            Ok(OwnedKey::Index(arith::eval_text(env, &text).map_err(ExpandError::in_subscript)?))
         }
         _ => subscript_key(env, name, subscript),
     }

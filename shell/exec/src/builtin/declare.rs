@@ -305,6 +305,7 @@ fn operands(
                     shell.trace_text(&text);
                 }
             }
+            Err(e) if e.kind == ErrorKind::Abandon => return Err(shell.expansion_failed(e)),
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);
                 return Err(Unwind::Discard(1));

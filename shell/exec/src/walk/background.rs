@@ -113,7 +113,9 @@ impl Shell<'_> {
         self.state = saved;
         match r {
             Ok(s) => s,
-            Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => Started::Done(s),
+            Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
+                Started::Done(s)
+            }
             Err(Unwind::Break(_) | Unwind::Continue(_)) => Started::Done(0),
         }
     }

@@ -112,7 +112,7 @@ impl Shell<'_> {
                     r
                 }
                 Err(unwind) => match unwind {
-                    Some(Unwind::Exit(s) | Unwind::Discard(s))
+                    Some(Unwind::Exit(s) | Unwind::Discard(s) | Unwind::Abandon(s))
                         if matches!(c.kind, CommandKind::Subshell(_)) =>
                     {
                         Ok(s)

@@ -331,7 +331,7 @@ impl Shell<'_> {
         let saved = match redirected {
             Ok(saved) => saved,
             // A program's redirections are its own process's business.
-            Err(Some(Unwind::Exit(s) | Unwind::Discard(s)))
+            Err(Some(Unwind::Exit(s) | Unwind::Discard(s) | Unwind::Abandon(s)))
                 if matches!(found, Found::Program(_) | Found::Nothing(_)) =>
             {
                 return Ok(s);

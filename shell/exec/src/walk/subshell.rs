@@ -63,7 +63,10 @@ impl Shell<'_> {
             return status;
         }
         let status = match r {
-            Ok(s) | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s)) => s,
+            Ok(s)
+            | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
+                s
+            }
             Err(Unwind::Break(_) | Unwind::Continue(_)) => 0,
         };
         self.run_exit_trap(status)

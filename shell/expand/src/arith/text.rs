@@ -318,6 +318,14 @@ impl<'e, 't> Evaluator<'e, 't> {
         if variable::refuse_whole(self.env, name, &base, text)? {
             return Ok(Place::Element(base, OwnedKey::Index(0)));
         }
+        let unquoted;
+        let text = match self.origin == Origin::Expanded && text.contains(&b'\\') {
+            true => {
+                unquoted = without_backslashes(text, subscript::is_assoc(self.env, &base));
+                unquoted.as_slice()
+            }
+            false => text,
+        };
         let key = if self.origin == Origin::Raw && subscript::needs_expansion(text) {
             let parsed = subscript::parsed(&base, text)?;
             subscript::subscript_key(self.env, &base, &parsed)?
@@ -378,4 +386,19 @@ fn precedence(op: ArithBinary) -> u8 {
         ArithBinary::Mul | ArithBinary::Div | ArithBinary::Rem => 9,
         ArithBinary::Pow => 10,
     }
+}
+
+/// A subscript without the backslashes it got when it was expanded: all of them in a key, those
+/// of double quotes and brackets in an index.
+fn without_backslashes(text: &[u8], key: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let special = |b: &u8| key || matches!(b, b'\\' | b'"' | b'$' | b'`' | b'[' | b']');
+        match byte {
+            b'\\' => out.push(bytes.next_if(special).unwrap_or(byte)),
+            _ => out.push(byte),
+        }
+    }
+    out
 }
