@@ -25,6 +25,9 @@ pub struct Text<'t> {
     pub main: bool,
 }
 
+/// The name of a command substitution's text, whose traces are deeper by themselves.
+pub(crate) const SUBSTITUTION: &str = "command substitution";
+
 struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
 
 impl Aliases for AliasView<'_> {
@@ -123,7 +126,7 @@ impl Shell<'_> {
     pub fn run_text(&mut self, text: Text<'_>) -> Flow {
         // Traces show how deep a text is.
         let depth = self.state.xtrace_depth;
-        self.state.xtrace_depth += u32::from(!text.main);
+        self.state.xtrace_depth += u32::from(!text.main && text.name != Some(SUBSTITUTION));
         let r = self.run_commands(text);
         self.state.xtrace_depth = depth;
         r
@@ -167,6 +170,9 @@ impl Shell<'_> {
                     if e.kind == ErrorKind::Array {
                         status = 1;
                         self.state.status = 1;
+                        if self.state.subshell > 0 {
+                            return Err(Unwind::Discard(1));
+                        }
                         continue;
                     }
                     self.syntax_failed = Some(());

@@ -218,6 +218,7 @@ impl<'a> Shell<'a> {
     pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
         match e.kind {
             ErrorKind::Readonly => self.error(&[&e.message]),
+            _ if e.is_bad_subscript() => self.error(&[&e.message]),
             _ => self.builtin_error(name, &[&e.message]),
         }
     }

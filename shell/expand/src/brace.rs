@@ -238,7 +238,10 @@ impl Expansion<'_> {
             text.pop();
             text.extend_from_slice(b"''");
         }
-        if text.last() == Some(&b'`') && text.iter().filter(|b| **b == b'`').count() == 1 {
+        if let Some(before) = text.strip_suffix(b"`")
+            && !before.contains(&b'`')
+            && !before.ends_with(b"\\")
+        {
             text.insert(text.len() - 1, b'\\');
         }
         let mut result = parse_word(&text, &self.options);

@@ -30,6 +30,11 @@ impl ExpandError {
             && self.message.windows(MARK.len()).any(|w| w == MARK)
     }
 
+    /// Whether an element cannot exist; bash tells that without naming the builtin.
+    pub fn is_bad_subscript(&self) -> bool {
+        self.kind == ErrorKind::Command && self.message.ends_with(b"]: bad array subscript")
+    }
+
     /// The error of a subscript: a failed `((` goes on, one that fails in a subscript does not.
     pub(crate) fn in_subscript(mut self) -> ExpandError {
         if self.kind == ErrorKind::Command {

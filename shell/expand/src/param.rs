@@ -60,7 +60,19 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             _ => {}
         }
     }
+    if is_bad_count(param) {
+        return bad_substitution(x, param, &[]).map(|()| false);
+    }
     match &param.op {
+        ParamOp::Bad { whole }
+            if quoted
+                && !whole.is_empty()
+                && x.fields.mode != Mode::HereDoc
+                && is_unclosed(&param.raw) =>
+        {
+            let parts: [&[u8]; 3] = [b"bad substitution: no closing `}' in \"", whole, b"\""];
+            return Err(ExpandError::command(&parts));
+        }
         ParamOp::Bad { whole } => return bad_substitution(x, param, whole).map(|()| false),
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
         ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
@@ -108,6 +120,20 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     }
     emit(x, param, content, quoted)
+}
+
+/// `${a[}`: the subscript takes the brace; within quotes bash then misses one.
+fn is_unclosed(raw: &[u8]) -> bool {
+    let Some(text) = raw.strip_prefix(b"${") else { return false };
+    let name = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    name > 0 && text.get(name) == Some(&b'[') && !text.contains(&b']')
+}
+
+/// What bash takes for the length of a parameter that does not exist: `${#^}`, `${#/}`.
+fn is_bad_count(param: &Param) -> bool {
+    matches!(param.name, ParamName::Special(b'#'))
+        && !param.indirect
+        && (matches!(param.op, ParamOp::Case { .. }) || matches!(&*param.raw, b"${#/}" | b"${#%}"))
 }
 
 /// How a list that an operator made is joined where it must become one string. Found by

@@ -182,6 +182,22 @@ pub(crate) fn single(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str
 /// One field with its quoting, without splitting.
 pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool) -> Result<Field> {
     let mode = if tilde == Tilde::Assignment { Mode::Assign } else { Mode::Join };
+    joined_as(env, word, mode, tilde, quoted)
+}
+
+/// The value of `${x=word}`: within quotes lists are joined as in an assignment.
+pub(crate) fn default_text(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<Str> {
+    let mode = if quoted { Mode::Assign } else { Mode::Join };
+    Ok(joined_as(env, word, mode, Tilde::Start, quoted)?.into_text())
+}
+
+fn joined_as(
+    env: &mut dyn Env,
+    word: &Word,
+    mode: Mode,
+    tilde: Tilde,
+    quoted: bool,
+) -> Result<Field> {
     let mut x = Expander::new(env, mode);
     if quoted {
         x.parts(&word.parts, true)?;

@@ -312,7 +312,7 @@ fn operands(
             }
             Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
                 let special = matches!(call.name(), b"export" | b"readonly");
-                if special {
+                if special || e.is_bad_subscript() {
                     shell.assignment_error(call.name(), &e);
                 } else {
                     shell.builtin_error(call.name(), &[&e.message]);

@@ -183,7 +183,7 @@ impl Shell<'_> {
                 continue;
             }
             if bodies {
-                let mut text = sh_syntax::print::function(&f.function);
+                let mut text = self.function_text(&f);
                 text.push(b'\n');
                 self.out(&text);
             }
@@ -191,6 +191,14 @@ impl Shell<'_> {
                 let line = flags_line(&f, &name);
                 self.out(&line);
             }
+        }
+    }
+
+    /// A function as the user sees it.
+    pub(crate) fn function_text(&self, f: &FunctionDef) -> Vec<u8> {
+        match self.state.options.has(SetOpt::Posix) {
+            true => sh_syntax::print::function_posix(&f.function),
+            false => sh_syntax::print::function(&f.function),
         }
     }
 
@@ -208,7 +216,7 @@ impl Shell<'_> {
     pub(crate) fn print_function(&mut self, name: &[u8], body: bool) -> bool {
         let Some(f) = self.state.functions.get(name).cloned() else { return false };
         let mut text = if body {
-            sh_syntax::print::function(&f.function)
+            self.function_text(&f)
         } else if self.state.options.shopt(ShOpt::ExtDebug) {
             [name, b" ", f.line.to_string().as_bytes(), b" ", &f.source].concat()
         } else {

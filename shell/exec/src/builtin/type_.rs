@@ -140,7 +140,7 @@ fn describe_all(
         && let Some(f) = shell.state.functions.get(name).cloned()
     {
         let body = match how {
-            How::Long => sh_syntax::print::function(&f.function),
+            How::Long => shell.function_text(&f),
             _ => Vec::new(),
         };
         say(shell, &[name, b" is a function\n", &body], name, b"function");

@@ -269,6 +269,15 @@ impl Shell<'_> {
         } else {
             self.converted(attrs, value)?
         };
+        match (key, self.state.vars.get(name)) {
+            (OwnedKey::Name(key), _) if key.is_empty() => {
+                return Err(command_error([name, b"[]: bad array subscript"].concat()));
+            }
+            (OwnedKey::Index(index), None) if *index < 0 => {
+                return Err(bad_subscript(name, *index));
+            }
+            _ => {}
+        }
         let allexport = self.state.options.has(SetOpt::AllExport);
         let v = self.state.vars.entry(name);
         if allexport {
@@ -280,9 +289,6 @@ impl Shell<'_> {
                 let a = Rc::make_mut(a);
                 let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
                 a.set(i, value);
-            }
-            (Slot::Assoc(_), OwnedKey::Name(k)) if k.is_empty() => {
-                return Err(command_error([name, b"[]: bad array subscript"].concat()));
             }
             (Slot::Assoc(a), OwnedKey::Name(k)) => Rc::make_mut(a).set(k, value),
             (Slot::Assoc(a), OwnedKey::Index(i)) => Rc::make_mut(a).set(&decimal(*i), value),
@@ -413,6 +419,12 @@ impl Shell<'_> {
                     ));
                 }
                 let key = sh_expand::subscript_key(self, &base, sub)?;
+                if let (OwnedKey::Name(text), Subscript::Expr(e)) = (&key, sub)
+                    && text.is_empty()
+                {
+                    let parts: [&[u8]; 4] = [&base, b"[", &e.word.raw, b"]: bad array subscript"];
+                    return Err(command_error(parts.concat()));
+                }
                 self.set_array_element(&base, &key, append, value)
             }
             (None, Some(sub)) => {

@@ -123,6 +123,13 @@ impl Shell<'_> {
             _ => 0,
         };
         for Element { key, append, value } in list {
+            let raw = match &key {
+                Some(ElementKey::Tree(Subscript::Expr(e))) => {
+                    let sign: &[u8] = if append { b"]+=" } else { b"]=" };
+                    Some([b"[", &*e.word.raw, sign].concat())
+                }
+                _ => None,
+            };
             let key = match key {
                 Some(ElementKey::Tree(k)) if is_empty_subscript(&k) => {
                     self.error(&[b"[]=", &value, b": bad array subscript"]);
@@ -136,6 +143,14 @@ impl Shell<'_> {
                 (OwnedKey::Index(i), Some(Slot::Indexed(a))) => a.resolve(*i).unwrap_or(*i),
                 _ => next,
             };
+            if let (OwnedKey::Index(i), Some(raw)) = (&key, raw)
+                && *i < 0
+                && index < 0
+            {
+                // bash says so and goes on.
+                self.error(&[&raw, &value, b": bad array subscript"]);
+                continue;
+            }
             self.set_array_element(name, &key, append, value)?;
             next = index.saturating_add(1);
         }

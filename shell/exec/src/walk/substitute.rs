@@ -7,7 +7,7 @@ use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
-use crate::run::Text;
+use crate::run::{SUBSTITUTION, Text};
 use crate::shell::Unwind;
 use crate::state::options::ShOpt;
 
@@ -42,7 +42,7 @@ impl Shell<'_> {
             match &source {
                 None => s.list(&sub.body),
                 Some(text) => {
-                    s.run_text(Text { text, line, name: Some("command substitution"), main: false })
+                    s.run_text(Text { text, line, name: Some(SUBSTITUTION), main: false })
                 }
             }
         });

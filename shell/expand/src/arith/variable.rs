@@ -50,7 +50,18 @@ impl<'n> Place<'n> {
                 None if env.options().nounset && !env.is_declared(name) => {
                     return Err(ExpandError::exit(&[name, b": unbound variable"]));
                 }
-                None => None,
+                None => {
+                    if matches!(key, OwnedKey::Index(index) if *index < 0) {
+                        env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
+                    }
+                    None
+                }
+                Some(_) if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
+                    let message = [name, b"[]: bad array subscript".as_slice()].concat();
+                    env.warn(&message)?;
+                    env.warn(&message)?;
+                    None
+                }
                 Some(value) => match subscript::element(&value, key) {
                     Ok(value) => value,
                     Err(NoSuchPlace) => {
@@ -71,7 +82,14 @@ impl<'n> Place<'n> {
         match self {
             Place::Scalar(name) => env.set(name, text),
             Place::Element(name, OwnedKey::Index(index)) => {
-                env.set_element(name, Key::Index(*index), text)
+                match env.set_element(name, Key::Index(*index), text) {
+                    // bash says so and goes on.
+                    Err(e) if e.is_bad_subscript() => env.warn(&e.message),
+                    other => other,
+                }
+            }
+            Place::Element(name, OwnedKey::Name(key)) if key.is_empty() => {
+                Err(ExpandError::command(&[b"`", name, b"[]': not a valid identifier"]))
             }
             Place::Element(name, OwnedKey::Name(key)) => {
                 env.set_element(name, Key::Name(key), text)

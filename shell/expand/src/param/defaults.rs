@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, ExpandError};
 use crate::fields::Mode;
 use crate::subscript::OwnedKey;
 use crate::value::Str;
-use crate::word::{Expander, text_of};
+use crate::word::{Expander, default_text, text_of};
 
 /// Adds the word in place of the parameter, part by part: it is split as the expansion is.
 pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bool> {
@@ -75,7 +75,7 @@ pub(super) fn assign(
     word: &Word,
     quoted: bool,
 ) -> Result<Str> {
-    let value = text_of(x.env, word, quoted)?;
+    let value = default_text(x.env, word, quoted)?;
     // IFS itself may be what is assigned.
     if x.fields.mode == Mode::Split {
         x.fields.forget_ifs();

@@ -2,11 +2,12 @@
 
 use sh_syntax::ast::{Param, ParamName, Subscript};
 
-use super::target::{Content, Target, unbound};
+use super::target::{Content, Part, Target, unbound};
 use super::{Result, chars, str_of};
 use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::split::Ifs;
+use crate::subscript::OwnedKey;
 use crate::value::{Str, Value};
 use crate::word::Expander;
 
@@ -25,6 +26,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 return Ok(false);
             }
             let target = Target::of(x.env, param)?;
+            refuse_bad_element(x, param, &target)?;
             let options = x.env.options();
             let (nounset, utf8) = (options.nounset, !options.c_locale);
             match target.fetch(x.env)? {
@@ -37,6 +39,22 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     };
     x.value(str_of(count.to_string().into_bytes()), quoted)?;
     Ok(false)
+}
+
+/// `${#a[-9]}` and `${#m[$unset]}`: the error shows the text from the subscript on.
+fn refuse_bad_element(x: &mut Expander<'_>, param: &Param, target: &Target<'_>) -> Result<()> {
+    let Target::Variable { name, part: Part::Element(key) } = target else { return Ok(()) };
+    let bad = match (key, x.env.get(name)) {
+        (OwnedKey::Name(key), _) => key.is_empty() && x.env.attributes(name).assoc,
+        (OwnedKey::Index(index), Some(Value::Indexed(array))) => array.resolve(*index).is_none(),
+        _ => false,
+    };
+    match &param.subscript {
+        Some(Subscript::Expr(e)) if bad => {
+            Err(ExpandError::command(&[&e.word.raw, b"]: bad array subscript"]))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Counts an array without listing it.

@@ -77,9 +77,11 @@ pub(super) fn substring(
 
 /// Whether an offset lies outside of a list, so that the length is not looked at.
 fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i64) -> bool {
+    let mut indexed = false;
     let size = match target {
         Target::Variable { name, .. } => match env.get(name) {
             Some(Value::Indexed(array)) => {
+                indexed = true;
                 array.max_index().map_or(0, |last| last.saturating_add(1))
             }
             _ => count as i64,
@@ -88,7 +90,7 @@ fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i6
         _ => count as i64 + 1,
     };
     let start = if offset < 0 { offset.saturating_add(size) } else { offset };
-    !(0..=size).contains(&start)
+    !(0..=size).contains(&start) || indexed && start == size
 }
 
 /// Errors in the arithmetic show the parameter's name in front.

@@ -166,6 +166,10 @@ fn all(env: &mut dyn Env, name: &[u8]) -> Vec<Str> {
 }
 
 pub(super) fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
+    if matches!(key, OwnedKey::Name(key) if key.is_empty()) && env.attributes(name).assoc {
+        env.warn(&[name, b": bad array subscript"].concat())?;
+        return Ok(None);
+    }
     let value = match (env.get(name), key) {
         (Some(value), _) => value,
         (None, OwnedKey::Index(index)) if *index < 0 => {

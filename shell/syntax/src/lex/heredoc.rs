@@ -137,6 +137,11 @@ impl Machine<'_, '_> {
                         line.push(b'\n');
                         break;
                     }
+                    // Tabs behind a continuation at a line's beginning are at its beginning.
+                    if p.strip_tabs && line.first() == Some(&b'\t') {
+                        let tabs = line.iter().take_while(|&&b| b == b'\t').count();
+                        line.drain(..tabs);
+                    }
                 }
             }
             let bare = line.strip_suffix(b"\n").unwrap_or(&line);

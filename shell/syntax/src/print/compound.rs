@@ -204,7 +204,8 @@ impl<'t> Printer<'t> {
 
     /// A function definition; `nested`: as a command among others.
     pub(super) fn function_text(&mut self, f: &'t Function, nested: bool) {
-        if nested || crate::lex::token::Kw::from_bytes(&f.name).is_some() {
+        let keyword = crate::lex::token::Kw::from_bytes(&f.name).is_some();
+        if nested && !self.posix || keyword {
             self.put(b"function ");
         }
         self.put(&f.name);

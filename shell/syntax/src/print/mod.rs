@@ -57,6 +57,13 @@ pub fn function(function: &Function) -> Vec<u8> {
     p.out
 }
 
+/// The same in POSIX mode, where functions within it come without the word `function`.
+pub fn function_posix(function: &Function) -> Vec<u8> {
+    let mut p = Printer { posix: true, ..Printer::default() };
+    p.function_text(function, false);
+    p.out
+}
+
 /// A function as bash passes it on in the environment: from `()` on, almost without indentation.
 pub fn exported_function(function: &Function) -> Vec<u8> {
     let mut p = Printer { flat: true, indent: 1, ..Printer::default() };
@@ -95,6 +102,7 @@ struct Printer<'t> {
     indent: usize,
     /// Nesting adds no indentation.
     flat: bool,
+    posix: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
     /// Here-documents announced on this line.
