@@ -139,6 +139,10 @@ impl Env for Shell<'_> {
     }
 
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
+        if let Some(message) = &sub.error {
+            self.error(&[message]);
+            return Err(ExpandError { kind: ErrorKind::Command, message: Vec::new() });
+        }
         match self.substitute(sub) {
             Ok(out) => Ok(out),
             Err(unwind) => {

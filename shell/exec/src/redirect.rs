@@ -76,6 +76,10 @@ impl Shell<'_> {
             RedirectTarget::HereDoc(doc) => {
                 let body = match sh_expand::expand_heredoc(self, doc) {
                     Ok(b) => b,
+                    // A command in it that does not parse was reported: only this command fails.
+                    Err(e) if e.kind == ErrorKind::Command && e.message.is_empty() => {
+                        return Err(None);
+                    }
                     Err(e) => return Err(Some(self.expansion_failed(e))),
                 };
                 let fd = self.number(r, 0)?;

@@ -175,8 +175,12 @@ impl Shell<'_> {
                         }
                         continue;
                     }
+                    if e.kind == ErrorKind::Substitution && !text.main {
+                        return Err(Unwind::Abandon(1));
+                    }
                     self.syntax_failed = Some(());
                     self.state.status = match e.kind {
+                        ErrorKind::Substitution => 1,
                         _ if !text.main || self.state.options.has(SetOpt::ErrExit) => 2,
                         ErrorKind::Conditional => self.state.status,
                         ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
@@ -255,7 +259,7 @@ impl Shell<'_> {
                 Err(e) => {
                     self.syntax_error(&e, None);
                     status = match e.kind {
-                        ErrorKind::Array => 1,
+                        ErrorKind::Array | ErrorKind::Substitution => 1,
                         _ if interactive => 2,
                         ErrorKind::Conditional => self.state.status,
                         ErrorKind::Unclosed if self.state.status != 0 => self.state.status,

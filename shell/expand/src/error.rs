@@ -26,7 +26,7 @@ impl ExpandError {
     /// compound command would have gone on.
     pub fn is_arithmetic(&self) -> bool {
         const MARK: &[u8] = b"(error token is";
-        matches!(self.kind, ErrorKind::Command | ErrorKind::Abandon)
+        matches!(self.kind, ErrorKind::Command | ErrorKind::Line | ErrorKind::Abandon)
             && self.message.windows(MARK.len()).any(|w| w == MARK)
     }
 
@@ -43,6 +43,11 @@ impl ExpandError {
         self
     }
 
+    /// An error that abandons the command, in POSIX mode, too ([`ErrorKind::Line`]).
+    pub fn line(parts: &[&[u8]]) -> ExpandError {
+        ExpandError::new(ErrorKind::Line, parts)
+    }
+
     /// An error that ends a non-interactive shell ([`ErrorKind::Exit`]).
     pub fn exit(parts: &[&[u8]]) -> ExpandError {
         ExpandError::new(ErrorKind::Exit, parts)
@@ -57,6 +62,8 @@ pub enum ErrorKind {
     Command,
     /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
     Exit,
+    /// As [`ErrorKind::Command`], but in POSIX mode, too, where that ends the shell.
+    Line,
     /// As [`ErrorKind::Command`], where `((`, `let` and `[[` would have gone on with status 1.
     Abandon,
     /// Assignment to a readonly variable.

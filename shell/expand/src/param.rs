@@ -21,7 +21,7 @@ mod transform;
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Param, ParamName, ParamOp};
+use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::Lookup;
@@ -110,6 +110,8 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 return Ok(false);
             }
         }
+        // As for its length, bash finds no variable of that name.
+        ParamOp::Transform(b'A') if names::leads_to_element(x, param) => return Ok(false),
         op => {
             content.require_set(x.env, param)?;
             if content.needs_no_operand(op) {
@@ -200,6 +202,15 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
                 x.value(str_of(items.join(&b' ')), quoted)?;
                 return Ok(false);
             }
+            let made = !matches!(
+                param.op,
+                ParamOp::Plain
+                    | ParamOp::Default { .. }
+                    | ParamOp::Assign { .. }
+                    | ParamOp::Alternate { .. }
+                    | ParamOp::Error { .. }
+            );
+            let star = if made { is_star(x, star, quoted) } else { star };
             let joint = match &param.op {
                 ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
                     joint(x.fields.mode, star, positional, quoted, true)
@@ -213,6 +224,33 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
             x.list(items, joint, quoted)
         }
     }
+}
+
+/// Whether there is an `@` list among the parts: bash then makes several words of them, also
+/// where an operator on a `*` list left separators.
+pub(crate) fn has_list(parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| match part {
+        WordPart::Param(p) => match &p.op {
+            ParamOp::Length | ParamOp::Bad { .. } => false,
+            ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
+            _ if matches!(p.name, ParamName::Special(b'@')) && !p.indirect => true,
+            _ if p.subscript == Some(Subscript::At) => true,
+            ParamOp::Default { word, .. }
+            | ParamOp::Assign { word, .. }
+            | ParamOp::Alternate { word, .. } => has_list(&word.parts),
+            _ => false,
+        },
+        WordPart::DoubleQuoted(parts) => has_list(parts),
+        _ => false,
+    })
+}
+
+/// A `*` list that an operator made, which counts as an `@` list beside another one.
+pub(crate) fn is_star(x: &mut Expander<'_>, star: bool, quoted: bool) -> bool {
+    star && !(quoted
+        && x.beside_list
+        && x.fields.mode == Mode::Split
+        && !crate::split::Ifs::of(x.env).is_null())
 }
 
 /// What is no expansion. For an unknown `@` operator bash looks at the variable first: unset, it

@@ -51,7 +51,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, text: &[u8], colons: bool, start: boo
 }
 
 /// What `~name` stands for.
-fn resolve(env: &mut dyn Env, name: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn resolve(env: &mut dyn Env, name: &[u8]) -> Option<Vec<u8>> {
     let variable = |env: &mut dyn Env, name: &[u8]| match env.get(name) {
         Some(Value::Scalar(text)) => Some(text.to_vec()),
         _ => None,

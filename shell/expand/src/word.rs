@@ -242,11 +242,13 @@ pub(crate) struct Expander<'e> {
     pub(crate) fields: Fields,
     /// The word is an assignment's value: tildes count behind colons, also in `${x-~:~}`.
     pub(crate) colons: bool,
+    /// Within double quotes that hold an `@` list.
+    pub(crate) beside_list: bool,
 }
 
 impl<'e> Expander<'e> {
     pub(crate) fn new(env: &'e mut dyn Env, mode: Mode) -> Expander<'e> {
-        Expander { env, fields: Fields::new(mode), colons: false }
+        Expander { env, fields: Fields::new(mode), colons: false, beside_list: false }
     }
 
     /// A whole word: pieces in an unquoted place, the first of which may begin with a tilde.
@@ -331,12 +333,14 @@ impl<'e> Expander<'e> {
     fn double_quoted(&mut self, parts: &[WordPart]) -> Result<()> {
         let before = self.fields.mark();
         let mut only_empty_list = false;
+        let outer = std::mem::replace(&mut self.beside_list, param::has_list(parts));
         for part in parts {
             match part {
                 WordPart::Param(param) => only_empty_list |= param::expand(self, param, true)?,
                 part => self.part(part, true)?,
             }
         }
+        self.beside_list = outer;
         if !only_empty_list || self.fields.mark() != before {
             self.fields.start();
         }

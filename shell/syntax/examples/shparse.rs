@@ -72,7 +72,8 @@ fn main() -> std::io::Result<()> {
                     sh_syntax::error::ErrorKind::Grammar
                     | sh_syntax::error::ErrorKind::Unclosed => 2,
                     sh_syntax::error::ErrorKind::Conditional => 0,
-                    sh_syntax::error::ErrorKind::Array => 1,
+                    sh_syntax::error::ErrorKind::Array
+                    | sh_syntax::error::ErrorKind::Substitution => 1,
                 };
                 std::process::exit(code);
             }

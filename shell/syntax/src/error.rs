@@ -40,6 +40,8 @@ pub enum ErrorKind {
     /// there, with the status of the last command; `eval` and `.` return 2. There may be no
     /// message at all.
     Conditional,
+    /// The same within a command substitution: the status is 1, also of `eval` and `.`.
+    Substitution,
     /// An error inside `name=(...)`: the line is dropped, the status is 1 and reading goes on
     /// with the next line, in `eval` and `.`, too.
     Array,

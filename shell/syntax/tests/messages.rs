@@ -52,7 +52,7 @@ fn as_bash() {
                     break match e.kind {
                         ErrorKind::Grammar | ErrorKind::Unclosed => 2,
                         ErrorKind::Conditional => 0,
-                        ErrorKind::Array => 1,
+                        ErrorKind::Array | ErrorKind::Substitution => 1,
                     };
                 }
             }

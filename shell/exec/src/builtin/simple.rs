@@ -13,6 +13,9 @@ pub fn bind(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if !shell.state.options.interactive {
         shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
     }
+    if let Err(r) = shell.options(call, "lvpsVPSXf:q:m:u:r:x:") {
+        return r;
+    }
     Ok(0)
 }
 

@@ -278,11 +278,7 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        let allexport = self.state.options.has(SetOpt::AllExport);
         let v = self.state.vars.entry(name);
-        if allexport {
-            v.attrs.export = true;
-        }
         make_array(v, matches!(key, OwnedKey::Name(_)));
         match (&mut v.slot, key) {
             (Slot::Indexed(a), OwnedKey::Index(i)) => {

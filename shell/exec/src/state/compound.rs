@@ -7,7 +7,6 @@ use sh_expand::{Attributes, OwnedKey, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::{Result, bad_subscript};
-use super::options::SetOpt;
 use super::vars::{Dynamic, Slot, Var, decimal};
 use crate::Shell;
 
@@ -195,7 +194,6 @@ impl Shell<'_> {
         {
             return Ok(());
         }
-        let allexport = self.state.options.has(SetOpt::AllExport);
         if assoc {
             // Without `+=` before the list, `[k]+=v` in it still adds to the old element.
             let (mut array, old) = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
@@ -254,9 +252,6 @@ impl Shell<'_> {
             let v = self.state.vars.entry(name);
             v.attrs.indexed = true;
             v.slot = Slot::Indexed(Rc::new(array));
-        }
-        if allexport {
-            self.state.vars.entry(name).attrs.export = true;
         }
         self.after_set(name);
         Ok(())

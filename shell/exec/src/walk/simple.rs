@@ -192,10 +192,7 @@ impl Shell<'_> {
             self.pop_scope();
         }
         if let Some(last) = argv.last() {
-            // Functions leave their own last argument; so do we.
-            if !matches!(found, Found::Function(_)) {
-                self.state.last_arg = last.clone();
-            }
+            self.state.last_arg = last.clone();
         }
         match r {
             Ok(status) => {

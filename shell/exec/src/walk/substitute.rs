@@ -13,12 +13,6 @@ use crate::state::options::ShOpt;
 
 impl Shell<'_> {
     pub(crate) fn substitute(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, Unwind> {
-        if let Some(message) = &sub.error {
-            let message = message.clone();
-            self.error(&[&message]);
-            self.last_subst = Some(2);
-            return Ok(Vec::new());
-        }
         self.check_depth()?;
         let source = match &sub.source {
             Some(text) => Some(text.to_vec()),

@@ -315,8 +315,8 @@ impl<'e, 't> Evaluator<'e, 't> {
 
     fn element(&mut self, name: &'t [u8], text: &'t [u8]) -> Result<Place<'t>> {
         let (base, _) = self.env.resolve(name)?;
-        if variable::refuse_whole(self.env, name, &base, text)? {
-            return Ok(Place::Element(base, OwnedKey::Index(0)));
+        if let Some(place) = variable::whole(self.env, name, &base, text) {
+            return Ok(place);
         }
         let unquoted;
         let text = match self.origin == Origin::Expanded && text.contains(&b'\\') {

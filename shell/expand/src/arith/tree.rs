@@ -256,8 +256,8 @@ impl<'t> Walk<'_, 't> {
             }
             return Ok(Place::Element(base, OwnedKey::Name(index.raw.to_vec())));
         }
-        if variable::refuse_whole(self.env, name, &base, &index.raw)? {
-            return Ok(Place::Element(base, OwnedKey::Index(0)));
+        if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
+            return Ok(place);
         }
         let value = match &index.expr {
             // An assignment in a subscript, with a `$x` that bash would have expanded before it.

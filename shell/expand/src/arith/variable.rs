@@ -15,6 +15,8 @@ use crate::value::{Str, Value};
 pub(super) enum Place<'n> {
     Scalar(Cow<'n, [u8]>),
     Element(Cow<'n, [u8]>, OwnedKey),
+    /// `a[@]`, `a[*]`, `a[]` of an indexed array, with bash's complaint: 0, and not assigned.
+    Nothing(Vec<u8>),
 }
 
 impl<'n> Place<'n> {
@@ -44,6 +46,13 @@ impl<'n> Place<'n> {
                     return Err(ExpandError::exit(&[name, b": unbound variable"]));
                 }
                 value
+            }
+            Place::Nothing(message) => {
+                env.warn(message)?;
+                if message.ends_with(b"[]: bad array subscript") {
+                    env.warn(message)?;
+                }
+                return Ok(0);
             }
             // An unset element of an array that exists counts as 0 even under `set -u`.
             Place::Element(name, key) => match env.get(name) {
@@ -81,6 +90,7 @@ impl<'n> Place<'n> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
             Place::Scalar(name) => env.set(name, text),
+            Place::Nothing(message) => env.warn(message),
             Place::Element(name, OwnedKey::Index(index)) => {
                 match env.set_element(name, Key::Index(*index), text) {
                     // bash says so and goes on.
@@ -98,22 +108,17 @@ impl<'n> Place<'n> {
     }
 }
 
-/// `a[@]`, `a[*]` and `a[]` of an indexed array: bash complains (twice of the last) and takes element 0.
-pub(super) fn refuse_whole(
+/// Whether a subscript stands for all of an indexed array or for nothing.
+pub(super) fn whole(
     env: &mut dyn Env,
     name: &[u8],
     base: &[u8],
     subscript: &[u8],
-) -> Result<bool, ExpandError> {
+) -> Option<Place<'static>> {
     if !matches!(subscript, b"" | b"@" | b"*") || subscript::is_assoc(env, base) {
-        return Ok(false);
+        return None;
     }
-    let message = [name, b"[", subscript, b"]: bad array subscript"].concat();
-    env.warn(&message)?;
-    if subscript.is_empty() {
-        env.warn(&message)?;
-    }
-    Ok(true)
+    Some(Place::Nothing([name, b"[", subscript, b"]: bad array subscript"].concat()))
 }
 
 /// Reads a variable by name.

@@ -4,7 +4,7 @@ use sh_syntax::ast::{Param, Word, WordPart};
 
 use super::target::{Part, Target};
 use super::{Result, shown};
-use crate::error::{ErrorKind, ExpandError};
+use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::subscript::OwnedKey;
 use crate::value::Str;
@@ -38,15 +38,20 @@ fn split(x: &mut Expander<'_>, text: &[u8]) {
     x.fields.push_split(text);
 }
 
-/// `${x-~/a b}`: the tilde's value is not split, what follows is.
+/// `${x-~/a b}`: the tilde's value is not split, what follows is. Only a slash ends the prefix, so
+/// that `${x-~ a}` has none; what follows a colon in it is not split either.
 fn tilde_then_split(x: &mut Expander<'_>, text: &[u8], last: bool) -> Result<()> {
-    let end = text
-        .iter()
-        .position(|b| matches!(b, b'/' | b':' | b' ' | b'\t' | b'\n'))
-        .unwrap_or(text.len());
-    let is_last = last || end < text.len();
-    crate::tilde::expand(x, &text[..end], false, true, is_last);
-    split(x, &text[end..]);
+    let end = text.iter().position(|b| *b == b'/').unwrap_or(text.len());
+    let prefix = &text[..end];
+    let name = prefix.split(|b| *b == b':').next().unwrap_or(prefix);
+    match crate::tilde::resolve(x.env, &name[1..]).filter(|_| last || end < text.len()) {
+        Some(home) => {
+            x.fields.push_quoted(&home);
+            x.fields.push_quoted(&prefix[name.len()..]);
+            split(x, &text[end..]);
+        }
+        None => split(x, text),
+    }
     Ok(())
 }
 
@@ -87,7 +92,7 @@ pub(super) fn assign(
                 OwnedKey::Index(index) => index.to_string().into_bytes(),
                 OwnedKey::Name(key) => key.clone(),
             };
-            return Err(ExpandError::command(&[name, b"[", &key, b"]: invalid variable name"]));
+            return Err(ExpandError::line(&[name, b"[", &key, b"]: invalid variable name"]));
         }
         Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
         Target::Variable { name, part: Part::Element(key) } => {
@@ -97,14 +102,11 @@ pub(super) fn assign(
             return Err(ExpandError::command(&[&shown(param), b": bad array subscript"]));
         }
         Target::Positional(_) | Target::Special(_) => {
-            return Err(ExpandError::new(
-                ErrorKind::Command,
-                &[b"$", &shown(param), b": cannot assign in this way"],
-            ));
+            return Err(ExpandError::line(&[b"$", &shown(param), b": cannot assign in this way"]));
         }
         Target::Text(name) => x.env.set(name, value.clone())?,
         Target::Nothing => {
-            return Err(ExpandError::command(&[&shown(param), b": invalid indirect expansion"]));
+            return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
         }
     }
     match target.fetch(x.env)? {

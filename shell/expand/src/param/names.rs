@@ -27,6 +27,11 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             }
             let target = Target::of(x.env, param)?;
             refuse_bad_element(x, param, &target)?;
+            if leads_to_element(x, param) {
+                // bash finds no variable of that name.
+                x.value(str_of(b"0".to_vec()), quoted)?;
+                return Ok(false);
+            }
             let options = x.env.options();
             let (nounset, utf8) = (options.nounset, !options.c_locale);
             match target.fetch(x.env)? {
@@ -39,6 +44,16 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     };
     x.value(str_of(count.to_string().into_bytes()), quoted)?;
     Ok(false)
+}
+
+/// Whether the parameter is a nameref to an element of an array.
+pub(super) fn leads_to_element(x: &Expander<'_>, param: &Param) -> bool {
+    match (&param.name, &param.subscript, param.indirect) {
+        (ParamName::Variable(name), None, false) => {
+            x.env.resolve(name).is_ok_and(|(_, subscript)| subscript.is_some())
+        }
+        _ => false,
+    }
 }
 
 /// `${#a[-9]}` and `${#m[$unset]}`: the error shows the text from the subscript on.
@@ -111,7 +126,8 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
     if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
         return one_word(x, &keys, b" ");
     }
-    let joint = super::joint(x.fields.mode, !at, false, quoted, false);
+    let star = super::is_star(x, !at, quoted);
+    let joint = super::joint(x.fields.mode, star, false, quoted, false);
     x.list(keys, joint, quoted)
 }
 

@@ -98,6 +98,7 @@ fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
     arith::eval(env, expr).map_err(|mut error| {
         if error.kind == crate::error::ErrorKind::Command {
             error.message.splice(0..0, [shown(param).as_slice(), b": "].concat());
+            error.kind = crate::error::ErrorKind::Line;
         }
         error
     })
@@ -106,7 +107,7 @@ fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
 /// A length that leads before the offset, shown as it was written.
 fn negative(env: &mut dyn Env, length: &Arith) -> ExpandError {
     match arith::expand_text(env, length) {
-        Ok(text) => ExpandError::command(&[&text, b": substring expression < 0"]),
+        Ok(text) => ExpandError::line(&[&text, b": substring expression < 0"]),
         Err(error) => error,
     }
 }

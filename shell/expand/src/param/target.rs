@@ -74,14 +74,11 @@ impl<'p> Target<'p> {
                 if !unknown {
                     return Ok(Target::Nothing);
                 }
-                return Err(ExpandError::command(&[
-                    &shown(param),
-                    b": invalid indirect expansion",
-                ]));
+                return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
             }
         };
         let Some((name, sub)) = parse_parameter(&text, &ParseOptions::default()) else {
-            return Err(ExpandError::command(&[&text, b": invalid variable name"]));
+            return Err(ExpandError::line(&[&text, b": invalid variable name"]));
         };
         Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())
     }

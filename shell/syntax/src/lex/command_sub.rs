@@ -7,6 +7,20 @@ use super::{Machine, Res};
 use crate::ast::{
     CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
 };
+use crate::error::ErrorKind;
+
+/// A part that reports a syntax error when it is expanded.
+pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
+    let text = e.render(b"");
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    WordPart::CommandSub(Rc::new(CommandSub {
+        body: List::default(),
+        is_file_read: false,
+        error: Some(text.into()),
+        source: None,
+        line: e.line,
+    }))
+}
 
 /// Nesting cost of a command in a word.
 const COST: u32 = 8;
@@ -45,7 +59,12 @@ impl Machine<'_, '_> {
         let docs = self.docs.begin();
         // Lines inside belong to the here-documents inside.
         let outer = self.docs.enter();
-        let mut body = self.compound_list(true)?;
+        let mut body = self.compound_list(true).map_err(|mut e| {
+            if e.kind == ErrorKind::Conditional {
+                e.kind = ErrorKind::Substitution;
+            }
+            e
+        })?;
         if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
             return Err(self.unexpected());
         }

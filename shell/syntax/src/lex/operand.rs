@@ -8,7 +8,7 @@
 use super::table::{DQUOTE, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
-use crate::ast::Word;
+use crate::ast::{Word, WordPart};
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,8 +75,6 @@ impl Machine<'_, '_> {
 
     fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
-        // Line of the `'` that is open.
-        let mut single: Option<u32> = None;
         loop {
             let run = self
                 .rest()
@@ -88,19 +86,15 @@ impl Machine<'_, '_> {
                 b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
                 self.pos += run;
             }
-            let Some(c) = self.peek() else {
-                return Err(match single {
-                    Some(line) => self.unclosed(b'\'', line),
-                    None => self.unclosed(b'}', line),
-                });
-            };
+            let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
-                b'}' if single.is_none() => return Ok(()),
+                b'}' => return Ok(()),
                 b'\'' if !self.opts.posix => {
-                    single = if single.is_some() { None } else { Some(self.line) };
+                    self.single_in_double(b)?;
+                    continue;
                 }
                 b'\n' => self.line += 1,
-                b'"' if single.is_none() => {
+                b'"' => {
                     let part = self.double_quoted(true)?;
                     b.part(part);
                     continue;
@@ -116,15 +110,16 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'\'') && single.is_none() && !self.in_heredoc => {
+                b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc => {
                     // Spelled as it is: `'...'` would mean something else here.
                     let edits = self.edits.len();
                     let text = self.ansi_quoted()?;
                     self.edits.truncate(edits);
+                    self.st.hidden_end |= text.iter().filter(|c| **c == b'"').count() % 2 == 1;
                     b.quoted(&text);
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'"') && single.is_none() => {
+                b'$' if self.peek_at(1) == Some(b'"') => {
                     // The quotes count, the `$` does not.
                     let start = self.pos;
                     self.pos += 1;
@@ -136,16 +131,59 @@ impl Machine<'_, '_> {
                     self.dquote_special(b, c, c != b'`')?;
                     continue;
                 }
-                b'"' => {
-                    // Between single quotes it only disappears.
-                    self.pos += 1;
-                    continue;
-                }
-                b'}' | b'\'' => {}
+                b'\'' => {}
                 _ => continue,
             }
             b.quoted(&[c]);
             self.pos += 1;
+        }
+    }
+
+    /// `'...'` in an operand within double quotes: bash looks for the closing quote before it
+    /// looks at anything else, then expands the text between. What does not parse is an error
+    /// when it is expanded.
+    fn single_in_double(&mut self, b: &mut Builder) -> Res<()> {
+        let line = self.line;
+        let start = self.pos + 1;
+        let rest = self.src.get(start..).unwrap_or_default();
+        let Some(length) = rest.iter().position(|&c| c == b'\'') else {
+            return Err(self.unclosed(b'\'', line));
+        };
+        let inside = rest.get(..length).unwrap_or_default().to_vec();
+        b.quoted(b"'");
+        let mut parts = Builder::default();
+        match self.inner(inside, line).between_singles(&mut parts) {
+            Ok(()) => parts.finish().into_iter().for_each(|part| match part {
+                WordPart::Quoted(text) => b.quoted(&text),
+                part => b.part(part),
+            }),
+            Err(e) if e.limit => return Err(e),
+            Err(e) => b.part(super::command_sub::failing(&e)),
+        }
+        b.quoted(b"'");
+        self.advance_to(start + length + 1);
+        Ok(())
+    }
+
+    /// All of the text as if within double quotes, but that `"` only disappears.
+    fn between_singles(&mut self, b: &mut Builder) -> Res<()> {
+        loop {
+            let special = |c: &u8| is(*c, DQUOTE);
+            let run = self.rest().iter().position(special).unwrap_or(self.rest().len());
+            if run > 0 {
+                let pos = self.pos;
+                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
+                self.advance_to(pos + run);
+            }
+            match self.peek() {
+                None => return Ok(()),
+                Some(b'"') => self.pos += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'}') => {
+                    b.quoted(b"}");
+                    self.pos += 2;
+                }
+                Some(c) => self.dquote_special(b, c, c != b'`')?,
+            }
         }
     }
 }

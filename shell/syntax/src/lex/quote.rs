@@ -4,6 +4,7 @@ use super::table::{self, DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::WordPart;
+use crate::error::{ErrorKind, SyntaxError};
 
 impl Machine<'_, '_> {
     /// `\c` outside quotes.
@@ -104,15 +105,34 @@ impl Machine<'_, '_> {
                     break;
                 }
                 Some(b'\\') if nested => self.backslash(&mut b),
-                Some(c) if is(c, DQUOTE) => self.dquote_special(&mut b, c, true)?,
+                Some(c) if is(c, DQUOTE) => {
+                    self.dquote_special(&mut b, c, true).map_err(|e| self.cut_off(e))?;
+                }
                 Some(_) => {}
             }
+        }
+        if !nested {
+            self.st.hidden_end = false;
         }
         self.leave(1);
         let mut parts = b.finish();
         let end = self.pos - 1;
         super::param::name_bad(&mut parts, self.src.get(start..end).unwrap_or_default());
         Ok(WordPart::DoubleQuoted(parts))
+    }
+
+    /// After an error within a command substitution bash drops the line and goes on in the quotes
+    /// around it: with an odd number of them in the rest of the line they do not end.
+    #[cold]
+    fn cut_off(&self, mut e: Box<SyntaxError>) -> Box<SyntaxError> {
+        let line = self.rest().split(|c| *c == b'\n').next().unwrap_or_default();
+        let odd = line.iter().filter(|c| **c == b'"').count() % 2 == 1;
+        if e.kind == ErrorKind::Substitution && odd {
+            e.kind = ErrorKind::Grammar;
+            let line = e.line;
+            e.more.push((line, b"unexpected EOF while looking for matching `\"'"[..].into()));
+        }
+        e
     }
 
     /// A backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped

@@ -156,7 +156,7 @@ fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
 
 impl Machine<'_, '_> {
     /// A parser of `text`, which stands inside the text of this one at `line`.
-    fn inner(&self, text: Vec<u8>, line: u32) -> Machine<'_, 'static> {
+    pub(crate) fn inner(&self, text: Vec<u8>, line: u32) -> Machine<'_, 'static> {
         let st = State {
             src: text,
             line,
@@ -214,18 +214,7 @@ impl Machine<'_, '_> {
         let mut b = Builder::default();
         if let Err((e, at)) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
-            let text = e.render(b"");
-            let text = text.strip_suffix(b"\n").unwrap_or(&text);
-            let error = Some(text.into());
-            let line = e.line;
-            let sub = CommandSub {
-                body: List::default(),
-                is_file_read: false,
-                error,
-                source: None,
-                line,
-            };
-            b.part(WordPart::CommandSub(Rc::new(sub)));
+            b.part(crate::lex::command_sub::failing(&e));
             let _ = at;
         }
         let mut word = b.into_word(self.src.as_slice().into());

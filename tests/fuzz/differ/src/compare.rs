@@ -51,11 +51,15 @@ impl Pair {
     /// Runs the script with both.
     pub fn judge(&self, script: &[u8], limit: Duration) -> Result<Verdict> {
         let bash = self.place.run(&self.bash, script, limit)?;
-        if bash.status.is_none() {
+        // Not in time, or bash itself crashed.
+        if matches!(bash.status, None | Some(134 | 139)) {
             return Ok(Verdict::Useless);
         }
         let ours = self.place.run(&self.ours, script, limit)?;
         let Some(kind) = self.kind(&bash, &ours) else { return Ok(Verdict::Same) };
+        if races(script, &bash, &ours) {
+            return Ok(Verdict::Useless);
+        }
         Ok(match explained::reason(script, &bash, &ours) {
             Some(reason) => Verdict::Explained(reason),
             None => Verdict::Differs(Box::new(Difference { kind, bash, ours })),
@@ -85,6 +89,30 @@ impl Pair {
             (without_lines(bash) != without_lines(ours)).then_some(Kind::Main)
         }
     }
+}
+
+/// Whether the two differ in the order of lines only, and the script has a command that runs in
+/// the background: when its lines come is nobody's promise.
+fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let alone = |at: usize| {
+        let beside = |at: Option<&u8>| at.is_some_and(|b| matches!(b, b'&' | b'>' | b'<' | b'|'));
+        script[at] == b'&'
+            && !beside(at.checked_sub(1).and_then(|before| script.get(before)))
+            && !beside(script.get(at + 1))
+    };
+    if bash.status != ours.status || !(0..script.len()).any(alone) {
+        return false;
+    }
+    let sorted = |text: &[u8]| {
+        let text = plain_lines(text);
+        let mut lines: Vec<Vec<u8>> = text.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+        lines.sort();
+        lines
+    };
+    let files = |o: &Outcome| -> Vec<(String, Vec<Vec<u8>>)> {
+        o.files.iter().map(|(name, text)| (name.clone(), sorted(text))).collect()
+    };
+    sorted(&bash.stdout) == sorted(&ours.stdout) && files(bash) == files(ours)
 }
 
 /// What counts without error output. Messages may be redirected to standard output or to a

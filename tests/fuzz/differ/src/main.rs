@@ -65,6 +65,10 @@ struct Options {
 }
 
 fn main() -> ExitCode {
+    if let Err(e) = run::without_inherited_files() {
+        eprintln!("wasibox-differ: {e:#}");
+        return ExitCode::from(2);
+    }
     let result = options().and_then(|o| match o.rest.first().map(String::as_str) {
         None | Some("run") => run(&o),
         Some("show") => show(&o),

@@ -159,6 +159,21 @@ impl Place {
     }
 }
 
+/// Starts this program anew if it inherited open files: scripts would see their numbers.
+pub fn without_inherited_files() -> Result<()> {
+    const DONE: &str = "WASIBOX_DIFFER_CLOSED";
+    const CLOSE: &str = r#"for f in /proc/$$/fd/*; do
+        f=${f##*/}; [ "$f" -gt 2 ] && [ "$f" -lt 255 ] && eval "exec $f>&-"
+    done; exec "$@""#;
+    if std::env::var_os(DONE).is_some() {
+        return Ok(());
+    }
+    let program = std::env::current_exe()?;
+    let mut command = Command::new("/bin/bash");
+    command.args(["-c", CLOSE, "differ"]).arg(program).args(std::env::args_os().skip(1));
+    Err(command.env(DONE, "1").exec()).context("/bin/bash")
+}
+
 fn open_to_all(dir: &Path) -> Result<()> {
     fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).context("permissions")
 }
