@@ -103,6 +103,9 @@ impl Shell<'_> {
             Err(e)
                 if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") =>
             {
+                if let RedirectFd::Var { name, .. } = &r.fd {
+                    return Err(self.complain(name, "ambiguous redirect"));
+                }
                 self.error(&[&e.message]);
                 return Err(None);
             }

@@ -232,6 +232,11 @@ impl Fields {
         }
     }
 
+    /// Whether there is a field under construction.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
+    }
+
     /// The result of an unquoted expansion.
     pub(crate) fn push_split(&mut self, text: &[u8]) {
         if self.mode != Mode::Split {

@@ -133,6 +133,10 @@ fn is_unclosed(raw: &[u8]) -> bool {
 
 /// What bash takes for the length of a parameter that does not exist: `${#^}`, `${#/}`.
 fn is_bad_count(param: &Param) -> bool {
+    if param.indirect && matches!(param.name, ParamName::Special(b'@' | b'*')) {
+        // `${!@^}`
+        return matches!(param.op, ParamOp::Case { .. });
+    }
     matches!(param.name, ParamName::Special(b'#'))
         && !param.indirect
         && (matches!(param.op, ParamOp::Case { .. }) || matches!(&*param.raw, b"${#/}" | b"${#%}"))
@@ -221,7 +225,7 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
                 | ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, false),
                 _ => joint(x.fields.mode, star, positional, false, false),
             };
-            x.list(items, joint, quoted)
+            x.list_of(items, joint, quoted, !made)
         }
     }
 }

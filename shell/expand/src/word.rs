@@ -371,6 +371,17 @@ impl<'e> Expander<'e> {
 
     /// The elements of `$@`, `$*`, `${a[@]}`, `${a[*]}`. Whether there were none of an `@` list.
     pub(crate) fn list(&mut self, items: Vec<Str>, joint: Joint, quoted: bool) -> Result<bool> {
+        self.list_of(items, joint, quoted, false)
+    }
+
+    /// As [`Expander::list`]; `plain`: no operator had a part in it.
+    pub(crate) fn list_of(
+        &mut self,
+        items: Vec<Str>,
+        joint: Joint,
+        quoted: bool,
+        plain: bool,
+    ) -> Result<bool> {
         let star = joint == Joint::Star;
         if items.is_empty() {
             return Ok(!star);
@@ -384,8 +395,18 @@ impl<'e> Expander<'e> {
             Joint::AtByIfs if !first.is_empty() => first,
             Joint::At | Joint::AtByIfs => b" ".to_vec(),
         };
+        // A first element of blanks takes the separator behind it along.
+        let blank = |item: &Str| match self.fields.ifs() {
+            Some(ifs) => !item.is_empty() && item.iter().all(|b| ifs.is_blank(*b)),
+            None => false,
+        };
+        let skip = plain
+            && split
+            && !quoted
+            && !self.fields.is_started()
+            && items.first().is_some_and(blank);
         for (at, item) in items.into_iter().enumerate() {
-            if at > 0 {
+            if at > 0 && !(at == 1 && skip) {
                 match (split, quoted) {
                     (true, true) if star => self.fields.push_joint(&separator, true),
                     (true, true) => self.fields.end_field(),

@@ -304,8 +304,12 @@ pub(crate) fn unary(shell: &mut Shell<'_>, op: u8, operand: &[u8]) -> Option<boo
 /// `-nt`, `-ot`, `-ef`.
 pub(crate) fn binary_files(shell: &mut Shell<'_>, op: &[u8], a: &[u8], b: &[u8]) -> bool {
     shell.about_to_look();
-    let x = meta::stat(&shell.path(a), true);
-    let y = meta::stat(&shell.path(b), true);
+    // An empty name is no file.
+    let stat = |name: &[u8]| match name.is_empty() {
+        true => Err(std::io::ErrorKind::NotFound.into()),
+        false => meta::stat(&shell.path(name), true),
+    };
+    let (x, y) = (stat(a), stat(b));
     match (op, x, y) {
         (b"-ef", Ok(x), Ok(y)) => (x.dev, x.ino) == (y.dev, y.ino),
         (b"-nt", Ok(x), Ok(y)) => x.mtime > y.mtime,

@@ -429,7 +429,8 @@ impl Shell<'_> {
                 self.set_array_element(&base, &key, append, value)
             }
             (Some(_), Some(sub)) => {
-                let message = [base.as_slice(), b"[", &sub, b"]: not a valid identifier"].concat();
+                let message =
+                    [b"`", base.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
                 Err(command_error(message))
             }
             (None, None) => {

@@ -34,6 +34,11 @@ enum ElementKey {
     Tree(Subscript),
 }
 
+/// Whether a subscript has expansions that may be looked at twice.
+fn is_plain_expansion(raw: &[u8]) -> bool {
+    raw.contains(&b'$') && !raw.iter().any(|b| matches!(b, b'(' | b'`' | b'=' | b'{'))
+}
+
 impl Shell<'_> {
     /// `name=(...)` and `name+=(...)` on the visible variable.
     pub fn set_compound(
@@ -80,7 +85,19 @@ impl Shell<'_> {
         let mut list = Vec::with_capacity(elements.len());
         for e in elements {
             if let Some(key) = &e.key {
-                let value = sh_expand::expand_assignment_value(self, &e.value)?;
+                let value =
+                    sh_expand::expand_assignment_value(self, &e.value).map_err(|mut error| {
+                        // The text that a bad substitution shows is the element.
+                        if error.message.starts_with(&e.value.raw)
+                            && error.message.ends_with(b": bad substitution")
+                            && let Subscript::Expr(key) = key
+                        {
+                            let sign: &[u8] = if e.append { b"\\]+=" } else { b"\\]=" };
+                            let head = [b"\\[", &*key.word.raw, sign].concat();
+                            error.message.splice(0..0, head);
+                        }
+                        error
+                    })?;
                 let key = Some(ElementKey::Tree(key.clone()));
                 list.push(Element { key, append: e.append, value });
                 continue;
@@ -129,7 +146,17 @@ impl Shell<'_> {
                 }
                 _ => None,
             };
+            let text = match &key {
+                Some(ElementKey::Tree(Subscript::Expr(e))) if is_plain_expansion(&e.word.raw) => {
+                    Some(sh_expand::arith::expand_text(self, e)?)
+                }
+                _ => None,
+            };
             let key = match key {
+                _ if text.as_ref().is_some_and(|t| t.is_empty()) => {
+                    self.error(&[b"[]=", &value, b": bad array subscript"]);
+                    continue;
+                }
                 Some(ElementKey::Tree(k)) if is_empty_subscript(&k) => {
                     self.error(&[b"[]=", &value, b": bad array subscript"]);
                     continue;

@@ -90,7 +90,7 @@ impl Shell<'_> {
         if matches!(c.kind, CommandKind::Subshell(_))
             && (self.track_commands || !self.state.traps.is_empty())
         {
-            self.note_command(|| sh_syntax::print::command(c));
+            self.note_command(|| sh_syntax::print::command_line(c));
         }
         let subs = self.process_subs.len();
         let r = if c.redirects.is_empty() {

@@ -31,6 +31,9 @@ impl Shell<'_> {
     }
 
     pub(crate) fn untimed(&mut self, p: &Pipeline) -> Flow {
+        if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
+            return Ok(0);
+        }
         let status = match p.stages.as_slice() {
             [] => 0,
             [stage] => {

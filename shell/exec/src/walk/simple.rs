@@ -12,7 +12,7 @@ use crate::Shell;
 use crate::builtin::{Call, assign_operand};
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
-use crate::state::assign::is_special;
+use crate::state::assign::{is_name, is_special};
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
@@ -31,6 +31,47 @@ pub struct Words<'c> {
     pub operands: Vec<Operand<'c>>,
 }
 
+/// `set -k`: assignments behind the command's name are for its environment, too.
+fn with_keywords(s: &SimpleCommand, line: u32) -> SimpleCommand {
+    let mut out = SimpleCommand { words: Vec::new(), ..s.clone() };
+    for w in &s.words {
+        match w {
+            CommandWord::Word(word) => match keyword(word, line) {
+                Some(a) => out.assignments.push(a),
+                None => out.words.push(w.clone()),
+            },
+            CommandWord::Assignment(a) => out.assignments.push(a.clone()),
+        }
+    }
+    out
+}
+
+/// A word as an assignment, if its source has that form.
+fn keyword(word: &Word, line: u32) -> Option<Assignment> {
+    let (WordPart::Literal(first), rest) = word.parts.split_first()? else { return None };
+    let at = memchr::memchr(b'=', first)?;
+    let (name, append) = match first[..at].strip_suffix(b"+") {
+        Some(name) => (name, true),
+        None => (&first[..at], false),
+    };
+    if !is_name(name) {
+        return None;
+    }
+    let mut parts = Vec::with_capacity(word.parts.len());
+    if first.len() > at + 1 {
+        parts.push(WordPart::Literal(Rc::new(first[at + 1..].to_vec())));
+    }
+    parts.extend(rest.iter().cloned());
+    Some(Assignment {
+        name: name.into(),
+        subscript: None,
+        append,
+        value: AssignValue::Scalar(Word { parts, raw: word.raw[at + 1..].into() }),
+        raw: word.raw.clone(),
+        line,
+    })
+}
+
 impl Shell<'_> {
     pub(crate) fn simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         self.tick()?;
@@ -43,6 +84,14 @@ impl Shell<'_> {
         if (self.track_commands || !self.state.traps.is_empty()) && !self.run_debug_trap(c)? {
             return Ok(0);
         }
+        let moved;
+        let s = match self.state.options.has(SetOpt::Keyword) {
+            true => {
+                moved = with_keywords(s, c.line);
+                &moved
+            }
+            false => s,
+        };
         let subs = self.process_subs.len();
         let r = if s.words.is_empty() {
             self.assignments_only(s, c)

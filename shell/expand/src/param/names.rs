@@ -35,7 +35,14 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             let options = x.env.options();
             let (nounset, utf8) = (options.nounset, !options.c_locale);
             match target.fetch(x.env)? {
-                Content::Scalar(None) if nounset => return Err(unbound(param)),
+                Content::Scalar(None) if nounset && !is_array_element(x, &target) => {
+                    return Err(match (&param.name, &target) {
+                        (ParamName::Variable(name), Target::Variable { .. }) => {
+                            ExpandError::exit(&[name, b": unbound variable"])
+                        }
+                        _ => unbound(param),
+                    });
+                }
                 Content::Scalar(None) => 0,
                 Content::Scalar(Some(text)) => chars::char_count(&text, utf8),
                 Content::List { items, .. } => items.len(),
@@ -44,6 +51,16 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     };
     x.value(str_of(count.to_string().into_bytes()), quoted)?;
     Ok(false)
+}
+
+/// An element that an array lacks: its length is 0 even under `set -u`.
+fn is_array_element(x: &mut Expander<'_>, target: &Target<'_>) -> bool {
+    match target {
+        Target::Variable { name, part: Part::Element(_) } => {
+            matches!(x.env.get(name), Some(Value::Indexed(_) | Value::Assoc(_)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the parameter is a nameref to an element of an array.

@@ -175,7 +175,8 @@ fn slice(
                     return Vec::new();
                 }
                 let skip = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(1);
-                array.values().skip(skip).take(limit).cloned().collect()
+                // None of them is one, too.
+                array.values().skip(skip).take(limit.max(1)).cloned().collect()
             }
             Some(Value::Scalar(_)) | None => Vec::new(),
         },

@@ -9,9 +9,9 @@ use crate::ast::{
 };
 use crate::error::ErrorKind;
 
-/// A part that reports a syntax error when it is expanded.
+/// A part that reports a syntax error when it is expanded; without its line if that is 0.
 pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
-    let text = e.render(b"");
+    let text = if e.line == 0 { e.message.to_vec() } else { e.render(b"") };
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
     WordPart::CommandSub(Rc::new(CommandSub {
         body: List::default(),
@@ -52,7 +52,7 @@ impl Machine<'_, '_> {
     }
 
     /// The list up to the closing parenthesis, which is used up. The whole is spelled anew from
-    /// `start` on, after `open`, except that here-documents keep their place in the source.
+    /// `start` on, after `open`, unless a here-document's body is behind it.
     fn sub_list(&mut self, start: usize, open: &[u8]) -> Res<List> {
         self.enter(COST)?;
         self.subs += 1;
@@ -69,13 +69,13 @@ impl Machine<'_, '_> {
             return Err(self.unexpected());
         }
         self.skip_token();
-        if self.docs.begin() == docs {
+        let whole = self.docs.begin() == docs || !self.docs.is_pending(docs);
+        self.close_docs(docs, &mut body);
+        if whole {
             let mut text = open.to_vec();
             crate::print::substitution(&mut text, &body);
             text.push(b')');
             self.edit_from(start, text);
-        } else {
-            self.close_docs(docs, &mut body);
         }
         self.docs.base = outer;
         self.subs -= 1;

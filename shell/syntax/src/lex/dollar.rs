@@ -22,7 +22,17 @@ impl Machine<'_, '_> {
             b'(' => self.dollar_paren(start).map(Some),
             b'[' => {
                 self.pos += 1;
-                self.dollar_bracket().map(Some)
+                let part = self.dollar_bracket()?;
+                if quoted && !self.in_heredoc {
+                    let spelled = self.src.get(start..self.pos).unwrap_or_default();
+                    if let Some(end) = memchr::memchr(b'"', spelled) {
+                        // bash reads up to the quote only, when it expands.
+                        let parts = [b"bad substitution: no closing `]' in ", &spelled[..end]];
+                        let message = parts.concat();
+                        return Ok(Some(super::command_sub::failing(&self.error(0, message))));
+                    }
+                }
+                Ok(Some(part))
             }
             b'\'' if !quoted => {
                 self.pos = start;
@@ -119,7 +129,13 @@ impl Machine<'_, '_> {
                     // `$( (a); b )`: a subshell after all.
                     self.rewind(&mark);
                     self.not_arith.insert(start);
-                    return match self.command_sub(start) {
+                    let edits = self.edits.len();
+                    let part = self.command_sub(start);
+                    if part.is_ok() {
+                        // It keeps its spelling.
+                        self.edits.truncate(edits);
+                    }
+                    return match part {
                         // When it is neither, an unclosed `$((` is reported as such.
                         Err(e) if !e.limit && arith_error.incomplete => Err(arith_error),
                         Err(e) if e.incomplete => Err(self.unclosed(b')', line)),

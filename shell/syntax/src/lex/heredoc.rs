@@ -43,6 +43,11 @@ impl Docs {
         std::mem::replace(&mut self.base, self.pending.len())
     }
 
+    /// Whether a body from that number on is still to come.
+    pub fn is_pending(&self, from: u32) -> bool {
+        self.pending.iter().any(|p| p.id >= from)
+    }
+
     /// Whether the next newline ends with bodies.
     pub fn due(&self) -> bool {
         self.pending.len() > self.base

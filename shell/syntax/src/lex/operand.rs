@@ -111,11 +111,16 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc => {
-                    // Spelled as it is: `'...'` would mean something else here.
-                    let edits = self.edits.len();
+                    // Spelled as its text where that means the same: `'...'` would not.
+                    let (start, edits) = (self.pos, self.edits.len());
                     let text = self.ansi_quoted()?;
                     self.edits.truncate(edits);
-                    self.st.hidden_end |= text.iter().filter(|c| **c == b'"').count() % 2 == 1;
+                    let special = |c: &u8| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'\\' | b'}');
+                    if self.words > 0 && !text.iter().any(special) {
+                        self.edit_from(start, text.clone());
+                    }
+                    let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
+                    self.st.hidden_end |= hides_end(&text, spelled);
                     b.quoted(&text);
                     continue;
                 }
@@ -186,4 +191,13 @@ impl Machine<'_, '_> {
             }
         }
     }
+}
+
+/// Whether the text of `$'...'`, which bash reads again within double quotes, opens something there.
+fn hides_end(text: &[u8], spelled: &[u8]) -> bool {
+    let odd = |quote: u8| text.iter().filter(|c| **c == quote).count() % 2 == 1;
+    let backslashes = text.iter().rev().take_while(|c| **c == b'\\').count();
+    // A NUL ends the text, and the word with it.
+    let with_mark = super::quote::ansi_decode(&[spelled, b"#"].concat());
+    odd(b'"') || odd(b'\'') || odd(b'`') || backslashes % 2 == 1 || with_mark.last() != Some(&b'#')
 }

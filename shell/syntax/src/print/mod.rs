@@ -37,6 +37,14 @@ pub fn command(command: &Command) -> Vec<u8> {
     p.out
 }
 
+/// One command as `BASH_COMMAND` shows a subshell: on one line.
+pub fn command_line(command: &Command) -> Vec<u8> {
+    let mut p = Printer::default();
+    p.command(command);
+    p.docs(b"");
+    p.out
+}
+
 /// A command as `BASH_COMMAND` names it: of `for`, `select` and `case` only the head.
 pub fn command_head(command: &Command) -> Vec<u8> {
     let mut p = Printer { in_function: 1, ..Printer::default() };
@@ -75,6 +83,7 @@ pub fn exported_function(function: &Function) -> Vec<u8> {
 pub fn substitution(out: &mut Vec<u8>, list: &List) {
     let mut p = Printer::default();
     p.list(list);
+    p.docs(b"");
     if p.out.first() == Some(&b'(') {
         // `$((` would be arithmetic.
         out.push(b' ');

@@ -92,7 +92,7 @@ impl Pair {
 }
 
 /// Whether the two differ in the order of lines only, and the script has a command that runs in
-/// the background: when its lines come is nobody's promise.
+/// the background or a traced pipeline: when their lines come is nobody's promise.
 fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let alone = |at: usize| {
         let beside = |at: Option<&u8>| at.is_some_and(|b| matches!(b, b'&' | b'>' | b'<' | b'|'));
@@ -100,7 +100,9 @@ fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             && !beside(at.checked_sub(1).and_then(|before| script.get(before)))
             && !beside(script.get(at + 1))
     };
-    if bash.status != ours.status || !(0..script.len()).any(alone) {
+    // The stages of a pipeline trace at the same time, too.
+    let traced = contains(script, b"set -x") && script.contains(&b'|');
+    if bash.status != ours.status || !(traced || (0..script.len()).any(alone)) {
         return false;
     }
     let sorted = |text: &[u8]| {
@@ -123,13 +125,17 @@ fn without_lines(outcome: &Outcome) -> (Vec<u8>, Option<i32>, Vec<(&String, Vec<
     (plain_lines(&outcome.stdout), outcome.status, files.collect())
 }
 
-/// The text with `line N:` for each `line 12:`.
+/// The text with `line N:` for each `line 12:`, also where a message became words of `p`.
 fn plain_lines(text: &[u8]) -> Vec<u8> {
-    const MARK: &[u8] = b": line ";
+    let text = without_numbers(text, b": line ");
+    without_numbers(&text, b":][line][")
+}
+
+fn without_numbers(text: &[u8], mark: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.windows(MARK.len()).position(|w| w == MARK) {
-        let (head, tail) = rest.split_at(at + MARK.len());
+    while let Some(at) = rest.windows(mark.len()).position(|w| w == mark) {
+        let (head, tail) = rest.split_at(at + mark.len());
         out.extend_from_slice(head);
         let digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
         if digits > 0 {
