@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sh_expand::{Env as _, ExpandError};
 
 use crate::Shell;
-use crate::state::options::ShOpt;
+use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
     /// Backslash escapes, then (with `promptvars`) parameter, command and arithmetic expansion.
@@ -14,6 +14,10 @@ impl Shell<'_> {
             self.prompt_escapes(text)
         } else {
             text.to_vec()
+        };
+        let decoded = match self.state.options.has(SetOpt::Posix) {
+            true => with_history_number(decoded),
+            false => decoded,
         };
         let active = memchr::memchr3(b'$', b'`', b'\\', &decoded).is_some();
         if !self.state.options.shopt(ShOpt::PromptVars) || !active {
@@ -119,4 +123,18 @@ pub(crate) fn tilde(dir: &[u8], home: Option<&[u8]>) -> Vec<u8> {
         },
         _ => dir.to_vec(),
     }
+}
+
+/// `!` is the number of the next history entry in POSIX mode, `!!` an exclamation mark (XCU 2.5.3,
+/// `PS1`). A script has no history: the number is 1.
+fn with_history_number(text: Vec<u8>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.into_iter().peekable();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'!' => bytes.next_if_eq(&b'!').map_or(b'1', |_| b'!'),
+            other => other,
+        });
+    }
+    out
 }

@@ -175,8 +175,10 @@ impl Shell<'_> {
                         }
                         continue;
                     }
-                    if e.kind == ErrorKind::Substitution && !text.main {
-                        return Err(Unwind::Abandon(1));
+                    let nested = matches!(e.kind, ErrorKind::Substitution | ErrorKind::Nested);
+                    let main = self.state.options.command_string && self.state.subshell == 0;
+                    if nested && (!text.main || main) {
+                        return Err(Unwind::Exit(if main { 127 } else { 1 }));
                     }
                     self.syntax_failed = Some(());
                     self.state.status = match e.kind {

@@ -246,7 +246,12 @@ impl<'a> Shell<'a> {
             }
             ErrorKind::Limit => Unwind::Exit(1),
             // With `set -e` bash gives the script up, except for an arithmetic error.
-            _ if self.state.options.has(SetOpt::ErrExit) && !e.is_arithmetic() => Unwind::Exit(1),
+            _ if self.state.options.has(SetOpt::ErrExit)
+                && !e.is_arithmetic()
+                && !e.message.ends_with(b"substring expression < 0") =>
+            {
+                Unwind::Exit(1)
+            }
             _ => Unwind::Discard(1),
         }
     }

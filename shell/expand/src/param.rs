@@ -198,6 +198,18 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
         }
         Content::List { items, star } => {
             let positional = matches!(param.name, ParamName::Special(_));
+            if x.fields.mode == Mode::HereDoc
+                && matches!(param.name, ParamName::Special(b'*'))
+                && matches!(param.op, ParamOp::Plain)
+            {
+                // bash splits it here, and joins the words by spaces.
+                let ifs = crate::split::Ifs::of(x.env);
+                let words: Vec<Str> =
+                    items.iter().flat_map(|item| crate::split::split_fields(item, &ifs)).collect();
+                let words: Vec<&[u8]> = words.iter().map(|word| word.as_slice()).collect();
+                x.value(str_of(words.join(&b' ')), quoted)?;
+                return Ok(false);
+            }
             let removal =
                 matches!(param.op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
             if removal && !positional && !quoted && crate::split::Ifs::of(x.env).is_null() {

@@ -56,7 +56,7 @@ pub fn subscript_key(
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
             Err(ExpandError::command(&[name, b"[]: bad array subscript"]))
         }
-        Subscript::Expr(expr) if expr.word.raw.contains(&b'\'') => {
+        Subscript::Expr(expr) if expr.word.raw.iter().any(|b| matches!(b, b'\'' | b'\\')) => {
             // An index is read as if within double quotes: single quotes stay.
             let index = parse_arith(&expr.word.raw, &ParseOptions::default())
                 .map_err(|e| ExpandError::command(&[&e.message]))?;

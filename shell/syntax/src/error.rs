@@ -40,8 +40,12 @@ pub enum ErrorKind {
     /// there, with the status of the last command; `eval` and `.` return 2. There may be no
     /// message at all.
     Conditional,
-    /// The same within a command substitution: the status is 1, also of `eval` and `.`.
+    /// The same within a command substitution: the script ends with status 1; `eval` and `.`
+    /// end the shell.
     Substitution,
+    /// Another error within a command substitution: the script ends with status 2, `eval` and
+    /// `.` end the shell with 1.
+    Nested,
     /// An error inside `name=(...)`: the line is dropped, the status is 1 and reading goes on
     /// with the next line, in `eval` and `.`, too.
     Array,

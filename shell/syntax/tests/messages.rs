@@ -50,7 +50,7 @@ fn as_bash() {
                 Err(e) => {
                     got.extend(e.render(b"bash: "));
                     break match e.kind {
-                        ErrorKind::Grammar | ErrorKind::Unclosed => 2,
+                        ErrorKind::Grammar | ErrorKind::Nested | ErrorKind::Unclosed => 2,
                         ErrorKind::Conditional => 0,
                         ErrorKind::Array | ErrorKind::Substitution => 1,
                     };

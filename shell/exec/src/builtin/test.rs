@@ -130,6 +130,7 @@ impl Parser<'_, '_> {
         let t = self.or()?;
         match self.args.get(self.at) {
             None => Ok(t),
+            Some(a) if a.starts_with(b"-") => Err(fail(&[b"syntax error: `", a, b"' unexpected"])),
             Some(_) => Err(fail(&[b"too many arguments"])),
         }
     }

@@ -34,6 +34,21 @@ enum ElementKey {
     Tree(Subscript),
 }
 
+/// Whether quotes that came out of an expansion hide the bracket behind them.
+fn hides_bracket(text: &[u8]) -> bool {
+    let mut quote = 0;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if quote != b'\'' && bytes.next().is_none() => return true,
+            b'\'' | b'"' | b'`' if quote == 0 => quote = *byte,
+            b if *b == quote => quote = 0,
+            _ => {}
+        }
+    }
+    quote != 0
+}
+
 /// Whether a subscript has expansions that may be looked at twice.
 fn is_plain_expansion(raw: &[u8]) -> bool {
     raw.contains(&b'$') && !raw.iter().any(|b| matches!(b, b'(' | b'`' | b'=' | b'{'))
@@ -155,6 +170,15 @@ impl Shell<'_> {
             let key = match key {
                 _ if text.as_ref().is_some_and(|t| t.is_empty()) => {
                     self.error(&[b"[]=", &value, b": bad array subscript"]);
+                    continue;
+                }
+                _ if text.as_ref().is_some_and(|t| hides_bracket(t)) => {
+                    // bash finds no subscript then, and takes the whole for a value.
+                    let text = text.unwrap_or_default();
+                    let sign: &[u8] = if append { b"]+=" } else { b"]=" };
+                    let whole = [b"[", text.as_slice(), sign, &value].concat();
+                    self.set_array_element(name, &OwnedKey::Index(next), false, whole.into())?;
+                    next = next.saturating_add(1);
                     continue;
                 }
                 Some(ElementKey::Tree(k)) if is_empty_subscript(&k) => {

@@ -22,6 +22,15 @@ pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
     }))
 }
 
+/// Marks an error as one within a substitution.
+fn within(e: &mut crate::error::SyntaxError) {
+    match e.kind {
+        ErrorKind::Conditional => e.kind = ErrorKind::Substitution,
+        ErrorKind::Grammar if !e.incomplete && !e.limit => e.kind = ErrorKind::Nested,
+        _ => {}
+    }
+}
+
 /// Nesting cost of a command in a word.
 const COST: u32 = 8;
 
@@ -32,11 +41,24 @@ impl Machine<'_, '_> {
         let line = self.line;
         // Bash expands aliases in it when it runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
+        let extglob = self.st.opts.extglob;
+        self.st.opts.extglob |= self.in_pattern;
         let body = self.sub_list(start, b"$(");
         self.st.opts.expand_aliases = aliases;
-        let body = body?;
+        self.st.opts.extglob = extglob;
+        let mut body = body?;
         let is_file_read = is_file_read(&body);
-        let (error, source) = (None, None);
+        let (mut error, source) = (None, None);
+        if self.in_pattern && !extglob {
+            // Bash reads the printed text again when it runs, and then it is an error.
+            let mut text = Vec::new();
+            crate::print::substitution(&mut text, &body);
+            let group = |pair: &[u8]| b"?*+@!".contains(&pair[0]) && pair[1] == b'(';
+            if text.windows(2).any(group) {
+                error = Some(b"syntax error near unexpected token `('"[..].into());
+                body = List::default();
+            }
+        }
         Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, source, line })))
     }
 
@@ -60,13 +82,13 @@ impl Machine<'_, '_> {
         // Lines inside belong to the here-documents inside.
         let outer = self.docs.enter();
         let mut body = self.compound_list(true).map_err(|mut e| {
-            if e.kind == ErrorKind::Conditional {
-                e.kind = ErrorKind::Substitution;
-            }
+            within(&mut e);
             e
         })?;
         if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
-            return Err(self.unexpected());
+            let mut e = self.unexpected();
+            within(&mut e);
+            return Err(e);
         }
         self.skip_token();
         let whole = self.docs.begin() == docs || !self.docs.is_pending(docs);

@@ -57,6 +57,8 @@ pub(crate) struct State<'i> {
     pub opts: ParseOptions,
     /// The text is the body of a here-document.
     pub in_heredoc: bool,
+    /// Within the pattern of `[[ == ]]`, where `@(a|b)` is read in any case.
+    pub in_pattern: bool,
     /// A `$'...'` in the operand of a quoted `${...}` made text that hides its end from bash.
     pub hidden_end: bool,
     /// A command has begun, so that reading on is a continuation.

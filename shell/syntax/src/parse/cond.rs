@@ -161,7 +161,10 @@ impl Machine<'_, '_> {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
             _ => OPERAND,
         };
-        let kind = match self.next_kind(ctx) {
+        let outer = std::mem::replace(&mut self.st.in_pattern, ctx.has(Ctx::EXTGLOB));
+        let kind = self.next_kind(ctx);
+        self.st.in_pattern = outer;
+        let kind = match kind {
             Err(mut e) if e.incomplete => {
                 let line = self.eof_line();
                 e.more

@@ -60,6 +60,17 @@ impl Pair {
         if races(script, &bash, &ours) {
             return Ok(Verdict::Useless);
         }
+        // What a background command left in a file, or not yet, is no promise either: without it
+        // the two must agree.
+        let alone = in_order(script);
+        if alone != script {
+            let again = self.place.run(&self.bash, &alone, limit)?;
+            if again.status.is_some()
+                && self.kind(&again, &self.place.run(&self.ours, &alone, limit)?).is_none()
+            {
+                return Ok(Verdict::Useless);
+            }
+        }
         Ok(match explained::reason(script, &bash, &ours) {
             Some(reason) => Verdict::Explained(reason),
             None => Verdict::Differs(Box::new(Difference { kind, bash, ours })),
@@ -91,18 +102,12 @@ impl Pair {
     }
 }
 
-/// Whether the two differ in the order of lines only, and the script has a command that runs in
-/// the background or a traced pipeline: when their lines come is nobody's promise.
+/// Whether the two differ in the order of lines only, and the script has commands that run at the
+/// same time: one in the background, or the stages of a traced pipeline. When their lines
+/// come is nobody's promise.
 fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let alone = |at: usize| {
-        let beside = |at: Option<&u8>| at.is_some_and(|b| matches!(b, b'&' | b'>' | b'<' | b'|'));
-        script[at] == b'&'
-            && !beside(at.checked_sub(1).and_then(|before| script.get(before)))
-            && !beside(script.get(at + 1))
-    };
-    // The stages of a pipeline trace at the same time, too.
     let traced = contains(script, b"set -x") && script.contains(&b'|');
-    if bash.status != ours.status || !(traced || (0..script.len()).any(alone)) {
+    if bash.status != ours.status || !traced && in_order(script) == script {
         return false;
     }
     let sorted = |text: &[u8]| {
@@ -115,6 +120,20 @@ fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         o.files.iter().map(|(name, text)| (name.clone(), sorted(text))).collect()
     };
     sorted(&bash.stdout) == sorted(&ours.stdout) && files(bash) == files(ours)
+}
+
+/// The script with `;` for each `&` that starts something in the background.
+fn in_order(script: &[u8]) -> Vec<u8> {
+    let beside = |at: Option<usize>| {
+        let byte = at.and_then(|at| script.get(at));
+        byte.is_some_and(|b| matches!(b, b'&' | b'>' | b'<' | b'|' | b'\\' | b';'))
+    };
+    let alone = |at: usize| !beside(at.checked_sub(1)) && !beside(Some(at + 1));
+    let replaced = |(at, byte): (usize, &u8)| match byte {
+        b'&' if alone(at) => b';',
+        other => *other,
+    };
+    script.iter().enumerate().map(replaced).collect()
 }
 
 /// What counts without error output. Messages may be redirected to standard output or to a
