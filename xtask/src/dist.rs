@@ -15,7 +15,7 @@ use crate::env::{self, sha256};
 use crate::kept::{self, Program};
 use crate::key::Key;
 use crate::progress::Steps;
-use crate::python::Profile;
+use crate::python::{Order, Profile};
 use crate::{flavour, python, rootfs};
 
 const GUEST: &str = "wasm32-wasip1";
@@ -33,8 +33,8 @@ const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
 
 /// Builds `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let profile = match profile(args) {
-        Ok(profile) => profile,
+    let order = match order(args) {
+        Ok(order) => order,
         Err(why) => {
             eprintln!("xtask dist: {why}");
             return Ok(ExitCode::from(2));
@@ -48,7 +48,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end(ensure_target()?);
 
     steps.begin("CPython for WASI");
-    let py = python::build(&env::cache()?, profile, &mut |line| eprintln!("      {line}"))?;
+    let py = python::build(&env::cache()?, order, &mut |line| eprintln!("      {line}"))?;
     steps.end("python.wasm and its library");
 
     steps.begin("box.wasm: shell and tools");
@@ -113,28 +113,43 @@ pub fn exec(args: &[String]) -> Result<ExitCode> {
 
 /// `cargo xtask python`.
 pub fn python_only(args: &[String]) -> Result<ExitCode> {
-    let profile = match profile(args) {
-        Ok(profile) => profile,
+    let mut args = args.to_vec();
+    let writes = args.iter().position(|arg| arg == "--write-prebuilt").map(|at| args.remove(at));
+    let order = match order(&args) {
+        Ok(order) => order,
         Err(why) => {
             eprintln!("xtask python: {why}");
             return Ok(ExitCode::from(2));
         }
     };
-    let py = python::build(&env::cache()?, profile, &mut |line| eprintln!("{line}"))?;
-    println!("{}", py.wasm.display());
+    let mut say = |line: &str| eprintln!("{line}");
+    let made = match writes {
+        Some(_) => python::write_prebuilt(&env::cache()?, order.profile, &mut say)?,
+        None => python::build(&env::cache()?, order, &mut say)?.wasm,
+    };
+    println!("{}", made.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--profile NAME`: which Python packages there are. `core` until the packages'
-/// build is kept as an archive: from sources they take most of an hour.
-fn profile(args: &[String]) -> Result<Profile> {
-    let name = match args {
-        [] => return Ok(Profile::Core),
-        [option, name] if option == "--profile" => name,
-        [other, ..] => bail!("unknown option '{other}'"),
-    };
-    let names: Vec<&str> = Profile::ALL.iter().map(|(name, _)| *name).collect();
-    Profile::named(name).with_context(|| format!("--profile is one of {}", names.join(", ")))
+/// `--profile NAME`: which Python packages there are, `core` until the packages are kept as
+/// an archive: from sources they take most of an hour. `--from-source`: without that archive.
+fn order(args: &[String]) -> Result<Order> {
+    let mut order = Order { profile: Profile::Core, prebuilt: true };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--from-source" => order.prebuilt = false,
+            "--profile" => {
+                let names: Vec<&str> = Profile::ALL.iter().map(|(name, _)| *name).collect();
+                order.profile = args
+                    .next()
+                    .and_then(|name| Profile::named(name))
+                    .with_context(|| format!("--profile is one of {}", names.join(", ")))?;
+            }
+            other => bail!("unknown option '{other}'"),
+        }
+    }
+    Ok(order)
 }
 
 fn ensure_target() -> Result<&'static str> {

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
-        "[--profile core|data|full]",
+        "[--profile core|data|full] [--from-source]",
         "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS",
     ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
@@ -38,7 +38,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "[TARGET] [--seconds N] [--seed N]",
         "run a fuzzer: shell (against bash), parser, ...",
     ),
-    ("python", "[--profile core|data|full]", "build CPython for WASI alone"),
+    (
+        "python",
+        "[--profile core|data|full] [--from-source] [--write-prebuilt]",
+        "make CPython for WASI alone; --write-prebuilt keeps it in python-dist/prebuilt",
+    ),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
 ];

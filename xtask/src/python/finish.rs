@@ -11,7 +11,7 @@ use super::toolchain::copy_tree;
 use super::workshop::{Workshop, sha256_file, sorted};
 
 /// `HASH  PATH` per file, as sha256sum writes it.
-const SUMS: &str = "SHA256SUMS";
+pub const SUMS: &str = "SHA256SUMS";
 
 /// Puts the parts together under `dist`, whole or not at all.
 pub fn assemble(

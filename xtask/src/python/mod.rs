@@ -21,6 +21,7 @@
 //! link       one module out of all objects
 //! library    /usr/lib/python3.x, /usr/share/zoneinfo, licences
 //! finish     the finished folder, its SHA256SUMS, and their check
+//! prebuilt   that folder as an archive in the checkout
 //! ```
 //!
 //! Invariants. A step's folder is named by a hash of everything that goes into
@@ -45,6 +46,7 @@ mod native;
 mod packages;
 mod pins;
 mod posix;
+mod prebuilt;
 #[cfg(test)]
 mod tests;
 mod toolchain;
@@ -59,6 +61,7 @@ use anyhow::{Context, Result};
 
 use pins::Pins;
 pub use pins::Profile;
+use prebuilt::Prebuilt;
 use workshop::{Key, Workshop};
 
 /// The finished build. All paths lie in the cache folder and stay until the recipe changes.
@@ -94,14 +97,23 @@ const CODE: &[&str] = &[
     include_str!("wheels.rs"),
 ];
 
-/// Builds what is not in `cache` yet; `say` gets the progress lines.
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub profile: Profile,
+    /// Whether an archive in the checkout is as good as a build.
+    pub prebuilt: bool,
+}
+
+/// Makes what is not in `cache` yet; `say` gets the progress lines.
 ///
 /// # Errors
 /// A missing program, an origin that cannot be reached, a wrong hash (names the
-/// expected and the actual one) or a failed step (shows its log's tail and path).
-pub fn build(cache: &Path, profile: Profile, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
-    let recipe = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"));
-    let recipe = recipe.canonicalize().with_context(|| recipe.display().to_string())?;
+/// expected and the actual one), a failed step (shows its log's tail and path), a build from
+/// sources that differs from the archive of the same recipe.
+pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
+    let Order { profile, prebuilt } = order;
+    let recipe = recipe()?;
     let base = cache.join("python");
     std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
     // One builder at a time; the lock goes with the process.
@@ -112,21 +124,33 @@ pub fn build(cache: &Path, profile: Profile, say: &mut dyn FnMut(&str)) -> Resul
     }
 
     let pins = Pins::read(&recipe.join("pins.toml"))?;
-    let mut key = Key::new("python");
-    key.tree(&recipe, &["pins.toml", "packages", "patches", "site", "recipe"])?;
-    CODE.iter().for_each(|code| key.text(code));
-    key.text(std::env::consts::ARCH);
-    key.text(profile.name());
-    let hash = key.finish();
-
-    let dist = base.join(&hash);
-    match finish::check(&dist) {
-        Ok(true) => say(&format!("python {}: finished before, sums verified", pins.python)),
-        Ok(false) => make(&recipe, &base, &dist, &pins, profile, say)?,
-        Err(why) => {
-            say(&format!("python: the finished build is damaged ({why:#}); building it again"));
-            make(&recipe, &base, &dist, &pins, profile, say)?;
+    let hash = hash(&recipe, profile)?;
+    let archive = Prebuilt::of(&recipe, profile);
+    let built = base.join(format!("{hash}-{}", std::env::consts::ARCH));
+    let unpacked = base.join(&hash);
+    let mut finished = |dist: &Path| match finish::check(dist) {
+        Ok(true) => {
+            say(&format!("python {}: finished before, sums verified", pins.python));
+            true
         }
+        Ok(false) => false,
+        Err(why) => {
+            say(&format!("python: the finished build is damaged ({why:#}); making it again"));
+            false
+        }
+    };
+    let dist = if prebuilt && finished(&unpacked) {
+        unpacked
+    } else if finished(&built) {
+        built
+    } else if prebuilt && archive.unpack(&hash, &unpacked, say)? {
+        unpacked
+    } else {
+        make(&recipe, &base, &built, &pins, profile, say)?;
+        built
+    };
+    if !prebuilt && archive.compare(&hash, &dist)?.is_some() {
+        say(&format!("python {}: the bytes of the prebuilt archive", pins.python));
     }
     Ok(PythonDist {
         wasm: dist.join("python.wasm"),
@@ -140,6 +164,37 @@ pub fn build(cache: &Path, profile: Profile, say: &mut dyn FnMut(&str)) -> Resul
             .collect(),
         hash,
     })
+}
+
+/// Builds from sources and keeps the result as the profile's archive in the checkout.
+///
+/// # Errors
+/// As [`build`]; an archive that would be too large.
+pub fn write_prebuilt(
+    cache: &Path,
+    profile: Profile,
+    say: &mut dyn FnMut(&str),
+) -> Result<PathBuf> {
+    let recipe = recipe()?;
+    let archive = Prebuilt::of(&recipe, profile);
+    archive.forget()?;
+    let built = build(cache, Order { profile, prebuilt: false }, say)?;
+    let dist = built.wasm.parent().context("the finished folder")?;
+    archive.write(&built.hash, dist)
+}
+
+fn recipe() -> Result<PathBuf> {
+    let recipe = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"));
+    recipe.canonicalize().with_context(|| recipe.display().to_string())
+}
+
+/// The hash of everything that determines the result, but for the machine.
+fn hash(recipe: &Path, profile: Profile) -> Result<String> {
+    let mut key = Key::new("python");
+    key.tree(recipe, &["pins.toml", "packages", "patches", "site", "recipe"])?;
+    CODE.iter().for_each(|code| key.text(code));
+    key.text(profile.name());
+    Ok(key.finish())
 }
 
 fn make(

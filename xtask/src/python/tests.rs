@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::pins::{Pins, Profile};
+use super::prebuilt::Prebuilt;
 use super::workshop::{Key, Leftover, Workshop, sha256_file};
 use super::{fetch, finish, packages};
 
@@ -49,6 +50,7 @@ fn the_pins_are_well_formed() {
 fn every_patch_gives_its_reason() {
     let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
     let mut folders = vec![recipe().join("patches")];
+    folders.extend(["site/posix", "site/library"].map(|name| recipe().join(name)));
     folders.extend(pins.packages.iter().map(|name| recipe().join("packages").join(name)));
     let mut all = 0;
     for folder in folders {
@@ -214,4 +216,56 @@ fn a_damaged_result_is_not_used() {
     build();
     fs::remove_file(dist.join("licences/x/LICENSE")).expect("remove");
     finish::check(&dist).expect_err("missing");
+}
+
+/// A finished folder with one file in each part.
+fn finished(dir: &std::path::Path) {
+    let mut sums = String::new();
+    for file in ["licences/x/SOURCE", "python.wasm", "root/usr/lib/a.py"] {
+        let path = dir.join(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(&path, file).expect("a file");
+        sums += &format!("{}  {file}\n", sha256_file(&path).expect("its sum"));
+    }
+    fs::write(dir.join(finish::SUMS), sums).expect("sums");
+}
+
+#[test]
+fn a_prebuilt_archive_is_used_and_compared() {
+    let temp = Temp::new("prebuilt");
+    let (built, to) = (temp.0.join("built"), temp.0.join("to"));
+    finished(&built);
+    let archive = Prebuilt::of(&temp.0, Profile::Data);
+    let mut quiet = |_: &str| {};
+    assert!(!archive.unpack("recipe", &to, &mut quiet).expect("no archive is no error"));
+    let first = archive.write("recipe", &built).expect("an archive");
+    let sum = sha256_file(&first).expect("its sum");
+    archive.write("recipe", &built).expect("an archive");
+    assert_eq!(sha256_file(&first).expect("its sum"), sum, "equal inputs, equal archives");
+    assert!(archive.unpack("recipe", &to, &mut quiet).expect("unpacked"));
+    assert!(finish::check(&to).expect("whole"));
+    assert!(archive.compare("recipe", &to).expect("the same bytes").is_some());
+    fs::write(built.join(finish::SUMS), "0  python.wasm\n").expect("other sums");
+    let why = archive.compare("recipe", &built).expect_err("other bytes");
+    assert!(why.to_string().contains("python.wasm"), "{why}");
+    assert!(archive.compare("other", &built).expect("another recipe").is_none());
+}
+
+#[test]
+fn a_prebuilt_archive_of_another_recipe_or_of_other_bytes_is_refused() {
+    let temp = Temp::new("refused");
+    let (built, to) = (temp.0.join("built"), temp.0.join("to"));
+    finished(&built);
+    let archive = Prebuilt::of(&temp.0, Profile::Data);
+    let file = archive.write("recipe", &built).expect("an archive");
+    let mut said = String::new();
+    assert!(!archive.unpack("changed", &to, &mut |line| said += line).expect("not used"));
+    assert!(said.contains("another recipe") && !to.exists(), "{said}");
+    let mut bytes = fs::read(&file).expect("the archive");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).expect("one flipped bit");
+    let why = archive.unpack("recipe", &to, &mut |_| {}).expect_err("refused").to_string();
+    assert!(why.contains("expected") && why.contains("--from-source"), "{why}");
+    assert!(!to.exists());
 }
