@@ -77,7 +77,7 @@ pub const APPLETS: &[Applet] = &[
     uutils::PATHCHK,
     Applet::quick("pgrep", own::kill::pgrep, "find processes by name"),
     Applet::quick("pkill", own::kill::pkill, "send signals to processes by name"),
-    uutils::PR,
+    Applet::new("pr", own::pr::run, "paginate files for printing"),
     Applet::quick("printenv", own::printenv::run, "print environment variables"),
     Applet::quick("printf", own::printf::run, "format and print data"),
     Applet::quick("ps", own::kill::ps, "list processes"),

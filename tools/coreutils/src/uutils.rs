@@ -95,7 +95,6 @@ adapters! {
     OD uu_od "od" "od" "dump files in octal and other formats";
     PASTE uu_paste "paste" "paste" "merge lines of files";
     PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
-    PR uu_pr "pr" "pr" "paginate files for printing";
     PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
     SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";
     SHA224SUM uu_sha224sum "sha224sum" "sha224sum" "print or check SHA224 message digests";

@@ -30,6 +30,7 @@ pub(crate) mod mkfifo;
 pub(crate) mod mktemp;
 pub(crate) mod numfmt;
 pub(crate) mod pager;
+pub(crate) mod pr;
 pub(crate) mod printenv;
 pub(crate) mod printf;
 pub(crate) mod pwd;

@@ -1,0 +1,84 @@
+//! Input as lines and page ends.
+
+use std::io::{self, BufRead};
+
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Line(Vec<u8>),
+    /// A form feed.
+    PageEnd,
+    End,
+}
+
+/// A file being read.
+pub(super) struct Source<'a> {
+    reader: Box<dyn BufRead + 'a>,
+    /// The form feed after a line that it ended.
+    feed: bool,
+    /// The last line had no newline: its end is the file's or the page's.
+    open_end: bool,
+    ahead: Option<Item>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(reader: Box<dyn BufRead + 'a>) -> Source<'a> {
+        Source { reader, feed: false, open_end: false, ahead: None }
+    }
+
+    /// Passes over a form feed that would end a page that is full anyway.
+    pub(super) fn skip_feed(&mut self) -> io::Result<()> {
+        let item = self.next()?;
+        if item != Item::PageEnd {
+            self.ahead = Some(item);
+        }
+        Ok(())
+    }
+
+    /// Whether the line that was read last is known to be the last one of the page.
+    pub(super) fn at_end(&self) -> bool {
+        self.open_end
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Item> {
+        if let Some(item) = self.ahead.take() {
+            return Ok(item);
+        }
+        if std::mem::take(&mut self.feed) {
+            return Ok(Item::PageEnd);
+        }
+        let mut line = Vec::new();
+        loop {
+            let block = match self.reader.fill_buf() {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                block => block?,
+            };
+            if block.is_empty() {
+                self.open_end = true;
+                return Ok(if line.is_empty() { Item::End } else { Item::Line(line) });
+            }
+            let Some(at) = memchr::memchr2(b'\n', b'\x0c', block) else {
+                let n = block.len();
+                line.extend_from_slice(block);
+                self.reader.consume(n);
+                continue;
+            };
+            let feed = block[at] == b'\x0c';
+            line.extend_from_slice(&block[..at]);
+            self.reader.consume(at + 1);
+            self.open_end = feed;
+            if !feed {
+                return Ok(Item::Line(line));
+            }
+            // A newline right after a form feed belongs to it.
+            if self.reader.fill_buf()?.first() == Some(&b'\n') {
+                self.reader.consume(1);
+            }
+            if line.is_empty() {
+                return Ok(Item::PageEnd);
+            }
+            self.feed = true;
+            return Ok(Item::Line(line));
+        }
+    }
+}
