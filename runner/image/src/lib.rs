@@ -22,10 +22,12 @@
 pub mod manifest;
 mod open;
 mod pack;
+mod tree;
 
 pub use manifest::{Extra, License};
 pub use open::{Bytes, Command, Entry, EntryKind, Image};
 pub use pack::{ImageSpec, pack, pack_to};
+pub use tree::TreeDigest;
 
 use std::path::PathBuf;
 

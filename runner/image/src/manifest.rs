@@ -17,6 +17,9 @@ pub struct Extra {
     /// Files whose mode is not 0644, by absolute path.
     #[serde(default)]
     pub modes: BTreeMap<String, u16>,
+    /// SHA-256 over the root file system, in hexadecimal; see [`crate::TreeDigest`].
+    #[serde(default)]
+    pub tree: String,
     /// Components with their versions, such as `cpython` and `3.13.15`.
     #[serde(default)]
     pub versions: BTreeMap<String, String>,

@@ -230,6 +230,33 @@ impl Image {
         Ok(())
     }
 
+    /// Digest of the root file system as the manifest claims it, see [`crate::TreeDigest`].
+    pub fn tree(&self) -> &str {
+        &self.extra.tree
+    }
+
+    /// Computes the digest of the root file system and compares it with the claim: what must be
+    /// done before anything is kept under it.
+    ///
+    /// # Errors
+    /// [`ImageError::Damaged`].
+    pub fn check_tree(&self) -> Result<(), ImageError> {
+        let mut tree = crate::TreeDigest::new(self.extra.time);
+        for e in self.rootfs()? {
+            match e.kind {
+                EntryKind::Dir => tree.dir(&e.path),
+                EntryKind::Symlink(t) => tree.link(&e.path, &t),
+                EntryKind::File(bytes) => tree.file(&e.path, (*bytes).as_ref()),
+            }
+        }
+        if tree.finish() == self.extra.tree {
+            Ok(())
+        } else {
+            let why = "its files differ from their digest".into();
+            Err(ImageError::Damaged { path: self.path.clone(), why })
+        }
+    }
+
     /// SHA-256 of the whole file.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Making an image.
 
-use crate::ImageError;
 use crate::manifest::{Extra, KEY, License};
+use crate::{ImageError, TreeDigest};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -68,6 +68,12 @@ pub fn pack(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
         collect(&mut root, dir, "", &mut extra)?;
     }
     let volumes = split(root)?;
+    let mut tree = TreeDigest::new(spec.time);
+    for (path, dir) in &volumes {
+        tree.dir(path);
+        dir.digest(path, &mut tree)?;
+    }
+    extra.tree = tree.finish();
     let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(spec.time);
     let stamps = Timestamps { modified: time };
     let manifest = manifest(spec, &extra, &volumes)?;
@@ -244,20 +250,35 @@ fn split(root: Dir) -> Result<Vec<(String, Dir)>, ImageError> {
 }
 
 impl Dir {
+    fn digest(&self, at: &str, into: &mut TreeDigest) -> Result<(), ImageError> {
+        for (name, node) in &self.0 {
+            let path = format!("{at}/{name}");
+            match node {
+                Node::Dir(d) => {
+                    into.dir(&path);
+                    d.digest(&path, into)?;
+                }
+                Node::Link(t) => into.link(&path, t),
+                Node::File(from) => into.file(&path, &read(from)?),
+            }
+        }
+        Ok(())
+    }
+
     fn into_webc(self, stamps: Timestamps) -> Result<Directory<'static>, ImageError> {
         let mut children = BTreeMap::new();
         for (name, node) in self.0 {
             let entry = match node {
                 Node::Dir(d) => DirEntry::Dir(d.into_webc(stamps)?),
                 Node::Link(t) => DirEntry::Symlink(SymlinkEntry::owned(t, stamps)),
-                Node::File(path) => {
-                    let bytes = std::fs::read(&path)
-                        .map_err(|source| ImageError::Io { path: path.clone(), source })?;
-                    DirEntry::File(FileEntry::owned(bytes, stamps))
-                }
+                Node::File(path) => DirEntry::File(FileEntry::owned(read(&path)?, stamps)),
             };
             children.insert(segment(&name)?, entry);
         }
         Ok(Directory::new(children, stamps))
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ImageError> {
+    std::fs::read(path).map_err(|source| ImageError::Io { path: path.into(), source })
 }

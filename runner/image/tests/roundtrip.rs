@@ -42,6 +42,8 @@ fn what_is_packed_is_read_back() {
     let image = Image::open(&file).unwrap();
     assert_eq!(image.digest().unwrap(), digest);
     image.verify().unwrap();
+    assert_eq!(image.tree().len(), 64);
+    image.check_tree().unwrap();
     assert_eq!(image.name_version(), ("wasibox/box".into(), "0.1.0".into()));
     assert_eq!(image.entrypoint(), Some("sh"));
     let names: Vec<_> = image.commands().iter().map(|c| (&*c.name, &*c.atom)).collect();

@@ -5,6 +5,9 @@
 //! and the CPU's features; `KEY.sum` has the SHA-256 of code and template and the *stamp*
 //! (device, inode, size, modification and change times) that each had when it was last hashed.
 //!
+//! A *snapshot* (`crate::snapshot`) is kept likewise, as `KEY.snap` beside `KEY.snapsum`; one that
+//! cannot be made leaves `KEY.nosnap` with the reason.
+//!
 //! # Why a stamp
 //! Code that is mapped and run must be what we wrote: the engine accepts a flipped byte.
 //! Hashing 34 MB at every start costs 20 ms (SHA-256 with CPU support), so it is
@@ -55,24 +58,58 @@ pub fn key(module_sha256: &[u8; 32]) -> String {
     hex(&h.finalize())
 }
 
-/// The files of one program.
-struct Files {
-    code: PathBuf,
-    template: PathBuf,
+/// Files that belong together, and the file with their sums.
+struct Files<const N: usize> {
+    parts: [PathBuf; N],
     sum: PathBuf,
 }
 
-impl Files {
-    fn of(dir: &Path, key: &str) -> Files {
-        let file = |ext: &str| dir.join(format!("{key}.{ext}"));
-        Files { code: file("aot"), template: file("mem"), sum: file("sum") }
+/// A program's code and its memory's template.
+fn program_files(dir: &Path, key: &str) -> Files<2> {
+    let file = |ext: &str| dir.join(format!("{key}.{ext}"));
+    Files { parts: [file("aot"), file("mem")], sum: file("sum") }
+}
+
+/// A snapshot.
+fn snapshot_files(dir: &Path, key: &str) -> Files<1> {
+    let file = |ext: &str| dir.join(format!("{key}.{ext}"));
+    Files { parts: [file("snap")], sum: file("snapsum") }
+}
+
+impl<const N: usize> Files<N> {
+    /// Writes down digests and present stamps.
+    fn record(&self, digests: [&str; N]) -> std::io::Result<()> {
+        let mut text = String::new();
+        for (path, digest) in self.parts.iter().zip(digests) {
+            let stamp = stamp_of(path).ok_or(std::io::ErrorKind::NotFound)?;
+            text.push_str(&format!("{digest}\n{stamp}\n"));
+        }
+        write_atomically(&self.sum, text.as_bytes())
     }
 
-    /// Writes down digests and present stamps.
-    fn record(&self, code: &str, template: &str) -> std::io::Result<()> {
-        let stamp = |path: &Path| stamp_of(path).ok_or(std::io::ErrorKind::NotFound);
-        let (c, t) = (stamp(&self.code)?, stamp(&self.template)?);
-        write_atomically(&self.sum, format!("{code}\n{c}\n{template}\n{t}\n").as_bytes())
+    /// Whether all are there and what was written; `tell` hears of damage.
+    fn whole(&self, tell: &dyn Fn(&str)) -> Option<()> {
+        let recorded = std::fs::read_to_string(&self.sum).ok()?;
+        let lines: Vec<&str> = recorded.lines().collect();
+        if lines.len() != 2 * N {
+            return None;
+        }
+        let mut digests = [""; N];
+        let mut moved = false;
+        for ((path, pair), kept) in self.parts.iter().zip(lines.chunks(2)).zip(&mut digests) {
+            *kept = pair[0];
+            if stamp_of(path)? != *pair[1] {
+                if file_digest(path).ok()? != *pair[0] {
+                    tell("was damaged");
+                    return None;
+                }
+                moved = true;
+            }
+        }
+        if moved {
+            let _ = self.record(digests);
+        }
+        Some(())
     }
 }
 
@@ -86,7 +123,7 @@ impl Compiled {
     fn in_memory(self, name: &str) -> Result<Loaded, ArtifactError> {
         let template = Template::in_memory(&self.template)
             .map_err(|e| ArtifactError::Compile { name: name.into(), why: one_line(&e) })?;
-        Ok(Loaded { module: self.module, template: Arc::new(template) })
+        Ok(Loaded { module: self.module, template: Arc::new(template), snapshot: None })
     }
 }
 
@@ -114,7 +151,7 @@ impl Store<'_> {
             None => return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?),
         };
         let key = key(digest);
-        let files = Files::of(dir, &key);
+        let files = program_files(dir, &key);
         if let Some(l) = self.open(engine, &files, &|_| {}) {
             return Ok(l);
         }
@@ -162,46 +199,99 @@ impl Store<'_> {
     }
 
     /// The stored program if it is there, whole and usable.
-    fn open(&self, engine: &Engine, files: &Files, tell: &dyn Fn(&str)) -> Option<Loaded> {
-        let recorded = std::fs::read_to_string(&files.sum).ok()?;
-        let lines: Vec<&str> = recorded.lines().collect();
-        let [code, code_stamp, template, template_stamp] = lines.as_slice() else { return None };
-        let mut moved = false;
-        for (path, digest, stamp) in
-            [(&files.code, code, code_stamp), (&files.template, template, template_stamp)]
-        {
-            if stamp_of(path)? != **stamp {
-                if file_digest(path).ok()? != **digest {
-                    tell("was damaged");
-                    return None;
-                }
-                moved = true;
-            }
-        }
-        if moved {
-            let _ = files.record(code, template);
-        }
-        let file = std::fs::File::open(&files.template).ok()?;
-        let template = Template::open(file).map(Arc::new).ok()?;
+    fn open(&self, engine: &Engine, files: &Files<2>, tell: &dyn Fn(&str)) -> Option<Loaded> {
+        files.whole(tell)?;
+        let [code, template] = &files.parts;
+        let template = std::fs::File::open(template).ok()?;
+        let template = Template::open(template).map(Arc::new).ok()?;
         // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
         // SAFETY: the file is what this program wrote for this engine, target and CPU (the key)
         // and has not changed since it was hashed (the stamp), in a directory that only
         // its owner can write; it is replaced by rename only, never written in place.
-        match unsafe { Module::deserialize_from_file(engine, &files.code) } {
-            Ok(module) => Some(Loaded { module, template }),
+        match unsafe { Module::deserialize_from_file(engine, code) } {
+            Ok(module) => Some(Loaded { module, template, snapshot: None }),
             Err(e) => {
                 tell(&format!("is unusable: {}", one_line(&e)));
                 None
             }
         }
     }
+
+    /// The snapshot with that key: from the store, or made and stored. `None` if there is no
+    /// store to keep it in, or if it cannot be made: its program then begins at its beginning.
+    pub fn snapshot(
+        &self,
+        name: &str,
+        key: &str,
+        make: impl FnOnce() -> Result<Vec<u8>, String>,
+    ) -> Option<Arc<Template>> {
+        let dir = self.dir.as_ref().filter(|d| private_dir(d).is_ok())?;
+        let files = snapshot_files(dir, key);
+        let open = |tell: &dyn Fn(&str)| {
+            files.whole(tell)?;
+            let file = std::fs::File::open(&files.parts[0]).ok()?;
+            Template::open(file).map(Arc::new).ok()
+        };
+        if let Some(t) = open(&|_| {}) {
+            return Some(t);
+        }
+        let failed = dir.join(format!("{key}.nosnap"));
+        if failed.exists() {
+            return None;
+        }
+        let lock = dir.join(format!("{key}.lock"));
+        let held = open_private(&lock).ok()?;
+        let _ = flock(&held, FlockOperation::LockExclusive);
+        if let Some(t) = open(&|what| (self.progress)(&format!("the snapshot of {name} {what}"))) {
+            return Some(t);
+        }
+        (self.progress)(&format!("preparing {name} for quick starts, once"));
+        let start = std::time::Instant::now();
+        let content = match make() {
+            Ok(content) => content,
+            Err(why) => {
+                (self.progress)(&format!("{name} cannot be prepared and starts slowly: {why}"));
+                // Not tried again before something in the key changes.
+                let _ = write_atomically(&failed, why.as_bytes());
+                return None;
+            }
+        };
+        let stored = put(dir, key, &files.parts[0], &content).and_then(|d| files.record([&d]));
+        let _ = std::fs::remove_file(&lock);
+        if let Err(e) = stored {
+            (self.progress)(&format!("not keeping the snapshot of {name}: {e}"));
+            return Template::in_memory(&content).map(Arc::new).ok();
+        }
+        (self.progress)(&format!("prepared {name} in {:.1} s", start.elapsed().as_secs_f64()));
+        forget_old_snapshots(dir);
+        open(&|_| {})
+    }
 }
 
-fn store(compiled: &Compiled, dir: &Path, key: &str, files: &Files) -> std::io::Result<()> {
+/// Removes all but the latest snapshots: each is as large as a process's memory, and whoever
+/// builds images often would fill the disk. One in use stays mapped.
+fn forget_old_snapshots(dir: &Path) {
+    const KEPT: usize = 4;
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let mut all: Vec<(std::time::SystemTime, PathBuf)> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "snap"))
+        .filter_map(|p| Some((p.symlink_metadata().ok()?.modified().ok()?, p)))
+        .collect();
+    all.sort();
+    let surplus = all.len().saturating_sub(KEPT);
+    for (_, path) in all.into_iter().take(surplus) {
+        let _ = std::fs::remove_file(path.with_extension("snapsum"));
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn store(compiled: &Compiled, dir: &Path, key: &str, files: &Files<2>) -> std::io::Result<()> {
     let code = compiled.module.serialize().map_err(std::io::Error::other)?;
-    let code = put(dir, key, &files.code, &code)?;
-    let template = put(dir, key, &files.template, &compiled.template)?;
-    files.record(&code, &template)
+    let code = put(dir, key, &files.parts[0], &code)?;
+    let template = put(dir, key, &files.parts[1], &compiled.template)?;
+    files.record([&code, &template])
 }
 
 /// Writes a file that is whole or not there; its digest.

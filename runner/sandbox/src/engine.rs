@@ -6,7 +6,7 @@ use wasmer::Engine;
 use wasmer::sys::{Cranelift, CraneliftOptLevel, EngineBuilder, Target};
 
 /// The engine's version and the form of what is stored; part of every artifact's key.
-const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-2";
+const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-3";
 
 /// An engine whose memories are charged to `budget`.
 pub fn new(budget: Arc<Budget>, stack: usize) -> Engine {

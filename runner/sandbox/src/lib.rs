@@ -11,6 +11,10 @@
 //! 4. The run ends when the first process ends, or when a limit ends it; every other
 //!    process is ended with it. [`RunResult`] says what happened.
 //!
+//! # Snapshots
+//! A program that takes long to begin may export a function that prepares its memory, and one
+//! that goes on from there ([`snapshot`](crate::ProgramError)). It is prepared once per machine.
+//!
 //! # The kernel
 //! WASI preview 1 and the calls of WASIX that a shell needs are implemented here,
 //! over the engine's plain host functions, instead of using the `wasmer-wasix` crate.
@@ -41,6 +45,7 @@ pub mod outcome;
 pub mod policy;
 mod programs;
 mod sandbox;
+mod snapshot;
 pub mod streams;
 mod template;
 

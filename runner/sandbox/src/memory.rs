@@ -58,6 +58,16 @@ impl Budget {
         self.take(n).then(|| Reservation(Held { bytes: n, budget: self.clone() }))
     }
 
+    /// The ceiling.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Whether `n` bytes more would be had now.
+    pub fn has_room(&self, n: u64) -> bool {
+        self.used.load(Ordering::Relaxed).checked_add(n).is_some_and(|t| t <= self.limit)
+    }
+
     fn give(&self, n: u64) {
         self.used.fetch_sub(n, Ordering::Relaxed);
     }
@@ -142,7 +152,9 @@ impl BudgetTunables {
         style: &MemoryStyle,
         at: Option<NonNull<VMMemoryDefinition>>,
     ) -> Result<VMMemory, MemoryError> {
-        let bytes = ty.minimum.bytes().0;
+        let template = HERE.with_borrow_mut(|h| h.template.take());
+        // A snapshot's memory had grown when it was taken.
+        let bytes = template.as_ref().map_or(0, |t| t.size).max(ty.minimum.bytes().0);
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
@@ -153,7 +165,6 @@ impl BudgetTunables {
         let held = Held { bytes: bytes as u64, budget: self.budget.clone() };
         let guard = style.offset_guard_size() as usize;
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;
-        let template = HERE.with_borrow_mut(|h| h.template.take());
         let linear = Linear::new(reserved, bytes, template)
             .map_err(|e| MemoryError::Region(e.to_string()))?;
         let definition = Definition::new(at);

@@ -2,6 +2,7 @@
 
 use crate::artifact::{ArtifactError, Store};
 use crate::kernel::Idle;
+use crate::snapshot;
 use crate::template::Template;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -26,6 +27,46 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Loaded {
     pub module: Module,
     pub template: Arc<Template>,
+    /// Its memory after it was prepared, see [`crate::snapshot`].
+    pub snapshot: Option<Arc<Template>>,
+}
+
+/// Where a process begins: the function that is called, and what its memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// At its beginning.
+    Start,
+    /// On the snapshot's memory.
+    Resume,
+    /// At its beginning, to make the snapshot.
+    Prepare,
+}
+
+impl Entry {
+    /// The name of the export.
+    pub fn function(self) -> &'static str {
+        match self {
+            Entry::Start => "_start",
+            Entry::Resume => snapshot::RESUME,
+            Entry::Prepare => snapshot::PREPARE,
+        }
+    }
+}
+
+impl Loaded {
+    /// What the memory of a process holds that begins there.
+    pub fn memory_of(&self, entry: Entry) -> &Arc<Template> {
+        match (entry, &self.snapshot) {
+            (Entry::Resume, Some(s)) => s,
+            _ => &self.template,
+        }
+    }
+
+    /// Bytes that such a process has from the beginning.
+    pub fn needs(&self, entry: Entry) -> u64 {
+        let module: usize = self.module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
+        module.max(self.memory_of(entry).size) as u64
+    }
 }
 
 /// Held while machine code is mapped or unmapped. The engine's table of code addresses is one for
@@ -56,6 +97,8 @@ pub struct Programs {
     loaded: Vec<Mutex<Option<Loaded>>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
+    /// Snapshots are used, and made if there are none.
+    snapshots: bool,
     /// Threads with instances that wait for another process.
     pub idle: Idle,
     /// The last field, since fields are dropped in order.
@@ -73,7 +116,13 @@ impl Programs {
         let loaded = names.iter().map(|_| Mutex::new(None)).collect();
         let code = Code { engine: Some(engine.clone()), modules: Mutex::default() };
         let (idle, code) = (Idle::default(), Arc::new(code));
-        Programs { image, engine, names, loaded, artifacts, progress, idle, code }
+        Programs { image, engine, names, loaded, artifacts, progress, snapshots: true, idle, code }
+    }
+
+    /// The same programs, always begun at their beginning.
+    pub fn without_snapshots(mut self) -> Programs {
+        self.snapshots = false;
+        self
     }
 
     /// The number of the atom of that name.
@@ -101,11 +150,19 @@ impl Programs {
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
         let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
         let held = crate::lock(&MAPPING);
-        let loaded = store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
-            Ok(self.image.checked_atom(name)?.to_vec())
-        })?;
+        let mut loaded =
+            store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
+                Ok(self.image.checked_atom(name)?.to_vec())
+            })?;
         crate::lock(&self.code.modules).push(loaded.module.clone());
         drop(held);
+        if self.snapshots && snapshot::can_be_made(&loaded.module) && !self.image.tree().is_empty()
+        {
+            let key = snapshot::key(&digest, self.image.tree());
+            loaded.snapshot = store.snapshot(name, &key, || {
+                snapshot::make(&self.image, self.artifacts.clone(), p).map_err(|e| e.to_string())
+            });
+        }
         *slot = Some(loaded.clone());
         Ok(loaded)
     }

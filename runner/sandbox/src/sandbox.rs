@@ -249,7 +249,7 @@ impl Sandbox {
 }
 
 /// The image's files and its commands as executable files.
-fn base_files(image: &Image, programs: &Programs) -> Result<Vec<BaseFile>, SandboxError> {
+pub fn base_files(image: &Image, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
     let mut out = Vec::new();
     for e in image.rootfs()? {
         let kind = match e.kind {

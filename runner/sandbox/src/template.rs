@@ -9,7 +9,7 @@
 //! The same pass finds out whether an instance may serve one process after another: everything
 //! the guest can change must then be put back. Memory and numeric globals can be (the latter are
 //! exported for it, as [`global_name`]); a module with instructions that change tables or drop
-//! segments, with tags or with a start function is not reused.
+//! segments, with exceptions or with a start function is not reused.
 //!
 //! A module that does not fit (no memory of its own, segments at computed places) is left as it
 //! is and has an empty template.
@@ -27,6 +27,8 @@ pub const ALIGN: usize = 64 << 10;
 /// A template that would be larger is not made.
 const MAX_SIZE: usize = 1 << 30;
 const MAGIC: &[u8; 16] = b"wasibox memory 1";
+/// Magic, start, length, flags, size.
+const HEAD: usize = 41;
 
 /// A module without its data, and the template file's content.
 pub struct Split {
@@ -44,22 +46,35 @@ pub struct Template {
     pub len: usize,
     /// An instance may be used again once memory and globals are reset.
     pub reusable: bool,
+    /// Memory and globals are all that its processes can change.
+    pub plain: bool,
+    /// Bytes that the memory has at the start, a multiple of [`ALIGN`]; 0 if the module says it.
+    pub size: usize,
 }
 
 impl Template {
     /// Opens a template file's content, whose integrity the caller has checked.
     pub fn open(file: File) -> io::Result<Template> {
-        let mut head = [0; 33];
+        let mut head = [0; HEAD];
         (&file).read_exact(&mut head)?;
         let number = |at: usize| {
             let n = u64::from_le_bytes(head[at..at + 8].try_into().unwrap_or_default());
             usize::try_from(n).ok().filter(|n| n % ALIGN == 0 && *n < 1 << 32)
         };
-        let (start, len) = (number(16), number(24));
-        let size = file.metadata()?.len();
-        match (start, len) {
-            (Some(start), Some(len)) if head[..16] == *MAGIC && size == (ALIGN + len) as u64 => {
-                Ok(Template { file, start, len, reusable: head[32] == 1 })
+        let (start, len, size) = (number(16), number(24), number(33));
+        let stored = file.metadata()?.len();
+        match (start, len, size) {
+            (Some(start), Some(len), Some(size))
+                if head[..16] == *MAGIC && stored == (ALIGN + len) as u64 =>
+            {
+                Ok(Template {
+                    file,
+                    start,
+                    len,
+                    reusable: head[32] & 1 != 0,
+                    plain: head[32] & 2 != 0,
+                    size,
+                })
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -90,14 +105,30 @@ pub fn global_name(n: impl std::fmt::Display) -> String {
     format!("wasibox.global.{n}")
 }
 
+/// The file's content for a memory that begins as `memory` is now.
+pub fn of_memory(memory: &[u8], of: &Template) -> Option<Vec<u8>> {
+    let first = memory.iter().position(|b| *b != 0).unwrap_or(0) / ALIGN * ALIGN;
+    let end = memory.iter().rposition(|b| *b != 0).map_or(first, |n| n + 1);
+    if end - first > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
+        return None;
+    }
+    let mut out = content(first, &memory[first..end], flags(of.reusable, of.plain));
+    out[33..HEAD].copy_from_slice(&(memory.len() as u64).to_le_bytes());
+    Some(out)
+}
+
+fn flags(reusable: bool, plain: bool) -> u8 {
+    u8::from(reusable) | u8::from(plain) << 1
+}
+
 /// The file's content for a template.
-fn content(start: usize, bytes: &[u8], reusable: bool) -> Vec<u8> {
+fn content(start: usize, bytes: &[u8], flags: u8) -> Vec<u8> {
     let len = bytes.len().next_multiple_of(ALIGN);
     let mut out = Vec::with_capacity(ALIGN + len);
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&(start as u64).to_le_bytes());
     out.extend_from_slice(&(len as u64).to_le_bytes());
-    out.push(u8::from(reusable));
+    out.push(flags);
     out.resize(ALIGN, 0);
     out.extend_from_slice(bytes);
     out.resize(ALIGN + len, 0);
@@ -109,7 +140,7 @@ pub fn split(wasm: Vec<u8>) -> Split {
     // What does not parse is the engine's to complain about.
     match Survey::of(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
         Some(split) => split,
-        None => Split { template: content(0, &[], false), wasm },
+        None => Split { template: content(0, &[], 0), wasm },
     }
 }
 
@@ -128,12 +159,14 @@ struct Survey<'a> {
     /// Indices of mutable globals.
     globals: Vec<u32>,
     exports: Vec<(&'a str, ExternalKind, u32)>,
-    reusable: bool,
+    plain: bool,
+    /// Exceptions stay in the store that runs the instance until it is dropped.
+    throws: bool,
 }
 
 impl<'a> Survey<'a> {
     fn of(wasm: &'a [u8]) -> Result<Option<Survey<'a>>, BinaryReaderError> {
-        let mut s = Survey { reusable: true, ..Survey::default() };
+        let mut s = Survey { plain: true, ..Survey::default() };
         for payload in Parser::new(0).parse_all(wasm) {
             match payload? {
                 Payload::ImportSection(r) => {
@@ -157,7 +190,7 @@ impl<'a> Survey<'a> {
                         let ty = g?.ty;
                         if ty.mutable {
                             s.globals.push(i as u32);
-                            s.reusable &= matches!(
+                            s.plain &= matches!(
                                 ty.content_type,
                                 ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64
                             );
@@ -170,10 +203,11 @@ impl<'a> Survey<'a> {
                         s.exports.push((e.name, e.kind, e.index));
                     }
                 }
-                Payload::StartSection { .. } | Payload::TagSection(_) => s.reusable = false,
-                Payload::CodeSectionEntry(body) if s.reusable => {
+                Payload::StartSection { .. } => s.plain = false,
+                Payload::TagSection(_) => s.throws = true,
+                Payload::CodeSectionEntry(body) if s.plain => {
                     for op in body.get_operators_reader()? {
-                        s.reusable &= !keeps_state(&op?);
+                        s.plain &= !keeps_state(&op?);
                     }
                 }
                 Payload::DataSection(r) => {
@@ -217,7 +251,7 @@ impl<'a> Survey<'a> {
         }
         Some(Split {
             wasm: self.without_data(wasm)?,
-            template: content(start, &bytes, self.reusable),
+            template: content(start, &bytes, flags(self.plain && !self.throws, self.plain)),
         })
     }
 
@@ -229,7 +263,7 @@ impl<'a> Survey<'a> {
             let (len, header) = leb_u32(after)?;
             let whole = 1 + header + len as usize;
             match id {
-                7 if self.reusable => section(&mut out, 7, &self.export_section()),
+                7 if self.plain => section(&mut out, 7, &self.export_section()),
                 11 => section(&mut out, 11, &self.data_section()),
                 _ => out.extend_from_slice(rest.get(..whole)?),
             }
@@ -379,6 +413,20 @@ mod tests {
         let s = split(Vec::from(b"not wasm"));
         assert_eq!(s.wasm, b"not wasm");
         assert_eq!(Template::in_memory(&s.template).unwrap().len, 0);
+    }
+
+    #[test]
+    fn a_memory_becomes_a_template() {
+        let like = Template::in_memory(&split(module(b"")).template).unwrap();
+        let mut memory = vec![0; 4 * ALIGN];
+        memory[ALIGN + 7] = 1;
+        memory[2 * ALIGN] = 2;
+        let t = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
+        assert_eq!((t.start, t.len, t.size, t.reusable), (ALIGN, 2 * ALIGN, 4 * ALIGN, true));
+        let mut bytes = vec![0; 2 * ALIGN];
+        t.read(0, &mut bytes).unwrap();
+        assert!(bytes == memory[ALIGN..3 * ALIGN]);
+        assert!(of_memory(&[1, 2], &like).is_none());
     }
 
     #[test]

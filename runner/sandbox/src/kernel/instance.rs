@@ -20,12 +20,13 @@ use super::process::Process;
 use super::thread::{End, complain, ended_by};
 use crate::memory::{Renewable, Reservation, put_here};
 use crate::outcome::Status;
-use crate::programs::{Code, Loaded};
+use crate::programs::{Code, Entry, Loaded};
 use crate::template::global_name;
 use std::sync::Arc;
 use wasibox_vfs::Program;
 use wasmer::{
-    Extern, FunctionEnv, Global, Instance, InstantiationError, Store, TypedFunction, Value,
+    Extern, FunctionEnv, Global, Instance, InstantiationError, RuntimeError, Store, TypedFunction,
+    Value,
 };
 
 /// A renewed memory that had grown beyond this is given back before its process is
@@ -36,18 +37,24 @@ const SMALL: usize = 16 << 20;
 pub struct Ready {
     /// Which program it is an instance of.
     pub program: Program,
+    /// Where its processes begin.
+    pub entry: Entry,
     store: Store,
     env: FunctionEnv<Env>,
-    start: TypedFunction<(), ()>,
-    reset: Option<Reset>,
+    function: Function,
+    /// Exported globals with their first values; `None` if that is not all that can change.
+    globals: Option<Vec<(Global, Value)>>,
+    /// What puts memory back to its beginning, if the instance may serve again.
+    reset: Option<Renewable>,
     /// The last field, since fields are dropped in order.
     _code: Arc<Code>,
 }
 
-/// What puts an instance back to its beginning.
-struct Reset {
-    memory: Renewable,
-    globals: Vec<(Global, Value)>,
+/// What a process begins with.
+enum Function {
+    Plain(TypedFunction<(), ()>),
+    /// See [`crate::snapshot::RESUME`].
+    Resume(TypedFunction<(), i32>),
 }
 
 impl Ready {
@@ -55,6 +62,7 @@ impl Ready {
     pub fn new(
         process: &Arc<Process>,
         program: Program,
+        entry: Entry,
         loaded: &Loaded,
         memory: Option<Reservation>,
     ) -> Result<Ready, End> {
@@ -64,7 +72,7 @@ impl Ready {
         let env = FunctionEnv::new(&mut store, env);
         let imports = link::imports(&mut store, &env, &loaded.module);
         // Dropped after instantiation: what the module did not need is given back.
-        let here = put_here(memory, loaded.template.clone());
+        let here = put_here(memory, loaded.memory_of(entry).clone());
         let instance = match Instance::new(&mut store, &loaded.module, &imports) {
             Ok(i) => i,
             Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),
@@ -90,33 +98,30 @@ impl Ready {
         if let Ok(h) = instance.exports.get_typed_function::<i32, ()>(&store, "__wasm_signal") {
             env.as_mut(&mut store).handler = Some(h);
         }
-        let Ok(start) = instance.exports.get_typed_function::<(), ()>(&store, "_start") else {
+        let (exports, name) = (&instance.exports, entry.function());
+        let function = match entry {
+            Entry::Resume => exports.get_typed_function(&store, name).map(Function::Resume),
+            _ => exports.get_typed_function(&store, name).map(Function::Plain),
+        };
+        let Ok(function) = function else {
             complain(process, "not a WASI command");
             return Err(End::Status(Status::Exited(126)));
         };
-        let reset = made.map(|memory| Reset {
-            memory,
-            globals: instance
-                .exports
-                .iter()
-                .filter_map(|(name, e)| match e {
-                    Extern::Global(g) if name.starts_with(&global_name("")) => Some(g.clone()),
-                    _ => None,
-                })
-                .map(|g| {
-                    let value = g.get(&mut store);
-                    (g, value)
-                })
-                .collect(),
+        let globals = loaded.template.plain.then(|| {
+            let exported = instance.exports.iter().filter_map(|(name, e)| match e {
+                Extern::Global(g) if name.starts_with(&global_name("")) => Some(g.clone()),
+                _ => None,
+            });
+            exported.map(|g| (g.clone(), g.get(&mut store))).collect()
         });
         let _code = process.kernel.programs.code.clone();
-        Ok(Ready { program, store, env, start, reset, _code })
+        Ok(Ready { program, entry, store, env, function, globals, reset: made, _code })
     }
 
     /// Takes a process on, after [`Ready::renew`]. False if its reservation is not for this memory.
     pub fn take_on(&mut self, process: &Arc<Process>, memory: Reservation) -> bool {
         let Some(reset) = &self.reset else { return false };
-        if !reset.memory.charge(memory) {
+        if !reset.charge(memory) {
             return false;
         }
         process.bind(Some(self.store.interrupter()));
@@ -124,12 +129,13 @@ impl Ready {
         true
     }
 
-    /// Runs the process to its end; whether the instance may be used again.
+    /// Runs the process to its end; whether the instance may be used again, or its memory kept.
     pub fn run(&mut self, process: &Arc<Process>) -> (End, bool) {
         let (end, well) = match process.fatal() {
             Some(sig) => (End::Status(Status::Signaled(sig)), false),
-            None => match self.start.call(&mut self.store) {
-                Ok(()) => (End::Status(Status::Exited(0)), true),
+            None => match self.call() {
+                Ok(0) => (End::Status(Status::Exited(0)), true),
+                Ok(_) => (End::Anew, false),
                 Err(e) => {
                     let well = matches!(e.downcast_ref::<Halt>(), Some(Halt::Exit(_)));
                     (ended_by(process, e), well)
@@ -138,14 +144,33 @@ impl Ready {
         };
         // From here on nobody interrupts the store on behalf of this process.
         process.bind(None);
-        let again = well && self.reset.is_some() && process.fatal().is_none();
+        let wanted = self.reset.is_some() || self.entry == Entry::Prepare;
+        let again = well && wanted && process.fatal().is_none();
         (end, again)
+    }
+
+    /// 0 if the process has ended, another number if it wants its beginning.
+    fn call(&mut self) -> Result<i32, RuntimeError> {
+        match &self.function {
+            Function::Plain(f) => f.call(&mut self.store).map(|()| 0),
+            Function::Resume(f) => f.call(&mut self.store),
+        }
+    }
+
+    /// What its memory holds now, if that is all that has changed.
+    pub fn content(&mut self) -> Option<Vec<u8>> {
+        let first = |(g, v): &(Global, Value)| g.get(&mut self.store) == *v;
+        if !self.globals.as_ref()?.iter().all(first) {
+            return None;
+        }
+        let memory = self.env.as_ref(&self.store).memory.clone()?;
+        memory.view(&self.store).copy_to_vec().ok()
     }
 
     /// Lets go of the process. True if [`Ready::renew`] must come before its end is told.
     pub fn let_go(&mut self) -> bool {
         self.env.as_mut(&mut self.store).process = None;
-        self.reset.as_ref().is_some_and(|r| r.memory.size() > SMALL)
+        self.reset.as_ref().is_some_and(|r| r.size() > SMALL)
     }
 
     /// Puts the instance back to its beginning; false if that failed.
@@ -154,9 +179,9 @@ impl Ready {
         // JUSTIFICATION: see `Renewable::renew`.
         // SAFETY: the store is ours and runs nothing; views of the memory live within one call of
         // the guest only (`guest::Mem`).
-        if unsafe { reset.memory.renew() }.is_err() {
+        if unsafe { reset.renew() }.is_err() {
             return false;
         }
-        reset.globals.iter().all(|(g, v)| g.set(&mut self.store, v.clone()).is_ok())
+        self.globals.iter().flatten().all(|(g, v)| g.set(&mut self.store, v.clone()).is_ok())
     }
 }

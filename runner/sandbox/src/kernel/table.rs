@@ -5,10 +5,10 @@ use super::guest::Halt;
 use super::process::{Cpu, Cwd, Process, Start};
 use super::thread::{self, Job};
 use crate::lock;
-use crate::memory::Budget;
+use crate::memory::{Budget, Reservation};
 use crate::outcome::{LimitHit, Status};
 use crate::policy::Limits;
-use crate::programs::{ProgramError, Programs};
+use crate::programs::{Entry, Loaded, ProgramError, Programs};
 use crate::streams::Meter;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -23,6 +23,8 @@ const MAX_ZOMBIES: usize = 32768;
 /// How long ended processes are waited for before they are given up; their threads
 /// then end with the host process.
 const REAP: Duration = Duration::from_secs(2);
+/// A snapshot is used if its memory is at most this part of the limit.
+const SNAPSHOT_SHARE: u64 = 4;
 
 /// What the processes of a run share.
 pub struct Kernel {
@@ -34,6 +36,8 @@ pub struct Kernel {
     /// Zero of the monotonic clock.
     pub epoch: Instant,
     pub cpu_ns: AtomicU64,
+    /// The memory of a process that was prepared ([`Entry::Prepare`]).
+    pub prepared: Mutex<Option<Vec<u8>>>,
     /// Directory entries that open directories hold.
     pub listed: Arc<AtomicUsize>,
     table: Mutex<Table>,
@@ -78,6 +82,7 @@ impl Kernel {
             meter,
             epoch: Instant::now(),
             cpu_ns: AtomicU64::new(0),
+            prepared: Mutex::default(),
             listed: Arc::default(),
             table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
             changed: Condvar::new(),
@@ -93,12 +98,49 @@ impl Kernel {
         cwd: Cwd,
         ignored: u64,
     ) -> Result<u32, SpawnError> {
-        let program = start.program;
-        let loaded = self.programs.get(program)?;
+        let loaded = self.programs.get(start.program)?;
         // Taken now, so that the caller learns of a refusal.
-        let needed: usize =
-            loaded.module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
-        let memory = self.budget.reserve(needed as u64).ok_or(Errno::NOMEM)?;
+        let (entry, memory) = self.entry(&loaded);
+        let memory = memory.ok_or(Errno::NOMEM)?;
+        self.begin(parent, start, loaded, entry, memory, fds, cwd, ignored)
+    }
+
+    /// Where a process of that program begins, and its memory, if that can be had.
+    pub fn entry(&self, loaded: &Loaded) -> (Entry, Option<Reservation>) {
+        // Where memory is short, a snapshot must not take what the work needs.
+        let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
+        let entry = match &loaded.snapshot {
+            Some(_) if roomy(loaded.needs(Entry::Resume)) => Entry::Resume,
+            _ => Entry::Start,
+        };
+        (entry, self.budget.reserve(loaded.needs(entry)))
+    }
+
+    /// Starts a process that is to be prepared; afterwards its memory is in `prepared`.
+    pub fn prepare(
+        self: &Arc<Kernel>,
+        start: Start,
+        fds: Descriptors,
+        cwd: Cwd,
+    ) -> Result<u32, SpawnError> {
+        let loaded = self.programs.get(start.program)?;
+        let memory = self.budget.reserve(loaded.needs(Entry::Prepare)).ok_or(Errno::NOMEM)?;
+        self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0)
+    }
+
+    #[allow(clippy::too_many_arguments)] // all that a process has
+    fn begin(
+        self: &Arc<Kernel>,
+        parent: u32,
+        start: Start,
+        loaded: Loaded,
+        entry: Entry,
+        memory: Reservation,
+        fds: Descriptors,
+        cwd: Cwd,
+        ignored: u64,
+    ) -> Result<u32, SpawnError> {
+        let program = start.program;
         let strings = start.argv.iter().chain(&start.env);
         let args: usize = strings.map(|s| s.len() + 64).sum();
         let args = self.budget.reserve(args as u64).ok_or(Errno::NOMEM)?;
@@ -123,7 +165,7 @@ impl Kernel {
             p
         };
         let pid = process.pid;
-        if thread::start(&self.programs, Job { process, program, loaded, memory }).is_err() {
+        if thread::start(&self.programs, Job { process, program, loaded, entry, memory }).is_err() {
             let mut t = lock(&self.table);
             t.live.remove(&pid);
             t.process_limit = true;

@@ -8,7 +8,7 @@ use super::instance::Ready;
 use super::process::Process;
 use crate::memory::Reservation;
 use crate::outcome::Status;
-use crate::programs::{Loaded, Programs};
+use crate::programs::{Entry, Loaded, Programs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -23,6 +23,8 @@ const MAX_IDLE: usize = 8;
 pub enum End {
     Status(Status),
     Exec,
+    /// It did not go on from its snapshot: it begins at the beginning.
+    Anew,
 }
 
 /// A process to run.
@@ -30,23 +32,24 @@ pub struct Job {
     pub process: Arc<Process>,
     pub program: Program,
     pub loaded: Loaded,
+    pub entry: Entry,
     /// Reserved for the module's memory.
     pub memory: Reservation,
 }
 
 /// The waiting threads of a session. They end when it is dropped.
 #[derive(Default)]
-pub struct Idle(Mutex<Vec<(Program, Sender<Job>)>>);
+pub struct Idle(Mutex<Vec<(Program, Entry, Sender<Job>)>>);
 
 impl Idle {
     /// Where a job of this thread will come from, unless enough threads wait already.
-    fn wait_here(&self, program: Program) -> Option<Receiver<Job>> {
+    fn wait_here(&self, program: Program, entry: Entry) -> Option<Receiver<Job>> {
         let mut idle = crate::lock(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
         }
         let (sender, receiver) = channel();
-        idle.push((program, sender));
+        idle.push((program, entry, sender));
         Some(receiver)
     }
 
@@ -54,8 +57,8 @@ impl Idle {
     fn hand_over(&self, job: Job) -> Option<Job> {
         let found = {
             let mut idle = crate::lock(&self.0);
-            let at = idle.iter().rposition(|(p, _)| *p == job.program);
-            at.map(|at| idle.remove(at).1)
+            let at = idle.iter().rposition(|(p, e, _)| (*p, *e) == (job.program, job.entry));
+            at.map(|at| idle.remove(at).2)
         };
         match found {
             Some(thread) => thread.send(job).err().map(|e| e.0),
@@ -80,7 +83,7 @@ fn work(first: Job) {
         let programs = job.process.kernel.programs.clone();
         let again = serve(job, &mut ready);
         let Some(r) = ready.as_mut().filter(|_| again) else { return };
-        let Some(next) = programs.idle.wait_here(r.program) else { return };
+        let Some(next) = programs.idle.wait_here(r.program, r.entry) else { return };
         // Waiting must not keep the session alive; its end ends the wait.
         drop(programs);
         match next.recv() {
@@ -94,13 +97,13 @@ fn work(first: Job) {
 fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     // Dropped after the module and all else of this function.
     let _code = job.process.kernel.programs.code.clone();
-    let Job { process, mut program, mut loaded, memory } = job;
+    let Job { process, mut program, mut loaded, mut entry, memory } = job;
     process.begin();
     let mut memory = Some(memory);
     let mut again;
     let status = loop {
-        let memory = memory.take();
-        let end = catch_unwind(AssertUnwindSafe(|| one(&process, program, &loaded, memory, ready)));
+        let what = What { program, entry, loaded: &loaded, memory: memory.take() };
+        let end = catch_unwind(AssertUnwindSafe(|| one(&process, what, ready)));
         process.bind(None);
         match end {
             Ok((End::Status(s), well)) => {
@@ -111,13 +114,20 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
                 *ready = None;
                 program = crate::lock(&process.start).program;
                 match process.kernel.programs.get(program) {
-                    Ok(l) => loaded = l,
+                    Ok(l) => {
+                        loaded = l;
+                        (entry, memory) = process.kernel.entry(&loaded);
+                    }
                     Err(e) => {
                         complain(&process, &e.to_string());
                         again = false;
                         break Status::Exited(126);
                     }
                 }
+            }
+            Ok((End::Anew, _)) => {
+                *ready = None;
+                entry = Entry::Start;
             }
             Err(_) => {
                 complain(&process, "internal error of the sandbox");
@@ -126,6 +136,13 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
             }
         }
     };
+    if entry == Entry::Prepare
+        && again
+        && let Some(r) = ready
+    {
+        *crate::lock(&process.kernel.prepared) = r.content();
+        again = false;
+    }
     let mut renewed = false;
     match ready {
         Some(r) if again => {
@@ -153,15 +170,19 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     }
 }
 
-/// Runs a program in the thread's instance, or in a new one.
-fn one(
-    process: &Arc<Process>,
+/// What a process runs next.
+struct What<'a> {
     program: Program,
-    loaded: &Loaded,
+    entry: Entry,
+    loaded: &'a Loaded,
     memory: Option<Reservation>,
-    ready: &mut Option<Ready>,
-) -> (End, bool) {
-    let memory = match (ready.as_mut().filter(|r| r.program == program), memory) {
+}
+
+/// Runs a program in the thread's instance, or in a new one.
+fn one(process: &Arc<Process>, what: What<'_>, ready: &mut Option<Ready>) -> (End, bool) {
+    let What { program, entry, loaded, memory } = what;
+    let fits = |r: &&mut Ready| (r.program, r.entry) == (program, entry);
+    let memory = match (ready.as_mut().filter(fits), memory) {
         (Some(r), Some(memory)) => {
             if r.take_on(process, memory) {
                 return r.run(process);
@@ -171,7 +192,7 @@ fn one(
         (_, memory) => memory,
     };
     *ready = None;
-    match Ready::new(process, program, loaded, memory) {
+    match Ready::new(process, program, entry, loaded, memory) {
         Ok(r) => ready.insert(r).run(process),
         Err(end) => (end, false),
     }

@@ -1,0 +1,140 @@
+//! Programs that are prepared once, so that each start goes on from there.
+//!
+//! An interpreter spends its first second on reading its library. A module may offer two exports
+//! for that: [`PREPARE`] does what does not depend on arguments, environment, time or chance, and
+//! returns; [`RESUME`] is called instead of `_start` in every later process, whose memory begins as
+//! the first one's ended. Where the arguments ask for something else than was prepared, it returns 1
+//! before it does anything, and the process begins with `_start` after all.
+//!
+//! This is what Wizer does to a module; here the memory stays beside the module as a
+//! [`crate::template`], mapped copy-on-write: machine code is compiled once for both, the image
+//! holds neither snapshot nor a second module, and a process pays for the pages it touches.
+//!
+//! # Invariants
+//! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment
+//!   and empty input, and kept under the digests of module and root file system, which are
+//!   checked before.
+//! - It holds no secret of a later process, but every process on the machine sees the same
+//!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
+//! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
+
+use crate::kernel::{Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
+use crate::memory::Budget;
+use crate::outcome::Status;
+use crate::programs::{ProgramError, Programs};
+use crate::sandbox::base_files;
+use crate::streams::{BytesInput, Capture, Meter};
+use crate::{Limits, engine, lock, template};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use wasibox_image::{Image, ImageError};
+use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountError, Program, Vfs};
+use wasmer::Module;
+
+/// The export that prepares: no arguments, no results.
+pub const PREPARE: &str = "wasibox_prepare";
+/// The export that goes on: no arguments; the result is 0 when the process has ended, 1 if it has
+/// done nothing and wants to begin anew.
+pub const RESUME: &str = "wasibox_resume";
+
+/// Raised when what surrounds a prepared process changes.
+const FORMAT: &str = "snapshot 1";
+const TIMEOUT: Duration = Duration::from_secs(300);
+const MEMORY: u64 = 1 << 30;
+/// Error output that is told.
+const TOLD: usize = 300;
+
+/// Why a snapshot cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    #[error("{0}")]
+    Errno(#[from] Errno),
+    #[error("preparing it ended with {status:?}: {said}")]
+    Ended { status: Status, said: String },
+    #[error("its memory is too large, or it keeps state elsewhere")]
+    Unfit,
+}
+
+/// Whether a module offers both exports.
+pub fn can_be_made(module: &Module) -> bool {
+    let has = |name: &str| module.exports().functions().any(|e| e.name() == name);
+    has(PREPARE) && has(RESUME)
+}
+
+/// The name under which the snapshot of a module is kept: its digest and that of the root file
+/// system beside it.
+pub fn key(module: &[u8; 32], tree: &str) -> String {
+    let mut h = Sha256::new_with_prefix(FORMAT);
+    h.update(engine::identity());
+    h.update(module);
+    h.update(tree);
+    h.finalize().iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Prepares a program of the image; the snapshot as a template file's content.
+///
+/// # Errors
+/// A damaged image, or a program that does not end well.
+pub fn make(
+    image: &Arc<Image>,
+    artifacts: Option<PathBuf>,
+    program: Program,
+) -> Result<Vec<u8>, SnapshotError> {
+    image.check_tree()?;
+    let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
+    let budget = Budget::new(limits.memory);
+    let engine = engine::new(budget.clone(), limits.stack);
+    let programs = Programs::new(image.clone(), engine, artifacts, Arc::new(|_| {}));
+    let programs = Arc::new(programs.without_snapshots());
+    let vfs = Vfs::new(base_files(image, &programs)?, &[], DiskLimits::default())?;
+    let meter = Meter::new(None);
+    let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
+    let mut fds = Descriptors::new(limits.descriptors);
+    for open in [
+        OpenFile::new(File::Stream(BytesInput::new(Vec::new())), true, false),
+        OpenFile::new(File::Stream(out), false, true),
+        OpenFile::new(File::Stream(err.clone()), false, true),
+        OpenFile::root(&vfs)?,
+    ] {
+        fds.add(Descriptor { open, cloexec: false }, 0)?;
+    }
+    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+    let (loc, path) = vfs.chdir(&root, b"/")?;
+    let name = image.commands().iter().find(|c| programs.number(&c.atom) == Some(program));
+    let name = name.map_or("program", |c| &c.name);
+    let start = Start {
+        program,
+        argv: vec![name.into()],
+        env: [b"HOME=/home/user".as_slice(), b"PATH=/usr/local/bin:/usr/bin:/bin"]
+            .map(<[u8]>::to_vec)
+            .into(),
+    };
+    let template = programs.get(program)?.template;
+    let kernel = Kernel::new(vfs, programs, limits, budget, meter);
+    kernel.prepare(start, fds, Cwd { loc, path }).map_err(|e| match e {
+        SpawnError::Errno(e) => SnapshotError::Errno(e),
+        SpawnError::Program(e) => SnapshotError::Program(e),
+    })?;
+    let (status, ..) = kernel.finish();
+    let memory = lock(&kernel.prepared).take();
+    match (status, memory) {
+        (Status::Exited(0), Some(memory)) => {
+            template::of_memory(&memory, &template).ok_or(SnapshotError::Unfit)
+        }
+        (Status::Exited(0), _) => Err(SnapshotError::Unfit),
+        _ => {
+            let said = String::from_utf8_lossy(&err.take()).trim().replace('\n', "; ");
+            let said =
+                said.chars().rev().take(TOLD).collect::<Vec<_>>().into_iter().rev().collect();
+            Err(SnapshotError::Ended { status, said })
+        }
+    }
+}
