@@ -9,6 +9,7 @@
  *  4. no .pyc files are written next to imported scripts: /usr is read-only,
  *     the library is compiled already, and a user's mounted source folder is
  *     not ours to litter. `py_compile` and `compileall` still write.
+ *  5. a process that began from a prepared interpreter goes on (snapshot.c).
  *
  * Paths are found by CPython's own getpath (landmarks under /usr/lib), so
  * PYTHONPATH, -E, -I, -S, -s, virtual environments and the user site behave
@@ -20,9 +21,8 @@
 #include <sys/stat.h>
 
 #include "modules.h"
+#include "snapshot.h"
 #include "wasix.h"
-
-#define INSTALLED "/usr/bin/python3"
 
 static int names_a_file(const char *argv0)
 {
@@ -30,7 +30,7 @@ static int names_a_file(const char *argv0)
     return strchr(argv0, '/') != NULL && stat(argv0, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-int main(int argc, char **argv)
+int wasibox_initialize(int argc, char **argv, int *exits)
 {
     wasibox_adopt();
     wasibox_enter_cwd();
@@ -44,13 +44,23 @@ int main(int argc, char **argv)
     /* Pre-initialises too (-X utf8, -E ... are read from argv here). */
     PyStatus status = PyConfig_SetBytesArgv(&config, argc, argv);
     if (!PyStatus_Exception(status) && (argc < 1 || !names_a_file(argv[0])))
-        status = PyConfig_SetBytesString(&config, &config.executable, INSTALLED);
+        status = PyConfig_SetBytesString(&config, &config.executable, WASIBOX_PYTHON);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
-    if (PyStatus_IsExit(status))
+    *exits = PyStatus_IsExit(status);
+    if (*exits)
         return status.exitcode;
     if (PyStatus_Exception(status))
         Py_ExitStatusException(status);
-    return Py_RunMain();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (wasibox_is_prepared())
+        return wasibox_go_on(argc, argv);
+    int exits;
+    int status = wasibox_initialize(argc, argv, &exits);
+    return exits ? status : Py_RunMain();
 }

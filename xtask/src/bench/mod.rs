@@ -6,9 +6,11 @@
 //! | `startup` | one command as a whole process |
 //! | `session` | processes within one session |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
+//! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
 
 mod curves;
+mod python;
 mod shell;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -31,6 +33,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("session", session),
         ("shell", shell::run),
         ("curves", curves::run),
+        ("python", python::run),
     ];
     for name in args {
         if !all.iter().any(|(n, _)| n == name) {

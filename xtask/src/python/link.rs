@@ -16,8 +16,15 @@ use super::toolchain::Tools;
 use super::workshop::{Done, Key, Leftover, Workshop};
 
 /// Our part of the program.
-const SITE: &[&str] =
-    &["site/main.c", "site/modules.h", "site/wasix.c", "site/wasix.h", "site/fenv.c"];
+const SITE: &[&str] = &[
+    "site/main.c",
+    "site/modules.h",
+    "site/snapshot.c",
+    "site/snapshot.h",
+    "site/wasix.c",
+    "site/wasix.h",
+    "site/fenv.c",
+];
 
 const CODE: &str = include_str!("link.rs");
 
@@ -61,7 +68,7 @@ pub fn build(
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
-        let files = ["main.c", "wasix.c", "fenv.c"].map(|name| site.join(name));
+        let files = ["main.c", "snapshot.c", "wasix.c", "fenv.c"].map(|name| site.join(name));
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
@@ -75,6 +82,8 @@ pub fn build(
         clang.args(modules.iter().map(|(_, object)| object)).arg(kit.cxx());
         clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
+        // snapshot.c has its own end for a process that began prepared.
+        clang.args(["-Wl,--wrap=Py_FinalizeEx", "-Wl,--wrap=Py_Exit"]);
         // Every "function signature mismatch" is a trap when the guest gets there.
         clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
         bench.run(&mut clang)

@@ -97,6 +97,38 @@ const CODE: &[&str] = &[
     include_str!("wheels.rs"),
 ];
 
+/// The recipe's folder, the builds' folder, and the lock that makes this the only builder; the lock
+/// goes with the process.
+fn enter(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf, std::fs::File)> {
+    let recipe = recipe()?;
+    let base = cache.join("python");
+    std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
+    let lock = std::fs::File::create(base.join("lock")).context("the Python cache's lock")?;
+    if lock.try_lock().is_err() {
+        say("python: waiting for another build to finish");
+        lock.lock().context("the Python cache's lock")?;
+    }
+    Ok((recipe, base, lock))
+}
+
+/// CPython's sources as they are built, its version, and the named packages as `name==version`.
+///
+/// # Errors
+/// As [`build`].
+pub fn source(
+    cache: &Path,
+    packages: &[&str],
+    say: &mut dyn FnMut(&str),
+) -> Result<(PathBuf, String, Vec<String>)> {
+    let (recipe, base, _lock) = enter(cache, say)?;
+    let pins = Pins::read(&recipe.join("pins.toml"))?;
+    let mut shop = Workshop::new(&base, &recipe, say)?;
+    let source = cpython::source(&mut shop, &pins)?;
+    let named = |name: &&str| Ok(format!("{name}=={}", pins.source(name)?.version));
+    let packages = packages.iter().map(named).collect::<Result<_>>()?;
+    Ok((cpython::tree(&source.dir), pins.python.clone(), packages))
+}
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
@@ -113,16 +145,7 @@ pub struct Order {
 /// sources that differs from the archive of the same recipe.
 pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
     let Order { profile, prebuilt } = order;
-    let recipe = recipe()?;
-    let base = cache.join("python");
-    std::fs::create_dir_all(&base).with_context(|| base.display().to_string())?;
-    // One builder at a time; the lock goes with the process.
-    let lock = std::fs::File::create(base.join("lock")).context("the Python cache's lock")?;
-    if lock.try_lock().is_err() {
-        say("python: waiting for another build to finish");
-        lock.lock().context("the Python cache's lock")?;
-    }
-
+    let (recipe, base, _lock) = enter(cache, say)?;
     let pins = Pins::read(&recipe.join("pins.toml"))?;
     let hash = hash(&recipe, profile)?;
     let archive = Prebuilt::of(&recipe, profile);

@@ -1,0 +1,20 @@
+/* A prepared interpreter: begun once, kept by the runtime, gone on from in
+ * every later process. */
+#ifndef WASIBOX_SNAPSHOT_H
+#define WASIBOX_SNAPSHOT_H
+
+/* What `sys.executable` is unless argv[0] is a path. */
+#define WASIBOX_PYTHON "/usr/bin/python3"
+
+/* Initialises the interpreter as the command line wants it; 0, or the status
+ * with which the process is to end. Does not return on a fatal error. */
+int wasibox_initialize(int argc, char **argv, int *exits);
+
+/* True in a process that began from the prepared memory. */
+int wasibox_is_prepared(void);
+
+/* Goes on with this command line; the process's status. If it asks for what must
+ * be decided at initialisation, nothing is done, and wasibox_resume says so. */
+int wasibox_go_on(int argc, char **argv);
+
+#endif

@@ -1,0 +1,224 @@
+//! Python begins from a prepared interpreter, and nobody can tell but by the time it takes.
+//!
+//! The authority is the same CPython begun the ordinary way, which a fixed `PYTHONHASHSEED`
+//! asks for: every invocation must do the same both ways.
+
+use wasibox_tests::exec::{Done, Exec};
+
+/// Runs a bash script, with python begun from its prepared memory and from the beginning.
+fn both(script: &str) -> [Done; 2] {
+    let run = |start: &str| {
+        let script = format!("export HOME=/home/user {start}; cd /tmp; {script}");
+        Exec::sh(&script).opt(&["--env", "TERM=dumb"]).run()
+    };
+    [run("WARM=1"), run("PYTHONHASHSEED=5")]
+}
+
+/// Addresses of objects are what may differ.
+fn without_addresses(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push_str("0x");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    }
+    out
+}
+
+/// The common result.
+fn same(script: &str) -> Done {
+    let [warm, cold] = both(script);
+    let seen = |d: &Done| (d.status, without_addresses(&d.stdout), without_addresses(&d.stderr));
+    assert_eq!(seen(&warm), seen(&cold), "{script}");
+    warm
+}
+
+fn prints(script: &str, expected: &str) {
+    let done = same(script);
+    assert_eq!((done.stdout.as_str(), done.stderr.as_str()), (expected, ""), "{script}");
+}
+
+#[test]
+fn it_is_really_prepared() {
+    let script = r#"python3 -c 'import gc; print(gc.get_freeze_count() > 1000)'"#;
+    let [warm, cold] = both(script);
+    assert_eq!((warm.stdout.as_str(), cold.stdout.as_str()), ("True\n", "False\n"));
+}
+
+#[test]
+fn what_sys_says() {
+    for how in [
+        "-c \"$code\" a -b 'c d'",
+        "-uc \"$code\" -x",
+        "x.py 1 2",
+        "./x.py",
+        "/tmp/x.py",
+        "-m x 3",
+        "-Bm x",
+        "- 4 < x.py",
+        "< x.py",
+        "-I x.py",
+        "-S -c \"$code\"",
+        "-O x.py",
+        "-W ignore x.py",
+        "-X utf8 x.py",
+        "-E x.py",
+        "-s x.py",
+        "d/y.py",
+        "z.zip",
+    ] {
+        same(&format!(
+            r#"code='import sys
+print(sys.argv, sys.orig_argv[1:], sys.path, sys.flags, sys.executable, sys.warnoptions, __name__)
+imported = sorted(sys.modules)
+print(globals().get("__file__"), __spec__, sorted(globals()))
+print([(s.name, s.encoding, s.errors, s.line_buffering, s.write_through, s.mode)
+    for s in (sys.stdin, sys.stdout, sys.stderr)], sys.stdin is sys.__stdin__)
+if "runpy" not in imported: print(imported)'
+            mkdir d; printf '%s\n' "$code" | tee x.py d/y.py > __main__.py
+            python3 -c 'import zipfile; zipfile.ZipFile("z.zip", "w").write("__main__.py")'
+            python3 {how}"#
+        ));
+    }
+}
+
+#[test]
+fn statuses_and_errors() {
+    for code in [
+        "import sys; sys.exit(3)",
+        "import sys; sys.exit(-1)",
+        "raise SystemExit(\"no\")",
+        "1/0",
+        "import os; os._exit(7)",
+        "import nosuch",
+        "def f(:",
+        "raise KeyboardInterrupt",
+        "import sys; sys.stdout.close()",
+        "import os; os.abort()",
+        "import atexit; atexit.register(lambda: 1/0)",
+        "import sys; sys.exit(300)",
+        "import json; json.loads(\"{\")",
+        "import sys; print(1); sys.stdout.write(chr(0xdc80))",
+    ] {
+        same(&format!("python3 -c '{code}'; echo $?"));
+    }
+    same(
+        "python3 nosuch.py; echo $?; python3 -m nosuch; echo $?; python3 -c; echo $?; python3 -Q; echo $?",
+    );
+    same("python3 -V; python3 --version; python3 -h | head -1");
+}
+
+#[test]
+fn streams() {
+    prints(
+        "printf 'a\\nb\\n' | python3 -c 'import sys; print([l for l in sys.stdin])'",
+        "['a\\n', 'b\\n']\n",
+    );
+    prints("printf 'first\\nsecond\\n' | (python3 -c 'print(input())'; cat)", "first\n");
+    prints("python3 -c 'print(1)' > f; python3 -c 'print(2)' >> f; cat f", "1\n2\n");
+    same("python3 -c 'import sys; print(sys.stdout)' >&-; echo $?");
+    same("python3 -c 'import sys; print(sys.stdin)' <&-; echo $?");
+    same("python3 -c 'import sys; sys.stderr.write(\"e\"); print(\"o\")' 2>&1");
+    prints("python3 -uc 'import os; print(1); os._exit(0)'", "1\n");
+    prints("python3 -c 'import os; print(1); os._exit(0)'", "");
+    prints("PYTHONUNBUFFERED=1 python3 -c 'import os; print(1); os._exit(0)'", "1\n");
+    same("python3 -c 'print(\"x\" * 10**6)' | head -c 3");
+    prints("echo 'print(5)' | python3", "5\n");
+}
+
+#[test]
+fn environment_and_directory() {
+    prints(
+        "mkdir sub; cd sub; A=1 B= python3 -c 'import os; print(os.getcwd(), os.environ[\"A\"], repr(os.getenv(\"B\")), os.environb[b\"A\"])'",
+        "/tmp/sub 1 '' b'1'\n",
+    );
+    prints(
+        "mkdir p q; echo v=1 > p/m.py; echo v=2 > q/m.py; PYTHONPATH=p:q python3 -c 'import m, sys; print(m.v, sys.path[:3])'",
+        "1 ['', '/tmp/p', '/tmp/q']\n",
+    );
+    prints(
+        "mkdir p; echo 'print(\"custom\")' > p/sitecustomize.py; PYTHONPATH=p python3 -c 'print(1)'",
+        "custom\n1\n",
+    );
+    prints(
+        "d=~/.local/lib/python3.13/site-packages; mkdir -p $d/e; echo 'v = 7' > $d/mine.py; echo $d/e > $d/x.pth; python3 -c 'import mine, sys; print(mine.v, [p for p in sys.path if \"local\" in p])'",
+        "7 ['/home/user/.local/lib/python3.13/site-packages', '/home/user/.local/lib/python3.13/site-packages/e']\n",
+    );
+    prints(
+        "HOME=/tmp/h; d=$HOME/.local/lib/python3.13/site-packages; mkdir -p $d; echo v=8 > $d/mine.py; python3 -c 'import mine, site; print(mine.v, site.USER_BASE)'",
+        "8 /tmp/h/.local\n",
+    );
+}
+
+#[test]
+fn scripts_come_before_prepared_modules() {
+    prints("echo 'v = \"mine\"' > json.py; python3 -c 'import json; print(json.v)'", "mine\n");
+    prints(
+        "echo 'v = \"mine\"' > random.py; echo 'import random; print(random.v)' > s.py; python3 s.py",
+        "mine\n",
+    );
+    prints(
+        "mkdir xml; echo 'v = 3' > xml/__init__.py; python3 -c 'import xml; print(xml.v)'",
+        "3\n",
+    );
+    prints(
+        "python3 -c 'import sys, types; sys.modules[\"csv\"] = m = types.ModuleType(\"csv\"); import csv; print(csv is m)'",
+        "True\n",
+    );
+}
+
+#[test]
+fn imports_of_prepared_modules() {
+    for code in [
+        "import json; print(json.__spec__, json.__loader__, json.__file__, json.__package__)",
+        "import sys; print(\"json\" in sys.modules); import json; print(sys.modules[\"json\"] is json)",
+        "import xml.etree.ElementTree as E, xml; print(E.fromstring(\"<a/>\").tag, xml.etree.ElementTree is E)",
+        "import importlib, json; print(importlib.reload(json) is json)",
+        "import importlib.util as u; print(u.find_spec(\"json\").origin, u.find_spec(\"nosuch\"))",
+        "from concurrent.futures import ThreadPoolExecutor as T; print(T.__module__)",
+        "import sys; sys.path.clear(); import math; print(math.pi)",
+        "import pickle, collections; print(pickle.loads(pickle.dumps(collections.Counter(\"aa\"))))",
+        "import pkgutil; print(len(list(pkgutil.iter_modules())) > 200)",
+        "import inspect, json; print(inspect.getsource(json.dumps)[:9])",
+        "import sys, json; del sys.modules[\"json\"]; import json as j; print(j is json)",
+        "import warnings; print(warnings.filters)",
+        "import site, sys; print(sys.path_hooks, site.ENABLE_USER_SITE)",
+        "import logging; logging.warning(\"w\"); print(logging.root.handlers)",
+        "import threading; print(threading.main_thread(), threading.active_count())",
+    ] {
+        same(&format!("python3 -c '{code}'"));
+    }
+}
+
+#[test]
+fn the_end_of_a_process() {
+    for code in [
+        "f = open(\"f\", \"w\"); f.write(\"kept\")",
+        "import builtins; builtins.f = open(\"f\", \"w\"); builtins.f.write(\"kept\")",
+        "import json; json.f = open(\"f\", \"wb\"); json.f.write(b\"kept\")",
+        "f = open(\"f\", \"w\"); f.write(\"kept\"); 1/0",
+        "f = open(\"f\", \"w\"); f.write(\"kept\"); raise SystemExit(2)",
+        "class C:\n def __del__(s): print(\"gone\")\nc = C()",
+        "class C:\n def __del__(s): print(\"gone\")\nc = C(); c.c = c",
+        "import atexit; atexit.register(print, 1); atexit.register(print, 2)",
+        "import weakref\nclass C: pass\nc = C(); weakref.finalize(c, print, \"final\")",
+        "import tempfile, os; d = tempfile.TemporaryDirectory(); print(len(os.listdir(\"/tmp\")))",
+        "import sys; sys.stdout.write(\"no newline\")",
+        "import gzip; f = gzip.open(\"g\", \"wt\"); f.write(\"x\" * 10)",
+    ] {
+        same(&format!("python3 -c '{code}'; echo $?; cat f 2>&1; ls"));
+    }
+}
+
+#[test]
+fn nothing_that_should_be_unique_repeats() {
+    let script = "python3 -c '
+import random, uuid, secrets, tempfile, os
+print(random.random(), random.SystemRandom().random(), uuid.uuid4(), secrets.token_hex(), os.urandom(8))
+print(uuid.uuid1(), random.Random().random(), tempfile.mktemp())'
+python3 -c 'import random; print([random.random() for _ in range(3)])'";
+    let (one, two) = (Exec::sh(script).ok(), Exec::sh(script).ok());
+    for (a, b) in one.split_whitespace().zip(two.split_whitespace()) {
+        assert_ne!(a, b);
+    }
+}

@@ -1,0 +1,159 @@
+//! Python against CPython of the same version, built for this machine from the same sources.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Subject, compare, exec, words};
+use crate::{env, python};
+
+/// Lines of the table of sales: about 50 MB.
+const LINES: usize = 1_250_000;
+
+/// Packages that the peer gets from its own wheels, in the image's versions.
+const PACKAGES: &[&str] = &["numpy", "pandas", "matplotlib", "openpyxl"];
+
+const IMPORT: &str = "import pandas; print(pandas.DataFrame({'a': range(1000)}).a.sum())";
+const PLOT: &str = "import io, matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt; \
+                    plt.plot([1, 4, 9]); plt.title('t'); plt.savefig(io.BytesIO())";
+
+pub fn run() -> Result<()> {
+    let peer = peer()?;
+    let start = |code: &str, site: bool| {
+        let mut ours = exec(&["python3", "-c"]);
+        ours.push(code.to_string());
+        let mut native = words(&["env", &format!("PYTHONPATH={}", peer.site.display())]);
+        if !site {
+            native.truncate(1);
+        }
+        native.extend([peer.python.display().to_string(), "-c".to_string(), code.to_string()]);
+        [
+            Subject { name: "runner exec image.webc -- python3", argv: ours },
+            Subject { name: "CPython for this machine", argv: native },
+        ]
+    };
+    println!("### -c pass (goal 1.0)");
+    compare(&start("pass", false))?;
+    if !has_packages()? {
+        println!("The image has no packages: `cargo xtask dist --profile data`.");
+        return Ok(());
+    }
+    println!("### import pandas, sum of a frame (goal 0.15)");
+    compare(&start(IMPORT, true))?;
+    println!("### pyplot, savefig (goal 0.5)");
+    compare(&start(PLOT, true))?;
+    arrays(&peer)
+}
+
+fn has_packages() -> Result<bool> {
+    let argv = exec(&["python3", "-c", "import pandas"]);
+    let (program, args) = argv.split_first().context("empty command")?;
+    Ok(Command::new(program).args(args).stderr(std::process::Stdio::null()).status()?.success())
+}
+
+/// `tests/bench/python/arrays.py` on both sides, in turn.
+fn arrays(peer: &Peer) -> Result<()> {
+    let data = env::cache()?.join("bench-python");
+    std::fs::create_dir_all(&data)?;
+    sales(&data.join("sales.csv"))?;
+    let scripts = env::root().join("tests/bench/python");
+    let mut ours = Command::new(env::dist().join("runner"));
+    ours.args(["exec", "--json", "--mount"]).arg(format!("{}:/data", data.display()));
+    ours.arg("--mount").arg(format!("{}:/scripts", scripts.display()));
+    ours.arg(env::dist().join("image.webc"));
+    ours.args(["--", "python3", "/scripts/arrays.py", "/data"]);
+    let mut native = Command::new(&peer.python);
+    native.env("PYTHONPATH", &peer.site).env("OPENBLAS_NUM_THREADS", "1");
+    native.arg(scripts.join("arrays.py")).arg(&data);
+    let outcome: serde_json::Value = serde_json::from_str(&env::output(&mut ours)?)?;
+    let ours = outcome["stdout"].as_str().context("no stdout in the outcome")?;
+    if let Some(peak) =
+        outcome["limits"]["peak_memory"].as_u64().or(outcome["peak_memory"].as_u64())
+    {
+        println!("Peak of linear memory: {} MB", peak / 1_000_000);
+    }
+    let native = env::output(&mut native)?;
+    println!("| in one process | ours ms | native ms | ours / native |");
+    println!("|---|---|---|---|");
+    for (a, b) in ours.lines().zip(native.lines()) {
+        let (name, ours) = a.split_once(' ').context("a line of arrays.py")?;
+        let (same, native) = b.split_once(' ').context("a line of arrays.py")?;
+        if name != same {
+            bail!("arrays.py printed {name} here and {same} there");
+        }
+        let ratio = ours.parse::<f64>()? / native.parse::<f64>()?;
+        println!("| {name} | {ours} | {native} | {ratio:.2} |");
+    }
+    Ok(())
+}
+
+/// A table with columns date, region, product, amount, quantity; the same every time.
+fn sales(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let part = path.with_extension("part");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&part)?);
+    writeln!(out, "date,region,product,amount,quantity")?;
+    let mut state = 1u64;
+    let mut next = |n: u64| {
+        // Knuth's MMIX generator: the same table on every machine.
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    for _ in 0..LINES {
+        let (month, day) = (next(12) + 1, next(28) + 1);
+        let region = ["north", "south", "east", "west"][next(4) as usize];
+        let (product, amount, quantity) = (next(500), next(1_000_000), next(50));
+        let cents = amount as f64 / 100.0;
+        writeln!(
+            out,
+            "2025-{month:02}-{day:02},{region},product-{product:03},{cents:.2},{quantity}"
+        )?;
+    }
+    out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
+    std::fs::rename(part, path).context("sales.csv")
+}
+
+struct Peer {
+    python: PathBuf,
+    /// A folder of packages.
+    site: PathBuf,
+}
+
+/// CPython of the image's version with its default optimisation, and the packages' own wheels.
+fn peer() -> Result<Peer> {
+    let cache = env::cache()?;
+    let mut say = |line: &str| eprintln!("      {line}");
+    let (source, version, packages) = python::source(&cache, PACKAGES, &mut say)?;
+    let dir = cache.join(format!("peer-python-{version}"));
+    let peer = Peer { python: dir.join("bin/python3"), site: dir.join("site") };
+    if dir.join("complete").exists() {
+        return Ok(peer);
+    }
+    let build = dir.join("build");
+    std::fs::create_dir_all(&build)?;
+    say("building CPython for this machine, to compare with");
+    let mut configure = Command::new(source.join("configure"));
+    configure.current_dir(&build).arg("--quiet").arg(format!("--prefix={}", dir.display()));
+    env::run(configure.args(["--with-ensurepip=no", "--disable-test-modules"]))?;
+    for target in ["all", "install"] {
+        env::run(Command::new("make").args(["-s", "-j2", target]).current_dir(&build))?;
+    }
+    let mut pip = Command::new("python3");
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--only-binary=:all:",
+        "--python-version",
+        "3.13",
+    ]);
+    env::run(pip.args(["--upgrade", "--target"]).arg(&peer.site).args(&packages))?;
+    std::fs::remove_dir_all(&build)?;
+    std::fs::write(dir.join("complete"), b"")?;
+    Ok(peer)
+}
