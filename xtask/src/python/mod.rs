@@ -31,7 +31,7 @@
 //! is installed outside the cache folder, and a finished result is checked
 //! against its own sums before it is used again.
 //!
-//! Deliberately absent: snapshots. They join as a stage between `link` and `finish`.
+//! Deliberately absent: snapshots. The runner makes them from the finished module (`site/snapshot.c`).
 
 mod cpython;
 mod fetch;
