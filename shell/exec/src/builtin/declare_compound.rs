@@ -1,0 +1,83 @@
+//! `declare a=(...)`: a compound value is assigned while the words are expanded, before the
+//! builtin runs, redirections are made and other operands are looked at; the builtin then sees
+//! the name alone (bash: `expand_declaration_argument`).
+//!
+//! Only what changes the values is known by then: options before the operand that tell the
+//! array's kind, where it lives, or how values are converted.
+
+use sh_expand::{ErrorKind, ExpandError, Str};
+use sh_syntax::ast::{ArrayElement, Assignment};
+
+use super::declare::{Place, Request, Target, Value};
+use super::declare_apply::apply;
+use crate::Shell;
+use crate::state::assign::list_to_member;
+use crate::state::options::SetOpt;
+
+/// Assigns the elements of the operand `a` of the command whose words so far are `argv`.
+///
+/// # Errors
+/// Those of expansions and assignments; the command is then abandoned.
+pub(crate) fn assign_operand(
+    shell: &mut Shell<'_>,
+    argv: &[Str],
+    a: &Assignment,
+    elements: &[ArrayElement],
+) -> Result<(), ExpandError> {
+    let (q, name) = (request(argv), argv.first().map_or(&b""[..], |name| name));
+    let local = shell.state.vars.function_level().is_some() && !q.global;
+    let place = match name {
+        b"export" | b"readonly" => Place::Visible,
+        _ if local => Place::Local,
+        _ => Place::Global,
+    };
+    if a.subscript.is_some() {
+        return Err(list_to_member(a));
+    }
+    let resolved = shell.follow(&a.name)?.name.into_owned();
+    let assoc = q.on.assoc || shell.is_assoc(&resolved);
+    let elements = shell.expand_compound(&resolved, assoc, elements)?;
+    shell.trace_elements(&a.name, &elements, a.append);
+    let value = Value::Elements(elements);
+    let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };
+    let r = apply(shell, name, target, q, place);
+    if r.is_ok() && shell.state.options.has(SetOpt::AllExport) && !q.on.indexed && !q.on.assoc {
+        shell.state.vars.entry(&resolved).attrs.export = true;
+    }
+    match r {
+        // A readonly variable that a local one would hide: the builtin tells it once more.
+        Err(e) if e.kind == ErrorKind::Readonly && place == Place::Local => {
+            let function = shell.state.frames.last().map(|f| f.name.clone()).unwrap_or_default();
+            shell.error(&[&function, b": ", &e.message]);
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+fn request(argv: &[Str]) -> Request {
+    let mut q = Request::default();
+    for word in argv.iter().skip(1) {
+        let (on, letters) = match word.split_first() {
+            Some((b'-', b"-")) => break,
+            Some((b'-', letters)) => (true, letters),
+            Some((b'+', letters)) => (false, letters),
+            _ => break,
+        };
+        let set = if on { &mut q.on } else { &mut q.off };
+        for letter in letters {
+            match letter {
+                b'i' => set.integer = true,
+                b'l' => set.lowercase = true,
+                b'u' => set.uppercase = true,
+                b'c' => set.capitalize = true,
+                b'a' if on => set.indexed = true,
+                b'A' if on => set.assoc = true,
+                b'g' if on => q.global = true,
+                b'I' => q.inherit = true,
+                _ => {}
+            }
+        }
+    }
+    q
+}
