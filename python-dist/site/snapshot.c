@@ -268,10 +268,13 @@ int wasibox_go_on(int argc, char **argv)
 {
     struct invocation how;
     __wasilibc_ensure_environ();
-    if (!understand(argc, argv, &how) || !plain_environment(&how.unbuffered)) {
+    if (!understand(argc, argv, &how) || !plain_environment(&how.unbuffered)
+        || !wasibox_signals_anew()) {
         declined = true;
         return 0;
     }
+    wasibox_files_anew();
+    wasibox_adopt();
     wasibox_enter_cwd();
     resumed = true;
     if (!configure(&how, argc, argv)) {

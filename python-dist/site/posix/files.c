@@ -23,18 +23,19 @@ static int refuse(int error)
 
 /* The open node; -1 where there is none. Its number is above those that programs close
  * wholesale (os.closerange), and shifts none of theirs. */
+static int node_fd = -2;
+
 static int node(void)
 {
     enum { NUMBER = 1000 };
-    static int fd = -2;
-    if (fd == -2) {
+    if (node_fd == -2) {
         uint32_t high;
         int low = open(NODE, O_RDWR);
-        fd = low >= 0 && wasix_fd_dup2((uint32_t)low, NUMBER, 1, &high) == 0 ? (int)high : -1;
+        node_fd = low >= 0 && wasix_fd_dup2((uint32_t)low, NUMBER, 1, &high) == 0 ? (int)high : -1;
         if (low >= 0)
             close(low);
     }
-    return fd;
+    return node_fd;
 }
 
 /* One exchange: the reply's length after its errno, -1 with errno; ENOSYS without a bridge. */
@@ -171,10 +172,19 @@ int mkfifo(const char *path, mode_t mode)
 
 /* The kernel applies the mask a process started with to what that process creates; a later
  * one holds for its children. */
+enum { UNKNOWN = 01000 };
+static mode_t now = UNKNOWN;
+
+/* What was learned of another process is forgotten (snapshot.c). */
+void wasibox_files_anew(void)
+{
+    node_fd = -2;
+    now = UNKNOWN;
+}
+
 mode_t umask(mode_t mask)
 {
-    static mode_t now = 01000;
-    if (now == 01000) {
+    if (now == UNKNOWN) {
         const char *given = getenv(WASIBOX_UMASK);
         now = given == NULL ? WASIBOX_DEFAULT_UMASK : (mode_t)strtoul(given, NULL, 8) & 0777;
         unsetenv(WASIBOX_UMASK);

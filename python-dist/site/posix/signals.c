@@ -135,6 +135,18 @@ handler *signal(int number, handler *function)
     return before;
 }
 
+/* In a process that goes on from another one's memory (snapshot.c): the kernel is told
+ * again. False if the parent has ignored signals, which that memory does not know. */
+int wasibox_signals_anew(void)
+{
+    uint32_t count = 0;
+    if (wasix_proc_signals_sizes_get(&count) == 0 && count > 0)
+        return 0;
+    if (registered)
+        registered = wasix_callback_signal(HANDLER, sizeof HANDLER - 1) == 0;
+    return 1;
+}
+
 int raise(int number)
 {
     if (!valid(number))

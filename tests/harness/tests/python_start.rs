@@ -151,6 +151,29 @@ fn environment_and_directory() {
 }
 
 #[test]
+fn what_the_kernel_knows_of_a_process() {
+    same(
+        "echo x > f; python3 -c 'import os; print(os.stat(\"f\")[:6]); os.chmod(\"f\", 0o600); print(oct(os.stat(\"f\").st_mode))'",
+    );
+    same(
+        "umask 077; python3 -c 'import os; print(oct(os.umask(0)))'; umask 022; python3 -c 'import os; print(oct(os.umask(0)))'",
+    );
+    same("exec 5< <(echo five); python3 -c 'import os; print(os.read(5, 9))'");
+    same("trap '' INT; python3 -c 'import signal; print(signal.getsignal(2))'");
+    same(
+        "python3 -c 'import signal, os; signal.signal(15, lambda *a: print(a[0])); os.kill(os.getpid(), 15); print(0)'; echo $?",
+    );
+    same("python3 -c 'import os, signal; os.kill(os.getpid(), signal.SIGTERM)'; echo $?");
+    same("python3 -c 'import os, signal; os.kill(os.getpid(), signal.SIGINT)'; echo $?");
+    same(
+        "python3 -c 'import subprocess; print(subprocess.run(\"echo $0 | tr a-z A-Z\", shell=True, capture_output=True, text=True))'",
+    );
+    same(
+        "python3 -c 'import os; print(os.getuid(), os.getppid() > 0, os.environ.get(\"BOX_UMASK\"), os.environ.get(\"BOX_FDS\"))'",
+    );
+}
+
+#[test]
 fn scripts_come_before_prepared_modules() {
     prints("echo 'v = \"mine\"' > json.py; python3 -c 'import json; print(json.v)'", "mine\n");
     prints(
