@@ -256,9 +256,9 @@ impl Expansion<'_> {
             let close = match e.message.as_ref() {
                 [.., b'`', b'`', b'\''] => b"\"`\"".to_vec(),
                 [.., b'`', close, b'\''] => vec![b'`', *close, b'\''],
-                other => return ExpandError::command(&[other]),
+                other => return ExpandError::line(&[other]),
             };
-            ExpandError::command(&[b"bad substitution: no closing ", &close, b" in ", &text])
+            ExpandError::line(&[b"bad substitution: no closing ", &close, b" in ", &text])
         })
     }
 }

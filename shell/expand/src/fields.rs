@@ -88,11 +88,18 @@ impl Field {
 impl Built {
     fn escaped(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.len() + 8);
+        // A backslash that came out of an expansion does not quote what is quoted already.
+        let mut open = false;
         self.stretches(|text, quoted| {
             if quoted {
+                if open && !text.is_empty() {
+                    out.push(b'\\');
+                    open = false;
+                }
                 glob::escape_into(text, &mut out);
-            } else {
+            } else if !text.is_empty() {
                 out.extend_from_slice(text);
+                open = text.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
             }
         });
         out

@@ -199,15 +199,21 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
         Content::List { items, star } => {
             let positional = matches!(param.name, ParamName::Special(_));
             if x.fields.mode == Mode::HereDoc
+                && x.beside_list
                 && matches!(param.name, ParamName::Special(b'*'))
                 && matches!(param.op, ParamOp::Plain)
             {
-                // bash splits it here, and joins the words by spaces.
+                // Beside an `@` list bash splits it, and joins the words by spaces.
                 let ifs = crate::split::Ifs::of(x.env);
                 let words: Vec<Str> =
                     items.iter().flat_map(|item| crate::split::split_fields(item, &ifs)).collect();
                 let words: Vec<&[u8]> = words.iter().map(|word| word.as_slice()).collect();
-                x.value(str_of(words.join(&b' ')), quoted)?;
+                let mut text = words.join(&b' ');
+                let end = items.last().and_then(|item| item.last());
+                if end.is_some_and(|b| ifs.is_blank(*b)) {
+                    text.push(b' ');
+                }
+                x.value(str_of(text), quoted)?;
                 return Ok(false);
             }
             let removal =
@@ -237,6 +243,7 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
                 | ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, false),
                 _ => joint(x.fields.mode, star, positional, false, false),
             };
+            let joint = if x.by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
             x.list_of(items, joint, quoted, !made)
         }
     }

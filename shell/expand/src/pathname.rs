@@ -34,7 +34,12 @@ pub(crate) fn expand(
     };
     search.read_globignore(env);
     let mut paths = search.run(env, pattern)?;
-    paths.retain(|path| !search.ignore.iter().any(|p| p.is_match(path)));
+    paths.retain(|path| {
+        !search.ignore.iter().any(|(pattern, star)| match star {
+            true => pattern.shortest_prefix(path).is_some(),
+            false => pattern.is_match(path),
+        })
+    });
     if paths.is_empty() {
         if failglob {
             return Err(ExpandError::command(&[b"no match: ", &field.into_text()]));
@@ -57,8 +62,8 @@ struct Search {
     skip_dots: bool,
     nocase: bool,
     utf8: bool,
-    /// `GLOBIGNORE`
-    ignore: Vec<Pattern>,
+    /// `GLOBIGNORE`; whether a star at the pattern's end was taken off, which matches slashes, too.
+    ignore: Vec<(Pattern, bool)>,
 }
 
 /// A component with the slashes behind it.
@@ -83,7 +88,11 @@ impl Search {
             no_slash: true,
             ..Options::default()
         };
-        self.ignore = split_colons(&text).map(|pattern| Pattern::new(pattern, options)).collect();
+        let ignored = |pattern: &[u8]| match pattern.strip_suffix(b"*") {
+            Some(head) if !head.ends_with(b"\\") => (Pattern::new(head, options), true),
+            _ => (Pattern::new(pattern, options), false),
+        };
+        self.ignore = split_colons(&text).map(ignored).collect();
     }
 
     fn options(&self) -> Options {

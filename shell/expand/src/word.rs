@@ -157,6 +157,20 @@ pub fn expand_assignment_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
     single(env, word, Tilde::Assignment)
 }
 
+/// A value of `name=([k]=value)` for an indexed array: as [`expand_assignment_value`], with every
+/// list joined by `IFS`.
+///
+/// # Errors
+/// As for [`expand_words`].
+pub fn expand_element_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
+    let mut x = Expander::new(env, Mode::Assign);
+    x.by_ifs = true;
+    x.word(&word.parts, Tilde::Assignment)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.finish_one().into_text())
+}
+
 pub(crate) fn single(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str> {
     match word.parts.as_slice() {
         [] => return Ok(Str::default()),
@@ -217,6 +231,7 @@ pub(crate) fn text_of(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<St
 /// The body of a here-document.
 pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
     let mut x = Expander::new(env, Mode::HereDoc);
+    x.beside_list = param::has_list(&doc.body.parts);
     x.parts(&doc.body.parts, true)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
@@ -242,13 +257,21 @@ pub(crate) struct Expander<'e> {
     pub(crate) fields: Fields,
     /// The word is an assignment's value: tildes count behind colons, also in `${x-~:~}`.
     pub(crate) colons: bool,
+    /// Lists are joined by `IFS` whatever they are.
+    pub(crate) by_ifs: bool,
     /// Within double quotes that hold an `@` list.
     pub(crate) beside_list: bool,
 }
 
 impl<'e> Expander<'e> {
     pub(crate) fn new(env: &'e mut dyn Env, mode: Mode) -> Expander<'e> {
-        Expander { env, fields: Fields::new(mode), colons: false, beside_list: false }
+        Expander {
+            env,
+            fields: Fields::new(mode),
+            colons: false,
+            by_ifs: false,
+            beside_list: false,
+        }
     }
 
     /// A whole word: pieces in an unquoted place, the first of which may begin with a tilde.

@@ -8,6 +8,9 @@ use crate::shell::Flow;
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let frames = shell.state.frames.clone();
     let depth = frames.len();
+    if depth == 0 {
+        return Ok(1);
+    }
     let n = match call.args().first() {
         None => None,
         Some(a) => match integer(a) {

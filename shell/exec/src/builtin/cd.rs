@@ -49,6 +49,8 @@ pub fn cd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Some(d) => d.clone(),
     };
     if dir.is_empty() {
+        // It stays where it is, and was there before, too.
+        let _ = shell.change_dir(b".", physical);
         return Ok(0);
     }
     let dotted =

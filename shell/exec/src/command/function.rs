@@ -105,7 +105,7 @@ impl Shell<'_> {
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
         if self.state.traps.has_debug {
             // The action sees the line where the function was defined.
-            self.state.line = def.line;
+            self.state.line = def.function.body.line;
             self.run_debug_action()?;
         }
         self.command(&def.function.body)

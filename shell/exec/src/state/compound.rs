@@ -101,7 +101,7 @@ impl Shell<'_> {
         for e in elements {
             if let Some(key) = &e.key {
                 let value =
-                    sh_expand::expand_assignment_value(self, &e.value).map_err(|mut error| {
+                    sh_expand::expand_element_value(self, &e.value).map_err(|mut error| {
                         // The text that a bad substitution shows is the element.
                         if error.message.starts_with(&e.value.raw)
                             && error.message.ends_with(b": bad substitution")

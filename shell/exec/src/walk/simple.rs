@@ -266,6 +266,9 @@ impl Shell<'_> {
                         return Err(self.assignment_failed(e));
                     }
                     self.error(&[&e.message]);
+                    if self.state.options.has(SetOpt::ErrExit) {
+                        return Err(Unwind::Exit(1));
+                    }
                     continue;
                 }
                 // The value may refer to the variable itself, so it is expanded before it is hidden.

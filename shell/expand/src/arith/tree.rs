@@ -257,6 +257,10 @@ impl<'t> Walk<'_, 't> {
             return Ok(Place::Element(base, OwnedKey::Name(index.raw.to_vec())));
         }
         if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
+            if !self.assigned && self.tree_has_param() {
+                // The complaint must not come twice.
+                return Err(Fail::AsText);
+            }
             return Ok(place);
         }
         let value = match &index.expr {

@@ -245,6 +245,7 @@ impl Content {
 pub(super) fn unbound(param: &Param) -> ExpandError {
     let plain = matches!(param.op, ParamOp::Plain) && !param.raw.starts_with(b"${");
     let name = match param.name {
+        _ if param.indirect => [b"!", shown(param).as_slice()].concat(),
         ParamName::Variable(_) => shown(param),
         _ if plain => param.raw.to_vec(),
         _ => shown(param),

@@ -41,24 +41,24 @@ impl Machine<'_, '_> {
         let line = self.line;
         // Bash expands aliases in it when it runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
-        let extglob = self.st.opts.extglob;
-        self.st.opts.extglob |= self.in_pattern;
-        let body = self.sub_list(start, b"$(");
-        self.st.opts.expand_aliases = aliases;
-        self.st.opts.extglob = extglob;
-        let mut body = body?;
-        let is_file_read = is_file_read(&body);
+        let mark = self.mark();
+        let mut body = self.sub_list(start, b"$(");
         let (mut error, source) = (None, None);
-        if self.in_pattern && !extglob {
-            // Bash reads the printed text again when it runs, and then it is an error.
-            let mut text = Vec::new();
-            crate::print::substitution(&mut text, &body);
-            let group = |pair: &[u8]| b"?*+@!".contains(&pair[0]) && pair[1] == b'(';
-            if text.windows(2).any(group) {
-                error = Some(b"syntax error near unexpected token `('"[..].into());
-                body = List::default();
-            }
+        if self.in_pattern
+            && !self.opts.extglob
+            && body.as_ref().is_err_and(|e| e.kind == ErrorKind::Nested)
+        {
+            // Here bash takes `@(a|b)` for a pattern; it reads the printed text again when it
+            // runs, and then it is an error.
+            self.rewind(&mark);
+            self.st.opts.extglob = true;
+            body = self.sub_list(start, b"$(").map(|_| List::default());
+            self.st.opts.extglob = false;
+            error = Some(b"syntax error near unexpected token `('"[..].into());
         }
+        self.st.opts.expand_aliases = aliases;
+        let body = body?;
+        let is_file_read = is_file_read(&body);
         Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, source, line })))
     }
 

@@ -110,17 +110,23 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc => {
+                b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc && !self.opts.posix => {
                     // Spelled as its text where that means the same: `'...'` would not.
                     let (start, edits) = (self.pos, self.edits.len());
                     let text = self.ansi_quoted()?;
                     self.edits.truncate(edits);
-                    let special = |c: &u8| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'\\' | b'}');
-                    if self.words > 0 && !text.iter().any(special) {
+                    let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
+                    let hidden = hides_end(&text, spelled);
+                    self.st.hidden_end |= hidden;
+                    let special = |c: &u8| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'}');
+                    let escapes = |pair: &[u8]| pair[0] == b'\\' && pair[1] == b'\\';
+                    let same = !hidden
+                        && !text.iter().any(special)
+                        && !text.windows(2).any(escapes)
+                        && text.last() != Some(&b'\\');
+                    if self.words > 0 && same {
                         self.edit_from(start, text.clone());
                     }
-                    let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
-                    self.st.hidden_end |= hides_end(&text, spelled);
                     b.quoted(&text);
                     continue;
                 }

@@ -30,7 +30,7 @@ impl Machine<'_, '_> {
             self.skip_braces(line, quoted)?;
             *param = *bad_param();
         }
-        if quoted && self.hidden_end {
+        if self.hidden_end {
             *param = *bad_param();
         }
         if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {

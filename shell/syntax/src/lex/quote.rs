@@ -111,9 +111,6 @@ impl Machine<'_, '_> {
                 Some(_) => {}
             }
         }
-        if !nested {
-            self.st.hidden_end = false;
-        }
         self.leave(1);
         let mut parts = b.finish();
         let end = self.pos - 1;

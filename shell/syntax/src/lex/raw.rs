@@ -20,6 +20,7 @@ impl Machine<'_, '_> {
     pub fn begin_word(&mut self) {
         if self.words == 0 {
             self.edits.clear();
+            self.st.hidden_end = false;
         }
         self.words += 1;
     }

@@ -236,6 +236,7 @@ impl<'t> Printer<'t> {
         } else {
             self.line(b"}");
         }
+        self.after_doc = false;
         if let CommandKind::Brace(_) = &f.body.kind {
             self.redirects(&f.body.redirects, true);
             if !nested {

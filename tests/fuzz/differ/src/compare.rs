@@ -147,7 +147,8 @@ fn without_lines(outcome: &Outcome) -> (Vec<u8>, Option<i32>, Vec<(&String, Vec<
 /// The text with `line N:` for each `line 12:`, also where a message became words of `p`.
 fn plain_lines(text: &[u8]) -> Vec<u8> {
     let text = without_numbers(text, b": line ");
-    without_numbers(&text, b":][line][")
+    let text = without_numbers(&text, b":][line][");
+    without_numbers(&text, b": LINE ")
 }
 
 fn without_numbers(text: &[u8], mark: &[u8]) -> Vec<u8> {
