@@ -128,13 +128,9 @@ fn make_nameref(
     q: Request,
 ) -> Result<(), ExpandError> {
     let old = shell.state.vars.get(name).cloned();
-    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Elements(_)) {
-        let message = [name, b": reference variable cannot be an array"].concat();
-        return Err(command_error(message));
-    }
     let target = match &value {
         Value::Scalar(s) => Some(s.clone()),
-        _ => old.as_ref().filter(|v| !v.attrs.nameref).and_then(Var::text),
+        _ => old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array()).and_then(Var::text),
     };
     if let Some(t) = &target {
         let (base, sub) = split_reference(t);
@@ -154,6 +150,10 @@ fn make_nameref(
             }
             shell.builtin_error(command, &[b"warning: ", name, b": circular name reference"]);
         }
+    }
+    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Elements(_)) {
+        let message = [name, b": reference variable cannot be an array"].concat();
+        return Err(command_error(message));
     }
     let v = shell.state.vars.entry(name);
     v.attrs.nameref = true;
