@@ -133,7 +133,7 @@ fn is_unclosed(raw: &[u8]) -> bool {
 
 /// What bash takes for the length of a parameter that does not exist: `${#^}`, `${#/}`.
 fn is_bad_count(param: &Param) -> bool {
-    if param.indirect && matches!(param.name, ParamName::Special(b'@' | b'*')) {
+    if param.indirect && matches!(param.name, ParamName::Special(b'@')) {
         // `${!@^}`
         return matches!(param.op, ParamOp::Case { .. });
     }

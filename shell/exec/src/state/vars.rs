@@ -8,6 +8,7 @@
 //! A clone shares everything until one side writes.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{Attributes, Str, Value};
@@ -153,6 +154,13 @@ pub struct Vars {
     env_generation: u64,
 }
 
+/// A number that no environment had before: copies of the variables (subshells) are changed and
+/// given up, and must not take each other's environments for their own.
+fn next_generation() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 impl Vars {
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Var> {
@@ -180,13 +188,13 @@ impl Vars {
 
     /// Puts a global variable.
     pub fn insert(&mut self, name: &[u8], var: Var) {
-        self.env_generation += 1;
+        self.env_generation = next_generation();
         Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
     }
 
     /// Notes that what children get as environment may have changed.
     pub fn touch_env(&mut self) {
-        self.env_generation += 1;
+        self.env_generation = next_generation();
     }
 
     pub fn env_generation(&self) -> u64 {
@@ -241,7 +249,7 @@ impl Vars {
                 let was = map.get(&name).is_some_and(exported);
                 let is = old.as_ref().is_some_and(exported);
                 if was || is {
-                    self.env_generation += 1;
+                    self.env_generation = next_generation();
                 }
                 changed(&name);
                 match old {
@@ -270,7 +278,7 @@ impl Vars {
         for (name, var) in vars {
             *self.declare(&name, level) = Var { level, ..var };
         }
-        self.env_generation += 1;
+        self.env_generation = next_generation();
     }
 
     /// Declares `name` in the scope of this number, hiding what was visible, and returns it. A variable
@@ -290,7 +298,7 @@ impl Vars {
         // A local variable is exported if the one it hides is, as in bash.
         var.attrs.export = map.get(name).is_some_and(|v| v.attrs.export);
         if var.attrs.export {
-            self.env_generation += 1;
+            self.env_generation = next_generation();
         }
         let old = map.insert(key.clone(), var);
         if let Some(scope) = Rc::make_mut(&mut self.scopes).get_mut(level as usize - 1) {
@@ -306,7 +314,7 @@ impl Vars {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
         if var.attrs.export {
-            self.env_generation += 1;
+            self.env_generation = next_generation();
         }
         let map = Rc::make_mut(&mut self.map);
         if level == 0 {
@@ -333,7 +341,7 @@ impl Vars {
         let Some(scope) = scope else { return };
         if let Some(at) = scope.saved.iter().rposition(|(n, _)| **n == *name) {
             let (key, old) = scope.saved.remove(at);
-            self.env_generation += 1;
+            self.env_generation = next_generation();
             match old {
                 Some(v) => map.insert(key, v),
                 None => map.remove(&key),

@@ -8,7 +8,7 @@ use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::subscript::OwnedKey;
 use crate::value::Str;
-use crate::word::{Expander, default_text, text_of};
+use crate::word::{Expander, default_text};
 
 /// Adds the word in place of the parameter, part by part: it is split as the expansion is.
 pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bool> {
@@ -63,7 +63,13 @@ pub(super) fn error(
     word: &Word,
 ) -> Result<ExpandError> {
     let name = shown(param);
-    let text = text_of(x.env, word, false)?;
+    // The words it makes, quoted or not, joined by spaces.
+    let mut inner = Expander::new(x.env, Mode::Split);
+    self::word(&mut inner, word, false)?;
+    let fields: Vec<Str> =
+        inner.fields.finish().into_iter().map(|field| field.into_text()).collect();
+    let fields: Vec<&[u8]> = fields.iter().map(|field| field.as_slice()).collect();
+    let text = fields.join(&b' ');
     let reason: &[u8] = match (word.parts.is_empty(), colon) {
         (true, true) => b"parameter null or not set",
         (true, false) => b"parameter not set",

@@ -114,7 +114,7 @@ impl Machine<'_, '_> {
         self.leave(1);
         let mut parts = b.finish();
         let end = self.pos - 1;
-        super::param::name_bad(&mut parts, self.src.get(start..end).unwrap_or_default());
+        super::param::name_bad(&mut parts, &self.raw(start, end));
         Ok(WordPart::DoubleQuoted(parts))
     }
 
