@@ -223,11 +223,6 @@ fn joined_as(
     Ok(x.fields.finish_one())
 }
 
-/// The text of a word that stands in a quoted or unquoted place, without splitting.
-pub(crate) fn text_of(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<Str> {
-    Ok(joined(env, word, Tilde::Start, quoted)?.into_text())
-}
-
 /// The body of a here-document.
 pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
     let mut x = Expander::new(env, Mode::HereDoc);
