@@ -22,6 +22,7 @@ const CODE: &str = include_str!("posix.rs");
 
 /// Files of CPython whose objects are replaced.
 const REPLACED: &[&str] = &[
+    "Modules/_operator.c",
     "Modules/main.c",
     "Modules/posixmodule.c",
     "Modules/signalmodule.c",
