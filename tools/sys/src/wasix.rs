@@ -499,7 +499,9 @@ fn fixed(st: &libc::stat) -> Stat {
         libc::S_IFLNK => Kind::Symlink,
         libc::S_IFCHR => Kind::CharDevice,
         libc::S_IFBLK => Kind::BlockDevice,
-        _ => Kind::File,
+        libc::S_IFREG => Kind::File,
+        // Preview 1 has no word for pipes.
+        _ => Kind::Fifo,
     };
     let mode = match kind {
         Kind::Dir => 0o755,
