@@ -86,13 +86,37 @@ impl Shell<'_> {
         if !assoc && elements.iter().any(|e| e.key.is_some()) {
             return self.expand_indexed(name, elements);
         }
-        let values = sh_expand::compound_elements(self, name, assoc, elements)?;
+        let mut values = sh_expand::compound_elements(self, name, assoc, elements)?;
+        if elements.len() == values.len() {
+            self.drop_empty_keys(elements, &mut values);
+        }
         let element = |e: sh_expand::CompoundElement| Element {
             key: e.key.map(ElementKey::Known),
             append: e.append,
             value: e.value,
         };
         Ok(Elements { assoc, list: values.into_iter().map(element).collect() })
+    }
+
+    /// `[$unset]=value` of an associative array: bash shows the key as it was written.
+    fn drop_empty_keys(
+        &mut self,
+        elements: &[ArrayElement],
+        values: &mut Vec<sh_expand::CompoundElement>,
+    ) {
+        let mut written = elements.iter().map(|e| e.key.as_ref());
+        values.retain(|value| {
+            let raw = match written.next().flatten() {
+                Some(Subscript::Expr(key)) => &key.word.raw,
+                _ => return true,
+            };
+            if !matches!(&value.key, Some(OwnedKey::Name(key)) if key.is_empty()) {
+                return true;
+            }
+            let sign: &[u8] = if value.append { b"]+=" } else { b"]=" };
+            self.error(&[b"[", raw, sign, &value.value, b": bad array subscript"]);
+            false
+        });
     }
 
     /// An indexed array with subscripts: all values are expanded before any subscript.
