@@ -193,6 +193,14 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
     match content {
         Content::Scalar(None) => Ok(false),
         Content::Scalar(Some(text)) => {
+            let kept = matches!(
+                param.op,
+                ParamOp::Replace { .. } | ParamOp::Case { .. } | ParamOp::Substring { .. }
+            );
+            if kept && quoted && text.is_empty() {
+                // A field beside an empty `"$@"`, where plain `$x` is none.
+                x.fields.start();
+            }
             x.value(text, quoted)?;
             Ok(false)
         }

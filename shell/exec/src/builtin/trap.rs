@@ -7,6 +7,7 @@ use box_text::escape::alias_quote;
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
+use crate::state::options::SetOpt;
 use crate::state::traps;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -67,13 +68,17 @@ fn show(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str]) -> Flo
             }
         }
     }
+    let posix = shell.state.options.has(SetOpt::Posix);
     let mut out = Vec::new();
     for (c, action) in shell.state.traps.listed() {
         if names.is_empty() || wanted.contains(&c) {
             out.extend_from_slice(b"trap -- ");
             out.extend_from_slice(&alias_quote(action));
             out.push(b' ');
-            out.extend_from_slice(traps::name(c).as_bytes());
+            let name = traps::name(c);
+            // POSIX mode shows the names that POSIX has.
+            let short = name.strip_prefix("SIG").filter(|_| posix);
+            out.extend_from_slice(short.unwrap_or(&name).as_bytes());
             out.push(b'\n');
         }
     }

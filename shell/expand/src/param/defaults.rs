@@ -1,6 +1,7 @@
 //! `${x-word}`, `${x=word}`, `${x?word}`, `${x+word}`.
 
 use sh_syntax::ast::{Param, Word, WordPart};
+use sh_syntax::parse::ParseOptions;
 
 use super::target::{Part, Target};
 use super::{Result, shown};
@@ -64,8 +65,9 @@ pub(super) fn error(
 ) -> Result<ExpandError> {
     let name = shown(param);
     // The words it makes, quoted or not, joined by spaces.
+    let unquoted = sh_syntax::parse::parse_word(&word.raw, &ParseOptions::default());
     let mut inner = Expander::new(x.env, Mode::Split);
-    self::word(&mut inner, word, false)?;
+    self::word(&mut inner, unquoted.as_ref().unwrap_or(word), false)?;
     let fields: Vec<Str> =
         inner.fields.finish().into_iter().map(|field| field.into_text()).collect();
     let fields: Vec<&[u8]> = fields.iter().map(|field| field.as_slice()).collect();

@@ -149,6 +149,10 @@ impl Machine<'_, '_> {
                     }
                 }
             }
+            if !p.quoted && line.iter().rev().take_while(|c| **c == b'\\').count() % 2 == 1 {
+                // The input ends behind a backslash, which bash drops.
+                line.pop();
+            }
             let bare = line.strip_suffix(b"\n").unwrap_or(&line);
             if *bare == *p.delimiter {
                 return text;

@@ -91,6 +91,9 @@ impl<'t> Printer<'t> {
             CommandKind::Simple(s) => self.simple(s, &command.redirects),
             kind => {
                 self.compound(kind);
+                if matches!(kind, CommandKind::Subshell(_)) {
+                    self.after_doc &= command.redirects.is_empty();
+                }
                 self.redirects(&command.redirects, true);
             }
         }

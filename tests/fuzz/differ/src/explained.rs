@@ -14,6 +14,7 @@ const RULES: &[Rule] = &[
     ("a subshell that sources a file ending in a program", sourced_program),
     ("the numbers that `{fd}` gets", descriptor_numbers),
     ("the text that a bad substitution shows", bad_substitution_text),
+    ("lists of all variables", lists_of_variables),
 ];
 
 /// The deviation that explains a difference.
@@ -95,6 +96,42 @@ fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         text.split(|b| *b == b'\n').map(line).collect()
     };
     same(bash, ours, plain)
+}
+
+/// `set` and `declare -p` alone also show what the shells themselves keep in variables.
+fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const OWN: &[&[u8]] = &[
+        b"BASH",
+        b"DIRSTACK",
+        b"FUNCNAME",
+        b"GROUPS",
+        b"HISTCMD",
+        b"HOSTNAME",
+        b"OPTERR",
+        b"PIPESTATUS",
+        b"PPID",
+        b"RANDOM",
+        b"SECONDS",
+        b"SHELL",
+        b"SRANDOM",
+        b"EPOCH",
+        b"_",
+    ];
+    let plain = |text: &[u8]| -> Vec<Vec<u8>> {
+        let own = |line: &&[u8]| {
+            let name = match line.strip_prefix(b"declare -") {
+                Some(rest) => rest.split(|b| *b == b' ').nth(1).unwrap_or_default(),
+                None => line,
+            };
+            OWN.iter().any(|start| name.starts_with(start))
+        };
+        text.split(|b| *b == b'\n').filter(|line| !own(line)).map(<[u8]>::to_vec).collect()
+    };
+    let listed = |o: &Outcome| {
+        contains(&o.stdout, b"BASH_VERSINFO=(")
+            || o.files.values().any(|text| contains(text, b"BASH_VERSINFO=("))
+    };
+    listed(bash) && listed(ours) && same(bash, ours, plain)
 }
 
 /// Whether the two did the same but for what `plain` takes away.
