@@ -223,6 +223,11 @@ impl<'a> Shell<'a> {
         }
     }
 
+    /// How a builtin ends after that.
+    pub fn after_assignment_error(&self, e: &ExpandError) -> Flow {
+        if e.kind == ErrorKind::Number { Err(Unwind::Abandon(1)) } else { Ok(1) }
+    }
+
     /// Reports a failed expansion and says how execution goes on.
     pub fn expansion_failed(&mut self, e: ExpandError) -> Unwind {
         if e.kind == ErrorKind::Interrupted {
@@ -234,7 +239,7 @@ impl<'a> Shell<'a> {
         // POSIX 2.8.1: an expansion error ends a non-interactive shell.
         let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
-            ErrorKind::Abandon => Unwind::Abandon(1),
+            ErrorKind::Abandon | ErrorKind::Number => Unwind::Abandon(1),
             ErrorKind::Command | ErrorKind::Exit if posix || e.kind == ErrorKind::Exit => {
                 let main = self.state.options.command_string && self.state.subshell == 0;
                 let status = if main { 127 } else { 1 };

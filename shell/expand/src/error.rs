@@ -26,8 +26,19 @@ impl ExpandError {
     /// compound command would have gone on.
     pub fn is_arithmetic(&self) -> bool {
         const MARK: &[u8] = b"(error token is";
-        matches!(self.kind, ErrorKind::Command | ErrorKind::Line | ErrorKind::Abandon)
-            && self.message.windows(MARK.len()).any(|w| w == MARK)
+        matches!(
+            self.kind,
+            ErrorKind::Command | ErrorKind::Line | ErrorKind::Abandon | ErrorKind::Number
+        ) && self.message.windows(MARK.len()).any(|w| w == MARK)
+    }
+
+    /// The error of a value for an integer variable.
+    #[must_use]
+    pub fn in_value(mut self) -> ExpandError {
+        if self.kind == ErrorKind::Command {
+            self.kind = ErrorKind::Number;
+        }
+        self
     }
 
     /// Whether an element cannot exist; bash tells that without naming the builtin.
@@ -66,6 +77,8 @@ pub enum ErrorKind {
     Line,
     /// As [`ErrorKind::Command`], where `((`, `let` and `[[` would have gone on with status 1.
     Abandon,
+    /// What an integer variable was to take is no number: as [`ErrorKind::Abandon`].
+    Number,
     /// Assignment to a readonly variable.
     Readonly,
     /// A budget or size limit was hit: ends the script with a clear message.

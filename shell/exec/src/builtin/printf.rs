@@ -422,7 +422,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             if let Err(e) = shell.assign_reference(&v, Rc::new(out)) {
                 shell.assignment_error(call.name(), &e);
-                return Ok(1);
+                return shell.after_assignment_error(&e);
             }
         }
     }

@@ -119,7 +119,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Ok(()) => Ok(status),
         Err(e) => {
             shell.assignment_error(call.name(), &e);
-            Ok(1)
+            shell.after_assignment_error(&e)
         }
     }
 }

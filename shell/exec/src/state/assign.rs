@@ -93,7 +93,8 @@ impl Shell<'_> {
     /// The value as the attributes make it.
     pub(super) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
         if attrs.integer {
-            let n = sh_expand::arith::eval_text(self, &value)?;
+            let n = sh_expand::arith::eval_text(self, &value)
+                .map_err(sh_expand::ExpandError::in_value)?;
             return Ok(Rc::new(decimal(n)));
         }
         if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) {
@@ -202,8 +203,10 @@ impl Shell<'_> {
         }
         if a.integer {
             let old = v.text().unwrap_or_default();
-            let old = sh_expand::arith::eval_text(self, &old)?;
-            let add = sh_expand::arith::eval_text(self, &value)?;
+            let old = sh_expand::arith::eval_text(self, &old)
+                .map_err(sh_expand::ExpandError::in_value)?;
+            let add = sh_expand::arith::eval_text(self, &value)
+                .map_err(sh_expand::ExpandError::in_value)?;
             return self.set_scalar(name, Rc::new(decimal(old.wrapping_add(add))));
         }
         if a.lowercase || a.uppercase || a.capitalize || v.is_array() || !v.is_set() {
@@ -252,8 +255,10 @@ impl Shell<'_> {
             let old = self.element_text(name, key);
             match old {
                 Some(old) if attrs.integer => {
-                    let a = sh_expand::arith::eval_text(self, &old)?;
-                    let b = sh_expand::arith::eval_text(self, &value)?;
+                    let a = sh_expand::arith::eval_text(self, &old)
+                        .map_err(sh_expand::ExpandError::in_value)?;
+                    let b = sh_expand::arith::eval_text(self, &value)
+                        .map_err(sh_expand::ExpandError::in_value)?;
                     Rc::new(decimal(a.wrapping_add(b)))
                 }
                 Some(_) if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) => {

@@ -334,8 +334,10 @@ impl Shell<'_> {
 
     fn joined(&mut self, attrs: Attributes, old: Str, add: Str) -> Result<Str> {
         if attrs.integer {
-            let a = sh_expand::arith::eval_text(self, &old)?;
-            let b = sh_expand::arith::eval_text(self, &add)?;
+            let a = sh_expand::arith::eval_text(self, &old)
+                .map_err(sh_expand::ExpandError::in_value)?;
+            let b = sh_expand::arith::eval_text(self, &add)
+                .map_err(sh_expand::ExpandError::in_value)?;
             return Ok(Rc::new(decimal(a.wrapping_add(b))));
         }
         let mut text = old.to_vec();

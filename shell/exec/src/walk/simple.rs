@@ -291,10 +291,11 @@ impl Shell<'_> {
                 let old = self.state.vars.get(&name).cloned();
                 let v = self.state.vars.declare(&name, level);
                 if let Some(old) = old {
-                    v.attrs.integer = old.attrs.integer;
-                    v.attrs.lowercase = old.attrs.lowercase;
-                    v.attrs.uppercase = old.attrs.uppercase;
                     if a.append {
+                        // The sum is made as the variable has it; the copy has no attributes.
+                        v.attrs.integer = old.attrs.integer;
+                        v.attrs.lowercase = old.attrs.lowercase;
+                        v.attrs.uppercase = old.attrs.uppercase;
                         v.slot = match old.text() {
                             Some(t) => crate::state::vars::Slot::Scalar(t),
                             None => crate::state::vars::Slot::Unset,
@@ -310,6 +311,10 @@ impl Shell<'_> {
                 } else {
                     self.set_scalar(&name, value)
                 };
+                let v = self.state.vars.entry(&name);
+                v.attrs.integer = false;
+                v.attrs.lowercase = false;
+                v.attrs.uppercase = false;
                 self.state.vars.touch_env();
                 if let Err(e) = r {
                     return Err(self.assignment_failed(e));

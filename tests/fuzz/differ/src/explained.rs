@@ -71,7 +71,7 @@ fn nul_in_compound(script: &[u8], bash: &Outcome, _: &Outcome) -> bool {
 fn sourced_program(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let mut ours = ours.stdout.split(|b| *b == b'\n');
     (contains(script, b". ./f9") || contains(script, b"source ./f9"))
-        && contains(script, b"; cat ")
+        && (contains(script, b"; cat ") || contains(script, b"; printenv "))
         && bash.stdout.split(|b| *b == b'\n').all(|line| ours.any(|other| other == line))
 }
 
