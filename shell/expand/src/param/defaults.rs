@@ -9,7 +9,7 @@ use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::subscript::OwnedKey;
 use crate::value::Str;
-use crate::word::{Expander, default_text};
+use crate::word::{Expander, Tilde, default_text};
 
 /// Adds the word in place of the parameter, part by part: it is split as the expansion is.
 pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bool> {
@@ -67,7 +67,8 @@ pub(super) fn error(
     // The words it makes, quoted or not, joined by spaces.
     let unquoted = sh_syntax::parse::parse_word(&word.raw, &ParseOptions::default());
     let mut inner = Expander::new(x.env, Mode::Split);
-    self::word(&mut inner, unquoted.as_ref().unwrap_or(word), false)?;
+    inner.load_ifs();
+    inner.word(&unquoted.as_ref().unwrap_or(word).parts, Tilde::Start)?;
     let fields: Vec<Str> =
         inner.fields.finish().into_iter().map(|field| field.into_text()).collect();
     let fields: Vec<&[u8]> = fields.iter().map(|field| field.as_slice()).collect();

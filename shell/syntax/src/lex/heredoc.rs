@@ -150,8 +150,10 @@ impl Machine<'_, '_> {
                 }
             }
             if !p.quoted && line.iter().rev().take_while(|c| **c == b'\\').count() % 2 == 1 {
-                // The input ends behind a backslash, which bash drops.
+                // The input ends behind a backslash, which bash drops; printed text cannot lack
+                // the newline that is not there.
                 line.pop();
+                line.push(b'\n');
             }
             let bare = line.strip_suffix(b"\n").unwrap_or(&line);
             if *bare == *p.delimiter {
