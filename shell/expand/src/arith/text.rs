@@ -98,6 +98,11 @@ impl<'e, 't> Evaluator<'e, 't> {
         let value = self.comma()?;
         match self.token {
             Token::End => Ok(value),
+            Token::Name(name) if !self.scanner.assignment_follows() => {
+                // bash looks at a variable's value as it reads its name.
+                self.read(name)?;
+                Err(self.error("syntax error in expression"))
+            }
             _ => Err(self.error("syntax error in expression")),
         }
     }
