@@ -90,7 +90,9 @@ impl Pipe {
         if p.readers == 0 && p.had_reader {
             p.buf = VecDeque::new();
         }
-        if self.reusable && p.readers == 0 && p.writers == 0 {
+        // A writer that came and went before the first reader (who would have held it up on Linux) is
+        // remembered, so that the reader finds an end.
+        if self.reusable && p.readers == 0 && p.writers == 0 && p.had_reader {
             (p.had_reader, p.had_writer) = (false, false);
         }
     }
@@ -396,5 +398,11 @@ mod tests {
         drop((r, w));
         let r = p.reader(None);
         assert_eq!(r.try_read(&mut [0; 4]), Err(Errno::AGAIN));
+        drop(r);
+        // A writer that was there before any reader leaves its bytes and an end.
+        p.writer(None).try_write(b"y").unwrap();
+        let r = p.reader(None);
+        assert_eq!(r.try_read(&mut [0; 4]), Ok(1));
+        assert_eq!(r.try_read(&mut [0; 4]), Ok(0));
     }
 }
