@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import traceback
+from contextlib import redirect_stderr
 
 CHECKS = []
 
@@ -130,6 +131,14 @@ def plots():
             figure.savefig(path)
             with open(path, "rb") as file:
                 equal(file.read(len(start)), start)
+    if sys.platform == "wasi":
+        with redirect_stderr(io.StringIO()) as said:
+            plt.show()
+        *words, name = said.getvalue().split()
+        equal(" ".join(words), "matplotlib: show() saved the figure as")
+        with open(name, "rb") as file:
+            equal(file.read(4), b"\x89PNG")
+        os.unlink(name)
     plt.close(figure)
     # A C++ exception becomes Python's.
     from matplotlib.ft2font import FT2Font

@@ -131,10 +131,10 @@ pub fn python_only(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--profile NAME`: which Python packages there are, `core` until the packages are kept as
-/// an archive: from sources they take most of an hour. `--from-source`: without that archive.
+/// `--profile NAME`: which Python packages there are. `--from-source`: without the archive of
+/// the recipe's result.
 fn order(args: &[String]) -> Result<Order> {
-    let mut order = Order { profile: Profile::Core, prebuilt: true };
+    let mut order = Order { profile: python::usual_profile()?, prebuilt: true };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {

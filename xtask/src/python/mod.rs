@@ -206,6 +206,17 @@ pub fn write_prebuilt(
     archive.write(&built.hash, dist)
 }
 
+/// The profile where none is named: `data` if the checkout has this recipe's archive of it,
+/// else `core`, since its packages take most of an hour from sources.
+///
+/// # Errors
+/// If the recipe or the archive's record cannot be read.
+pub fn usual_profile() -> Result<Profile> {
+    let recipe = recipe()?;
+    let kept = Prebuilt::of(&recipe, Profile::Data).is_of(&hash(&recipe, Profile::Data)?)?;
+    Ok(if kept { Profile::Data } else { Profile::Core })
+}
+
 fn recipe() -> Result<PathBuf> {
     let recipe = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"));
     recipe.canonicalize().with_context(|| recipe.display().to_string())

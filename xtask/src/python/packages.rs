@@ -3,7 +3,8 @@
 //!
 //! A package is a folder of `python-dist/packages`: `package.toml`, numbered
 //! patches, and `devel/`, what other packages see of it while they are built
-//! (its headers and `.pxd` files join that by themselves). Building is one step
+//! (its headers and `.pxd` files join that by themselves), and `installed/`, patches to
+//! what is installed, which need nothing compiled. Building is one step
 //! (`meson`), splitting what came out into objects and files is another, so that
 //! a change of what is left out compiles nothing anew.
 
@@ -21,6 +22,9 @@ use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 use super::{host, meson, wasmobj};
 
 const CODE: &[&str] = &[include_str!("packages.rs"), include_str!("wasmobj.rs")];
+
+/// A package's folder of patches to what is installed.
+const INSTALLED: &str = "installed";
 
 /// `package.toml`.
 #[derive(Debug, Deserialize)]
@@ -145,6 +149,10 @@ fn split(
     if folder.join("devel").is_dir() {
         key.tree(folder, &["devel"])?;
     }
+    let patches = folder.join(INSTALLED);
+    if patches.is_dir() {
+        key.tree(folder, &[INSTALLED])?;
+    }
     key.tree(&shop.recipe, &["recipe/site.py"])?;
     CODE.iter().for_each(|code| key.text(code));
     let (script, base) = (shop.recipe.join("recipe/site.py"), shop.base.clone());
@@ -162,6 +170,13 @@ fn split(
         }
         if folder.join("devel").is_dir() {
             copy_tree(&folder.join("devel"), &devel)?;
+        }
+        if patches.is_dir() {
+            for patch in sorted(&patches)? {
+                let mut command = host::tool("patch", &site);
+                command.args(["-p1", "--fuzz=0", "--no-backup-if-mismatch", "--input"]);
+                bench.run(command.arg(patches.join(&patch))).context(patch)?;
+            }
         }
         let mut python = host::tool(native.dir.join("python"), &bench.dir);
         python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base);

@@ -96,6 +96,11 @@ impl Prebuilt {
         Ok(true)
     }
 
+    /// Whether it is there and of this recipe.
+    pub fn is_of(&self, recipe: &str) -> Result<bool> {
+        Ok(self.record()?.is_some_and(|record| record.recipe == recipe))
+    }
+
     /// Removes it: what is built next is not to be compared with it.
     pub fn forget(&self) -> Result<()> {
         let record = self.dir.join(format!("{}.toml", self.name));
@@ -129,8 +134,7 @@ impl Prebuilt {
     /// # Errors
     /// Names the files that differ.
     pub fn compare(&self, recipe: &str, dist: &Path) -> Result<Option<()>> {
-        let ours = |record: &Record| record.recipe == recipe;
-        if self.record()?.as_ref().is_none_or(|record| !ours(record)) {
+        if !self.is_of(recipe)? {
             return Ok(None);
         }
         let mut tar = Command::new("tar");

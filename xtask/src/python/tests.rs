@@ -248,6 +248,8 @@ fn a_prebuilt_archive_is_used_and_compared() {
     fs::write(built.join(finish::SUMS), "0  python.wasm\n").expect("other sums");
     let why = archive.compare("recipe", &built).expect_err("other bytes");
     assert!(why.to_string().contains("python.wasm"), "{why}");
+    assert!(archive.is_of("recipe").expect("a record"));
+    assert!(!archive.is_of("other").expect("a record"));
     assert!(archive.compare("other", &built).expect("another recipe").is_none());
 }
 
