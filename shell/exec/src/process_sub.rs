@@ -15,7 +15,7 @@ use sh_syntax::ast::ProcessSub;
 
 use crate::Shell;
 use crate::command::Pumps;
-use crate::io::{Desc, OpenFile};
+use crate::io::{Buffer, Desc, OpenFile};
 use crate::state::assign::command_error;
 use crate::walk::Detached;
 
@@ -34,6 +34,14 @@ pub struct Running {
     /// A file that stands in for a pipe, with the command to run on it afterwards.
     file: Option<(PathBuf, Option<Rc<ProcessSub>>)>,
     read: bool,
+    captured: Vec<Captured>,
+}
+
+/// What a substitution writes into the result of a surrounding `$( )`. A file takes it, since nobody
+/// would read a pipe while the shell itself writes to `>(cmd)`.
+struct Captured {
+    from: File,
+    into: Buffer,
 }
 
 impl Shell<'_> {
@@ -50,49 +58,94 @@ impl Shell<'_> {
         })
     }
 
-    fn launch(&mut self, sub: &Rc<ProcessSub>, theirs: File) -> Option<Pid> {
+    fn launch(
+        &mut self,
+        sub: &Rc<ProcessSub>,
+        theirs: File,
+    ) -> std::io::Result<(Option<Pid>, Vec<Captured>)> {
         let theirs = Desc::File(Rc::new(OpenFile::new(Rc::new(theirs), true)));
         let mut pumps = Pumps::default();
         let fd = u32::from(sub.read);
+        let mut captured: Vec<Captured> = Vec::new();
+        let mut stand_ins = vec![(fd, theirs)];
+        for n in (1..3).filter(|n| *n != fd) {
+            let Some(Desc::Capture(into)) = self.state.fds.get(n).cloned() else { continue };
+            if let Some((_, same)) =
+                captured.iter().zip(1..).find(|(c, _)| Rc::ptr_eq(&c.into, &into))
+            {
+                let desc: Desc = stand_ins[same].1.clone();
+                stand_ins.push((n, desc));
+                continue;
+            }
+            let (path, write) = self.stand_in()?;
+            let from = File::open(&path);
+            std::fs::remove_file(&path)?;
+            captured.push(Captured { from: from?, into });
+            stand_ins.push((n, Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
+        }
         let started = self.detached(
             |s| {
                 s.state.xtrace_depth += 1;
-                s.state.fds.set(fd, Some(theirs));
+                for (n, desc) in stand_ins {
+                    s.state.fds.set(n, Some(desc));
+                }
             },
             Detached::List(&sub.body),
             &mut pumps,
         );
-        match started {
+        let pid = match started {
             crate::walk::Started::Pid(pid) => {
                 self.state.last_background = Some(pid);
                 Some(pid)
             }
             crate::walk::Started::Done(_) => None,
+        };
+        Ok((pid, captured))
+    }
+
+    /// A new temporary file, open to append to.
+    fn stand_in(&mut self) -> std::io::Result<(PathBuf, File)> {
+        self.next_pseudo_pid += 1;
+        let path =
+            PathBuf::from(format!("/tmp/.box-sub-{}-{}", self.sys.pid(), self.next_pseudo_pid));
+        let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
+        Ok((path, file))
+    }
+
+    /// Waits for a substitution and takes what it wrote.
+    fn take_captured(&mut self, pid: Option<Pid>, captured: Vec<Captured>) {
+        if captured.is_empty() {
+            return;
+        }
+        if let Some(pid) = pid {
+            let status = self.wait_for(pid);
+            Rc::make_mut(&mut self.state.jobs).remember(pid, status);
+        }
+        for c in captured {
+            self.drain(&c.from, &c.into);
         }
     }
 
     fn piped(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
-        let pid = self.launch(sub, theirs);
+        let (pid, captured) = self.launch(sub, theirs)?;
         let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
         self.state.fds.set(n, Some(Desc::File(Rc::new(OpenFile::new(Rc::new(ours), true)))));
-        self.process_subs.push(Running { pid, fd: Some(n), file: None, read: sub.read });
+        self.process_subs.push(Running { pid, fd: Some(n), file: None, read: sub.read, captured });
         Ok(format!("/dev/fd/{n}").into_bytes())
     }
 
     fn filed(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
-        self.next_pseudo_pid += 1;
-        let path =
-            PathBuf::from(format!("/tmp/.box-sub-{}-{}", self.sys.pid(), self.next_pseudo_pid));
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
+        let (path, file) = self.stand_in()?;
         let mut later = None;
         if sub.read {
-            let pid = self.launch(sub, file);
+            let (pid, captured) = self.launch(sub, file)?;
             if let Some(pid) = pid {
                 self.wait_for(pid);
             }
+            self.take_captured(None, captured);
         } else {
             later = Some(sub.clone());
         }
@@ -102,6 +155,7 @@ impl Shell<'_> {
             fd: None,
             file: Some((path, later)),
             read: sub.read,
+            captured: Vec::new(),
         });
         Ok(text)
     }
@@ -119,14 +173,19 @@ impl Shell<'_> {
             if let Some((path, later)) = sub.file {
                 if let Some(later) = later
                     && let Ok(f) = File::open(&path)
-                    && let Some(pid) = self.launch(&later, f)
+                    && let Ok((pid, captured)) = self.launch(&later, f)
                 {
-                    self.wait_for(pid);
+                    if let Some(pid) = pid {
+                        self.wait_for(pid);
+                    }
+                    self.take_captured(None, captured);
                 }
                 let _ = std::fs::remove_file(&path);
                 continue;
             }
-            if let (Some(pid), false, false) = (sub.pid, sub.read, held) {
+            if !sub.captured.is_empty() && !held {
+                self.take_captured(sub.pid, sub.captured);
+            } else if let (Some(pid), false, false) = (sub.pid, sub.read, held) {
                 self.wait_a_moment(pid);
             }
         }
