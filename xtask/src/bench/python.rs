@@ -158,6 +158,10 @@ fn peer() -> Result<Peer> {
             .arg(&peer.site)
             .args(&packages),
     )?;
+    // Compiled ahead, as an installation has them; a few files of other versions do not compile.
+    let mut compile = Command::new(&peer.python);
+    compile.args(["-m", "compileall", "-q"]).arg(&peer.site).stdout(std::process::Stdio::null());
+    let _ = compile.status()?;
     std::fs::remove_dir_all(&build)?;
     std::fs::write(dir.join("complete"), b"")?;
     Ok(peer)
