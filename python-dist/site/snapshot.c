@@ -26,6 +26,8 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <wasi/libc-environ.h>
 
@@ -158,6 +160,28 @@ static bool plain_environment(bool *unbuffered)
     return true;
 }
 
+/* Whether the packages find what they found when they were prepared: NumPy and Matplotlib
+ * look at variables and files when they are imported. */
+static bool plain_packages(void)
+{
+    static const char *const looked_at[] = {
+        "NPY_", "NUMPY_", "MATPLOTLIBRC=", "MPLCONFIGDIR=", "XDG_CONFIG_HOME=",
+    };
+    for (char **p = environ; p != NULL && *p != NULL; p++)
+        for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++)
+            if (strncmp(*p, looked_at[i], strlen(looked_at[i])) == 0)
+                return false;
+    const char *backend = getenv("MPLBACKEND"), *home = getenv("HOME");
+    if (backend != NULL && backend[0] != '\0' && strcasecmp(backend, "agg") != 0)
+        return false;
+    char path[1024];
+    int length = snprintf(path, sizeof path, "%s/.config/matplotlib/matplotlibrc",
+                          home == NULL ? "" : home);
+    struct stat st;
+    return length > 0 && (size_t)length < sizeof path && stat(path, &st) != 0
+        && stat("matplotlibrc", &st) != 0;
+}
+
 /* --- going on ------------------------------------------------------------ */
 
 static bool set_string(wchar_t **field, const char *text)
@@ -268,14 +292,14 @@ int wasibox_go_on(int argc, char **argv)
 {
     struct invocation how;
     __wasilibc_ensure_environ();
+    wasibox_enter_cwd();
     if (!understand(argc, argv, &how) || !plain_environment(&how.unbuffered)
-        || !wasibox_signals_anew()) {
+        || !plain_packages() || !wasibox_signals_anew()) {
         declined = true;
         return 0;
     }
     wasibox_files_anew();
     wasibox_adopt();
-    wasibox_enter_cwd();
     resumed = true;
     if (!configure(&how, argc, argv)) {
         if (!PyErr_Occurred())

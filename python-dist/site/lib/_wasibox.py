@@ -5,8 +5,9 @@ Modules that take long to import are imported when the interpreter is prepared a
 then *hidden*: taken out of ``sys.modules`` and kept in a stash. A script finds the
 modules that every interpreter begins with and no others; when it imports one of the
 stash, a finder hands it over instead of running its file again. A file of the same
-name in the script's folder, or a library file that was changed since, is respected:
-then the stash is given up and everything is imported as usual.
+name in the script's folder, or a library file that was changed since, comes first for
+the script; prepared modules keep what they were prepared with, since modules in C
+cannot be loaded twice.
 """
 
 import sys
@@ -19,7 +20,6 @@ import importlib
 import io
 import os
 import site
-import time
 import warnings
 from importlib.machinery import ModuleSpec, PathFinder
 
@@ -52,8 +52,8 @@ matplotlib.dates matplotlib.pyplot pandas.plotting._matplotlib
 openpyxl yaml
 """.split()
 
-# Modules as they were when prepared, by name; emptied when they can no longer be
-# what an import would give.
+# Modules as they were when prepared, by name, without those that are no longer what
+# an import would give.
 _stash = {}
 # Modification times of the files of top-level modules.
 _times = {}
@@ -75,7 +75,8 @@ class _Finder:
             if id(sys.modules.get(parent)) not in _known:
                 return None
         elif not _is_unchanged(name, module):
-            _stash.clear()
+            for hidden in [n for n in _stash if _top(n) == name]:
+                del _stash[hidden]
             return None
         _before_use(name)
         spec = ModuleSpec(name, _Loader, origin=getattr(module.__spec__, "origin", None))
@@ -232,9 +233,6 @@ def resume(variables, unbuffered):
     """What an interpreter reads when it starts; `variables` are pairs of bytes."""
     os.environ._data.clear()
     os.environ._data.update(variables)
-    names = {name for name, _ in variables}
-    if b"TZ" in names and hasattr(time, "tzset"):
-        time.tzset()
     random = sys.modules.get("random") or _stash.get("random")
     if random is not None:
         random.seed()
@@ -243,18 +241,6 @@ def resume(variables, unbuffered):
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     _set_path(os.environ.get("PYTHONPATH"))
-    if any(name.startswith((b"MPL", b"MATPLOTLIB", b"NPY_", b"XDG_C")) for name in names) or (
-        os.environ.get("HOME") != "/home/user"
-        or os.path.exists("matplotlibrc")
-        or os.path.exists("/home/user/.config/matplotlib")
-    ):
-        _forget("matplotlib", "mpl_toolkits", "pylab", "numpy" if b"NPY_" in b"".join(names) else "")
-
-
-def _forget(*packages):
-    """Lets packages be imported from their files, which look at the environment."""
-    for name in [n for n in _stash if _top(n) in packages]:
-        del _stash[name]
 
 
 def _open(stream, fd, name, unbuffered):

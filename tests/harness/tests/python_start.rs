@@ -191,6 +191,29 @@ fn scripts_come_before_prepared_modules() {
 }
 
 #[test]
+fn packages_after_a_shadowed_module() {
+    let has = Exec::new(&["python3", "-c", "import numpy"]).run().status == 0;
+    if !has {
+        return;
+    }
+    for name in ["queue", "calendar"] {
+        let script = format!(
+            "echo v=1 > {name}.py; python3 -c 'import {name}, numpy; print({name}.v, numpy.arange(3))'"
+        );
+        prints(&script, "1 [0 1 2]\n");
+    }
+    let plot = "python3 -c 'import pandas, matplotlib.pyplot as plt
+pandas.DataFrame({\"a\": [1, 2]}).plot()
+print(len(plt.gcf().axes), plt.get_backend(), plt.rcParams[\"lines.linewidth\"])'";
+    prints(plot, "1 agg 1.5\n");
+    prints(&format!("MPLBACKEND=svg {plot}"), "1 svg 1.5\n");
+    prints(&format!("MPLBACKEND=agg {plot}"), "1 agg 1.5\n");
+    prints(&format!("echo 'lines.linewidth: 7' > matplotlibrc; {plot}"), "1 agg 7.0\n");
+    prints(&format!("HOME=/tmp/h; mkdir h; {plot}"), "1 agg 1.5\n");
+    prints(&format!("NPY_DISABLE_CPU_FEATURES= {plot}"), "1 agg 1.5\n");
+}
+
+#[test]
 fn imports_of_prepared_modules() {
     for code in [
         "import json; print(json.__spec__, json.__loader__, json.__file__, json.__package__)",
