@@ -225,7 +225,7 @@ impl Shell<'_> {
         }
         self.sync_output();
         let path = self.path(name);
-        match self.open_file(&path, op) {
+        match self.open_file(name, &path, op) {
             Ok(f) => {
                 // Devices get each write at once, so that an error belongs to its command.
                 let stream = !name.starts_with(b"/dev/");
@@ -235,7 +235,7 @@ impl Shell<'_> {
                 let text = if e.kind() == io::ErrorKind::AlreadyExists && op == RedirectOp::Write {
                     "cannot overwrite existing file".to_string()
                 } else if name.is_empty() {
-                    "No such file or directory".to_string()
+                    strerror(&io::Error::from(io::ErrorKind::NotFound))
                 } else {
                     strerror(&e)
                 };
@@ -244,7 +244,11 @@ impl Shell<'_> {
         }
     }
 
-    fn open_file(&mut self, path: &Path, op: RedirectOp) -> io::Result<std::fs::File> {
+    fn open_file(&mut self, name: &[u8], path: &Path, op: RedirectOp) -> io::Result<std::fs::File> {
+        if name.is_empty() {
+            // No name is not the working directory's.
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let mut o = OpenOptions::new();
         match op {
             RedirectOp::Read => {

@@ -100,7 +100,7 @@ impl Shell<'_> {
         o.expand_aliases = self.state.options.shopt(ShOpt::ExpandAliases);
     }
 
-    /// Reports a syntax error as bash does.
+    /// Reports a syntax error as bash does; a shell that exits on errors does so behind the first line.
     pub(crate) fn syntax_error(&mut self, e: &SyntaxError, name: Option<&str>) {
         let mut prefix = self.message_name().to_vec();
         prefix.extend_from_slice(b": ");
@@ -108,8 +108,18 @@ impl Shell<'_> {
             prefix.extend_from_slice(n.as_bytes());
             prefix.extend_from_slice(b": ");
         }
-        let text = e.render(&prefix);
+        let mut text = e.render(&prefix);
+        if self.exits_on_errors()
+            && let Some(end) = memchr::memchr(b'\n', &text)
+        {
+            text.truncate(end + 1);
+        }
         self.err(&text);
+    }
+
+    /// Whether `set -e` holds here and now.
+    fn exits_on_errors(&self) -> bool {
+        self.state.options.has(SetOpt::ErrExit) && self.state.errexit_ignored == 0
     }
 
     fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
@@ -124,6 +134,7 @@ impl Shell<'_> {
     /// Runs text. A syntax error has status 2 and ends it; an expansion error abandons
     /// only the command it is in.
     pub fn run_text(&mut self, text: Text<'_>) -> Flow {
+        self.count_stage();
         // Traces show how deep a text is.
         let depth = self.state.xtrace_depth;
         self.state.xtrace_depth += u32::from(!text.main && text.name != Some(SUBSTITUTION));
@@ -170,6 +181,12 @@ impl Shell<'_> {
                     if e.kind == ErrorKind::Array {
                         status = 1;
                         self.state.status = 1;
+                        if self.exits_on_errors() {
+                            return Err(Unwind::Exit(2));
+                        }
+                        if self.state.options.has(SetOpt::Posix) {
+                            return Err(Unwind::Exit(1));
+                        }
                         if self.state.subshell > 0 {
                             return Err(Unwind::Discard(1));
                         }

@@ -118,6 +118,8 @@ impl<'a> Shell<'a> {
             shell_pid: pid,
             own_pid: pid,
             subshell: 0,
+            hidden_subshells: 0,
+            hidden_here: false,
             started: Instant::now(),
             seconds_offset: 0,
             random: pid.wrapping_mul(2_654_435_761) ^ Instant::now().elapsed().subsec_nanos(),

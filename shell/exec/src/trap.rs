@@ -45,7 +45,7 @@ impl Shell<'_> {
         let r = self.run_action(&action, "exit trap");
         self.state.in_exit_trap = false;
         match r {
-            Err(Unwind::Exit(s)) => s,
+            Err(Unwind::Exit(s) | Unwind::Return(s)) => s,
             _ => status,
         }
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use box_text::escape::{needs_quotes, set_quote, single_quote};
 use sh_expand::Str;
-use sh_syntax::ast::{Assignment, For};
+use sh_syntax::ast::{AssignValue, Assignment, For};
 
 use crate::Shell;
 use crate::state::options::SetOpt;
@@ -92,14 +92,14 @@ impl Shell<'_> {
                 }
                 t
             }
-            None if a.subscript.is_none() && !a.append => {
+            None if matches!(a.value, AssignValue::Array(_)) => doubled(&a.raw),
+            None => {
                 // A number went straight into the variable.
                 match self.var(&a.name) {
-                    Some(v) if a.raw.ends_with(b"))") => [&a.name, b"=".as_slice(), &v].concat(),
-                    _ => a.raw.to_vec(),
+                    Some(v) => [&a.name, b"=".as_slice(), &v].concat(),
+                    None => a.raw.to_vec(),
                 }
             }
-            None => a.raw.to_vec(),
         };
         self.trace_text(&text);
     }
@@ -117,6 +117,18 @@ impl Shell<'_> {
         }
         self.trace_text(&text);
     }
+}
+
+/// The text of `name=(...)` with what bash puts before two control characters in there.
+pub(crate) fn doubled(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for &byte in text {
+        if matches!(byte, 1 | 0x7f) {
+            out.push(1);
+        }
+        out.push(byte);
+    }
+    out
 }
 
 /// A value behind `name=`: as a word, but nothing for an empty one.

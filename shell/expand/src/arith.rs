@@ -23,13 +23,11 @@ use crate::value::Str;
 use crate::word::Expander;
 
 pub use number::plain_integer;
+pub use text::closing_bracket;
 
-/// How deep variables may refer to variables (`x=y y=z ...`), as in bash.
-const MAX_RECURSION: u32 = 1024;
-
-/// What an expression within an expression adds to that depth; the native stack, which it takes
-/// a lot of, is watched besides.
-const EVALUATION_WEIGHT: u32 = 1;
+/// How deep variables may refer to variables (`x=y y=z ...`), as in bash, which counts the
+/// expression itself, too. The native stack is watched besides.
+const MAX_RECURSION: u32 = 1023;
 
 /// Evaluates an expression of the source.
 ///

@@ -7,14 +7,15 @@ use sh_syntax::ast::{ArrayElement, Subscript, Word, WordPart};
 use crate::brace;
 use crate::env::Env;
 use crate::error::ExpandError;
-use crate::subscript::{OwnedKey, element_key};
+use crate::subscript::{OwnedKey, subscript_key};
 use crate::value::Str;
 use crate::word;
 
 /// One element to assign, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundElement {
-    /// `None`: the place behind the element before (indexed arrays).
+    /// `None`: the place behind the element before (indexed arrays); for associative arrays a
+    /// word that nothing can be done with.
     pub key: Option<OwnedKey>,
     /// `[key]+=value`
     pub append: bool,
@@ -23,11 +24,11 @@ pub struct CompoundElement {
 
 /// Expands the elements of `name=(...)` (`name` is a base name). Elements without a key go through brace
 /// expansion, splitting and pathname expansion, those with one do not. For an associative
-/// array whose first element has no key, words are keys and values in turn.
+/// array whose first element has no key, words are keys and values in turn; later ones without
+/// one cannot be assigned.
 ///
 /// # Errors
-/// Those of the expansions; `name: words: must use subscript when assigning associative array` is
-/// a warning and skips the word, as in bash.
+/// Those of the expansions.
 pub fn compound_elements(
     env: &mut dyn Env,
     name: &[u8],
@@ -45,16 +46,14 @@ pub fn compound_elements(
                 let key = if assoc {
                     assoc_key(env, subscript)?
                 } else {
-                    element_key(env, name, subscript)?
+                    subscript_key(env, name, subscript)?
                 };
                 let value = word::expand_assignment_value(env, &element.value)?;
                 out.push(CompoundElement { key: Some(key), append: element.append, value });
             }
             None if assoc => {
-                let text = word::expand_single(env, &element.value)?;
-                let message: [&[u8]; 4] =
-                    [name, b": ", &text, b": must use subscript when assigning associative array"];
-                env.warn(&message.concat())?;
+                let value = word::expand_single(env, &element.value)?;
+                out.push(CompoundElement { key: None, append: false, value });
             }
             None => {
                 word::expand_into(env, &element.value, word::Tilde::Start, &mut words)?;

@@ -299,6 +299,17 @@ impl Fields {
         self.after_blank = false;
     }
 
+    /// Ends the current field as a blank does.
+    pub(crate) fn seam(&mut self) {
+        self.end_field();
+        self.after_blank = true;
+    }
+
+    /// Whether a blank ended the field before, and nothing came since.
+    pub(crate) fn is_after_blank(&self) -> bool {
+        self.after_blank
+    }
+
     /// Ends the current field if there is one (between elements of `$*` where nothing splits).
     pub(crate) fn end_field_if_any(&mut self) {
         if self.started {

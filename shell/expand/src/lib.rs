@@ -41,13 +41,14 @@ mod tilde;
 pub mod value;
 mod word;
 
+pub use arith::closing_bracket;
 pub use compound::{CompoundElement, brace_elements, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
 pub use error::{ErrorKind, ExpandError};
 pub use param::chars::char_count;
 pub use pattern::{expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex};
 pub use split::{Ifs, split_fields};
-pub use subscript::{OwnedKey, element_key, subscript_key, subscript_text_key};
+pub use subscript::{OwnedKey, element_index, expand_key, subscript_key, subscript_text_key};
 pub use value::{Attributes, Str, Value};
 pub use word::{
     expand_assignment_value, expand_braces_into, expand_element_value, expand_heredoc,

@@ -106,6 +106,10 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         ParamOp::Assign { colon, word } => {
             if content.is_missing(x.env, *colon, joined) {
                 let value = defaults::assign(x, param, &target, word, quoted)?;
+                if quoted && value.is_empty() {
+                    // A field beside an empty `"$@"`, too.
+                    x.fields.start();
+                }
                 x.value(value, quoted)?;
                 return Ok(false);
             }

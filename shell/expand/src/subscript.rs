@@ -1,6 +1,6 @@
 //! Subscripts: which element `a[...]` means.
 
-use sh_syntax::ast::Subscript;
+use sh_syntax::ast::{Subscript, Word};
 use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 
 use crate::arith;
@@ -68,23 +68,25 @@ pub fn subscript_key(
     }
 }
 
-/// As [`subscript_key`] for `[key]=value` within `name=(...)`, where quotes are removed from
-/// indexes, too.
+/// The text of a subscript in `name=([key]=value)`: quotes are removed from indexes, too.
+///
+/// # Errors
+/// Those of the expansions.
+pub fn expand_key(env: &mut dyn Env, word: &Word) -> Result<crate::value::Str, ExpandError> {
+    word::single(env, word, word::Tilde::Never)
+}
+
+/// The index that such a text means: bash expands it once more.
 ///
 /// # Errors
 /// As for [`subscript_key`].
-pub fn element_key(
-    env: &mut dyn Env,
-    name: &[u8],
-    subscript: &Subscript,
-) -> Result<OwnedKey, ExpandError> {
-    match subscript {
-        Subscript::Expr(expr) if expr.word.raw.contains(&b'\'') && !is_assoc(env, name) => {
-            let text = word::single(env, &expr.word, word::Tilde::Never)?;
-            Ok(OwnedKey::Index(arith::eval_text(env, &text).map_err(ExpandError::in_subscript)?))
-        }
-        _ => subscript_key(env, name, subscript),
+pub fn element_index(env: &mut dyn Env, text: &[u8]) -> Result<i64, ExpandError> {
+    if let Some(index) = arith::plain_integer(text) {
+        return Ok(index);
     }
+    let index = parse_arith(text, &ParseOptions::default())
+        .map_err(|e| ExpandError::command(&[&e.message]))?;
+    arith::eval(env, &index).map_err(ExpandError::in_subscript)
 }
 
 /// As [`subscript_key`] for a subscript met as text at run time (`unset 'a[i]'`, namerefs).

@@ -256,6 +256,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) by_ifs: bool,
     /// Within double quotes that hold an `@` list.
     pub(crate) beside_list: bool,
+    /// Within the unquoted word of `${x-word}`.
+    pub(crate) in_operand: bool,
 }
 
 impl<'e> Expander<'e> {
@@ -266,6 +268,7 @@ impl<'e> Expander<'e> {
             colons: false,
             by_ifs: false,
             beside_list: false,
+            in_operand: false,
         }
     }
 
@@ -316,7 +319,7 @@ impl<'e> Expander<'e> {
 
     fn part(&mut self, part: &WordPart, quoted: bool) -> Result<()> {
         match part {
-            WordPart::Literal(text) if quoted => self.quoted_text(text),
+            WordPart::Literal(text) if quoted => self.escaped_text(text),
             WordPart::Literal(text) => self.fields.push_literal(text),
             WordPart::Quoted(text) if quoted => self.quoted_text(text),
             WordPart::Quoted(text) => self.fields.push_quoted(text),
@@ -347,6 +350,22 @@ impl<'e> Expander<'e> {
         }
     }
 
+    /// What stood behind a backslash in the word of `"${x-word}"`: beside an `@` list bash splits
+    /// there.
+    fn escaped_text(&mut self, text: &[u8]) {
+        if self.beside_list && self.fields.mode == Mode::Split {
+            self.load_ifs();
+            let separates = self.fields.ifs().is_some_and(|ifs| match ifs.is_null() {
+                true => text == b" ",
+                false => ifs.ordinary_run(text) == 0,
+            });
+            if separates {
+                return self.fields.seam();
+            }
+        }
+        self.quoted_text(text);
+    }
+
     /// `"..."`: a field even when empty, except where `"$@"` without elements is all there is.
     fn double_quoted(&mut self, parts: &[WordPart]) -> Result<()> {
         let before = self.fields.mark();
@@ -359,7 +378,11 @@ impl<'e> Expander<'e> {
             }
         }
         self.beside_list = outer;
-        if !only_empty_list || self.fields.mark() != before {
+        let added = self.fields.mark() != before;
+        if added && self.fields.is_after_blank() {
+            return Ok(());
+        }
+        if !only_empty_list || added {
             self.fields.start();
         }
         Ok(())
@@ -408,6 +431,8 @@ impl<'e> Expander<'e> {
         let split = self.fields.mode == Mode::Split;
         let first = self.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
         let separator = match joint {
+            // In `${x-$@}` the blanks between the elements are split like any other text.
+            Joint::At if split && self.in_operand && !quoted && !first.is_empty() => b" ".to_vec(),
             _ if split => first,
             Joint::Star => first,
             Joint::AtByIfs if !first.is_empty() => first,

@@ -1,7 +1,7 @@
 //! What one operand of `declare` and its kin does: where the variable lives, its kind and
 //! attributes, then its value.
 
-use sh_expand::{ErrorKind, ExpandError};
+use sh_expand::{ErrorKind, ExpandError, OwnedKey};
 
 use super::declare::{Place, Request, SubscriptText, Target, Value};
 use crate::Shell;
@@ -37,6 +37,12 @@ pub(super) fn apply(
     if global_hidden {
         return on_hidden_global(shell, &name, t, q);
     }
+    if q.on.nameref
+        && let Value::Scalar(target) = &t.value
+    {
+        // Before there is a variable at all.
+        check_reference(target)?;
+    }
     match place {
         Place::Local => make_local(shell, &name, level, q)?,
         Place::Visible => {
@@ -55,10 +61,21 @@ pub(super) fn apply(
         let changes =
             !matches!(t.value, Value::None) || q.off.readonly || q.on.integer && !v.attrs.integer;
         if changes {
+            if command == b"export" && q.on.export {
+                // It is exported all the same.
+                shell.state.vars.entry(&name).attrs.export = true;
+                shell.state.vars.touch_env();
+            }
             let message = [name.as_slice(), b": readonly variable"].concat();
             return Err(ExpandError { kind: ErrorKind::Readonly, message });
         }
     }
+    let mut q = q;
+    // A variable that the global scope gets without a value is exported, too.
+    q.on.export |= shell.state.options.has(SetOpt::AllExport)
+        && place != Place::Local
+        && matches!(t.value, Value::None)
+        && !(q.on.indexed || q.on.assoc || q.off.export);
     attributes_before(shell, &name, q, &t)?;
     assign(shell, &name, t)?;
     attributes_after(shell, &name, q);
@@ -94,13 +111,7 @@ fn make_local(
         // A function that parses options of its own starts anew.
         shell.state.getopts = Default::default();
     }
-    let allexport = shell.state.options.has(SetOpt::AllExport);
-    if name == b"OPTIND" {
-        // A function that parses options of its own starts anew.
-        shell.state.getopts = Default::default();
-    }
     let v = shell.state.vars.declare(name, level);
-    v.attrs.export |= allexport;
     match visible {
         // Assignments before the call are what the local starts with.
         Some(old) if temporary => {
@@ -120,6 +131,18 @@ fn make_local(
     Ok(())
 }
 
+/// Whether a nameref may refer to a text.
+fn check_reference(target: &[u8]) -> Result<(), ExpandError> {
+    if target.is_empty() {
+        return Err(command_error(b"`': not a valid identifier".to_vec()));
+    }
+    let (base, sub) = split_reference(target);
+    if is_name(base) && sub != Some(b"") {
+        return Ok(());
+    }
+    Err(command_error([b"`", target, b"': invalid variable name for name reference"].concat()))
+}
+
 fn make_nameref(
     shell: &mut Shell<'_>,
     command: &[u8],
@@ -133,15 +156,8 @@ fn make_nameref(
         _ => old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array()).and_then(Var::text),
     };
     if let Some(t) = &target {
-        let (base, sub) = split_reference(t);
-        if t.is_empty() {
-            return Err(command_error(b"`': not a valid identifier".to_vec()));
-        }
-        if !is_name(base) || sub == Some(b"") {
-            let message =
-                [b"`", t.as_slice(), b"': invalid variable name for name reference"].concat();
-            return Err(command_error(message));
-        }
+        check_reference(t)?;
+        let (base, _) = split_reference(t);
         let in_function = shell.state.vars.function_level().is_some();
         if base == name {
             if !in_function || old.as_ref().is_none_or(|v| v.level == 0) {
@@ -155,13 +171,14 @@ fn make_nameref(
         let message = [name, b": reference variable cannot be an array"].concat();
         return Err(command_error(message));
     }
+    let allexport = shell.state.options.has(SetOpt::AllExport);
     let v = shell.state.vars.entry(name);
     v.attrs.nameref = true;
     if let Some(t) = target {
         v.slot = Slot::Scalar(t);
     }
     v.attrs.readonly |= q.on.readonly;
-    if q.on.export {
+    if q.on.export || allexport {
         v.attrs.export = true;
     }
     Ok(())
@@ -263,6 +280,14 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), Expan
                 && let Ok(elements) = sh_syntax::parse::parse_array(&value, &shell.parse_options())
             {
                 return shell.set_compound(name, &elements, t.append);
+            }
+            if array {
+                // As an element: `set -a` does not export it.
+                let key = match shell.is_assoc(name) {
+                    true => OwnedKey::Name(b"0".to_vec()),
+                    false => OwnedKey::Index(0),
+                };
+                return shell.set_array_element(name, &key, t.append, value);
             }
             if t.append { shell.append_scalar(name, value) } else { shell.set_scalar(name, value) }
         }

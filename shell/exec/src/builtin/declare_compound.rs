@@ -41,7 +41,12 @@ pub(crate) fn assign_operand(
     let value = Value::Elements(elements);
     let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };
     let r = apply(shell, name, target, q, place);
-    if r.is_ok() && shell.state.options.has(SetOpt::AllExport) && !q.on.indexed && !q.on.assoc {
+    if r.is_ok()
+        && shell.state.options.has(SetOpt::AllExport)
+        && place != Place::Local
+        && !q.on.indexed
+        && !q.on.assoc
+    {
         shell.state.vars.entry(&resolved).attrs.export = true;
     }
     match r {

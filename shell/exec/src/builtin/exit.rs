@@ -30,14 +30,21 @@ pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         (Some(s), []) if shell.state.in_exit_trap => s,
         _ => status(shell, call)?,
     };
-    let late = shell.state.late_exit_trap == Some(shell.state.frames.len());
-    if shell.state.in_exit_trap || late {
-        return Err(Unwind::Exit(s));
+    Err(shell.exit_here(s))
+}
+
+impl Shell<'_> {
+    /// Ends the shell from within commands: the EXIT trap sees the function's variables and the
+    /// redirections in force here.
+    pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
+        let late = self.state.late_exit_trap == Some(self.state.frames.len());
+        if self.state.in_exit_trap || late {
+            return Unwind::Exit(status);
+        }
+        let status = self.run_exit_trap(status);
+        self.sync_output();
+        Unwind::Exit(status)
     }
-    // The action sees the function's variables and the redirections in force here.
-    let s = shell.run_exit_trap(s);
-    shell.sync_output();
-    Err(Unwind::Exit(s))
 }
 
 pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {

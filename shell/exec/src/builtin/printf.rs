@@ -5,13 +5,14 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use box_text::escape::{Decoded, Dialect, Warning, decode, printf_q};
-use box_text::number::{strtoi, utf8_len};
-use box_text::printf::{LongDouble, Spec, long_double, signed, string, unsigned};
+use box_text::number::{strtod, strtoi, utf8_len};
+use box_text::printf::{LongDouble, Spec, float, long_double, signed, string, unsigned};
 use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
+use crate::state::options::SetOpt;
 
 /// Widths beyond this are refused: they are bombs.
 const MAX_WIDTH: usize = 1 << 26;
@@ -208,6 +209,20 @@ impl Printer<'_, '_> {
         value
     }
 
+    /// As POSIX asks for: a `double`.
+    fn double_arg(&mut self) -> f64 {
+        let Some(text) = self.arg() else { return 0.0 };
+        if let Some(c) = Self::quoted_code(&text) {
+            return c as f64;
+        }
+        let (value, used) = strtod(&text);
+        let (exact, ..) = LongDouble::parse(&text);
+        let tiny = value.abs() < f64::MIN_POSITIVE && exact != LongDouble::from_f64(value);
+        let range = value.is_infinite() && exact.is_finite() || tiny;
+        self.check_number(&text, used, range);
+        value
+    }
+
     /// One pass over the format; whether it used any argument.
     fn pass(&mut self, format: &[u8]) -> Result<(), ()> {
         let mut rest = format;
@@ -329,8 +344,13 @@ impl Printer<'_, '_> {
                 unsigned(&mut self.out, &spec, d.conversion, n);
             }
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
-                let n = self.float_arg();
-                long_double(&mut self.out, &spec, d.conversion, &n);
+                if self.shell.state.options.has(SetOpt::Posix) {
+                    let n = self.double_arg();
+                    float(&mut self.out, &spec, d.conversion, n);
+                } else {
+                    let n = self.float_arg();
+                    long_double(&mut self.out, &spec, d.conversion, &n);
+                }
             }
             b'T' => {
                 let now =
@@ -353,16 +373,16 @@ impl Printer<'_, '_> {
                 string(&mut self.out, &spec, &text);
             }
             b'n' => {
-                if let Some(name) = self.arg() {
-                    let (base, _) = crate::state::assign::split_reference(&name);
-                    if !crate::state::assign::is_name(base) {
+                if let Some(name) = self.arg().filter(|name| !name.is_empty()) {
+                    if !crate::state::assign::is_name(&name) {
                         self.complain(&[b"`", &name, b"': not a valid identifier"]);
                         self.status = 1;
                         return Err(());
                     }
                     let count = crate::state::vars::decimal((self.flushed + self.out.len()) as i64);
-                    if self.shell.assign_reference(&name, Rc::new(count)).is_err() {
-                        self.status = 1;
+                    if let Err(e) = self.shell.assign_reference(&name, Rc::new(count)) {
+                        // It is no failure.
+                        self.shell.error(&[&e.message]);
                     }
                 }
             }

@@ -19,9 +19,26 @@ use crate::state::assign::{is_name, split_reference};
 struct Line {
     text: Vec<u8>,
     escaped: Vec<usize>,
+    /// The input ended behind a backslash: bash's mark for what it escapes is the last byte.
+    dangling: bool,
 }
 
 impl Line {
+    /// Such a mark disappears with quote removal, but not if it is all there is.
+    fn part(&self, start: usize, end: usize) -> Str {
+        let dangling = self.dangling && end == self.text.len() && end > start + 1;
+        Rc::new(self.text[start..end - usize::from(dangling)].to_vec())
+    }
+
+    fn whole(&self) -> Str {
+        self.part(0, self.text.len())
+    }
+
+    fn dangle(&mut self) {
+        self.dangling = true;
+        self.text.push(1);
+    }
+
     fn is_escaped(&self, at: usize) -> bool {
         !self.escaped.is_empty() && self.escaped.binary_search(&at).is_ok()
     }
@@ -204,6 +221,8 @@ fn read_chars(
                                 line.escaped.push(line.text.len());
                                 line.text.push(delim.unwrap_or(b'\n'));
                             }
+                        } else {
+                            line.dangle();
                         }
                     }
                     0 => {}
@@ -245,7 +264,10 @@ fn read_chars(
                     line.escaped.push(line.text.len());
                     line.text.push(*e);
                 }
-                None => return Ok(false),
+                None => {
+                    line.dangle();
+                    return Ok(false);
+                }
             }
             chars += 1;
             continue;
@@ -282,7 +304,7 @@ fn store(
         }
         let mut fields = IndexedArray::new();
         if exact {
-            fields.set(0, Rc::new(line.text));
+            fields.set(0, line.whole());
         } else {
             let ifs = ifs(shell);
             let mut at = 0;
@@ -307,11 +329,11 @@ fn store(
         return shell.set_array(&target, fields);
     }
     if p.operands.is_empty() {
-        return shell.assign_scalar_to(b"REPLY", None, false, Rc::new(line.text));
+        return shell.assign_scalar_to(b"REPLY", None, false, line.whole());
     }
     if exact {
         let (first, rest) = (&p.operands[0], &p.operands[1..]);
-        shell.assign_reference(first, Rc::new(line.text))?;
+        shell.assign_reference(first, line.whole())?;
         for name in rest {
             shell.assign_reference(name, Str::default())?;
         }
@@ -360,7 +382,7 @@ fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     while end < text.len() && delimiter(end) == 0 {
         end += 1;
     }
-    let value = Rc::new(text[start..end].to_vec());
+    let value = line.part(start, end);
     // Blanks, at most one delimiter, blanks.
     let mut next = end;
     while next < text.len() && blank(next) {
@@ -390,11 +412,11 @@ fn remainder(line: &Line, at: usize, ifs: &Ifs) -> Str {
     }
     if let Some((value, next)) = field(line, start, ifs)
         && next >= text.len()
-        && start + value.len() < text.len()
+        && start + value.len() < text.len() - usize::from(line.dangling)
     {
         return value;
     }
-    Rc::new(text[start..end].to_vec())
+    line.part(start, end)
 }
 
 impl Shell<'_> {

@@ -207,7 +207,7 @@ impl Parser<'_, '_> {
     fn unary(&mut self, op: &[u8], operand: &Str) -> Truth {
         let letter = op[1];
         match letter {
-            b'v' | b'R' => match self.shell.variable_test(letter, operand) {
+            b'v' | b'R' => match self.shell.variable_test(letter, operand, false) {
                 Ok(b) => Ok(b),
                 Err(e) => Err(Stop::Unwind(self.shell.expansion_failed(e))),
             },

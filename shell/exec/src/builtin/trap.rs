@@ -20,7 +20,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return super::kill::run(shell, &Call { argv: &argv, operands: &[] });
     }
     if p.operands.is_empty() || p.has(b'p') {
-        return show(shell, call, p.operands);
+        return show(shell, call, p.operands, p.has(b'p'));
     }
     let (action, conditions) = match p.operands {
         // A lone operand, or a number first: back to the default.
@@ -56,7 +56,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     Ok(status)
 }
 
-fn show(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str]) -> Flow {
+fn show(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str], all: bool) -> Flow {
     let mut wanted = Vec::new();
     let mut status = 0;
     for n in names {
@@ -70,10 +70,21 @@ fn show(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str]) -> Flo
     }
     let posix = shell.state.options.has(SetOpt::Posix);
     let mut out = Vec::new();
-    for (c, action) in shell.state.traps.listed() {
+    let mut listed: Vec<(u8, Option<&[u8]>)> = Vec::new();
+    if posix && all {
+        // With -p POSIX mode shows the conditions without an action, too.
+        let set = |c| shell.state.traps.listed().find(|(set, _)| *set == c).map(|(_, t)| t);
+        listed.extend(traps::all().map(|c| (c, set(c).map(|t| t.as_slice()))));
+    } else {
+        listed.extend(shell.state.traps.listed().map(|(c, t)| (c, Some(t.as_slice()))));
+    }
+    for (c, action) in listed {
         if names.is_empty() || wanted.contains(&c) {
             out.extend_from_slice(b"trap -- ");
-            out.extend_from_slice(&alias_quote(action));
+            match action {
+                Some(action) => out.extend_from_slice(&alias_quote(action)),
+                None => out.push(b'-'),
+            }
             out.push(b' ');
             let name = traps::name(c);
             // POSIX mode shows the names that POSIX has.

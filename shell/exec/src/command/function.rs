@@ -13,6 +13,7 @@ use crate::state::{Frame, FunctionDef};
 impl Shell<'_> {
     pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str]) -> Flow {
         let name = argv[0].clone();
+        self.count_stage();
         self.budget.call_depth += 1;
         let r = self.guarded_call(def, name, argv);
         self.budget.call_depth -= 1;

@@ -9,6 +9,7 @@ use sh_syntax::ast::{ArrayElement, Subscript};
 use super::assign::{Result, bad_subscript};
 use super::vars::{Dynamic, Slot, Var, decimal};
 use crate::Shell;
+use crate::xtrace::doubled;
 
 /// `[]`
 pub(super) fn is_empty_subscript(subscript: &Subscript) -> bool {
@@ -18,6 +19,8 @@ pub(super) fn is_empty_subscript(subscript: &Subscript) -> bool {
 /// The elements of `name=(...)` after expansion.
 pub struct Elements {
     assoc: bool,
+    /// How many words there are, where they are keys and values in turn.
+    words: Option<usize>,
     list: Vec<Element>,
 }
 
@@ -30,28 +33,37 @@ struct Element {
 enum ElementKey {
     /// Of an associative array.
     Known(OwnedKey),
-    /// Of an indexed array: evaluated with the elements before it already in place.
-    Tree(Subscript),
+    /// Of an indexed array, with its text where that needed expansion: evaluated with the
+    /// elements before it already in place.
+    Tree(Subscript, Option<Str>),
 }
 
-/// Whether quotes that came out of an expansion hide the bracket behind them.
-fn hides_bracket(text: &[u8]) -> bool {
-    let mut quote = 0;
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' if quote != b'\'' && bytes.next().is_none() => return true,
-            b'\'' | b'"' | b'`' if quote == 0 => quote = *byte,
-            b if *b == quote => quote = 0,
-            _ => {}
-        }
-    }
-    quote != 0
+/// `[key]=value` as bash reads it again once it was expanded.
+struct Reread {
+    /// `None`: no subscript any more, the whole is a value.
+    key: Option<Vec<u8>>,
+    append: bool,
+    value: Str,
 }
 
-/// Whether a subscript has expansions that may be looked at twice.
-fn is_plain_expansion(raw: &[u8]) -> bool {
-    raw.contains(&b'$') && !raw.iter().any(|b| matches!(b, b'(' | b'`' | b'=' | b'{'))
+fn reread(whole: &[u8]) -> Reread {
+    let plain = || Reread { key: None, append: false, value: Rc::new(whole.to_vec()) };
+    let Some(inside) = whole.get(1..) else { return plain() };
+    let Some(end) = sh_expand::closing_bracket(inside) else { return plain() };
+    let (key, behind) = (&inside[..end], &inside[end + 1..]);
+    let (append, value) = match behind.strip_prefix(b"+=") {
+        Some(value) => (true, value),
+        None => match behind.strip_prefix(b"=") {
+            Some(value) => (false, value),
+            None => return plain(),
+        },
+    };
+    Reread { key: Some(key.to_vec()), append, value: Rc::new(value.to_vec()) }
+}
+
+/// Whether expanding a subscript could give another text.
+fn is_expanded(raw: &[u8]) -> bool {
+    raw.iter().any(|b| matches!(b, b'$' | b'`' | b'"' | b'\'' | b'\\' | b'[' | b']'))
 }
 
 impl Shell<'_> {
@@ -95,7 +107,9 @@ impl Shell<'_> {
             append: e.append,
             value: e.value,
         };
-        Ok(Elements { assoc, list: values.into_iter().map(element).collect() })
+        let paired = assoc && elements.first().is_some_and(|e| e.key.is_none());
+        let words = paired.then_some(elements.len());
+        Ok(Elements { assoc, words, list: values.into_iter().map(element).collect() })
     }
 
     /// `[$unset]=value` of an associative array: bash shows the key as it was written.
@@ -124,6 +138,12 @@ impl Shell<'_> {
         let mut list = Vec::with_capacity(elements.len());
         for e in elements {
             if let Some(key) = &e.key {
+                let text = match key {
+                    Subscript::Expr(key) if is_expanded(&key.word.raw) => {
+                        Some(sh_expand::expand_key(self, &key.word)?)
+                    }
+                    _ => None,
+                };
                 let value =
                     sh_expand::expand_element_value(self, &e.value).map_err(|mut error| {
                         // The text that a bad substitution shows is the element.
@@ -137,7 +157,7 @@ impl Shell<'_> {
                         }
                         error
                     })?;
-                let key = Some(ElementKey::Tree(key.clone()));
+                let key = Some(ElementKey::Tree(key.clone(), text));
                 list.push(Element { key, append: e.append, value });
                 continue;
             }
@@ -146,7 +166,7 @@ impl Shell<'_> {
                 list.push(Element { key: None, append: false, value: e.value });
             }
         }
-        Ok(Elements { assoc: false, list })
+        Ok(Elements { assoc: false, words: None, list })
     }
 
     /// Assigns what [`Shell::expand_compound`] gave.
@@ -156,8 +176,8 @@ impl Shell<'_> {
         elements: Elements,
         append: bool,
     ) -> Result<()> {
-        let Elements { assoc, list } = elements;
-        if list.iter().any(|e| matches!(e.key, Some(ElementKey::Tree(_)))) {
+        let Elements { assoc, list, .. } = elements;
+        if list.iter().any(|e| matches!(e.key, Some(ElementKey::Tree(..)))) {
             return self.set_keyed(name, list, append);
         }
         let value = |e: Element| sh_expand::CompoundElement {
@@ -178,55 +198,54 @@ impl Shell<'_> {
             _ => 0,
         };
         for Element { key, append, value } in list {
-            let raw = match &key {
-                Some(ElementKey::Tree(Subscript::Expr(e))) => {
-                    let sign: &[u8] = if append { b"]+=" } else { b"]=" };
-                    Some([b"[", &*e.word.raw, sign].concat())
-                }
-                _ => None,
-            };
-            let text = match &key {
-                Some(ElementKey::Tree(Subscript::Expr(e))) if is_plain_expansion(&e.word.raw) => {
-                    Some(sh_expand::arith::expand_text(self, e)?)
-                }
-                _ => None,
-            };
             let key = match key {
-                _ if text.as_ref().is_some_and(|t| t.is_empty()) => {
-                    self.error(&[b"[]=", &value, b": bad array subscript"]);
-                    continue;
-                }
-                _ if text.as_ref().is_some_and(|t| hides_bracket(t)) => {
-                    // bash finds no subscript then, and takes the whole for a value.
-                    let text = text.unwrap_or_default();
-                    let sign: &[u8] = if append { b"]+=" } else { b"]=" };
-                    let whole = [b"[", text.as_slice(), sign, &value].concat();
-                    self.set_array_element(name, &OwnedKey::Index(next), false, whole.into())?;
+                Some(key) => key,
+                None => {
+                    self.set_array_element(name, &OwnedKey::Index(next), append, value)?;
                     next = next.saturating_add(1);
                     continue;
                 }
-                Some(ElementKey::Tree(k)) if is_empty_subscript(&k) => {
-                    self.error(&[b"[]=", &value, b": bad array subscript"]);
-                    continue;
-                }
-                Some(ElementKey::Tree(k)) => sh_expand::element_key(self, name, &k)?,
-                Some(ElementKey::Known(key)) => key,
-                None => OwnedKey::Index(next),
             };
-            let index = match (&key, self.state.vars.get(name).map(|v| &v.slot)) {
-                (OwnedKey::Index(i), Some(Slot::Indexed(a))) => a.resolve(*i).unwrap_or(*i),
-                _ => next,
+            let (subscript, text) = match key {
+                ElementKey::Tree(subscript, text) => (Some(subscript), text),
+                ElementKey::Known(_) => (None, None),
             };
-            if let (OwnedKey::Index(i), Some(raw)) = (&key, raw)
-                && *i < 0
-                && index < 0
-            {
-                // bash says so and goes on.
-                self.error(&[&raw, &value, b": bad array subscript"]);
+            let written = match (&subscript, text) {
+                (_, Some(text)) => text,
+                (Some(Subscript::At), _) => Rc::new(b"@".to_vec()),
+                (Some(Subscript::Star), _) => Rc::new(b"*".to_vec()),
+                (Some(Subscript::Expr(e)), _) => Rc::new(e.word.raw.to_vec()),
+                (None, None) => continue,
+            };
+            let sign: &[u8] = if append { b"]+=" } else { b"]=" };
+            let whole = [b"[", written.as_slice(), sign, &value].concat();
+            let Reread { key, append, value } = reread(&whole);
+            let Some(key) = key else {
+                self.set_array_element(name, &OwnedKey::Index(next), false, value)?;
+                next = next.saturating_add(1);
+                continue;
+            };
+            // bash says what is wrong with an element and goes on.
+            let wrong = match key.as_slice() {
+                b"" => Some(": bad array subscript"),
+                b"@" | b"*" => Some(": cannot assign to non-numeric index"),
+                _ => None,
+            };
+            if let Some(message) = wrong {
+                self.error(&[&whole, message.as_bytes()]);
                 continue;
             }
-            self.set_array_element(name, &key, append, value)?;
-            next = index.saturating_add(1);
+            let index = sh_expand::element_index(self, &key)?;
+            let place = match self.state.vars.get(name).map(|v| &v.slot) {
+                Some(Slot::Indexed(a)) => a.resolve(index).unwrap_or(index),
+                _ => next,
+            };
+            if index < 0 && place < 0 {
+                self.error(&[&whole, b": bad array subscript"]);
+                continue;
+            }
+            self.set_array_element(name, &OwnedKey::Index(index), append, value)?;
+            next = place.saturating_add(1);
         }
         Ok(())
     }
@@ -242,17 +261,27 @@ impl Shell<'_> {
                 None => return quoted(&e.value),
                 Some(ElementKey::Known(OwnedKey::Name(key))) => key.clone(),
                 Some(ElementKey::Known(OwnedKey::Index(n))) => decimal(*n),
-                Some(ElementKey::Tree(Subscript::At)) => b"@".to_vec(),
-                Some(ElementKey::Tree(Subscript::Star)) => b"*".to_vec(),
-                Some(ElementKey::Tree(Subscript::Expr(e))) => e.word.raw.to_vec(),
+                Some(ElementKey::Tree(Subscript::At, _)) => b"@".to_vec(),
+                Some(ElementKey::Tree(Subscript::Star, _)) => b"*".to_vec(),
+                Some(ElementKey::Tree(Subscript::Expr(e), text)) => match text {
+                    Some(text) => text.to_vec(),
+                    None => e.word.raw.to_vec(),
+                },
             };
             let sign: &[u8] = if e.append { b"]+=" } else { b"]=" };
             [b"[", quoted(&key).as_slice(), sign, &quoted(&e.value)].concat()
         };
-        let list: Vec<Vec<u8>> = elements.list.iter().map(element).collect();
+        let mut list: Vec<Vec<u8>> = elements.list.iter().map(element).collect();
+        if let Some(words) = elements.words {
+            let pair = |e: &Element| match &e.key {
+                Some(ElementKey::Known(OwnedKey::Name(key))) => [quoted(key), quoted(&e.value)],
+                _ => [Vec::new(), quoted(&e.value)],
+            };
+            list = elements.list.iter().flat_map(pair).take(words).collect();
+        }
         let sign: &[u8] = if append { b"+=(" } else { b"=(" };
         let text = [name, sign, &list.join(&b' '), b")"].concat();
-        self.trace_text(&text);
+        self.trace_text(&doubled(&text));
     }
 
     pub(crate) fn store_compound(
@@ -269,6 +298,8 @@ impl Shell<'_> {
         {
             return Ok(());
         }
+        // The elements before one that fails stay.
+        let mut failed = Ok(());
         if assoc {
             // Without `+=` before the list, `[k]+=v` in it still adds to the old element.
             let (mut array, old) = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
@@ -277,20 +308,25 @@ impl Shell<'_> {
                 _ => (AssocArray::new(), None),
             };
             for e in values {
-                let Some(OwnedKey::Name(key)) = e.key else { continue };
+                // bash says what is wrong with an element and goes on.
+                let Some(OwnedKey::Name(key)) = e.key else {
+                    let text = if e.value.is_empty() { b"''" } else { e.value.as_slice() };
+                    let message = b": must use subscript when assigning associative array";
+                    self.error(&[name, b": ", text, message]);
+                    continue;
+                };
                 if key.is_empty() {
-                    // bash says so and goes on.
-                    self.error(&[b"[]=", &e.value, b": bad array subscript"]);
+                    self.error(&[b"'': bad array subscript"]);
                     continue;
                 }
-                let mut value = e.value;
-                if e.append
-                    && let Some(old) = old.as_deref().unwrap_or(&array).get(&key)
-                {
-                    value = self.joined(attrs, old.clone(), value)?;
+                let old = old.as_deref().unwrap_or(&array).get(&key).filter(|_| e.append).cloned();
+                match self.element_value(attrs, plain, old, e.value) {
+                    Ok(value) => array.set(&key, value),
+                    Err(e) => {
+                        failed = Err(e);
+                        break;
+                    }
                 }
-                let value = if plain { value } else { self.converted(attrs, value)? };
-                array.set(&key, value);
             }
             let v = self.state.vars.entry(name);
             v.attrs.assoc = true;
@@ -310,18 +346,21 @@ impl Shell<'_> {
                 let index = match e.key {
                     Some(OwnedKey::Index(i)) => match array.resolve(i) {
                         Some(i) => i,
-                        None => return Err(bad_subscript(name, i)),
+                        None => {
+                            failed = Err(bad_subscript(name, i));
+                            break;
+                        }
                     },
                     _ => next,
                 };
-                let mut value = e.value;
-                if e.append
-                    && let Some(old) = array.get(index)
-                {
-                    value = self.joined(attrs, old.clone(), value)?;
+                let old = array.get(index).filter(|_| e.append).cloned();
+                match self.element_value(attrs, plain, old, e.value) {
+                    Ok(value) => array.set(index, value),
+                    Err(e) => {
+                        failed = Err(e);
+                        break;
+                    }
                 }
-                let value = if plain { value } else { self.converted(attrs, value)? };
-                array.set(index, value);
                 next = index.saturating_add(1);
             }
             let v = self.state.vars.entry(name);
@@ -329,7 +368,22 @@ impl Shell<'_> {
             v.slot = Slot::Indexed(Rc::new(array));
         }
         self.after_set(name);
-        Ok(())
+        failed
+    }
+
+    /// What an element gets: converted as the variable's attributes say, `old` before it.
+    fn element_value(
+        &mut self,
+        attrs: Attributes,
+        plain: bool,
+        old: Option<Str>,
+        value: Str,
+    ) -> Result<Str> {
+        let value = match old {
+            Some(old) => self.joined(attrs, old, value)?,
+            None => value,
+        };
+        if plain { Ok(value) } else { self.converted(attrs, value) }
     }
 
     fn joined(&mut self, attrs: Attributes, old: Str, add: Str) -> Result<Str> {

@@ -111,8 +111,13 @@ pub struct State {
     pub shell_pid: u32,
     /// `$BASHPID`.
     pub own_pid: u32,
-    /// `$BASH_SUBSHELL`.
+    /// How many subshells this one is in.
     pub subshell: u32,
+    /// Those that `$BASH_SUBSHELL` leaves out: stages of pipelines that are simple commands,
+    /// which bash expands as if outside.
+    pub hidden_subshells: u32,
+    /// The innermost of them is this one: functions and `eval` do count it.
+    pub hidden_here: bool,
     pub started: Instant,
     pub seconds_offset: i64,
     pub random: u32,

@@ -244,6 +244,8 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         u64::from(s.line),
         u64::from(s.shell_pid),
         u64::from(s.subshell),
+        u64::from(s.hidden_subshells),
+        u64::from(s.hidden_here),
         u64::from(s.umask),
         u64::from(s.errexit_ignored),
         u64::from(s.loop_depth),
@@ -392,6 +394,8 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.line = r.num()? as u32;
     s.shell_pid = r.num()? as u32;
     s.subshell = r.num()? as u32;
+    s.hidden_subshells = r.num()? as u32;
+    s.hidden_here = r.num()? != 0;
     s.umask = r.num()? as u16;
     s.errexit_ignored = r.num()? as u32;
     s.loop_depth = r.num()? as u32;

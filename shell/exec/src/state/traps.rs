@@ -96,6 +96,11 @@ pub fn parse(text: &[u8]) -> Option<u8> {
     }
 }
 
+/// Every condition there is, in the order of listings.
+pub fn all() -> impl Iterator<Item = u8> {
+    EXIT..=RETURN
+}
+
 /// The name as `trap -p` prints it.
 pub fn name(condition: u8) -> String {
     match condition {

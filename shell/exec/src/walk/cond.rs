@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use box_text::regex::{Captures, Options, Regex, Syntax};
-use sh_expand::{ExpandError, Str, arith};
+use sh_expand::{ExpandError, OwnedKey, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word};
 
 use crate::Shell;
@@ -63,7 +63,7 @@ impl Shell<'_> {
                     self.trace_cond(inverted, &[&[b'-', *op], &text]);
                 }
                 match op {
-                    b'v' | b'R' => Ok(self.variable_test(*op, &text)?),
+                    b'v' | b'R' => Ok(self.variable_test(*op, &text, true)?),
                     _ => Ok(unary(self, *op, &text).unwrap_or(false)),
                 }
             }
@@ -164,7 +164,13 @@ impl Shell<'_> {
     }
 
     /// `-v name`, `-v name[subscript]`, `-R name`.
-    pub(crate) fn variable_test(&mut self, op: u8, text: &[u8]) -> Result<bool, ExpandError> {
+    /// `-v` and `-R`; `literal`: what stands between the brackets was expanded already.
+    pub(crate) fn variable_test(
+        &mut self,
+        op: u8,
+        text: &[u8],
+        literal: bool,
+    ) -> Result<bool, ExpandError> {
         if op == b'R' {
             return Ok(self.state.vars.get(text).is_some_and(|v| v.attrs.nameref && v.is_set()));
         }
@@ -194,7 +200,21 @@ impl Shell<'_> {
                 Some(sh_expand::Value::Assoc(a)) => a.get(&s).is_some(),
             }),
             Some(s) => {
-                let key = sh_expand::subscript_text_key(self, &base, &s)?;
+                let key = match sh_expand::subscript_text_key(self, &base, &s) {
+                    _ if literal && self.is_assoc(&base) => OwnedKey::Name(s),
+                    Err(_) if self.is_assoc(&base) => return Ok(false),
+                    key => key?,
+                };
+                if let (OwnedKey::Index(index @ ..0), None) = (&key, &via) {
+                    let there = match &value {
+                        Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_some(),
+                        _ => false,
+                    };
+                    if !there {
+                        self.error(&[&base, b": bad array subscript"]);
+                        return Ok(false);
+                    }
+                }
                 Ok(self.element_text(&base, &key).is_some())
             }
         }

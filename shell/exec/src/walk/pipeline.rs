@@ -34,17 +34,19 @@ impl Shell<'_> {
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
             return Ok(0);
         }
+        // bash looks at this when the pipeline begins: `! { set -e; ... }` does exit.
+        let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
         let status = match p.stages.as_slice() {
             [] => 0,
             [stage] => {
-                if p.negated {
+                if ignoring {
                     self.ignoring_errexit(|s| s.one_stage(&stage.command))?
                 } else {
                     self.one_stage(&stage.command)?
                 }
             }
             stages => {
-                let statuses = if p.negated {
+                let statuses = if ignoring {
                     self.state.errexit_ignored += 1;
                     let r = self.run_stages(stages);
                     self.state.errexit_ignored = self.state.errexit_ignored.saturating_sub(1);
@@ -117,7 +119,7 @@ impl Shell<'_> {
             self.run_err_trap(line)?;
         }
         if self.state.options.has(SetOpt::ErrExit) {
-            return Err(Unwind::Exit(status));
+            return Err(self.exit_here(status));
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ impl Shell<'_> {
         let end = if external && !lastpipe {
             let s = self.detached(
                 |s| {
-                    s.state.no_exit_trap = ends_silently(&last.command);
+                    s.begin_stage(&last.command);
                     s.state.fds.set(0, input.take());
                 },
                 Detached::Command(&last.command),
@@ -68,7 +68,7 @@ impl Shell<'_> {
         } else {
             pumps.close_writers();
             Started::Done(self.in_subshell(|s| {
-                s.state.no_exit_trap = ends_silently(&last.command);
+                s.begin_stage(&last.command);
                 s.state.fds.set(0, input.take());
                 s.count_once(&last.command);
                 let r = s.command(&last.command);
@@ -111,7 +111,7 @@ impl Shell<'_> {
             let buffer = Buffer::default();
             let out = Desc::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
-                s.state.no_exit_trap = ends_silently(command);
+                s.begin_stage(command);
                 if let Some(stdin) = stdin {
                     s.state.fds.set(0, stdin);
                 }
@@ -137,7 +137,7 @@ impl Shell<'_> {
         let write = Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)));
         let started = self.detached(
             |s| {
-                s.state.no_exit_trap = ends_silently(command);
+                s.begin_stage(command);
                 if let Some(stdin) = stdin {
                     s.state.fds.set(0, stdin);
                 }
@@ -148,6 +148,22 @@ impl Shell<'_> {
         );
         let read = Desc::File(Rc::new(OpenFile::new(Rc::new(read), true)));
         (started, Some(read))
+    }
+
+    /// What is special about a subshell that is a stage.
+    fn begin_stage(&mut self, command: &Command) {
+        self.state.no_exit_trap = ends_silently(command);
+        if let CommandKind::Simple(_) = command.kind {
+            self.state.hidden_subshells += 1;
+            self.state.hidden_here = true;
+        }
+    }
+
+    /// Commands of their own begin in a stage that is a simple command.
+    pub(crate) fn count_stage(&mut self) {
+        if std::mem::take(&mut self.state.hidden_here) {
+            self.state.hidden_subshells -= 1;
+        }
     }
 
     /// A subshell that is a stage is one level, not two.

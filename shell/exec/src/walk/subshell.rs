@@ -43,6 +43,7 @@ impl Shell<'_> {
         let s = &mut self.state;
         s.traps.enter_subshell(errtrace, functrace);
         s.subshell += 1;
+        s.hidden_here = false;
         s.loop_depth = 0;
         s.trap_status = None;
         s.in_exit_trap = false;

@@ -9,7 +9,7 @@ use crate::Shell;
 use crate::io::{Buffer, Desc};
 use crate::run::{SUBSTITUTION, Text};
 use crate::shell::Unwind;
-use crate::state::options::ShOpt;
+use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
     pub(crate) fn substitute(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, Unwind> {
@@ -20,7 +20,7 @@ impl Shell<'_> {
         };
         let line = self.state.line;
         if sub.is_file_read
-            && let Some(text) = self.read_file_sub(sub)
+            && let Some(text) = self.read_file_sub(sub)?
         {
             return Ok(self.trimmed(text));
         }
@@ -74,19 +74,20 @@ impl Shell<'_> {
         out
     }
 
-    /// `$(< file)`; `None` if the body has another form after all.
-    fn read_file_sub(&mut self, sub: &CommandSub) -> Option<Vec<u8>> {
-        let [item] = sub.body.items.as_slice() else { return None };
-        let [stage] = item.and_or.first.stages.as_slice() else { return None };
-        let CommandKind::Simple(_) = &stage.command.kind else { return None };
-        let [redirect] = stage.command.redirects.as_slice() else { return None };
-        let RedirectTarget::Word(word) = &redirect.target else { return None };
+    /// `$(< file)`; `None` if the body has another form after all. Where the shell is to exit on
+    /// errors, a file that cannot be read is one, whatever the command around it.
+    fn read_file_sub(&mut self, sub: &CommandSub) -> Result<Option<Vec<u8>>, Unwind> {
+        let [item] = sub.body.items.as_slice() else { return Ok(None) };
+        let [stage] = item.and_or.first.stages.as_slice() else { return Ok(None) };
+        let CommandKind::Simple(_) = &stage.command.kind else { return Ok(None) };
+        let [redirect] = stage.command.redirects.as_slice() else { return Ok(None) };
+        let RedirectTarget::Word(word) = &redirect.target else { return Ok(None) };
         let name = match sh_expand::expand_redirect_target(self, word) {
             Ok(n) => n,
             Err(e) => {
                 self.error(&[&e.message]);
                 self.last_subst = Some(1);
-                return Some(Vec::new());
+                return Ok(Some(Vec::new()));
             }
         };
         self.about_to_look();
@@ -96,20 +97,24 @@ impl Shell<'_> {
                 desc.read_to_end(&mut out).map(|()| out)
             }
             Some(None) => Err(crate::io::bad_fd()),
+            None if name.is_empty() => Err(std::io::ErrorKind::NotFound.into()),
             None => self.read_file(&self.path(&name)),
         };
         match read {
             Ok(out) => {
                 self.last_subst = Some(0);
                 self.state.status = 0;
-                Some(out)
+                Ok(Some(out))
             }
             Err(e) => {
                 let text = box_sys::strerror(&e);
                 self.error(&[&name, b": ", text.as_bytes()]);
                 self.last_subst = Some(1);
                 self.state.status = 1;
-                Some(Vec::new())
+                match self.state.options.has(SetOpt::ErrExit) {
+                    true => Err(Unwind::Exit(1)),
+                    false => Ok(Some(Vec::new())),
+                }
             }
         }
     }

@@ -6,11 +6,13 @@ mod token;
 use sh_syntax::ast::ArithBinary;
 
 use super::tree::binary;
-use super::variable::{self, Place, too_deep};
+use super::variable::{self, Depth, Place, too_deep};
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::subscript::{self, OwnedKey};
 use token::{Name, Scanner, Token};
+
+pub use token::closing_bracket;
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
@@ -63,6 +65,8 @@ struct Evaluator<'e, 't> {
     nesting: u32,
     /// Not zero: parse without evaluating.
     skip: u32,
+    /// What that was when the token was met.
+    advanced_skip: u32,
     explain: Option<usize>,
     operators: usize,
 }
@@ -82,14 +86,15 @@ impl<'e, 't> Evaluator<'e, 't> {
             depth,
             nesting: 0,
             skip: 0,
+            advanced_skip: 0,
             explain: None,
             operators: 0,
         }
     }
 
     fn whole(&mut self) -> Result<i64> {
-        if self.depth > super::MAX_RECURSION || self.env.stack_low() {
-            return Err(too_deep(self.scanner.source()));
+        if self.env.stack_low() {
+            return Err(too_deep(self.scanner.source(), self.scanner.source()));
         }
         if self.scanner.is_blank() {
             return Ok(0);
@@ -100,6 +105,7 @@ impl<'e, 't> Evaluator<'e, 't> {
             Token::End => Ok(value),
             Token::Name(name) if !self.scanner.assignment_follows() => {
                 // bash looks at a variable's value as it reads its name.
+                self.skip = self.advanced_skip;
                 self.read(name)?;
                 Err(self.error("syntax error in expression"))
             }
@@ -109,6 +115,7 @@ impl<'e, 't> Evaluator<'e, 't> {
 
     fn advance(&mut self) -> Result<()> {
         self.token = self.scanner.next()?;
+        self.advanced_skip = self.skip;
         Ok(())
     }
 
@@ -295,15 +302,25 @@ impl<'e, 't> Evaluator<'e, 't> {
         Ok((value, Some(target)))
     }
 
+    fn depth_here(&self) -> Depth<'t> {
+        let text = self.scanner.source();
+        let token = text.get(self.scanner.start()..).unwrap_or_default();
+        Depth { variables: self.depth, text, token }
+    }
+
     fn read(&mut self, name: Name<'t>) -> Result<(i64, Target<'t>)> {
         if self.skip > 0 {
             return Ok((0, Target::Name(name)));
         }
         match name.subscript {
-            None => Ok((variable::read(self.env, name.text, self.depth)?, Target::Name(name))),
+            None => {
+                let depth = self.depth_here();
+                Ok((variable::read(self.env, name.text, &depth)?, Target::Name(name)))
+            }
             Some(text) => {
                 let place = self.element(name.text, text)?;
-                Ok((place.read(self.env, self.depth)?, Target::Place(place)))
+                let depth = self.depth_here();
+                Ok((place.read(self.env, &depth)?, Target::Place(place)))
             }
         }
     }
@@ -337,7 +354,7 @@ impl<'e, 't> Evaluator<'e, 't> {
         } else if subscript::is_assoc(self.env, &base) {
             OwnedKey::Name(text.to_vec())
         } else {
-            let depth = self.depth + super::EVALUATION_WEIGHT;
+            let depth = self.depth_here().deeper(self.env)?;
             let index = eval(self.env, text, self.origin, depth);
             OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
         };
@@ -364,7 +381,8 @@ impl<'e, 't> Evaluator<'e, 't> {
     ) -> Result<i64> {
         let fails = match self.explain {
             Some(wanted) => wanted == number,
-            None if self.skip > 0 => return Ok(0),
+            None if self.skip > 0 && op == ArithBinary::Pow && right < 0 => true,
+            None if self.skip > 0 => return Ok(binary(op, left, right).unwrap_or(0)),
             None => false,
         };
         match binary(op, left, right) {

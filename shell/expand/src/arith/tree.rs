@@ -8,7 +8,7 @@ use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param, Para
 
 use super::number::plain_integer;
 use super::text::{self, Origin};
-use super::variable::{self, Place};
+use super::variable::{self, Depth, Place};
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::subscript::{self, OwnedKey};
@@ -34,7 +34,11 @@ const MAX_DEPTH: u32 = 300;
 
 pub(super) fn eval(env: &mut dyn Env, expr: &ArithExpr) -> Result<i64, Fail> {
     let mut walk = Walk { env, root: expr, has_param: None, assigned: false };
-    walk.value(expr, 0)
+    match walk.value(expr, 0) {
+        // A `$x` behind the error would have been expanded before it.
+        Err(Fail::Error(_)) if !walk.assigned && walk.tree_has_param() => Err(Fail::AsText),
+        result => result,
+    }
 }
 
 struct Walk<'e, 't> {
@@ -56,7 +60,7 @@ impl<'t> Walk<'_, 't> {
             ArithExpr::Var(name) => self.variable(name),
             ArithExpr::Element(name, index) => {
                 let place = self.element(name, index, depth)?;
-                Ok(place.read(self.env, 0)?)
+                Ok(place.read(self.env, &Depth::TOP)?)
             }
             ArithExpr::Param(param) => self.param(param),
             ArithExpr::Unary(op, operand) => {
@@ -100,7 +104,7 @@ impl<'t> Walk<'_, 't> {
                 self.before_side_effect(expr)?;
                 let (old, new) = match &**target {
                     ArithExpr::Var(name) => {
-                        let old = variable::read(self.env, name, 0)?;
+                        let old = variable::read(self.env, name, &Depth::TOP)?;
                         let new = old.wrapping_add(delta);
                         self.assigned = true;
                         variable::write(self.env, name, new)?;
@@ -108,7 +112,7 @@ impl<'t> Walk<'_, 't> {
                     }
                     ArithExpr::Element(name, index) => {
                         let place = self.element(name, index, depth)?;
-                        let old = place.read(self.env, 0)?;
+                        let old = place.read(self.env, &Depth::TOP)?;
                         let new = old.wrapping_add(delta);
                         self.assigned = true;
                         place.write(self.env, new)?;
@@ -127,6 +131,10 @@ impl<'t> Walk<'_, 't> {
 
     /// What is not evaluated must still be an expression once its `$x` are expanded.
     fn skipped(&mut self, expr: &'t ArithExpr) -> Result<(), Fail> {
+        if !self.assigned && any(expr, is_power) {
+            // Its exponent is looked at nevertheless.
+            return Err(Fail::AsText);
+        }
         if !self.tree_has_param() {
             return Ok(());
         }
@@ -147,7 +155,7 @@ impl<'t> Walk<'_, 't> {
         if self.tree_has_param() && !self.assigned {
             return Err(Fail::AsText);
         }
-        Ok(variable::read(self.env, name, 0)?)
+        Ok(variable::read(self.env, name, &Depth::TOP)?)
     }
 
     fn assign(
@@ -176,7 +184,7 @@ impl<'t> Walk<'_, 't> {
                 let (place, value) = match op {
                     Some(_) => {
                         let place = self.element(name, index, depth)?;
-                        let old = place.read(self.env, 0)?;
+                        let old = place.read(self.env, &Depth::TOP)?;
                         let value = self.value(value, depth)?;
                         (place, self.combined(expr, op, old, value)?)
                     }
@@ -354,6 +362,13 @@ fn find(root: &ArithExpr, failed: &ArithExpr, count: &mut usize) -> bool {
         }
     }
     false
+}
+
+fn is_power(expr: &ArithExpr) -> bool {
+    matches!(
+        expr,
+        ArithExpr::Binary(ArithBinary::Pow, ..) | ArithExpr::Assign(Some(ArithBinary::Pow), ..)
+    )
 }
 
 fn is_param(expr: &ArithExpr) -> bool {

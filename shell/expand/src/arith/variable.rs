@@ -2,13 +2,40 @@
 
 use std::borrow::Cow;
 
+use super::MAX_RECURSION;
 use super::number::plain_integer;
 use super::text::{self, Origin};
-use super::{EVALUATION_WEIGHT, MAX_RECURSION};
 use crate::env::{Env, Key, Lookup};
 use crate::error::ExpandError;
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Str, Value};
+
+/// How many variables lead to where a variable is read, and what to quote if they are too many:
+/// the text that is evaluated there, and what of it begins with the variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Depth<'t> {
+    pub(super) variables: u32,
+    pub(super) text: &'t [u8],
+    pub(super) token: &'t [u8],
+}
+
+impl Depth<'_> {
+    /// In an expression of the source.
+    pub(super) const TOP: Depth<'static> = Depth { variables: 0, text: b"", token: b"" };
+
+    /// The depth of the variable's own value.
+    pub(super) fn deeper(&self, env: &mut dyn Env) -> Result<u32, ExpandError> {
+        match self.variables < MAX_RECURSION && !env.stack_low() {
+            true => Ok(self.variables + 1),
+            false => Err(too_deep(self.text, self.token)),
+        }
+    }
+
+    /// A value that is just a number; as deep as can be, bash does not look at that either.
+    fn plain(&self, text: &[u8]) -> Option<i64> {
+        plain_integer(text).filter(|_| self.variables < MAX_RECURSION)
+    }
+}
 
 /// A variable or element that is read or assigned.
 #[derive(Debug)]
@@ -32,8 +59,8 @@ impl<'n> Place<'n> {
         }
     }
 
-    /// The value as a number. `depth` counts the variables on the way.
-    pub(super) fn read(&self, env: &mut dyn Env, depth: u32) -> Result<i64, ExpandError> {
+    /// The value as a number.
+    pub(super) fn read(&self, env: &mut dyn Env, depth: &Depth<'_>) -> Result<i64, ExpandError> {
         let value = match self {
             Place::Scalar(name) => {
                 let value = match env.get(name) {
@@ -122,8 +149,10 @@ pub(super) fn whole(
 }
 
 /// Reads a variable by name.
-pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: u32) -> Result<i64, ExpandError> {
-    if let Some(value) = env.get_int(name) {
+pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<i64, ExpandError> {
+    if depth.variables < MAX_RECURSION
+        && let Some(value) = env.get_int(name)
+    {
         return Ok(value);
     }
     match env.lookup(name) {
@@ -146,27 +175,31 @@ pub(super) fn write(env: &mut dyn Env, name: &[u8], value: i64) -> Result<(), Ex
 
 /// A variable's text as a number: evaluated as an expression of its own. A text that is
 /// just another name is followed without recursion.
-fn number(env: &mut dyn Env, text: &Str, depth: u32) -> Result<i64, ExpandError> {
+fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    if let Some(value) = depth.plain(text) {
+        return Ok(value);
+    }
     let mut text = text.clone();
-    let mut depth = depth;
-    loop {
-        if let Some(value) = plain_integer(&text) {
-            return Ok(value);
-        }
-        depth += 1;
-        if depth > MAX_RECURSION {
-            return Err(too_deep(&text));
-        }
-        if !is_name(&text) {
-            // An expression within an expression takes native stack: it weighs more.
-            return text::eval(env, &text, Origin::Raw, depth + EVALUATION_WEIGHT);
-        }
+    let mut variables = depth.deeper(env)?;
+    while is_name(&text) {
         match env.lookup(&text) {
-            Lookup::Value(Value::Scalar(next)) => text = next,
+            Lookup::Value(Value::Scalar(next)) if next.is_empty() => return Ok(0),
+            Lookup::Value(Value::Scalar(next)) => {
+                let depth = Depth { variables, text: &text, token: &text };
+                if let Some(value) = depth.plain(&next) {
+                    return Ok(value);
+                }
+                variables = depth.deeper(env)?;
+                text = next;
+            }
             Lookup::Unset if !env.options().nounset => return Ok(0),
-            _ => return text::eval(env, &text, Origin::Raw, depth + EVALUATION_WEIGHT),
+            _ => break,
         }
     }
+    text::eval(env, &text, Origin::Raw, variables)
 }
 
 fn is_name(text: &[u8]) -> bool {
@@ -174,11 +207,11 @@ fn is_name(text: &[u8]) -> bool {
     text.first().is_some_and(|b| !b.is_ascii_digit()) && text.iter().all(is)
 }
 
-pub(super) fn too_deep(text: &[u8]) -> ExpandError {
+pub(super) fn too_deep(text: &[u8], token: &[u8]) -> ExpandError {
     ExpandError::command(&[
         text,
         b": expression recursion level exceeded (error token is \"",
-        text,
+        token,
         b"\")",
     ])
 }

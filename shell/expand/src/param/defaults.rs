@@ -17,7 +17,14 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
         x.parts(&word.parts, true)?;
         return Ok(false);
     }
-    // Literal text in the word is the result of an expansion now: it is split.
+    let outer = std::mem::replace(&mut x.in_operand, true);
+    let result = unquoted_word(x, word);
+    x.in_operand = outer;
+    result.map(|()| false)
+}
+
+/// Literal text in the word is the result of an expansion now: it is split.
+fn unquoted_word(x: &mut Expander<'_>, word: &Word) -> Result<()> {
     let last = word.parts.len().wrapping_sub(1);
     for (at, part) in word.parts.iter().enumerate() {
         match part {
@@ -31,7 +38,7 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
             part => x.parts(std::slice::from_ref(part), false)?,
         }
     }
-    Ok(false)
+    Ok(())
 }
 
 fn split(x: &mut Expander<'_>, text: &[u8]) {

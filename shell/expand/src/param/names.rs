@@ -125,7 +125,8 @@ pub(super) fn with_prefix(
         // Found by experiment: without IFS bash has one word of them.
         return one_word(x, &names, b"");
     }
-    let joint = super::joint(x.fields.mode, !at, false, quoted, true);
+    let star = super::is_star(x, !at, quoted);
+    let joint = super::joint(x.fields.mode, star, false, quoted, true);
     x.list(names, joint, quoted)
 }
 

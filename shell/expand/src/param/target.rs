@@ -65,9 +65,13 @@ impl<'p> Target<'p> {
             Content::Scalar(Some(text)) => text,
             Content::List { items, .. } if !items.is_empty() => join(env, &items),
             _ => {
-                let unknown = match &param.name {
-                    ParamName::Variable(name) => {
+                let unknown = match (&param.name, &param.subscript) {
+                    (ParamName::Variable(name), None) => {
                         !env.is_declared(name) || env.attributes(name).nameref
+                    }
+                    (ParamName::Variable(name), Some(_)) => {
+                        let (name, through) = env.resolve(name)?;
+                        through.is_some() || !env.is_declared(&name)
                     }
                     _ => false,
                 };

@@ -6,6 +6,7 @@ use sh_syntax::ast::CaseKind;
 use super::target::{Content, Part, Target};
 use super::{Result, edit, str_of};
 use crate::env::Env;
+use crate::subscript::OwnedKey;
 use crate::value::{Attributes, Str, Value};
 
 pub(super) fn transform(
@@ -14,6 +15,13 @@ pub(super) fn transform(
     content: Content,
     op: u8,
 ) -> Result<Content> {
+    if matches!(op, b'a' | b'A')
+        && matches!(target, Target::Variable { part: Part::Element(OwnedKey::Index(..0)), .. })
+        && matches!(content, Content::Scalar(None))
+    {
+        // bash looks the element up once more, and complains again.
+        target.fetch(env)?;
+    }
     let utf8 = !env.options().c_locale;
     let cased = |text: &[u8], kind, all| Ok(edit::change_case(text, kind, all, utf8, |_| true));
     match op {

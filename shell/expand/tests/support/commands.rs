@@ -355,6 +355,7 @@ impl Shell {
                                 next = index + 1;
                             }
                         }
+                        None if assoc => {}
                         None => {
                             self.set_element(&name, Key::Index(next), element.value)?;
                             next += 1;

@@ -137,6 +137,14 @@ impl Machine<'_, '_> {
                     self.edit_from(start, Vec::new());
                     continue;
                 }
+                b'\\' if self.peek_at(1).is_some_and(keeps_backslash) => {
+                    // Kept apart: beside an `@` list bash splits there.
+                    b.quoted(b"\\");
+                    let pos = self.pos + 1;
+                    b.literal(self.src.get(pos..pos + 1).unwrap_or_default());
+                    self.pos += 2;
+                    continue;
+                }
                 b'\\' | b'$' | b'`' => {
                     // `\"` keeps its backslash within backquotes here.
                     self.dquote_special(b, c, c != b'`')?;
@@ -197,6 +205,11 @@ impl Machine<'_, '_> {
             }
         }
     }
+}
+
+/// A character before which a backslash within double quotes stays.
+fn keeps_backslash(c: u8) -> bool {
+    c.is_ascii() && !matches!(c, b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}' | b'\'')
 }
 
 /// Whether the text of `$'...'`, which bash reads again within double quotes, opens something there.

@@ -129,7 +129,7 @@ fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     }
     let (value, count) = hex_digits(&rest[1..], 2);
     if count == 0 {
-        if dialect == Dialect::Format {
+        if matches!(dialect, Dialect::Format | Dialect::PrintfB) {
             out.warnings.push(Warning::MissingHexDigit);
         }
         return keep(b'x', out);
@@ -141,7 +141,7 @@ fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
 fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     let (value, count) = hex_digits(&rest[1..], if rest[0] == b'u' { 4 } else { 8 });
     if count == 0 {
-        if dialect == Dialect::Format {
+        if matches!(dialect, Dialect::Format | Dialect::PrintfB) {
             out.warnings.push(Warning::MissingUnicodeDigit(rest[0]));
         }
         return keep(rest[0], out);

@@ -259,7 +259,7 @@ fn blank_run(text: &[u8]) -> usize {
 }
 
 /// The bracket that closes a subscript: brackets nest, quoted text and `$(...)` hide theirs.
-fn closing_bracket(text: &[u8]) -> Option<usize> {
+pub fn closing_bracket(text: &[u8]) -> Option<usize> {
     let mut level = 0usize;
     let mut parentheses = 0usize;
     let mut quote = 0u8;
