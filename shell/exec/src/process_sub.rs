@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use box_sys::Pid;
 use sh_expand::ExpandError;
-use sh_syntax::ast::ProcessSub;
+use sh_syntax::ast::{
+    Command, CommandKind, CommandWord, ProcessSub, SimpleCommand, Word, WordPart,
+};
 
 use crate::Shell;
 use crate::command::Pumps;
@@ -42,6 +44,18 @@ pub struct Running {
 struct Captured {
     from: File,
     into: Buffer,
+}
+
+/// `eval TEXT`
+fn evaluation(text: &[u8]) -> Command {
+    let word = |text: &[u8]| {
+        let quoted = box_text::escape::single_quote(text);
+        let parts = vec![WordPart::Quoted(Rc::new(text.to_vec()))];
+        CommandWord::Word(Word { parts, raw: quoted.into() })
+    };
+    let words = vec![word(b"eval"), word(text)];
+    let simple = SimpleCommand { words, assignments: Vec::new() };
+    Command { kind: CommandKind::Simple(simple), redirects: Vec::new(), line: 0 }
 }
 
 impl Shell<'_> {
@@ -83,6 +97,12 @@ impl Shell<'_> {
             captured.push(Captured { from: from?, into });
             stand_ins.push((n, Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
         }
+        // Where aliases could change what it means, the text is read as it runs.
+        let evaluated = self.text_with_aliases(&sub.body).map(|text| evaluation(&text));
+        let code = match &evaluated {
+            Some(command) => Detached::Command(command),
+            None => Detached::List(&sub.body),
+        };
         let started = self.detached(
             |s| {
                 s.state.xtrace_depth += 1;
@@ -90,7 +110,7 @@ impl Shell<'_> {
                     s.state.fds.set(n, Some(desc));
                 }
             },
-            Detached::List(&sub.body),
+            code,
             &mut pumps,
         );
         let pid = match started {

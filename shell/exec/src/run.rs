@@ -218,10 +218,14 @@ impl Shell<'_> {
         self.list(list)
     }
 
-    /// `BASH_COMMAND` costs time for each command, so it is kept only where a script names it.
+    /// `BASH_COMMAND` costs time for each command, so it is kept only where a script names it;
+    /// likewise for aliases within substitutions.
     fn note_command_text(&mut self, text: &[u8]) {
         if !self.track_commands && memchr::memmem::find(text, b"BASH_COMMAND").is_some() {
             self.track_commands = true;
+        }
+        if !self.mentions_aliases && memchr::memmem::find(text, b"expand_aliases").is_some() {
+            self.mentions_aliases = true;
         }
     }
 

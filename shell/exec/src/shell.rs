@@ -68,6 +68,8 @@ pub struct Shell<'a> {
     pub(crate) keep_redirects: bool,
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
+    /// A substitution may turn aliases on.
+    pub(crate) mentions_aliases: bool,
     pub(crate) history: Vec<Vec<u8>>,
     /// The line of the command being begun, and the one before it in effect.
     pub(crate) line_before: (u32, u32),
@@ -134,6 +136,7 @@ impl<'a> Shell<'a> {
             in_exit_trap: false,
             late_exit_trap: None,
             no_exit_trap: false,
+            trap_exit: None,
             trap_status: None,
             command_text: Str::default(),
             completions: Rc::default(),
@@ -161,6 +164,7 @@ impl<'a> Shell<'a> {
             interrupted: None,
             keep_redirects: false,
             track_commands: false,
+            mentions_aliases: false,
             history: Vec::new(),
             line_before: (0, 0),
             odd_env: EnvList::default(),

@@ -40,12 +40,15 @@ impl Shell<'_> {
         self.state.traps.set(traps::EXIT, None);
         self.state.status = status;
         self.state.in_exit_trap = true;
+        self.state.trap_exit = None;
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         let r = self.run_action(&action, "exit trap");
         self.state.in_exit_trap = false;
         match r {
-            Err(Unwind::Exit(s) | Unwind::Return(s)) => s,
+            // An error that would end the shell changes nothing any more.
+            Err(Unwind::Exit(_)) => self.state.trap_exit.unwrap_or(status),
+            Err(Unwind::Return(s)) => s,
             _ => status,
         }
     }

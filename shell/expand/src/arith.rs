@@ -65,12 +65,12 @@ pub fn expand_text(env: &mut dyn Env, arith: &Arith) -> Result<Str, ExpandError>
     expanded(env, &arith.word)
 }
 
-/// Evaluates what [`expand_text`] gave.
+/// Evaluates what [`expand_text`] gave for `arith`.
 ///
 /// # Errors
 /// As for [`eval`].
-pub fn eval_expanded(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
-    text::eval(env, source, text::Origin::Expanded, 0)
+pub fn eval_expanded(env: &mut dyn Env, arith: &Arith, source: &[u8]) -> Result<i64, ExpandError> {
+    text::eval(env, source, origin(&arith.word), 0)
 }
 
 /// Evaluates text as it is (`let`, values of integer variables, operands of `[[ -eq ]]`).

@@ -457,7 +457,8 @@ impl<'e> Expander<'e> {
                     // elements vanish, with a delimiter they stay, as in bash.
                     (true, false) if separator.is_empty() => self.fields.end_field_if_any(),
                     (true, false) => self.fields.push_split(&separator),
-                    (false, _) => self.fields.push_joint(&separator, quoted),
+                    // Traces show the blanks between the elements of `"$@"` unquoted.
+                    (false, _) => self.fields.push_joint(&separator, quoted && star),
                 }
             }
             self.value(item, quoted)?;

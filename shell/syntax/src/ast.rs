@@ -32,6 +32,8 @@ pub struct Item {
     pub and_or: AndOr,
     /// Ended by `&`: runs as a background job.
     pub background: bool,
+    /// Ended by a newline, which printing a substitution keeps.
+    pub newline: bool,
 }
 
 /// Pipelines joined by `&&` and `||`, evaluated left to right with equal precedence.

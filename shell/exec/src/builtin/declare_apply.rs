@@ -38,10 +38,14 @@ pub(super) fn apply(
         return on_hidden_global(shell, &name, t, q);
     }
     if q.on.nameref
-        && let Value::Scalar(target) = &t.value
+        && let Value::Scalar(target) = &mut t.value
     {
         // Before there is a variable at all.
-        check_reference(target)?;
+        if t.append {
+            append_reference(shell, &name, target)?;
+        } else {
+            check_reference(target)?;
+        }
     }
     match place {
         Place::Local => make_local(shell, &name, level, q)?,
@@ -127,6 +131,22 @@ fn make_local(
             let _ = d;
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// `declare -n r+=text`: what the nameref is to refer to in all.
+fn append_reference(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    text: &mut sh_expand::Str,
+) -> Result<(), ExpandError> {
+    let (base, sub) = split_reference(text);
+    if !is_name(base) || sub == Some(b"") {
+        return Err(command_error([b"`", text.as_slice(), b"': not a valid identifier"].concat()));
+    }
+    if let Some(old) = shell.state.vars.get(name).and_then(Var::text) {
+        *text = [old.as_slice(), text].concat().into();
     }
     Ok(())
 }

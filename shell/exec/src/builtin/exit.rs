@@ -39,6 +39,7 @@ impl Shell<'_> {
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
         let late = self.state.late_exit_trap == Some(self.state.frames.len());
         if self.state.in_exit_trap || late {
+            self.state.trap_exit = Some(status);
             return Unwind::Exit(status);
         }
         let status = self.run_exit_trap(status);

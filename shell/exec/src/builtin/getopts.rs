@@ -59,7 +59,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     optarg = Some(vec![letter]);
                 } else if loud {
                     let text = [
-                        &shell.message_name(),
+                        shell.state.arg0.as_slice(),
                         b": illegal option -- ".as_slice(),
                         &[letter],
                         b"\n",
@@ -83,7 +83,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     optarg = Some(vec![letter]);
                 } else if loud {
                     let text = [
-                        &shell.message_name(),
+                        shell.state.arg0.as_slice(),
                         b": option requires an argument -- ".as_slice(),
                         &[letter],
                         b"\n",

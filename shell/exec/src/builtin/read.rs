@@ -318,7 +318,7 @@ fn store(
         shell.check_writable(&target)?;
         // Elements are assigned one by one where attributes convert them.
         let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
-        if attrs.integer || attrs.lowercase || attrs.uppercase {
+        if attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize {
             let values: Vec<(i64, Str)> = fields.iter().map(|(i, v)| (i, v.clone())).collect();
             shell.set_array(&target, IndexedArray::new())?;
             for (i, v) in values {

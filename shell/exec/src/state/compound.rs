@@ -365,7 +365,9 @@ impl Shell<'_> {
             }
             let v = self.state.vars.entry(name);
             v.attrs.indexed = true;
-            v.slot = Slot::Indexed(Rc::new(array));
+            if failed.is_ok() || !array.is_empty() || !matches!(v.slot, Slot::Unset) {
+                v.slot = Slot::Indexed(Rc::new(array));
+            }
         }
         self.after_set(name);
         failed

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Command, CommandKind, List};
+use sh_syntax::ast::{AssignValue, Assignment, Command, CommandKind, CommandWord, List, WordPart};
 
 /// Calls `f` on every command's line, outer commands first. `Rc`s that somebody else holds, too, are
 /// passed over: freshly parsed trees have none.
@@ -53,7 +53,40 @@ fn command_mut(c: &mut Command, f: &mut dyn FnMut(&mut u32)) {
                 command_mut(b, f);
             }
         }
-        CommandKind::Simple(_) | CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+        CommandKind::Simple(s) => {
+            s.words.iter_mut().for_each(|word| match word {
+                CommandWord::Word(word) => parts_mut(&mut word.parts, f),
+                CommandWord::Assignment(a) => value_mut(a, f),
+            });
+            s.assignments.iter_mut().for_each(|a| value_mut(a, f));
+        }
+        CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+    }
+}
+
+fn value_mut(a: &mut Assignment, f: &mut dyn FnMut(&mut u32)) {
+    if let AssignValue::Scalar(word) = &mut a.value {
+        parts_mut(&mut word.parts, f);
+    }
+}
+
+/// The commands of substitutions in a word.
+fn parts_mut(parts: &mut [WordPart], f: &mut dyn FnMut(&mut u32)) {
+    for part in parts {
+        match part {
+            WordPart::DoubleQuoted(parts) => parts_mut(parts, f),
+            WordPart::CommandSub(sub) => {
+                if let Some(sub) = Rc::get_mut(sub) {
+                    each_mut(&mut sub.body, f);
+                }
+            }
+            WordPart::ProcessSub(sub) => {
+                if let Some(sub) = Rc::get_mut(sub) {
+                    each_mut(&mut sub.body, f);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -92,7 +125,31 @@ pub fn of_command(c: &Command, out: &mut Vec<u32>) {
         CommandKind::Case(k) => k.arms.iter().for_each(|a| of_list(&a.body, out)),
         CommandKind::Function(d) => of_command(&d.body, out),
         CommandKind::Coproc(k) => of_command(&k.body, out),
-        CommandKind::Simple(_) | CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+        CommandKind::Simple(s) => {
+            s.words.iter().for_each(|word| match word {
+                CommandWord::Word(word) => of_parts(&word.parts, out),
+                CommandWord::Assignment(a) => of_value(a, out),
+            });
+            s.assignments.iter().for_each(|a| of_value(a, out));
+        }
+        CommandKind::Arith(_) | CommandKind::Cond(_) => {}
+    }
+}
+
+fn of_value(a: &Assignment, out: &mut Vec<u32>) {
+    if let AssignValue::Scalar(word) = &a.value {
+        of_parts(&word.parts, out);
+    }
+}
+
+fn of_parts(parts: &[WordPart], out: &mut Vec<u32>) {
+    for part in parts {
+        match part {
+            WordPart::DoubleQuoted(parts) => of_parts(parts, out),
+            WordPart::CommandSub(sub) => of_list(&sub.body, out),
+            WordPart::ProcessSub(sub) => of_list(&sub.body, out),
+            _ => {}
+        }
     }
 }
 
@@ -118,7 +175,7 @@ mod tests {
 
     #[test]
     fn lines_survive_printing() {
-        let source = b"\n\nif a; then\n b | c\nfi; f() {\n (x; for i in 1; do\n y\n done) ;}; { case a in b) c\n;; esac; }\n";
+        let source = b"\n\nif a; then\n b | c\nfi; f() {\n (x; for i in 1; do\n y\n done) ;}; { case a in b) c\n;; esac; }\nd $(e\nf) x=\"`g\n`\"";
         let tree = parse_all(source, &ParseOptions::default()).unwrap();
         let mut lines = Vec::new();
         of_list(&tree, &mut lines);

@@ -139,6 +139,8 @@ pub struct State {
     pub late_exit_trap: Option<usize>,
     /// A stage of a pipeline that is a loop or conditional: bash runs no EXIT trap when it just ends.
     pub no_exit_trap: bool,
+    /// The status that `exit` or `set -e` gave within the EXIT trap.
+    pub trap_exit: Option<i32>,
     /// `$?` when the running trap action began.
     pub trap_status: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).

@@ -76,7 +76,7 @@ impl<'c> Detached<'c> {
                 if and_or.rest.is_empty() {
                     and_or.first.negated = false;
                 }
-                let item = Item { and_or, background: false };
+                let item = Item { and_or, background: false, newline: false };
                 Code::of_list(&List { items: vec![item] })
             }
             Detached::List(l) => Code::of_list(l),

@@ -184,11 +184,11 @@ impl Shell<'_> {
         }
         let target = self.follow(name)?;
         let (base, via) = (target.name.into_owned(), target.subscript);
-        let sub = match (sub, &via) {
-            (Some(s), _) => Some(s.to_vec()),
-            (None, Some(s)) => Some(s.to_vec()),
-            (None, None) => None,
-        };
+        let sub = sub.map(<[u8]>::to_vec);
+        if via.is_some() {
+            // A nameref to an element is nothing to bash here.
+            return Ok(false);
+        }
         let value = sh_expand::Env::get(self, &base);
         match sub {
             None => Ok(self.text_of(&base).is_some()),
@@ -205,7 +205,7 @@ impl Shell<'_> {
                     Err(_) if self.is_assoc(&base) => return Ok(false),
                     key => key?,
                 };
-                if let (OwnedKey::Index(index @ ..0), None) = (&key, &via) {
+                if let OwnedKey::Index(index @ ..0) = &key {
                     let there = match &value {
                         Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_some(),
                         _ => false,

@@ -8,6 +8,7 @@ use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
 
 impl Shell<'_> {
     /// One round of a loop body: `Break` ends the loop with a result.
@@ -100,8 +101,7 @@ impl Shell<'_> {
     pub(crate) fn for_command(&mut self, f: &For, c: &Command) -> Flow {
         self.state.line = c.line;
         if !crate::state::assign::is_name(&f.name) {
-            self.error(&[b"`", &f.name, b"': not a valid identifier"]);
-            return Ok(1);
+            return self.bad_loop_name(f, true);
         }
         let words = self.loop_words(f)?;
         self.in_loop(|s| {
@@ -125,6 +125,16 @@ impl Shell<'_> {
             }
             Ok(status)
         })
+    }
+
+    /// POSIX mode ends for a bad name, but not `select`.
+    fn bad_loop_name(&mut self, f: &For, ends: bool) -> Flow {
+        self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+        let options = &self.state.options;
+        match ends && options.has(SetOpt::Posix) && !options.interactive {
+            true => Err(Unwind::Exit(2)),
+            false => Ok(1),
+        }
     }
 
     pub(crate) fn arith_for(&mut self, f: &ArithFor, c: &Command) -> Flow {
@@ -186,6 +196,9 @@ impl Shell<'_> {
 
     pub(crate) fn select_command(&mut self, f: &For, c: &Command) -> Flow {
         self.state.line = c.line;
+        if !crate::state::assign::is_name(&f.name) {
+            return self.bad_loop_name(f, false);
+        }
         let words = self.loop_words(f)?;
         if words.is_empty() {
             return Ok(0);

@@ -200,7 +200,7 @@ impl Shell<'_> {
             false => sh_expand::arith::expand_text(self, a)?,
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
-        sh_expand::arith::eval_expanded(self, &text)
+        sh_expand::arith::eval_expanded(self, a, &text)
     }
 
     fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {
@@ -208,6 +208,10 @@ impl Shell<'_> {
         if f.name.iter().any(|b| matches!(b, b'$' | b'`')) {
             self.error(&[b"`", &f.name, b"': not a valid identifier"]);
             return Ok(1);
+        }
+        if self.state.options.has(SetOpt::Posix) && !crate::state::assign::is_name(&f.name) {
+            self.error(&[b"`", &f.name, b"': not a valid identifier"]);
+            return if self.state.options.interactive { Ok(1) } else { Err(Unwind::Exit(2)) };
         }
         if self.state.functions.get(&*f.name).is_some_and(|d| d.readonly) {
             self.error(&[&f.name, b": readonly function"]);

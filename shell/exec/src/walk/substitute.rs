@@ -53,14 +53,19 @@ impl Shell<'_> {
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.
-    fn text_with_aliases(&self, body: &List) -> Option<Vec<u8>> {
-        if !self.state.options.shopt(ShOpt::ExpandAliases) {
+    pub(crate) fn text_with_aliases(&self, body: &List) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        let expands = self.state.options.shopt(ShOpt::ExpandAliases);
+        if !expands && !self.mentions_aliases {
             return None;
         }
-        let mut text = Vec::new();
         sh_syntax::print::substitution(&mut text, body);
-        let defines = || memchr::memmem::find(&text, b"alias").is_some();
-        (!self.state.aliases.is_empty() || defines()).then_some(text)
+        let names = |what: &[u8]| memchr::memmem::find(&text, what).is_some();
+        let relevant = match expands {
+            true => !self.state.aliases.is_empty() || names(b"alias"),
+            false => names(b"expand_aliases"),
+        };
+        relevant.then_some(text)
     }
 
     fn trimmed(&mut self, mut out: Vec<u8>) -> Vec<u8> {

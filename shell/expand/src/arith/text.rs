@@ -65,8 +65,6 @@ struct Evaluator<'e, 't> {
     nesting: u32,
     /// Not zero: parse without evaluating.
     skip: u32,
-    /// What that was when the token was met.
-    advanced_skip: u32,
     explain: Option<usize>,
     operators: usize,
 }
@@ -86,7 +84,6 @@ impl<'e, 't> Evaluator<'e, 't> {
             depth,
             nesting: 0,
             skip: 0,
-            advanced_skip: 0,
             explain: None,
             operators: 0,
         }
@@ -103,19 +100,20 @@ impl<'e, 't> Evaluator<'e, 't> {
         let value = self.comma()?;
         match self.token {
             Token::End => Ok(value),
-            Token::Name(name) if !self.scanner.assignment_follows() => {
-                // bash looks at a variable's value as it reads its name.
-                self.skip = self.advanced_skip;
-                self.read(name)?;
-                Err(self.error("syntax error in expression"))
-            }
             _ => Err(self.error("syntax error in expression")),
         }
     }
 
     fn advance(&mut self) -> Result<()> {
+        let behind_value = self.scanner.is_behind_value();
         self.token = self.scanner.next()?;
-        self.advanced_skip = self.skip;
+        if let Token::Name(name) = self.token
+            && behind_value
+            && !self.scanner.assignment_follows()
+        {
+            // A syntax error, but bash looks at a variable's value as it reads its name.
+            self.read(name)?;
+        }
         Ok(())
     }
 

@@ -18,10 +18,14 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         None => {
             if let (ParamName::Variable(name), Some(Subscript::Expr(_)), false) =
                 (&param.name, &param.subscript, param.indirect)
-                && !x.env.options().nounset
-                && matches!(x.env.lookup(name), crate::env::Lookup::Unset)
+                && let nounset = x.env.options().nounset
+                && (matches!(x.env.lookup(name), crate::env::Lookup::Unset)
+                    || nounset && matches!(x.env.get(name), None | Some(Value::Scalar(_))))
             {
                 // The subscript is not looked at.
+                if nounset {
+                    return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                }
                 x.value(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
             }
@@ -100,11 +104,9 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     };
     let (name, _) = x.env.resolve(name)?;
     Ok(Some(match x.env.get(&name) {
-        None if x.env.options().nounset
-            && !x.env.attributes(&name).indexed
-            && !x.env.attributes(&name).assoc =>
-        {
-            return Err(ExpandError::command(&[&name, b": unbound variable"]));
+        // To bash only an array that was assigned to has elements to count.
+        None | Some(Value::Scalar(_)) if x.env.options().nounset => {
+            return Err(ExpandError::exit(&[&name, b": unbound variable"]));
         }
         None => 0,
         Some(Value::Scalar(_)) => 1,

@@ -105,7 +105,7 @@ fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
                 }
                 error
             })?;
-            arith::eval_expanded(env, &text)
+            arith::eval_expanded(env, expr, &text)
         }
     };
     value.map_err(|mut error| {

@@ -58,12 +58,21 @@ impl<'p> Target<'p> {
         if let (ParamName::Variable(name), None) = (&param.name, &param.subscript)
             && let Some(referenced) = env.nameref(name)
         {
+            let (base, through) = env.resolve(name)?;
+            let array =
+                through.is_some() || !matches!(env.get(&base), None | Some(Value::Scalar(_)));
+            if array && works_on_value(&param.op) {
+                // What leads into an array is followed all the way then.
+                return Target::direct(env, &param.name, None);
+            }
             return Ok(Target::Text(referenced));
         }
         let target = Target::direct(env, &param.name, param.subscript.as_ref())?;
         let text = match target.fetch(env)? {
             Content::Scalar(Some(text)) => text,
-            Content::List { items, .. } if !items.is_empty() => join(env, &items),
+            Content::List { items, star } if !items.is_empty() => {
+                join(env, &items, star || matches!(param.name, ParamName::Variable(_)))
+            }
             _ => {
                 let unknown = match (&param.name, &param.subscript) {
                     (ParamName::Variable(name), None) => {
@@ -146,6 +155,19 @@ impl<'p> Target<'p> {
             },
         })
     }
+}
+
+/// Operators that change a value, in contrast to those that look whether there is one.
+fn works_on_value(op: &ParamOp) -> bool {
+    matches!(
+        op,
+        ParamOp::RemovePrefix { .. }
+            | ParamOp::RemoveSuffix { .. }
+            | ParamOp::Replace { .. }
+            | ParamOp::Case { .. }
+            | ParamOp::Substring { .. }
+            | ParamOp::Transform(_)
+    )
 }
 
 /// A variable without subscript: an array stands for its element 0.
@@ -271,9 +293,10 @@ pub(super) fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
     }
 }
 
-/// Joins a list as one string by the first character of `IFS`.
-fn join(env: &mut dyn Env, items: &[Str]) -> Str {
+/// Joins a list as one string: `$@` by spaces, others by the first character of `IFS`.
+fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
     let ifs = crate::split::Ifs::of(env);
     let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
-    str_of(parts.join(ifs.separator()))
+    let separator: &[u8] = if star { ifs.separator() } else { b" " };
+    str_of(parts.join(separator))
 }

@@ -136,7 +136,12 @@ impl Machine<'_, '_> {
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
         self.array_elements().map_err(|mut e| {
             if e.kind == ErrorKind::Unclosed {
+                // Something in it took all the rest, which bash then notices.
                 e.kind = ErrorKind::Array;
+                let end = self.src.len();
+                self.advance_to(end);
+                let message = b"syntax error: unexpected end of file"[..].into();
+                e.more.push((self.eof_line(), message));
             }
             e
         })

@@ -8,7 +8,7 @@
 use super::table::{DQUOTE, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
-use crate::ast::{Word, WordPart};
+use crate::ast::{ParamName, Word, WordPart};
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,8 @@ impl Machine<'_, '_> {
                 }
                 b'\n' => self.line += 1,
                 b'"' => {
-                    let part = self.double_quoted(true)?;
+                    let mut part = self.double_quoted(true)?;
+                    self.lengthen_name(&mut part);
                     b.part(part);
                     continue;
                 }
@@ -128,6 +129,10 @@ impl Machine<'_, '_> {
                         self.edit_from(start, text.clone());
                     }
                     b.quoted(&text);
+                    continue;
+                }
+                b'$' if self.peek_at(1) == Some(b'"') && self.in_heredoc => {
+                    self.dollar_before_quote(b)?;
                     continue;
                 }
                 b'$' if self.peek_at(1) == Some(b'"') => {
@@ -180,6 +185,46 @@ impl Machine<'_, '_> {
             Err(e) => b.part(super::command_sub::failing(&e)),
         }
         b.quoted(b"'");
+        self.advance_to(start + length + 1);
+        Ok(())
+    }
+
+    /// `"$v"x`: bash removes the quotes before it looks at the rest, which is `$vx` then.
+    fn lengthen_name(&mut self, part: &mut WordPart) {
+        let WordPart::DoubleQuoted(parts) = part else { return };
+        let Some(WordPart::Param(param)) = parts.last_mut() else { return };
+        let ParamName::Variable(name) = &param.name else { return };
+        if param.raw.get(1) == Some(&b'{') {
+            return;
+        }
+        let is_name = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
+        let rest = self.rest();
+        let length = rest.iter().position(|c| !is_name(c)).unwrap_or(rest.len());
+        if length > 0 {
+            let more = &rest[..length];
+            let mut longer = (**param).clone();
+            longer.name = ParamName::Variable([name.as_ref(), more].concat().into());
+            longer.raw = [&*param.raw, more].concat().into();
+            *param = longer.into();
+            self.pos += length;
+        }
+    }
+
+    /// `$"..."` in an operand in a here-document: without its quotes, so that `$"a b"` is `$a b`.
+    fn dollar_before_quote(&mut self, b: &mut Builder) -> Res<()> {
+        let line = self.line;
+        let start = self.pos + 2;
+        let rest = self.src.get(start..).unwrap_or_default();
+        let Some(length) = memchr::memchr(b'"', rest) else {
+            return Err(self.unclosed(b'"', line));
+        };
+        let inside = [b"$", rest.get(..length).unwrap_or_default()].concat();
+        let mut parts = Builder::default();
+        self.inner(inside, line).between_singles(&mut parts)?;
+        parts.finish().into_iter().for_each(|part| match part {
+            WordPart::Quoted(text) => b.quoted(&text),
+            part => b.part(part),
+        });
         self.advance_to(start + length + 1);
         Ok(())
     }

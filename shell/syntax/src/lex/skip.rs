@@ -55,41 +55,26 @@ impl Machine<'_, '_> {
     /// at all and not two subshells. Rewinds in that case.
     pub fn skip_double_paren(&mut self) -> Res<Option<(usize, usize)>> {
         let mark = self.mark();
-        let line = self.line;
         let start = self.pos;
-        let mut depth = 0usize;
-        loop {
-            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+        let end = self.closing_paren()?;
+        if self.peek_joined() == Some(b')') {
             self.pos += 1;
-            match c {
-                b'\n' => self.line += 1,
-                b'\\' => {
-                    if let Some(e) = self.peek() {
-                        self.line += u32::from(e == b'\n');
-                        self.pos += 1;
-                    }
-                }
-                b'\'' | b'"' | b'`' => self.skip_quote(c)?,
-                b'(' => depth += 1,
-                b')' if depth > 0 => depth -= 1,
-                b')' => {
-                    let end = self.pos - 1;
-                    if self.peek_joined() == Some(b')') {
-                        self.pos += 1;
-                        return Ok(Some((start, end)));
-                    }
-                    self.rewind(&mark);
-                    return Ok(None);
-                }
-                _ => {}
-            }
+            return Ok(Some((start, end)));
         }
+        self.rewind(&mark);
+        Ok(None)
     }
 
     /// From after a `(` to after its `)`: the text between.
     pub fn skip_parens(&mut self) -> Res<Vec<u8>> {
-        let line = self.line;
         let start = self.pos;
+        let end = self.closing_paren()?;
+        Ok(self.src.get(start..end).unwrap_or_default().to_vec())
+    }
+
+    /// To after the `)` that closes a `(` before `pos`, over nested ones and quotes; its place.
+    fn closing_paren(&mut self) -> Res<usize> {
+        let line = self.line;
         let mut depth = 0usize;
         loop {
             let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
@@ -105,9 +90,7 @@ impl Machine<'_, '_> {
                 b'\'' | b'"' | b'`' => self.skip_quote(c)?,
                 b'(' => depth += 1,
                 b')' if depth > 0 => depth -= 1,
-                b')' => {
-                    return Ok(self.src.get(start..self.pos - 1).unwrap_or_default().to_vec());
-                }
+                b')' => return Ok(self.pos - 1),
                 _ => {}
             }
         }

@@ -26,7 +26,7 @@ impl Machine<'_, '_> {
         let mut list = List::default();
         loop {
             let and_or = self.and_or()?;
-            let mut item = Item { and_or, background: false };
+            let mut item = Item { and_or, background: false, newline: false };
             let kind = self.next_kind(Ctx::RESERVED)?;
             if matches!(kind, Tk::Semi | Tk::Amp) {
                 self.skip_token();
@@ -60,11 +60,12 @@ impl Machine<'_, '_> {
                 break;
             }
             let and_or = self.and_or()?;
-            let mut item = Item { and_or, background: false };
+            let mut item = Item { and_or, background: false, newline: false };
             let kind = self.next_kind(Ctx::RESERVED)?;
             if matches!(kind, Tk::Semi | Tk::Amp | Tk::Newline) {
                 self.skip_token();
                 item.background = kind == Tk::Amp;
+                item.newline = kind == Tk::Newline;
                 list.items.push(item);
             } else {
                 list.items.push(item);

@@ -14,21 +14,23 @@ impl<'t> Printer<'t> {
                 self.docs(b" &");
                 self.after_amp = self.out.last() == Some(&b'&');
             }
-            let Some(next) = items.peek() else { break };
+            if items.peek().is_none() {
+                break;
+            }
             if item.background {
                 self.put(b" ");
             } else {
-                self.separator(item, next, first);
+                self.separator(item, first);
             }
             first = false;
         }
     }
 
     /// Between two commands; `first`: the one before it starts the list.
-    fn separator(&mut self, item: &Item, next: &Item, first: bool) {
+    fn separator(&mut self, item: &Item, first: bool) {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution.
-        let newline = !on_new_line && item_line(next) > item_line(item) && item_line(item) > 0;
+        let newline = !on_new_line && item.newline;
         if !self.docs.is_empty() {
             self.docs(b"");
             // Only then bash drops the next `;`, too.
@@ -115,9 +117,4 @@ impl<'t> Printer<'t> {
         }
         self.redirects(redirects, !first);
     }
-}
-
-/// The line an item starts in; 0 if it has no command.
-fn item_line(item: &Item) -> u32 {
-    item.and_or.first.stages.first().map_or(0, |s| s.command.line)
 }

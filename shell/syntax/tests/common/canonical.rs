@@ -9,6 +9,7 @@ use sh_syntax::ast::*;
 
 pub fn list(l: &mut List) {
     for item in &mut l.items {
+        item.newline = false;
         pipeline(&mut item.and_or.first);
         for (_, p) in &mut item.and_or.rest {
             pipeline(p);
@@ -40,7 +41,13 @@ fn single(kind: CommandKind) -> List {
     let command = Command { kind, redirects: Vec::new(), line: 0 };
     let stages = vec![Stage { command, pipe_stderr: false }];
     let first = Pipeline { timed: None, negated: false, stages };
-    List { items: vec![Item { and_or: AndOr { first, rest: Vec::new() }, background: false }] }
+    List {
+        items: vec![Item {
+            and_or: AndOr { first, rest: Vec::new() },
+            background: false,
+            newline: false,
+        }],
+    }
 }
 
 fn command(c: &mut Command) {

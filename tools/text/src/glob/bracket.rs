@@ -147,13 +147,13 @@ impl Bracket {
     }
 
     fn has_folded(&self, code: u32) -> bool {
-        let lower = fold(code);
-        if self.has_wide(lower) {
+        let in_range = |code: u32| self.ranges.iter().any(|&(a, b)| a <= code && code <= b);
+        if in_range(fold(code)) {
             return true;
         }
         let upper =
             char::from_u32(code).and_then(|c| c.to_uppercase().next()).map_or(code, u32::from);
-        self.has_wide(upper)
+        in_range(upper)
     }
 }
 

@@ -98,9 +98,26 @@ impl<'t> Sim<'t> {
                 Direction::Forward => &nodes[k],
                 Direction::Backward => &nodes[count - 1 - k],
             };
+            // Behind a star `@(..)` and `+(..)` never begin at the end, in bash.
+            let at = if direction == Direction::Forward { k } else { count - 1 - k };
+            let held = matches!(node, Node::Star)
+                && matches!(nodes.get(at + 1), Some(Node::Group(Group::One | Group::Plus, _)));
+            if held && direction == Direction::Backward {
+                set = self.before_end(&set);
+            }
             set = self.step(node, set, direction);
+            if held && direction == Direction::Forward {
+                set = self.before_end(&set);
+            }
         }
         set
+    }
+
+    fn before_end(&self, set: &Set) -> Set {
+        match self.text.len().checked_sub(1) {
+            Some(last) => set.up_to(last),
+            None => Set::default(),
+        }
     }
 
     fn step(&mut self, node: &Node, set: Set, direction: Direction) -> Set {

@@ -85,6 +85,11 @@ impl<'t> Scanner<'t> {
         rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=')
     }
 
+    /// Whether an operand came before, so that only an operator can follow.
+    pub(super) fn is_behind_value(&self) -> bool {
+        self.before != Before::Operator
+    }
+
     fn rest(&self) -> &'t [u8] {
         self.source.get(self.at..).unwrap_or_default()
     }
