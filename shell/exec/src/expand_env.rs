@@ -140,8 +140,12 @@ impl Env for Shell<'_> {
 
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
         if let Some(message) = &sub.error {
-            self.error(&[message]);
-            return Err(ExpandError { kind: ErrorKind::Command, message: Vec::new() });
+            self.substitution_error(message);
+            let kind = match message.starts_with(b"line ") {
+                true => ErrorKind::Line,
+                false => ErrorKind::Command,
+            };
+            return Err(ExpandError { kind, message: Vec::new() });
         }
         match self.substitute(sub) {
             Ok(out) => Ok(out),

@@ -68,6 +68,10 @@ pub struct Shell<'a> {
     pub(crate) keep_redirects: bool,
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
+    /// A syntax error in a sourced file is what ends the shell: not if `command` ran it.
+    pub(crate) source_failed: bool,
+    /// The scope of the assignments before the builtin that runs.
+    pub(crate) own_scope: Option<u32>,
     /// A substitution may turn aliases on.
     pub(crate) mentions_aliases: bool,
     pub(crate) history: Vec<Vec<u8>>,
@@ -165,6 +169,8 @@ impl<'a> Shell<'a> {
             keep_redirects: false,
             track_commands: false,
             mentions_aliases: false,
+            own_scope: None,
+            source_failed: false,
             history: Vec::new(),
             line_before: (0, 0),
             odd_env: EnvList::default(),
@@ -211,6 +217,18 @@ impl<'a> Shell<'a> {
         parts.iter().for_each(|p| line.extend_from_slice(p));
         line.push(b'\n');
         self.err(&line);
+    }
+
+    /// What is wrong with a substitution in a here-document: one line or, with their numbers, two.
+    pub(crate) fn substitution_error(&mut self, message: &[u8]) {
+        if !message.starts_with(b"line ") {
+            return self.error(&[message]);
+        }
+        let name = self.message_name();
+        for line in message.split(|b| *b == b'\n') {
+            let text = [name.as_slice(), b": command substitution: ", line, b"\n"].concat();
+            self.err(&text);
+        }
     }
 
     /// `PREFIX NAME: MESSAGE`.

@@ -107,6 +107,7 @@ impl Shell<'_> {
     pub(crate) fn trace_for(&mut self, keyword: &[u8], f: &For) {
         let mut text = [keyword, f.name.as_ref(), b" in"].concat();
         match &f.words {
+            Some(words) if words.is_empty() => text.push(b' '),
             Some(words) => {
                 for w in words {
                     text.push(b' ');

@@ -305,9 +305,28 @@ impl Fields {
         self.after_blank = true;
     }
 
-    /// Whether a blank ended the field before, and nothing came since.
-    pub(crate) fn is_after_blank(&self) -> bool {
-        self.after_blank
+    /// Splits at a separator; a field that a delimiter ended goes on if nothing follows.
+    pub(crate) fn part(&mut self, separator: &[u8]) {
+        self.push_split(separator);
+        if !self.started && !self.done.is_empty() {
+            self.after_blank = true;
+        }
+    }
+
+    /// At the end of double quotes: where a separator ended the last field and nothing came
+    /// since, that field goes on. Whether it was so.
+    pub(crate) fn rejoin(&mut self) -> bool {
+        if !self.after_blank || self.started {
+            return false;
+        }
+        self.after_blank = false;
+        match self.done.pop() {
+            Some(Field::Shared(text)) => self.shared = Some(text),
+            Some(Field::Built(built)) => self.current = built,
+            None => return false,
+        }
+        self.started = true;
+        true
     }
 
     /// Ends the current field if there is one (between elements of `$*` where nothing splits).

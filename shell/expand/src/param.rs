@@ -21,7 +21,7 @@ mod transform;
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript, WordPart};
+use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript, Word, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::Lookup;
@@ -86,12 +86,12 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     match &param.op {
         ParamOp::Default { colon, word } => {
             if content.is_missing(x.env, *colon, joined) {
-                return defaults::word(x, word, quoted);
+                return instead(x, param, word, quoted);
             }
         }
         ParamOp::Alternate { colon, word } => {
             if !content.is_missing(x.env, *colon, joined) {
-                return defaults::word(x, word, quoted);
+                return instead(x, param, word, quoted);
             }
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
             return Ok(
@@ -211,7 +211,7 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
         Content::List { items, star } => {
             let positional = matches!(param.name, ParamName::Special(_));
             if x.fields.mode == Mode::HereDoc
-                && x.beside_list
+                && x.beside_lists > 0
                 && matches!(param.name, ParamName::Special(b'*'))
                 && matches!(param.op, ParamOp::Plain)
             {
@@ -244,7 +244,10 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
                     | ParamOp::Alternate { .. }
                     | ParamOp::Error { .. }
             );
-            let star = if made { is_star(x, star, quoted) } else { star };
+            let parted = star && made && !is_star(x, star, quoted);
+            if parted {
+                return rejoined(x, items);
+            }
             let joint = match &param.op {
                 ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
                     joint(x.fields.mode, star, positional, quoted, true)
@@ -261,29 +264,63 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
     }
 }
 
-/// Whether there is an `@` list among the parts: bash then makes several words of them, also
-/// where an operator on a `*` list left separators.
-pub(crate) fn has_list(parts: &[WordPart]) -> bool {
-    parts.iter().any(|part| match part {
-        WordPart::Param(p) => match &p.op {
-            ParamOp::Length | ParamOp::Bad { .. } => false,
-            ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
-            _ if matches!(p.name, ParamName::Special(b'@')) && !p.indirect => true,
-            _ if p.subscript == Some(Subscript::At) => true,
-            ParamOp::Default { word, .. }
-            | ParamOp::Assign { word, .. }
-            | ParamOp::Alternate { word, .. } => has_list(&word.parts),
-            _ => false,
-        },
-        WordPart::DoubleQuoted(parts) => has_list(parts),
-        _ => false,
-    })
+/// A `*` list beside an `@` list: one string that is taken apart again, so that empty elements at
+/// its end vanish, and between blanks, too.
+fn rejoined(x: &mut Expander<'_>, items: Vec<Str>) -> Result<bool> {
+    x.load_ifs();
+    let separator = x.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
+    for (at, item) in items.into_iter().enumerate() {
+        if at > 0 {
+            x.fields.part(&separator);
+        }
+        x.value(item, true)?;
+    }
+    Ok(false)
+}
+
+/// How many `@` lists are among the parts: bash then makes several words of them, also where an
+/// operator on a `*` list left separators.
+pub(crate) fn count_lists(parts: &[WordPart]) -> usize {
+    let count = |part: &WordPart| match part {
+        WordPart::Param(p) => {
+            let word = match &p.op {
+                ParamOp::Default { word, .. }
+                | ParamOp::Assign { word, .. }
+                | ParamOp::Alternate { word, .. } => count_lists(&word.parts),
+                _ => 0,
+            };
+            usize::from(is_list(p)) + word
+        }
+        WordPart::DoubleQuoted(parts) => count_lists(parts),
+        _ => 0,
+    };
+    parts.iter().map(count).sum()
+}
+
+fn is_list(p: &Param) -> bool {
+    match &p.op {
+        ParamOp::Length | ParamOp::Bad { .. } => false,
+        ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
+        _ => {
+            matches!(p.name, ParamName::Special(b'@')) && !p.indirect
+                || p.subscript == Some(Subscript::At)
+        }
+    }
+}
+
+/// The word instead of the parameter, which is then no list beside it.
+fn instead(x: &mut Expander<'_>, param: &Param, word: &Word, quoted: bool) -> Result<bool> {
+    let outer = x.beside_lists;
+    x.beside_lists = outer.saturating_sub(usize::from(is_list(param)));
+    let result = defaults::word(x, word, quoted);
+    x.beside_lists = outer;
+    result
 }
 
 /// A `*` list that an operator made, which counts as an `@` list beside another one.
 pub(crate) fn is_star(x: &mut Expander<'_>, star: bool, quoted: bool) -> bool {
     star && !(quoted
-        && x.beside_list
+        && x.beside_lists > 0
         && x.fields.mode == Mode::Split
         && !crate::split::Ifs::of(x.env).is_null())
 }

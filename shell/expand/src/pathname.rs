@@ -126,7 +126,9 @@ impl Search {
                 paths = self.directory(env, paths, component, last)?;
                 exists = true;
             } else {
-                let name = glob::unescape(component.text);
+                // A backslash at its end quotes nothing, and is dropped.
+                let open = component.text.iter().rev().take_while(|b| **b == b'\\').count() % 2;
+                let name = glob::unescape(&component.text[..component.text.len() - open]);
                 for path in &mut paths {
                     path.extend_from_slice(&name);
                     path.extend_from_slice(component.slashes);

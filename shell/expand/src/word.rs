@@ -226,7 +226,7 @@ fn joined_as(
 /// The body of a here-document.
 pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
     let mut x = Expander::new(env, Mode::HereDoc);
-    x.beside_list = param::has_list(&doc.body.parts);
+    x.beside_lists = param::count_lists(&doc.body.parts);
     x.parts(&doc.body.parts, true)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
@@ -236,8 +236,12 @@ pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
 /// The file name of a redirection.
 ///
 /// # Errors
-/// `word: ambiguous redirect` unless the word expands to exactly one field.
+/// `word: ambiguous redirect` unless the word expands to exactly one field, which it does in POSIX mode.
 pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
+    if env.options().posix {
+        // There is no splitting and no pathname expansion then.
+        return single(env, word, Tilde::Start);
+    }
     let mut out = Vec::new();
     expand_word_into(env, word, &mut out)?;
     match (out.pop(), out.is_empty()) {
@@ -254,8 +258,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) colons: bool,
     /// Lists are joined by `IFS` whatever they are.
     pub(crate) by_ifs: bool,
-    /// Within double quotes that hold an `@` list.
-    pub(crate) beside_list: bool,
+    /// How many `@` lists the double quotes around hold.
+    pub(crate) beside_lists: usize,
     /// Within the unquoted word of `${x-word}`.
     pub(crate) in_operand: bool,
 }
@@ -267,7 +271,7 @@ impl<'e> Expander<'e> {
             fields: Fields::new(mode),
             colons: false,
             by_ifs: false,
-            beside_list: false,
+            beside_lists: 0,
             in_operand: false,
         }
     }
@@ -353,7 +357,7 @@ impl<'e> Expander<'e> {
     /// What stood behind a backslash in the word of `"${x-word}"`: beside an `@` list bash splits
     /// there.
     fn escaped_text(&mut self, text: &[u8]) {
-        if self.beside_list && self.fields.mode == Mode::Split {
+        if self.beside_lists > 0 && self.fields.mode == Mode::Split {
             self.load_ifs();
             let separates = self.fields.ifs().is_some_and(|ifs| match ifs.is_null() {
                 true => text == b" ",
@@ -370,16 +374,16 @@ impl<'e> Expander<'e> {
     fn double_quoted(&mut self, parts: &[WordPart]) -> Result<()> {
         let before = self.fields.mark();
         let mut only_empty_list = false;
-        let outer = std::mem::replace(&mut self.beside_list, param::has_list(parts));
+        let outer = std::mem::replace(&mut self.beside_lists, param::count_lists(parts));
         for part in parts {
             match part {
                 WordPart::Param(param) => only_empty_list |= param::expand(self, param, true)?,
                 part => self.part(part, true)?,
             }
         }
-        self.beside_list = outer;
+        self.beside_lists = outer;
         let added = self.fields.mark() != before;
-        if added && self.fields.is_after_blank() {
+        if added && self.fields.rejoin() {
             return Ok(());
         }
         if !only_empty_list || added {
@@ -431,13 +435,24 @@ impl<'e> Expander<'e> {
         let split = self.fields.mode == Mode::Split;
         let first = self.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
         let separator = match joint {
-            // In `${x-$@}` the blanks between the elements are split like any other text.
-            Joint::At if split && self.in_operand && !quoted && !first.is_empty() => b" ".to_vec(),
             _ if split => first,
             Joint::Star => first,
             Joint::AtByIfs if !first.is_empty() => first,
             Joint::At | Joint::AtByIfs => b" ".to_vec(),
         };
+        if joint == Joint::At && split && !quoted && self.in_operand {
+            let first = self.fields.ifs().map(|ifs| ifs.separator()).unwrap_or_default();
+            if !matches!(first, b"" | b" ") {
+                // In `${x-$@}` only the blanks between the elements are split then, if at all.
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        self.fields.push_split(b" ");
+                    }
+                    self.fields.push_quoted(item);
+                }
+                return Ok(false);
+            }
+        }
         // A first element of blanks takes the separator behind it along.
         let blank = |item: &Str| match self.fields.ifs() {
             Some(ifs) => !item.is_empty() && item.iter().all(|b| ifs.is_blank(*b)),

@@ -79,6 +79,7 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
             {
                 Ok(s)
             }
+            Err(crate::Unwind::Exit(s)) if std::mem::take(&mut shell.source_failed) => Ok(s),
             other => other,
         };
     }

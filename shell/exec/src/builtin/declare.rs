@@ -204,7 +204,7 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
         if any && !want[1..].iter().any(|c| have.contains(c)) {
             continue;
         }
-        if name.as_ref() == b"_" && any {
+        if name.as_ref() == b"_" && any || shell.own_scope == Some(v.level) {
             continue;
         }
         if let Some(line) = shell.declare_line(&name, &command) {

@@ -6,7 +6,7 @@ use sh_expand::{Attributes, Env as _, Value};
 use crate::Shell;
 use crate::state::FunctionDef;
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::Slot;
+use crate::state::vars::{Slot, Var};
 
 /// The option letters of a variable in bash's order; `--` for none.
 pub fn flags(a: Attributes, value: Option<&Value>) -> Vec<u8> {
@@ -126,8 +126,11 @@ impl Shell<'_> {
     /// (`RANDOM`, `SECONDS`, `LINENO`, ...) have no value until then.
     pub(crate) fn listed(&self, name: &[u8]) -> bool {
         use crate::state::vars::Dynamic as D;
-        let Some(Slot::Dynamic(d)) = self.state.vars.get(name).map(|v| &v.slot) else {
-            return true;
+        let d = match self.state.vars.get(name) {
+            // What stands before the builtin that lists is not listed.
+            Some(v) if self.own_scope == Some(v.level) => return false,
+            Some(Var { slot: Slot::Dynamic(d), .. }) => d,
+            _ => return true,
         };
         !matches!(
             d,

@@ -60,7 +60,11 @@ pub fn dirs(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 out_of_range(shell, call, &a[1..], all.len());
                 return Ok(1);
             }
-            None if a.starts_with(b"-") && a.len() > 1 => {
+            None if a.as_slice() == b"-" || a.starts_with(b"+") => {
+                shell.builtin_error(call.name(), &[a, b": invalid number"]);
+                return shell.usage(call.name());
+            }
+            None if a.starts_with(b"-") => {
                 for c in &a[1..] {
                     match c {
                         b'c' => clear = true,

@@ -233,8 +233,11 @@ impl Printer<'_, '_> {
                 let end = memchr::memchr(b'%', rest).unwrap_or(rest.len());
                 // A backslash before the percent sign escapes nothing, but `\%` keeps its own.
                 let d = decode(&rest[..end], Dialect::Format);
-                self.escape_warnings(&d);
-                self.out.extend_from_slice(&d.bytes);
+                if d.warnings.is_empty() {
+                    self.out.extend_from_slice(&d.bytes);
+                } else {
+                    self.warned_escapes(&rest[..end]);
+                }
                 rest = &rest[end..];
                 continue;
             }
@@ -265,6 +268,19 @@ impl Printer<'_, '_> {
         }
         self.out.extend_from_slice(rest);
         Ok(())
+    }
+
+    /// Text with a bad escape: each one complains behind what comes before it.
+    fn warned_escapes(&mut self, text: &[u8]) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let from = if rest[0] == b'\\' { 2.min(rest.len()) } else { 0 };
+            let next = memchr::memchr(b'\\', &rest[from..]).map_or(rest.len(), |at| from + at);
+            let d = decode(&rest[..next], Dialect::Format);
+            self.escape_warnings(&d);
+            self.out.extend_from_slice(&d.bytes);
+            rest = &rest[next..];
+        }
     }
 
     fn escape_warnings(&mut self, d: &Decoded) {

@@ -71,6 +71,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.state.positional = old;
     }
     let mut r = match r {
+        Ok(_)
+            if shell.syntax_failed.take().is_some()
+                && posix
+                && !shell.state.options.interactive =>
+        {
+            shell.source_failed = true;
+            Err(Unwind::Exit(2))
+        }
         Err(Unwind::Return(s)) => Ok(s),
         other => other,
     };

@@ -108,8 +108,9 @@ impl Shell<'_> {
         }
         let r = self.start(&code, pumps);
         self.sync_output();
-        self.leave_process_subs();
+        let left = self.leave_process_subs();
         self.process_subs = subs;
+        self.process_subs.extend(left);
         self.state = saved;
         match r {
             Ok(s) => s,

@@ -199,15 +199,15 @@ impl Shell<'_> {
         if !crate::state::assign::is_name(&f.name) {
             return self.bad_loop_name(f, false);
         }
+        if self.tracing() {
+            self.trace_for(b"select ", f);
+        }
         let words = self.loop_words(f)?;
         if words.is_empty() {
             return Ok(0);
         }
         if !self.run_debug_trap(c)? {
             return Ok(0);
-        }
-        if self.tracing() {
-            self.trace_for(b"select ", f);
         }
         self.in_loop(|s| {
             let mut status = 0;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use sh_expand::Str;
 use sh_syntax::ast::{
-    AssignValue, Assignment, Command, CommandWord, RedirectFd, SimpleCommand, Word, WordPart,
+    AssignValue, Assignment, Command, CommandWord, ParamName, RedirectFd, SimpleCommand, Word,
+    WordPart,
 };
 
 use crate::Shell;
@@ -54,9 +55,16 @@ fn keyword(word: &Word, line: u32) -> Option<Assignment> {
         Some(name) => (name, true),
         None => (&first[..at], false),
     };
-    if !is_name(name) {
-        return None;
-    }
+    let (name, subscript) = match is_name(name) {
+        true => (name, None),
+        // An element; that it cannot be set so is told later.
+        false => match sh_syntax::parse::parse_parameter(name, &Default::default()) {
+            Some((ParamName::Variable(_), Some(subscript))) => {
+                (&name[..memchr::memchr(b'[', name)?], Some(subscript))
+            }
+            _ => return None,
+        },
+    };
     let mut parts = Vec::with_capacity(word.parts.len());
     if first.len() > at + 1 {
         parts.push(WordPart::Literal(Rc::new(first[at + 1..].to_vec())));
@@ -64,7 +72,7 @@ fn keyword(word: &Word, line: u32) -> Option<Assignment> {
     parts.extend(rest.iter().cloned());
     Some(Assignment {
         name: name.into(),
-        subscript: None,
+        subscript,
         append,
         value: AssignValue::Scalar(Word { parts, raw: word.raw[at + 1..].into() }),
         raw: word.raw.clone(),
@@ -230,7 +238,10 @@ impl Shell<'_> {
         if self.tracing() {
             self.trace_command(argv);
         }
+        self.own_scope =
+            (scoped && matches!(found, Found::Builtin(_))).then(|| self.state.vars.level());
         let r = self.with_redirects(&found, words, c, scoped);
+        self.own_scope = None;
         if scoped {
             if persist {
                 // What the builtin did not unset stays, with its value as it is now.
@@ -369,7 +380,9 @@ impl Shell<'_> {
         scoped: bool,
     ) -> Flow {
         if c.redirects.is_empty() {
-            return self.run_found(found, words);
+            let r = self.run_found(found, words);
+            self.keep_redirects = false;
+            return r;
         }
         // What expansions in a program's redirections assign is its own process's, too.
         let outer =

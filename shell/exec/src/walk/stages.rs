@@ -22,6 +22,7 @@ impl Shell<'_> {
         self.sync_output();
         let Some((last, before)) = stages.split_last() else { return Ok(Vec::new()) };
         let line = self.state.line;
+        let subs = self.process_subs.len();
         let mut pumps = Pumps::default();
         let mut started = Vec::with_capacity(stages.len());
         let mut input: Option<Desc> = None;
@@ -79,6 +80,9 @@ impl Shell<'_> {
         started.push(end);
         pumps.drain(self);
         let statuses = self.collect(&started);
+        if self.process_subs.len() > subs {
+            self.end_process_subs(subs);
+        }
         self.state.line = line;
         Ok(statuses)
     }
@@ -161,6 +165,7 @@ impl Shell<'_> {
 
     /// Commands of their own begin in a stage that is a simple command.
     pub(crate) fn count_stage(&mut self) {
+        self.own_scope = None;
         if std::mem::take(&mut self.state.hidden_here) {
             self.state.hidden_subshells -= 1;
         }

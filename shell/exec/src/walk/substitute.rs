@@ -40,6 +40,7 @@ impl Shell<'_> {
                 }
             }
         });
+        self.end_process_subs(0);
         self.process_subs = subs;
         self.budget.expansion_bytes = charged;
         self.last_subst = Some(status);

@@ -24,7 +24,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             {
                 // The subscript is not looked at.
                 if nounset {
-                    return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                    return Err(ExpandError::command(&[name, b": unbound variable"]));
                 }
                 x.value(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
@@ -106,7 +106,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     Ok(Some(match x.env.get(&name) {
         // To bash only an array that was assigned to has elements to count.
         None | Some(Value::Scalar(_)) if x.env.options().nounset => {
-            return Err(ExpandError::exit(&[&name, b": unbound variable"]));
+            return Err(ExpandError::command(&[&name, b": unbound variable"]));
         }
         None => 0,
         Some(Value::Scalar(_)) => 1,

@@ -26,8 +26,8 @@ pub(super) fn substring(
             let count = chars::char_count(&text, utf8);
             let offset = number(env, param, offset)?;
             let Some(start) = string_start(count, offset) else {
-                // The length is not looked at.
-                return Ok(Content::Scalar(Some(Str::default())));
+                // The length is not looked at, and there is no text, not even an empty one.
+                return Ok(Content::Scalar(None));
             };
             let limit = length.map(|expr| number(env, param, expr)).transpose()?;
             let range = match (string_range(count, start, limit), length) {
@@ -49,6 +49,7 @@ pub(super) fn substring(
                 let content = Content::Scalar(Some(text.clone()));
                 let made = substring(env, param, target, content, offset, length)?;
                 return Ok(match made {
+                    Content::Scalar(None) => Content::List { items: Vec::new(), star },
                     Content::Scalar(Some(t)) if t.is_empty() => {
                         Content::List { items: Vec::new(), star }
                     }

@@ -85,6 +85,10 @@ impl<'p> Target<'p> {
                     _ => false,
                 };
                 if !unknown {
+                    if matches!(param.op, ParamOp::Transform(b'a' | b'A')) {
+                        // bash looks the element up once more, and complains again.
+                        target.fetch(env)?;
+                    }
                     return Ok(Target::Nothing);
                 }
                 return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
@@ -107,6 +111,10 @@ impl<'p> Target<'p> {
             ParamName::Variable(name) => &**name,
         };
         let (name, through) = env.resolve(name)?;
+        if env.attributes(&name).nameref && env.get(&name).is_some() {
+            // A nameref that leads back to itself.
+            return Ok(Target::Nothing);
+        }
         let part = match (sub, through) {
             (None, None) => Part::Whole,
             (None, Some(text)) => match text.as_slice() {
@@ -243,7 +251,9 @@ impl Content {
             Content::List { items, .. } if items.is_empty() => {
                 removal || matches!(op, ParamOp::Replace { .. } | ParamOp::Case { .. })
             }
-            Content::List { .. } => false,
+            Content::List { items, .. } => {
+                removal && matches!(items.as_slice(), [only] if only.is_empty())
+            }
         }
     }
 

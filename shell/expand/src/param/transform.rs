@@ -100,7 +100,10 @@ fn key_values(
     };
     if quoted {
         let text = list_pairs(&value, |key| key, b" ", b"");
-        return Ok(Content::Scalar((!text.is_empty()).then(|| str_of(text))));
+        if text.is_empty() {
+            return Ok(Content::List { items: Vec::new(), star: *star });
+        }
+        return Ok(Content::Scalar(Some(str_of(text))));
     }
     let mut items: Vec<Str> = Vec::new();
     each_pair(&value, |key, value| {

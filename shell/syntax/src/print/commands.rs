@@ -93,9 +93,7 @@ impl<'t> Printer<'t> {
             CommandKind::Simple(s) => self.simple(s, &command.redirects),
             kind => {
                 self.compound(kind);
-                if matches!(kind, CommandKind::Subshell(_)) {
-                    self.after_doc &= command.redirects.is_empty();
-                }
+                self.after_doc &= command.redirects.is_empty();
                 self.redirects(&command.redirects, true);
             }
         }
