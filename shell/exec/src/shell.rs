@@ -249,7 +249,10 @@ impl<'a> Shell<'a> {
 
     /// How a builtin ends after that.
     pub fn after_assignment_error(&self, e: &ExpandError) -> Flow {
-        if e.kind == ErrorKind::Number { Err(Unwind::Abandon(1)) } else { Ok(1) }
+        match e.kind {
+            ErrorKind::Number => Err(Unwind::Abandon(self.status_of_bad_number())),
+            _ => Ok(1),
+        }
     }
 
     /// Reports a failed expansion and says how execution goes on.
@@ -263,7 +266,8 @@ impl<'a> Shell<'a> {
         // POSIX 2.8.1: an expansion error ends a non-interactive shell.
         let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
-            ErrorKind::Abandon | ErrorKind::Number => Unwind::Abandon(1),
+            ErrorKind::Abandon => Unwind::Abandon(1),
+            ErrorKind::Number => Unwind::Abandon(self.status_of_bad_number()),
             ErrorKind::Command | ErrorKind::Exit if posix || e.kind == ErrorKind::Exit => {
                 let main = self.state.options.command_string && self.state.subshell == 0;
                 let status = if main { 127 } else { 1 };
@@ -283,6 +287,11 @@ impl<'a> Shell<'a> {
             }
             _ => Unwind::Discard(1),
         }
+    }
+
+    /// A value that is no number leaves the status of the command before, if that is a failure.
+    pub(crate) fn status_of_bad_number(&self) -> i32 {
+        if self.state.status == 0 { 1 } else { self.state.status }
     }
 
     /// An operand as an absolute path.

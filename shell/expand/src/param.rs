@@ -248,6 +248,8 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
             if parted {
                 return rejoined(x, items);
             }
+            let spaced = matches!(param.op, ParamOp::Substring { .. } | ParamOp::Transform(_));
+            let star = star && !(x.fields.mode == Mode::HereDoc && (removal || spaced));
             let joint = match &param.op {
                 ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
                     joint(x.fields.mode, star, positional, quoted, true)

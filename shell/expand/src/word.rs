@@ -239,7 +239,10 @@ pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
 /// `word: ambiguous redirect` unless the word expands to exactly one field, which it does in POSIX mode.
 pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
     if env.options().posix {
-        // There is no splitting and no pathname expansion then.
+        // There is no splitting and no pathname expansion then, but braces are expanded.
+        if env.options().braceexpand && brace::expand(env, word)?.is_some() {
+            return Err(ExpandError::command(&[&word.raw, b": ambiguous redirect"]));
+        }
         return single(env, word, Tilde::Start);
     }
     let mut out = Vec::new();

@@ -74,6 +74,14 @@ pub(super) fn apply(
             return Err(ExpandError { kind: ErrorKind::Readonly, message });
         }
     }
+    if command == b"export"
+        && q.off.export
+        && matches!(t.value, Value::None)
+        && shell.state.vars.get(&name).is_none()
+    {
+        // `export -n` of what is not there makes nothing.
+        return Ok(());
+    }
     let mut q = q;
     // A variable that the global scope gets without a value is exported, too.
     q.on.export |= shell.state.options.has(SetOpt::AllExport)

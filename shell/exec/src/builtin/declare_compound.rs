@@ -36,7 +36,10 @@ pub(crate) fn assign_operand(
     }
     let resolved = shell.follow(&a.name)?.name.into_owned();
     let assoc = q.on.assoc || shell.is_assoc(&resolved);
-    let elements = shell.expand_compound(&resolved, assoc, elements)?;
+    let elements = match q.on.assoc {
+        true => shell.expand_compound(&resolved, assoc, elements)?,
+        false => shell.expand_declared(&resolved, assoc, elements)?,
+    };
     shell.trace_elements(&a.name, &elements, a.append);
     let value = Value::Elements(elements);
     let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };

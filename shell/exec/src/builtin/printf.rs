@@ -22,6 +22,8 @@ struct Directive {
     spec: Spec,
     star_width: bool,
     star_precision: bool,
+    /// The modifier `L`.
+    long: bool,
     conversion: u8,
     /// The time format of `%(...)T`.
     time: Vec<u8>,
@@ -39,6 +41,7 @@ fn directive(text: &[u8]) -> Result<Directive, Malformed> {
         spec: Spec::default(),
         star_width: false,
         star_precision: false,
+        long: false,
         conversion: 0,
         time: Vec::new(),
         len: 0,
@@ -84,7 +87,8 @@ fn directive(text: &[u8]) -> Result<Directive, Malformed> {
             d.spec.precision = Some(number(&mut at));
         }
     }
-    while matches!(text.get(at), Some(b'h' | b'l' | b'L' | b'j' | b'z' | b't')) {
+    while let Some(modifier @ (b'h' | b'l' | b'L' | b'j' | b'z' | b't')) = text.get(at) {
+        d.long |= *modifier == b'L';
         at += 1;
     }
     let c = *text.get(at).ok_or_else(missing)?;
@@ -360,7 +364,7 @@ impl Printer<'_, '_> {
                 unsigned(&mut self.out, &spec, d.conversion, n);
             }
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
-                if self.shell.state.options.has(SetOpt::Posix) {
+                if self.shell.state.options.has(SetOpt::Posix) && !d.long {
                     let n = self.double_arg();
                     float(&mut self.out, &spec, d.conversion, n);
                 } else {

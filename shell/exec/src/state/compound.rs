@@ -112,6 +112,27 @@ impl Shell<'_> {
         Ok(Elements { assoc, words, list: values.into_iter().map(element).collect() })
     }
 
+    /// The words of `declare m=(...)` without `-A`: they are split as those of an indexed array, even
+    /// if they turn out to be keys and values in turn.
+    pub(crate) fn expand_declared(
+        &mut self,
+        name: &[u8],
+        assoc: bool,
+        elements: &[ArrayElement],
+    ) -> Result<Elements> {
+        if !assoc || elements.is_empty() || elements.iter().any(|e| e.key.is_some()) {
+            return self.expand_compound(name, assoc, elements);
+        }
+        let words = sh_expand::compound_elements(self, name, false, elements)?;
+        let pair = |pair: &[sh_expand::CompoundElement]| Element {
+            key: Some(ElementKey::Known(OwnedKey::Name(pair[0].value.to_vec()))),
+            append: false,
+            value: pair.get(1).map(|e| e.value.clone()).unwrap_or_default(),
+        };
+        let list = words.chunks(2).map(pair).collect();
+        Ok(Elements { assoc, words: Some(words.len()), list })
+    }
+
     /// `[$unset]=value` of an associative array: bash shows the key as it was written.
     fn drop_empty_keys(
         &mut self,
@@ -327,6 +348,12 @@ impl Shell<'_> {
                         break;
                     }
                 }
+            }
+            if let (Err(_), Some(old)) = (&failed, &old) {
+                // Only here the old elements stay instead.
+                array = (**old).clone();
+            } else if failed.is_err() && !append {
+                array = AssocArray::new();
             }
             let v = self.state.vars.entry(name);
             v.attrs.assoc = true;

@@ -129,9 +129,11 @@ impl Shell<'_> {
             CondOp::OlderThan => binary_files(self, b"-ot", l, r),
             CondOp::SameFile => binary_files(self, b"-ef", l, r),
             _ => {
-                let (a, b) = match (self.cond_number(l), self.cond_number(r)) {
-                    (Ok(a), Ok(b)) => (a, b),
-                    (Err(mut e), _) | (_, Err(mut e)) => {
+                let left = self.cond_number(l);
+                let both = left.and_then(|a| self.cond_number(r).map(|b| (a, b)));
+                let (a, b) = match both {
+                    Ok(both) => both,
+                    Err(mut e) => {
                         if e.kind == sh_expand::ErrorKind::Readonly {
                             self.error(&[&e.message]);
                             return Ok(false);

@@ -146,7 +146,8 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
     if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
         return one_word(x, &keys, b" ");
     }
-    let star = super::is_star(x, !at, quoted);
+    // Found by experiment: in a here-document by spaces.
+    let star = super::is_star(x, !at, quoted) && x.fields.mode != Mode::HereDoc;
     let joint = super::joint(x.fields.mode, star, false, quoted, false);
     x.list(keys, joint, quoted)
 }

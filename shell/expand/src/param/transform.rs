@@ -73,10 +73,8 @@ fn attributes(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Conte
         // A variable that is declared but unset still shows them.
         Content::Scalar(_) => Content::Scalar(Some(letters)),
         // So do declared arrays, but not empty ones.
-        Content::List { items, star: _ }
-            if items.is_empty() && (letters.is_empty() || has_value) =>
-        {
-            Content::List { items, star: false }
+        Content::List { items, star } if items.is_empty() && (letters.is_empty() || has_value) => {
+            Content::List { items, star }
         }
         Content::List { items, star } => {
             Content::List { items: vec![letters; items.len().max(1)], star }
