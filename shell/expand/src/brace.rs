@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Word, WordPart};
+use sh_syntax::ast::{CommandSub, List, Word, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_word, substitution_end};
 
 use crate::env::Env;
@@ -53,7 +53,24 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
     if literal {
         return texts.map(|text| expansion.literal(text)).collect::<Result<_>>().map(Some);
     }
-    texts.map(|text| expansion.parsed(&text)).collect::<Result<_>>().map(Some)
+    // What cannot be read is an error when its turn comes.
+    let parsed = |text: Vec<u8>| match expansion.parsed(&text) {
+        Err(e) if e.kind == ErrorKind::Line => Ok(failing(&e)),
+        parsed => parsed,
+    };
+    texts.map(parsed).collect::<Result<_>>().map(Some)
+}
+
+/// A part that fails when it is expanded.
+fn failing(e: &ExpandError) -> Vec<WordPart> {
+    let sub = CommandSub {
+        body: List::default(),
+        is_file_read: false,
+        error: Some(e.message.clone().into()),
+        source: None,
+        line: 0,
+    };
+    vec![WordPart::CommandSub(Rc::new(sub))]
 }
 
 /// Whether a text has more opening braces than those of `${`.

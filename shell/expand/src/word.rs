@@ -443,10 +443,12 @@ impl<'e> Expander<'e> {
             Joint::AtByIfs if !first.is_empty() => first,
             Joint::At | Joint::AtByIfs => b" ".to_vec(),
         };
-        if joint == Joint::At && split && !quoted && self.in_operand {
+        let one_string = split && self.in_operand || self.fields.mode == Mode::Join;
+        if joint == Joint::At && one_string && !quoted {
             let first = self.fields.ifs().map(|ifs| ifs.separator()).unwrap_or_default();
             if !matches!(first, b"" | b" ") {
-                // In `${x-$@}` only the blanks between the elements are split then, if at all.
+                // In `${x-$@}` only the blanks between the elements are split then, if at all;
+                // and as a pattern, the elements are text.
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
                         self.fields.push_split(b" ");

@@ -7,6 +7,7 @@ use sh_expand::{Attributes, OwnedKey, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::{Result, bad_subscript};
+use super::options::SetOpt;
 use super::vars::{Dynamic, Slot, Var, decimal};
 use crate::Shell;
 use crate::xtrace::doubled;
@@ -253,7 +254,7 @@ impl Shell<'_> {
                 _ => None,
             };
             if let Some(message) = wrong {
-                self.error(&[&whole, message.as_bytes()]);
+                self.element_error(&[&whole, message.as_bytes()])?;
                 continue;
             }
             let index = sh_expand::element_index(self, &key)?;
@@ -262,7 +263,7 @@ impl Shell<'_> {
                 _ => next,
             };
             if index < 0 && place < 0 {
-                self.error(&[&whole, b": bad array subscript"]);
+                self.element_error(&[&whole, b": bad array subscript"])?;
                 continue;
             }
             self.set_array_element(name, &OwnedKey::Index(index), append, value)?;
@@ -333,11 +334,11 @@ impl Shell<'_> {
                 let Some(OwnedKey::Name(key)) = e.key else {
                     let text = if e.value.is_empty() { b"''" } else { e.value.as_slice() };
                     let message = b": must use subscript when assigning associative array";
-                    self.error(&[name, b": ", text, message]);
+                    self.element_error(&[name, b": ", text, message])?;
                     continue;
                 };
                 if key.is_empty() {
-                    self.error(&[b"'': bad array subscript"]);
+                    self.element_error(&[b"'': bad array subscript"])?;
                     continue;
                 }
                 let old = old.as_deref().unwrap_or(&array).get(&key).filter(|_| e.append).cloned();
@@ -398,6 +399,15 @@ impl Shell<'_> {
         }
         self.after_set(name);
         failed
+    }
+
+    /// An element that cannot be: only a shell that exits on errors does not go on.
+    fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
+        self.error(message);
+        match self.state.options.has(SetOpt::ErrExit) {
+            true => Err(sh_expand::ExpandError::line(&[])),
+            false => Ok(()),
+        }
     }
 
     /// What an element gets: converted as the variable's attributes say, `old` before it.

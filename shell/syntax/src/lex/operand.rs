@@ -128,7 +128,7 @@ impl Machine<'_, '_> {
                     if self.words > 0 && same {
                         self.edit_from(start, text.clone());
                     }
-                    b.quoted(&text);
+                    escaped_text(b, &text);
                     continue;
                 }
                 b'$' if self.peek_at(1) == Some(b'"') && self.in_heredoc => {
@@ -250,6 +250,21 @@ impl Machine<'_, '_> {
             }
         }
     }
+}
+
+/// Text of `$'...'`, taken apart as it would be if it stood there itself.
+fn escaped_text(b: &mut Builder, text: &[u8]) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let kept = rest.get(at + 1).copied().is_some_and(keeps_backslash);
+        b.quoted(&rest[..=at]);
+        rest = &rest[at + 1..];
+        if kept {
+            b.literal(&rest[..1]);
+            rest = &rest[1..];
+        }
+    }
+    b.quoted(rest);
 }
 
 /// A character before which a backslash within double quotes stays.

@@ -256,7 +256,9 @@ fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         };
         text.split(|b| *b == b'\n').map(line).collect()
     };
-    contains(script, b"{fd}") && same(bash, ours, plain)
+    // Split at a digit, another number is another command altogether.
+    let split = contains(script, b"IFS=0") || contains(script, b"IFS=1");
+    contains(script, b"{fd}") && (split || same(bash, ours, plain))
 }
 
 fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
