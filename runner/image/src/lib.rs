@@ -25,7 +25,7 @@ mod pack;
 mod tree;
 
 pub use manifest::{Extra, License};
-pub use open::{Bytes, Command, Entry, EntryKind, Image};
+pub use open::{Bytes, Command, Entry, EntryKind, Folder, Image};
 pub use pack::{ImageSpec, pack, pack_to};
 pub use tree::TreeDigest;
 

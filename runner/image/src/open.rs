@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use webc::metadata::AtomSignature;
-use webc::v3::read::{DirEntry, Directory, OwnedReader};
+use webc::v3::read::{DirEntry, Directory, OwnedReader, VolumeSection};
 
 /// Deepest directory and most files that an image may have; more means damage.
 const MAX_DEPTH: usize = 64;
@@ -180,20 +180,48 @@ impl Image {
     /// # Errors
     /// [`ImageError::Damaged`].
     pub fn rootfs(&self) -> Result<Vec<Entry>, ImageError> {
-        let time = self.extra.time.saturating_mul(1_000_000_000);
+        let time = self.time();
         guarded(&self.path, || {
             let mut out = Vec::new();
-            for volume in self.reader.iter_volumes() {
-                let (at, volume) = volume.map_err(|e| chain(&e))?;
-                if !at.starts_with('/') || at.contains("/.") || at.contains('\0') {
-                    return Err(format!("volume {at:?}"));
-                }
+            for (at, volume) in self.mounted()? {
                 let root = volume.root().map_err(|e| chain(&e))?;
-                out.push(Entry { path: at.into(), mode: 0o755, time, kind: EntryKind::Dir });
-                self.gather(&mut out, &root, at, time, 0)?;
+                let path = at.clone();
+                out.push(Entry { path, mode: 0o755, time, kind: EntryKind::Dir });
+                self.gather(&mut out, &root, &at, 0)?;
             }
             Ok(out)
         })
+    }
+
+    /// The root file system's volumes and where they lie, to be listed directory by directory.
+    ///
+    /// # Errors
+    /// [`ImageError::Damaged`].
+    pub fn folders(self: &Arc<Image>) -> Result<Vec<Folder>, ImageError> {
+        let folder = |(path, volume)| Folder {
+            image: self.clone(),
+            volume: Arc::new(volume),
+            path,
+            inner: Vec::new(),
+        };
+        guarded(&self.path, || Ok(self.mounted()?.into_iter().map(folder).collect()))
+    }
+
+    /// The files' common modification time, in nanoseconds since the epoch.
+    pub fn time(&self) -> u64 {
+        self.extra.time.saturating_mul(1_000_000_000)
+    }
+
+    fn mounted(&self) -> Result<Vec<(String, VolumeSection)>, String> {
+        let mut out = Vec::new();
+        for volume in self.reader.iter_volumes() {
+            let (at, volume) = volume.map_err(|e| chain(&e))?;
+            if !at.starts_with('/') || at.contains("/.") || at.contains('\0') {
+                return Err(format!("volume {at:?}"));
+            }
+            out.push((at.to_owned(), volume));
+        }
+        Ok(out)
     }
 
     fn gather(
@@ -201,8 +229,26 @@ impl Image {
         out: &mut Vec<Entry>,
         dir: &Directory<'_>,
         at: &str,
-        time: u64,
         depth: usize,
+    ) -> Result<(), String> {
+        self.each(dir, at, depth, |entry, dir| {
+            if out.len() >= MAX_ENTRIES {
+                return Err("too many files".into());
+            }
+            let path = entry.path.clone();
+            out.push(entry);
+            dir.map_or(Ok(()), |d| self.gather(out, d, &path, depth + 1))
+        })
+    }
+
+    /// Calls `take` with each entry of a directory at the path `at`, and with the directory that the
+    /// entry is, if it is one.
+    fn each(
+        &self,
+        dir: &Directory<'_>,
+        at: &str,
+        depth: usize,
+        mut take: impl FnMut(Entry, Option<&Directory<'_>>) -> Result<(), String>,
     ) -> Result<(), String> {
         if depth > MAX_DEPTH {
             return Err("directories nest too deeply".into());
@@ -212,20 +258,14 @@ impl Image {
             if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
                 return Err(format!("file name {name:?}"));
             }
-            if out.len() >= MAX_ENTRIES {
-                return Err("too many files".into());
-            }
             let path = format!("{at}/{name}");
-            let (kind, usual) = match &entry {
-                DirEntry::Dir(_) => (EntryKind::Dir, 0o755),
-                DirEntry::File(f) => (EntryKind::File(Arc::new(f.bytes().clone())), 0o644),
-                DirEntry::Symlink(s) => (EntryKind::Symlink(s.target().to_owned()), 0o777),
+            let (kind, usual, dir) = match &entry {
+                DirEntry::Dir(d) => (EntryKind::Dir, 0o755, Some(d)),
+                DirEntry::File(f) => (EntryKind::File(Arc::new(f.bytes().clone())), 0o644, None),
+                DirEntry::Symlink(s) => (EntryKind::Symlink(s.target().to_owned()), 0o777, None),
             };
             let mode = self.extra.modes.get(&path).map_or(usual, |m| m & 0o777);
-            out.push(Entry { path: path.clone(), mode, time, kind });
-            if let DirEntry::Dir(d) = &entry {
-                self.gather(out, d, &path, time, depth + 1)?;
-            }
+            take(Entry { path, mode, time: self.time(), kind }, dir)?;
         }
         Ok(())
     }
@@ -289,6 +329,51 @@ impl Image {
             }
             Ok(())
         })
+    }
+}
+
+/// A directory of the root file system, which is read when it is listed.
+#[derive(Clone)]
+pub struct Folder {
+    image: Arc<Image>,
+    volume: Arc<VolumeSection>,
+    path: String,
+    /// Names from the volume's root to it.
+    inner: Vec<String>,
+}
+
+impl Folder {
+    /// Absolute path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is in it, and for each directory how to list that.
+    ///
+    /// # Errors
+    /// [`ImageError::Damaged`].
+    pub fn list(&self) -> Result<Vec<(Entry, Option<Folder>)>, ImageError> {
+        guarded(&self.image.path, || {
+            let mut dir = self.volume.root().map_err(|e| chain(&e))?;
+            for name in &self.inner {
+                let found = dir.find(name).map_err(|e| chain(&e))?;
+                let found = found.and_then(|(_, entry)| entry.into_dir());
+                dir = found.ok_or_else(|| format!("{} is missing", self.path))?;
+            }
+            let mut out = Vec::new();
+            self.image.each(&dir, &self.path, self.inner.len(), |entry, dir| {
+                let folder = dir.map(|_| self.child(&entry.path));
+                out.push((entry, folder));
+                Ok(())
+            })?;
+            Ok(out)
+        })
+    }
+
+    fn child(&self, path: &str) -> Folder {
+        let name = path.get(self.path.len() + 1..).unwrap_or_default().to_owned();
+        let inner = self.inner.iter().cloned().chain([name]).collect();
+        Folder { path: path.to_owned(), inner, ..self.clone() }
     }
 }
 

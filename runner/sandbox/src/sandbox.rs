@@ -11,10 +11,11 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use wasibox_image::{EntryKind, Image, ImageError};
+use wasibox_image::{Entry, EntryKind, Image, ImageError};
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Change, Errno, File, FileKind, Loc, MountError, Program, Stream, Vfs,
+    BaseFile, BaseKind, Change, Errno, File, FileKind, Folder, FolderEntry, Loc, MountError,
+    Program, Stream, Vfs,
 };
 
 /// Why a sandbox cannot be made or a command not started.
@@ -32,6 +33,9 @@ pub enum SandboxError {
     /// A command that cannot be run: what a shell reports with status 126.
     #[error("{name}: {why}")]
     NotExecutable { name: String, why: String },
+    /// Found while the guest looked at its files.
+    #[error("{0}")]
+    Damaged(String),
     #[error("{path}: {why}")]
     Cwd { path: String, why: Errno },
 }
@@ -181,7 +185,7 @@ impl Sandbox {
     /// Runs a command to its end.
     ///
     /// # Errors
-    /// Only if it could not be started.
+    /// If it could not be started, or if it came upon a damaged part of the image.
     pub fn run(&self, spec: RunSpec) -> Result<RunResult, SandboxError> {
         let limits = crate::policy::Limits {
             timeout: spec.timeout.or(self.policy.limits.timeout),
@@ -237,6 +241,9 @@ impl Sandbox {
         }
         let (status, limit, interrupted) = kernel.finish();
         *lock(&self.interrupt.0) = InterruptState::default();
+        if let Some(why) = self.vfs.damage() {
+            return Err(SandboxError::Damaged(why));
+        }
         Ok(RunResult {
             status,
             limit,
@@ -248,18 +255,15 @@ impl Sandbox {
     }
 }
 
-/// The image's files and its commands as executable files.
-pub fn base_files(image: &Image, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
+/// The image's files, listed as they are needed, and its commands as executable files.
+pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
     let mut out = Vec::new();
-    for e in image.rootfs()? {
-        let kind = match e.kind {
-            EntryKind::Dir => BaseKind::Dir,
-            EntryKind::File(bytes) => BaseKind::File { bytes, program: None },
-            EntryKind::Symlink(t) => BaseKind::Symlink(t.into_bytes()),
-        };
-        out.push(BaseFile { path: e.path.into_bytes(), mode: e.mode, time: e.time, kind });
+    let time = image.time();
+    for folder in image.folders()? {
+        let path = folder.path().as_bytes().to_vec();
+        let kind = BaseKind::Dir(Arc::new(ImageFolder(folder)));
+        out.push(BaseFile { path, mode: 0o755, time, kind });
     }
-    let time = image.extra().time.saturating_mul(1_000_000_000);
     for c in image.commands() {
         let (Some(program), Some(bytes)) = (programs.number(&c.atom), image.atom_shared(&c.atom))
         else {
@@ -276,4 +280,24 @@ pub fn base_files(image: &Image, programs: &Programs) -> Result<Vec<BaseFile>, I
         }
     }
     Ok(out)
+}
+
+/// A directory of the image in the session's file system.
+struct ImageFolder(wasibox_image::Folder);
+
+impl Folder for ImageFolder {
+    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+        let listed = self.0.list().map_err(|e| e.to_string())?;
+        let entry = |(e, folder): (Entry, Option<wasibox_image::Folder>)| {
+            let name = e.path.rsplit('/').next().unwrap_or_default().as_bytes().to_vec();
+            let kind = match (e.kind, folder) {
+                (_, Some(folder)) => BaseKind::Dir(Arc::new(ImageFolder(folder))),
+                (EntryKind::File(bytes), _) => BaseKind::File { bytes, program: None },
+                (EntryKind::Symlink(target), _) => BaseKind::Symlink(target.into_bytes()),
+                (EntryKind::Dir, None) => return None,
+            };
+            Some(FolderEntry { name, mode: e.mode, time: e.time, kind })
+        };
+        Ok(listed.into_iter().filter_map(entry).collect())
+    }
 }

@@ -2,9 +2,10 @@
 //! was touched in writable host mounts.
 
 use crate::Vfs;
-use crate::tree::{Ino, Inode, Kind, ROOT, Tree};
+use crate::base;
+use crate::tree::{Ino, Inode, Kind, Name, ROOT, Tree};
 use crate::walk::Loc;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 
 /// How a path differs.
@@ -67,25 +68,8 @@ impl Vfs {
     pub fn changes(&self, mark: &Mark) -> Vec<Change> {
         let new = self.read().tree.clone();
         let mut out = Vec::new();
-        let differing: HashSet<Ino> = new.differing(&mark.0).collect();
-        if !differing.is_empty() {
-            let (old_paths, new_paths) = (paths(&mark.0), paths(&new));
-            for (path, ino) in &new_paths {
-                let kind = match old_paths.get(path) {
-                    None => ChangeKind::Created,
-                    Some(old)
-                        if old == ino && !content_differs(&mark.0, &new, *ino, &differing) =>
-                    {
-                        continue;
-                    }
-                    Some(_) => ChangeKind::Modified,
-                };
-                let size = new.get(*ino).map_or(0, |n| n.size());
-                out.push(Change { path: path.clone(), kind, size });
-            }
-            for path in old_paths.keys().filter(|p| !new_paths.contains_key(*p)) {
-                out.push(Change { path: path.clone(), kind: ChangeKind::Deleted, size: 0 });
-            }
+        if !new.is_same(&mark.0) {
+            Comparison::new(&mark.0, &new).run(&mut out);
         }
         self.host_changes(&mut out);
         out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -109,34 +93,75 @@ impl Vfs {
     }
 }
 
-/// Whether the bytes may differ: a changed mode or time alone does not count.
-fn content_differs(old: &Tree, new: &Tree, ino: Ino, differing: &HashSet<Ino>) -> bool {
-    if !differing.contains(&ino) {
-        return false;
-    }
-    match (old.get(ino).map(|n| &n.kind), new.get(ino).map(|n| &n.kind)) {
-        (Some(Kind::File { content: a, .. }), Some(Kind::File { content: b, .. })) => !a.same(b),
-        (Some(Kind::Symlink(a)), Some(Kind::Symlink(b))) => a != b,
-        _ => true,
-    }
+/// Two trees being compared.
+struct Comparison<'a> {
+    old: &'a Tree,
+    new: &'a Tree,
+    /// The image's directories that must be looked into.
+    touched: HashSet<Ino>,
 }
 
-/// Every file and symbolic link by path.
-fn paths(tree: &Tree) -> HashMap<Vec<u8>, Ino> {
-    let mut out = HashMap::new();
-    let mut todo: Vec<(Vec<u8>, Ino)> = vec![(Vec::new(), ROOT)];
-    while let Some((dir, ino)) = todo.pop() {
-        let Some(Kind::Dir { entries, .. }) = tree.get(ino).map(|n| &n.kind) else { continue };
-        for (name, child) in entries.iter() {
-            let path = [&dir, b"/".as_slice(), name].concat();
-            match tree.get(*child).map(|n: &Arc<Inode>| &n.kind) {
-                Some(Kind::Dir { .. }) => todo.push((path, *child)),
-                Some(Kind::File { .. } | Kind::Symlink(_)) => {
-                    out.insert(path, *child);
+impl<'a> Comparison<'a> {
+    fn new(old: &'a Tree, new: &'a Tree) -> Comparison<'a> {
+        let touched = old.touched().union(&new.touched()).copied().collect();
+        Comparison { old, new, touched }
+    }
+
+    fn run(&self, out: &mut Vec<Change>) {
+        let mut todo = vec![(Vec::new(), Some(ROOT), Some(ROOT))];
+        while let Some((dir, old, new)) = todo.pop() {
+            let (old, new) = (entries(self.old, old), entries(self.new, new));
+            let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
+            for name in names {
+                let (a, b) = (old.get(name).copied(), new.get(name).copied());
+                if a == b && a.is_some_and(|i| i >= base::FIRST && !self.touched.contains(&i)) {
+                    continue;
                 }
-                _ => {}
+                let path = || [&dir, b"/".as_slice(), name].concat();
+                let kind =
+                    match (a.and_then(|i| leaf(self.old, i)), b.and_then(|i| leaf(self.new, i))) {
+                        (None, Some(_)) => Some(ChangeKind::Created),
+                        (Some(_), None) => Some(ChangeKind::Deleted),
+                        (Some(x), Some(y)) if a != b || content_differs(x, y) => {
+                            Some(ChangeKind::Modified)
+                        }
+                        _ => None,
+                    };
+                if let Some(kind) = kind {
+                    let size = b.and_then(|i| leaf(self.new, i)).map_or(0, |n| n.size());
+                    out.push(Change { path: path(), kind, size });
+                }
+                let (a, b) =
+                    (a.filter(|i| is_dir(self.old, *i)), b.filter(|i| is_dir(self.new, *i)));
+                if a.is_some() || b.is_some() {
+                    todo.push((path(), a, b));
+                }
             }
         }
     }
-    out
+}
+
+fn entries(tree: &Tree, dir: Option<Ino>) -> Arc<BTreeMap<Name, Ino>> {
+    dir.and_then(|d| tree.entries(d).ok()).cloned().unwrap_or_default()
+}
+
+fn is_dir(tree: &Tree, ino: Ino) -> bool {
+    tree.get(ino).is_some_and(|n| matches!(n.kind, Kind::Dir { .. }))
+}
+
+/// The node if it is a file or symbolic link.
+fn leaf(tree: &Tree, ino: Ino) -> Option<&Arc<Inode>> {
+    tree.get(ino).filter(|n| matches!(n.kind, Kind::File { .. } | Kind::Symlink(_)))
+}
+
+/// Whether the bytes may differ: a changed mode or time alone does not count.
+fn content_differs(old: &Arc<Inode>, new: &Arc<Inode>) -> bool {
+    if Arc::ptr_eq(old, new) {
+        return false;
+    }
+    match (&old.kind, &new.kind) {
+        (Kind::File { content: a, .. }, Kind::File { content: b, .. }) => !a.same(b),
+        (Kind::Symlink(a), Kind::Symlink(b)) => a != b,
+        _ => true,
+    }
 }

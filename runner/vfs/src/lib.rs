@@ -2,7 +2,7 @@
 //!
 //! # Stages
 //! 1. [`Vfs::new`] builds the tree: the image's files (zero-copy from the mapped
-//!    image), `/dev`, the writable homes, and one directory per host mount.
+//!    image, directory by directory as they are looked into: [`base`]), `/dev`, the writable homes, and one directory per host mount.
 //! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of
 //!    the tree, a place below a host mount, or a bridge node. Symbolic links are
 //!    always followed in the *guest's* name space, by this crate, never by the host.
@@ -26,6 +26,7 @@
 //! every node belongs to uid and gid 1000 and only the owner's mode bits count.
 #![forbid(unsafe_code)]
 
+pub mod base;
 pub mod bridge;
 pub mod changes;
 pub mod content;
@@ -42,6 +43,7 @@ pub mod setup;
 pub mod tree;
 pub mod walk;
 
+pub use base::{BaseKind, Folder, FolderEntry};
 pub use box_abi::{Kind as FileKind, Stat};
 pub use bridge::MetaExchange;
 pub use changes::{Change, ChangeKind};
@@ -52,7 +54,7 @@ pub use host::MountError;
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::DiskLimits;
-pub use setup::{BaseFile, BaseKind, MountSpec};
+pub use setup::{BaseFile, MountSpec};
 pub use tree::{Ino, Program};
 pub use walk::Loc;
 
@@ -83,6 +85,11 @@ impl Vfs {
     /// other guest process would only hide the first.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::State> {
         self.shared.state.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// What of the image was found to be damaged, if anything.
+    pub fn damage(&self) -> Option<String> {
+        self.read().tree.base().damage().map(str::to_owned)
     }
 
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, tree::State> {

@@ -334,10 +334,14 @@ impl Vfs {
                 for (name, child) in
                     st.tree.entries(*ino).map_or_else(|_| Arc::default(), Arc::clone).iter()
                 {
-                    let node = st.tree.node(*child)?;
-                    let kind = match node.kind {
-                        Kind::Mount { index, .. } => self.mount(index).kind,
-                        _ => node.file_kind(),
+                    let kind = if st.tree.is_unlisted(*child) {
+                        FileKind::Dir
+                    } else {
+                        let node = st.tree.node(*child)?;
+                        match node.kind {
+                            Kind::Mount { index, .. } => self.mount(index).kind,
+                            _ => node.file_kind(),
+                        }
                     };
                     out.push(DirEntry { name: name.to_vec(), ino: *child, kind });
                 }

@@ -1,11 +1,11 @@
 //! Building a session's file system.
 
-use crate::content::{Blob, Content};
+use crate::base::{self, BaseKind, Folder, FolderEntry};
 use crate::device::Device;
 use crate::host::{HostMount, MountError};
 use crate::pipe::Pipes;
 use crate::quota::{DiskLimits, Quota};
-use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, ROOT, State};
+use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, ROOT, State};
 use crate::{Shared, Vfs};
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
@@ -18,13 +18,6 @@ pub struct BaseFile {
     /// Modification time in nanoseconds since the epoch.
     pub time: u64,
     pub kind: BaseKind,
-}
-
-/// What a path of the base layer is.
-pub enum BaseKind {
-    Dir,
-    File { bytes: Blob, program: Option<Program> },
-    Symlink(Vec<u8>),
 }
 
 /// A host path in the guest's name space.
@@ -51,7 +44,7 @@ const HOMES: &[(&str, u16)] = &[
 
 impl Vfs {
     /// A file system of `base` (later entries replace earlier ones of the same
-    /// path), devices, the bridge and `mounts`.
+    /// path; directories are merged), devices, the bridge and `mounts`.
     ///
     /// # Errors
     /// A mount whose host path cannot be opened or whose guest path is not
@@ -160,25 +153,46 @@ fn make_dirs(st: &mut State, path: &[u8]) -> Ino {
 fn add_base(st: &mut State, f: BaseFile) {
     let cut = f.path.iter().rposition(|b| *b == b'/').unwrap_or(0);
     let (dir, name) = (&f.path[..cut], f.path.get(cut + 1..).unwrap_or(&[]));
-    let kind = match f.kind {
-        BaseKind::Dir => {
+    match base::leaf(f.kind, f.mode, f.time) {
+        Err(folder) => {
             let ino = make_dirs(st, &f.path);
-            if let Ok(n) = st.tree.node_mut(ino) {
-                (n.mode, n.mtime, n.ctime) = (f.mode, f.time, f.time);
+            merge(st, ino, &*folder, f.mode, f.time);
+        }
+        Ok(node) => {
+            if matches!(name, b"" | b"." | b"..") || name.len() > crate::walk::MAX_NAME {
+                return;
             }
-            return;
+            let dir = make_dirs(st, dir);
+            let ino = st.tree.add(node);
+            link(st, dir, name, ino);
         }
-        BaseKind::File { bytes, program } => {
-            Kind::File { content: Content::from_blob(bytes), program }
-        }
-        BaseKind::Symlink(target) => Kind::Symlink(target.into()),
-    };
-    if name.is_empty() || name == b"." || name == b".." || name.len() > crate::walk::MAX_NAME {
-        return;
     }
-    let dir = make_dirs(st, dir);
-    let ino = st.tree.add(Inode::at(kind, f.mode, f.time));
-    link(st, dir, name, ino);
+}
+
+/// Puts a folder's entries into the directory `at`, which is there already: so it goes with the
+/// few directories that the session has by itself, while all others are listed when needed.
+fn merge(st: &mut State, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
+    let listed = match folder.list() {
+        Ok(listed) => listed,
+        Err(why) => return st.tree.base().note_damage(why),
+    };
+    for e in listed.into_iter().filter(FolderEntry::is_plain) {
+        let known = st.tree.entries(at).ok().and_then(|n| n.get(e.name.as_slice()).copied());
+        let known = known.filter(|i| *i < base::FIRST && st.tree.entries(*i).is_ok());
+        if let (BaseKind::Dir(folder), Some(known)) = (&e.kind, known) {
+            merge(st, known, &**folder, e.mode, e.time);
+            continue;
+        }
+        let is_dir = matches!(e.kind, BaseKind::Dir(_));
+        let ino = st.tree.base().add(at, e.kind, e.mode, e.time);
+        link(st, at, &e.name, ino);
+        if let Ok(n) = st.tree.node_mut(at) {
+            n.nlink += u32::from(is_dir);
+        }
+    }
+    if let Ok(n) = st.tree.node_mut(at) {
+        (n.mode, n.mtime, n.ctime) = (mode, time, time);
+    }
 }
 
 fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {

@@ -4,7 +4,11 @@
 //! page; a write copies the page and the node it changes, if a clone still holds
 //! them. Directories are maps from names to node numbers, so hard links and
 //! renames are exact and a node keeps its number for life.
+//!
+//! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share; those
+//! that were changed are in a map before it.
 
+use crate::base::{self, Base};
 use crate::content::Content;
 use crate::device::Device;
 use crate::errno::Errno;
@@ -12,7 +16,8 @@ use crate::pipe::Pipe;
 use crate::quota::Quota;
 use crate::{GID, UID, now_ns};
 use box_abi::{Kind as FileKind, Stat};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A node's number; never reused within a session.
@@ -138,6 +143,9 @@ type Page = Arc<Vec<Option<Arc<Inode>>>>;
 pub struct Tree {
     pages: Vec<Page>,
     next: Ino,
+    base: Arc<Base>,
+    /// Nodes of the base that were changed; `None` if removed.
+    changed: Arc<BTreeMap<Ino, Option<Arc<Inode>>>>,
 }
 
 impl Tree {
@@ -145,10 +153,26 @@ impl Tree {
         (ino as usize / PAGE, ino as usize % PAGE)
     }
 
+    /// The image's layer.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
     /// The node, if it exists.
     pub fn get(&self, ino: Ino) -> Option<&Arc<Inode>> {
+        if ino >= base::FIRST {
+            return match self.changed.get(&ino) {
+                Some(changed) => changed.as_ref(),
+                None => self.base.get(ino),
+            };
+        }
         let (p, s) = Tree::slot(ino);
         self.pages.get(p)?.get(s)?.as_ref()
+    }
+
+    /// Whether it is a directory of the image, found out without listing it.
+    pub fn is_unlisted(&self, ino: Ino) -> bool {
+        !self.changed.contains_key(&ino) && self.base.is_unlisted(ino)
     }
 
     /// The node, or ESTALE.
@@ -158,6 +182,14 @@ impl Tree {
 
     /// The node to change, copied first if a snapshot shares it.
     pub fn node_mut(&mut self, ino: Ino) -> Result<&mut Inode, Errno> {
+        if ino >= base::FIRST {
+            let changed = Arc::make_mut(&mut self.changed);
+            let slot = match changed.entry(ino) {
+                Entry::Occupied(slot) => slot.into_mut(),
+                Entry::Vacant(slot) => slot.insert(self.base.get(ino).cloned()),
+            };
+            return slot.as_mut().map(Arc::make_mut).ok_or(Errno::STALE);
+        }
         let (p, s) = Tree::slot(ino);
         let page = self.pages.get_mut(p).ok_or(Errno::STALE)?;
         let slot = Arc::make_mut(page).get_mut(s).ok_or(Errno::STALE)?;
@@ -186,6 +218,11 @@ impl Tree {
 
     /// Forgets a node; returns it.
     pub fn remove(&mut self, ino: Ino) -> Option<Arc<Inode>> {
+        if ino >= base::FIRST {
+            let node = self.get(ino).cloned();
+            Arc::make_mut(&mut self.changed).insert(ino, None);
+            return node;
+        }
         let (p, s) = Tree::slot(ino);
         Arc::make_mut(self.pages.get_mut(p)?).get_mut(s)?.take()
     }
@@ -209,22 +246,34 @@ impl Tree {
         }
     }
 
-    /// The numbers whose nodes differ between two trees.
-    pub fn differing<'a>(&'a self, other: &'a Tree) -> impl Iterator<Item = Ino> + 'a {
-        let pages = self.pages.len().max(other.pages.len());
-        (0..pages).flat_map(move |p| {
-            let (a, b) = (self.pages.get(p), other.pages.get(p));
-            let same = matches!((a, b), (Some(a), Some(b)) if Arc::ptr_eq(a, b));
-            (0..if same { 0 } else { PAGE }).filter_map(move |s| {
-                let x = a.and_then(|p| p.get(s)).and_then(|n| n.as_ref());
-                let y = b.and_then(|p| p.get(s)).and_then(|n| n.as_ref());
-                match (x, y) {
-                    (None, None) => None,
-                    (Some(x), Some(y)) if Arc::ptr_eq(x, y) => None,
-                    _ => Some((p * PAGE + s) as Ino),
+    /// Whether nothing was changed between the two.
+    pub fn is_same(&self, other: &Tree) -> bool {
+        let same = |(a, b): (&Page, &Page)| Arc::ptr_eq(a, b);
+        self.pages.len() == other.pages.len()
+            && self.pages.iter().zip(&other.pages).all(same)
+            && Arc::ptr_eq(&self.changed, &other.changed)
+    }
+
+    /// Nodes of the image that were changed or lie above such a node. Whatever else is of the image
+    /// is as it was, with all that lies in it.
+    pub fn touched(&self) -> HashSet<Ino> {
+        let mut out = HashSet::new();
+        for ino in self.changed.keys() {
+            let mut at = *ino;
+            // A directory that was moved has its own parent; anything else that is not where it
+            // was in the image is in a directory that was changed.
+            while out.insert(at) {
+                let parent = match self.get(at).map(|n| &n.kind) {
+                    Some(Kind::Dir { parent, .. } | Kind::Mount { parent, .. }) => Some(*parent),
+                    _ => self.base.parent(at),
+                };
+                match parent {
+                    Some(p) if p >= base::FIRST => at = p,
+                    _ => break,
                 }
-            })
-        })
+            }
+        }
+        out
     }
 }
 

@@ -1,0 +1,158 @@
+//! The base layer: the image's directories, each read when it is first looked into.
+//!
+//! An image has thousands of files and a process looks at a few dozen. So a directory of the
+//! image becomes a node with its entries when somebody asks for it, and what was made stays for
+//! the session. The layer itself never changes: what a guest changes is kept beside it, by
+//! [`crate::tree::Tree`], so that all clones of a tree share one base.
+
+use crate::content::{Blob, Content};
+use crate::tree::{Ino, Inode, Kind, Name, Program};
+use crate::walk::MAX_NAME;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// Number of the base layer's first node; a session's own nodes are below.
+pub const FIRST: Ino = 1 << 32;
+/// Most nodes that the layer makes: directories of a damaged image may contain themselves.
+const MAX_NODES: usize = 1_000_000;
+
+/// A directory that is not listed before it must be.
+pub trait Folder: Send + Sync {
+    /// Its entries, in any order; a name that comes twice counts as its last one.
+    ///
+    /// # Errors
+    /// Why it cannot be read. The session sees an empty directory that nobody may read, and
+    /// [`crate::Vfs::damage`] tells.
+    fn list(&self) -> Result<Vec<FolderEntry>, String>;
+}
+
+/// An entry of a [`Folder`].
+pub struct FolderEntry {
+    pub name: Vec<u8>,
+    /// Permission bits.
+    pub mode: u16,
+    /// Modification time in nanoseconds since the epoch.
+    pub time: u64,
+    pub kind: BaseKind,
+}
+
+/// What an entry of the base layer is.
+pub enum BaseKind {
+    Dir(Arc<dyn Folder>),
+    File { bytes: Blob, program: Option<Program> },
+    Symlink(Vec<u8>),
+}
+
+impl FolderEntry {
+    /// Whether its name can be one of a directory's entries.
+    pub fn is_plain(&self) -> bool {
+        let n = self.name.as_slice();
+        !matches!(n, b"" | b"." | b"..") && n.len() <= MAX_NAME && !n.contains(&b'/')
+    }
+}
+
+/// The node of a file or symbolic link; a directory's folder if it is one.
+pub fn leaf(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folder>> {
+    let kind = match kind {
+        BaseKind::Dir(folder) => return Err(folder),
+        BaseKind::File { bytes, program } => {
+            Kind::File { content: Content::from_blob(bytes), program }
+        }
+        BaseKind::Symlink(target) => Kind::Symlink(target.into()),
+    };
+    Ok(Inode::at(kind, mode, time))
+}
+
+/// A node, and where it lies in the image.
+struct Node {
+    parent: Ino,
+    mode: u16,
+    time: u64,
+    /// What a directory's entries come from.
+    folder: Option<Arc<dyn Folder>>,
+    made: OnceLock<Arc<Inode>>,
+}
+
+/// All nodes of the layer that somebody has come upon, by number.
+#[derive(Default)]
+pub struct Base {
+    nodes: boxcar::Vec<Node>,
+    damage: OnceLock<String>,
+}
+
+impl std::fmt::Debug for Base {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Base({} nodes)", self.nodes.count())
+    }
+}
+
+impl Base {
+    fn node(&self, ino: Ino) -> Option<&Node> {
+        self.nodes.get(usize::try_from(ino.checked_sub(FIRST)?).ok()?)
+    }
+
+    /// The node of that number; a directory is listed now if it never was.
+    pub fn get(&self, ino: Ino) -> Option<&Arc<Inode>> {
+        let n = self.node(ino)?;
+        Some(n.made.get_or_init(|| Arc::new(self.make(ino, n))))
+    }
+
+    /// Whether it is a directory that nobody has looked into.
+    pub fn is_unlisted(&self, ino: Ino) -> bool {
+        self.node(ino).is_some_and(|n| n.folder.is_some() && n.made.get().is_none())
+    }
+
+    /// The directory of the image that the node lies in.
+    pub fn parent(&self, ino: Ino) -> Option<Ino> {
+        self.node(ino).map(|n| n.parent)
+    }
+
+    /// What was found to be damaged first.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.get().map(String::as_str)
+    }
+
+    /// Remembers what is damaged.
+    pub fn note_damage(&self, why: String) {
+        let _ = self.damage.set(why);
+    }
+
+    /// Adds an entry of the directory `parent`.
+    pub fn add(&self, parent: Ino, kind: BaseKind, mode: u16, time: u64) -> Ino {
+        let made = OnceLock::new();
+        let folder = match leaf(kind, mode, time) {
+            Ok(node) => {
+                let _ = made.set(Arc::new(node));
+                None
+            }
+            Err(folder) => Some(folder),
+        };
+        FIRST + self.nodes.push(Node { parent, mode, time, folder, made }) as Ino
+    }
+
+    fn make(&self, ino: Ino, n: &Node) -> Inode {
+        let listed = n.folder.as_ref().map_or_else(|| Ok(Vec::new()), |f| f.list());
+        let listed = listed.and_then(|l| {
+            let fits = self.nodes.count() + l.len() <= MAX_NODES;
+            if fits { Ok(l) } else { Err("too many files".into()) }
+        });
+        let (listed, mode) = match listed {
+            Ok(l) => (l, n.mode),
+            Err(why) => {
+                self.note_damage(why);
+                (Vec::new(), 0)
+            }
+        };
+        let mut entries = BTreeMap::new();
+        let mut folders = 0;
+        for e in listed.into_iter().filter(FolderEntry::is_plain) {
+            folders += u32::from(matches!(e.kind, BaseKind::Dir(_)));
+            let child = self.add(ino, e.kind, e.mode, e.time);
+            entries.insert(Name::from(e.name), child);
+        }
+        let kind = Kind::Dir { parent: n.parent, entries: Arc::new(entries) };
+        let mut node = Inode::at(kind, mode, n.time);
+        node.nlink += folders;
+        node
+    }
+}
