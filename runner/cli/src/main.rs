@@ -37,6 +37,7 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
+    wasibox::use_huge_pages();
     // One line instead of Rust's report, should a damaged image make a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
     match options::parse(lexopt::Parser::from_env()).and_then(run) {

@@ -38,6 +38,7 @@
 
 pub mod artifact;
 mod engine;
+pub mod heap;
 pub mod kernel;
 mod linear;
 mod memory;

@@ -28,6 +28,7 @@ pub use outcome::{FileChange, Outcome};
 pub use session::{Error, Session};
 pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
+pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::{
     DiskLimits, Interrupt, LimitHit, Limits, MountSpec, Policy, SandboxError, compile_all,
 };
