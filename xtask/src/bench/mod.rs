@@ -7,9 +7,11 @@
 //! | `session` | processes within one session |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
+//! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
 //! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
 
 mod curves;
+mod pyperformance;
 mod python;
 mod shell;
 
@@ -34,6 +36,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("shell", shell::run),
         ("curves", curves::run),
         ("python", python::run),
+        ("pyperformance", pyperformance::run),
     ];
     for name in args {
         if !all.iter().any(|(n, _)| n == name) {

@@ -117,14 +117,15 @@ fn sales(path: &Path) -> Result<()> {
     std::fs::rename(part, path).context("sales.csv")
 }
 
-struct Peer {
-    python: PathBuf,
+/// CPython for this machine.
+pub struct Peer {
+    pub python: PathBuf,
     /// A folder of packages.
     site: PathBuf,
 }
 
 /// CPython of the image's version with its default optimisation, and the packages' own wheels.
-fn peer() -> Result<Peer> {
+pub fn peer() -> Result<Peer> {
     let cache = env::cache()?;
     let mut say = |line: &str| eprintln!("      {line}");
     let (source, version, packages) = python::source(&cache, PACKAGES, &mut say)?;
