@@ -108,6 +108,7 @@ impl<'a> Shell<'a> {
             traps: Default::default(),
             jobs: Rc::default(),
             fds: start.fds,
+            outer_fds: None,
             cwd: Rc::new(start.cwd),
             dirs: Rc::default(),
             arg0: Rc::new(start.arg0),

@@ -86,6 +86,8 @@ pub struct State {
     pub traps: Traps,
     pub jobs: Rc<Jobs>,
     pub fds: FdTable,
+    /// As they were before the redirections of the commands around this one.
+    pub outer_fds: Option<FdTable>,
     /// Logical working directory, absolute.
     pub cwd: Rc<PathBuf>,
     /// `pushd` stack below the current directory, top first.

@@ -105,7 +105,12 @@ impl Shell<'_> {
             if matches!(c.kind, CommandKind::Subshell(_)) {
                 self.state.line = c.line;
             }
-            match self.redirect(&c.redirects) {
+            let outer = self.state.outer_fds.clone();
+            if outer.is_none() && !matches!(c.kind, CommandKind::Subshell(_)) {
+                self.state.outer_fds = Some(self.state.fds.clone());
+            }
+            let redirected = self.redirect(&c.redirects);
+            let done = match redirected {
                 Ok(saved) => {
                     let r = self.compound(c);
                     self.restore(saved);
@@ -127,7 +132,9 @@ impl Shell<'_> {
                         }
                     }
                 },
-            }
+            };
+            self.state.outer_fds = outer;
+            done
         };
         self.end_process_subs(subs);
         r

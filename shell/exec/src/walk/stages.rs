@@ -157,6 +157,7 @@ impl Shell<'_> {
     /// What is special about a subshell that is a stage.
     fn begin_stage(&mut self, command: &Command) {
         self.state.no_exit_trap = ends_silently(command);
+        self.state.outer_fds = None;
         if let CommandKind::Simple(_) = command.kind {
             self.state.hidden_subshells += 1;
             self.state.hidden_here = true;

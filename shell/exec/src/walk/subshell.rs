@@ -63,6 +63,13 @@ impl Shell<'_> {
         if let (Ok(status), true) = (r, self.state.no_exit_trap) {
             return status;
         }
+        if let (Err(Unwind::Discard(_) | Unwind::Abandon(_)), Some(fds)) =
+            (r, self.state.outer_fds.take())
+        {
+            // Given up on, bash has left the commands around it when the trap runs.
+            self.sync_output();
+            self.state.fds = fds;
+        }
         let status = match r {
             Ok(s)
             | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {

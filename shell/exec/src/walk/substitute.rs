@@ -31,6 +31,7 @@ impl Shell<'_> {
         let status = self.in_subshell(|s| {
             s.state.fds.set(1, Some(Desc::Capture(capture)));
             s.drop_errexit();
+            s.state.outer_fds = None;
             s.state.late_exit_trap = Some(s.state.frames.len());
             s.state.xtrace_depth += 1;
             match &source {
