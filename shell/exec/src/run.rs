@@ -192,6 +192,10 @@ impl Shell<'_> {
                         }
                         continue;
                     }
+                    if !text.main && self.exits_on_errors() {
+                        self.state.trap_exit = Some(2);
+                        return Err(Unwind::Exit(2));
+                    }
                     let nested = matches!(e.kind, ErrorKind::Substitution | ErrorKind::Nested);
                     let main = self.state.options.command_string && self.state.subshell == 0;
                     if nested && (!text.main || main) {

@@ -349,7 +349,7 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
     };
     let target = Target::direct(x.env, &name, subscript.as_ref())?;
     match target.fetch(x.env)?.is_missing(x.env, false, false) {
-        true if x.env.options().nounset => {
+        true if x.env.options().nounset && !matches!(text.first(), Some(b'@' | b'*')) => {
             Err(ExpandError::exit(&[&text[..end], b": unbound variable"]))
         }
         true => Ok(()),

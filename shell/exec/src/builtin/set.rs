@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Call;
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
 
 /// What an argument asks for.
@@ -53,7 +53,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     Some(name) if !(name.starts_with(b"-") || name.starts_with(b"+")) => {
                         let Some(o) = set_option(name) else {
                             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
-                            return Ok(2);
+                            let options = &shell.state.options;
+                            return match options.has(SetOpt::Posix) && !options.interactive {
+                                true => Err(Unwind::Exit(2)),
+                                false => Ok(2),
+                            };
                         };
                         changes.push(Change::Put(o, on));
                         i += 1;

@@ -352,7 +352,7 @@ impl<'e, 't> Evaluator<'e, 't> {
         } else if subscript::is_assoc(self.env, &base) {
             OwnedKey::Name(text.to_vec())
         } else {
-            let depth = self.depth_here().deeper(self.env)?;
+            let depth = self.depth_here().deeper(self.env).map_err(ExpandError::in_subscript)?;
             let index = eval(self.env, text, self.origin, depth);
             OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
         };

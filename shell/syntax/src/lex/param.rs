@@ -129,6 +129,8 @@ impl Machine<'_, '_> {
         }
         let special = match c {
             b'@' | b'*' => true,
+            // In POSIX mode `${!#}` is `$!` without a prefix.
+            b'#' if self.opts.posix && self.peek_at(1) == Some(b'}') => false,
             b'#' | b'?' => {
                 matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'+' | b'=' | b'/' | b'%'))
             }

@@ -48,8 +48,7 @@ fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let open = |o: &Outcome| contains(&o.stderr, UNCLOSED);
     (complains(bash) && !complains(ours) || open(bash) && !open(ours))
         && substitutes
-        && (script.split(|b| *b == b'\n').any(in_compound)
-            || script.windows(3).any(|w| w == b"\\\n$") && in_compound(script))
+        && (script.split(|b| *b == b'\n').any(in_compound) || open(bash) && in_compound(script))
 }
 
 /// After `eval 'echo "'` bash does not know the first reserved word of the next command.
@@ -90,7 +89,9 @@ fn says(o: &Outcome, text: &[u8]) -> bool {
 /// lacks it. And a here-document within a substitution may be printed so that it cannot be read.
 fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let text = b"bad substitution: no closing `)' in $(";
-    let failed = |o: &Outcome| says(o, b"command substitution: line ") && says(o, UNEXPECTED);
+    let failed = |o: &Outcome| {
+        says(o, b"command substitution: line ") && (says(o, UNEXPECTED) || says(o, UNCLOSED))
+    };
     contains(script, b"<<")
         && (says(bash, text) && !says(ours, text)
             || failed(bash) && !failed(ours)
