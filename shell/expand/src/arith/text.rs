@@ -316,6 +316,7 @@ impl<'e, 't> Evaluator<'e, 't> {
                 Ok((variable::read(self.env, name.text, &depth)?, Target::Name(name)))
             }
             Some(text) => {
+                variable::require_array(self.env, name.text)?;
                 let place = self.element(name.text, text)?;
                 let depth = self.depth_here();
                 Ok((place.read(self.env, &depth)?, Target::Place(place)))

@@ -59,6 +59,7 @@ impl<'t> Walk<'_, 't> {
             ArithExpr::Number(value) => Ok(*value),
             ArithExpr::Var(name) => self.variable(name),
             ArithExpr::Element(name, index) => {
+                variable::require_array(self.env, name)?;
                 let place = self.element(name, index, depth)?;
                 Ok(place.read(self.env, &Depth::TOP)?)
             }
@@ -111,6 +112,7 @@ impl<'t> Walk<'_, 't> {
                         (old, new)
                     }
                     ArithExpr::Element(name, index) => {
+                        variable::require_array(self.env, name)?;
                         let place = self.element(name, index, depth)?;
                         let old = place.read(self.env, &Depth::TOP)?;
                         let new = old.wrapping_add(delta);
@@ -183,6 +185,7 @@ impl<'t> Walk<'_, 't> {
                 // As in bash: the subscript comes first only if the element is read.
                 let (place, value) = match op {
                     Some(_) => {
+                        variable::require_array(self.env, name)?;
                         let place = self.element(name, index, depth)?;
                         let old = place.read(self.env, &Depth::TOP)?;
                         let value = self.value(value, depth)?;

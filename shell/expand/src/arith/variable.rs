@@ -148,6 +148,17 @@ pub(super) fn whole(
     Some(Place::Nothing([name, b"[", subscript, b"]: bad array subscript"].concat()))
 }
 
+/// Under `set -u` there must be an array before its subscript is looked at.
+pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), ExpandError> {
+    if env.options().nounset {
+        let (base, _) = env.resolve(name)?;
+        if env.get(&base).is_none() {
+            return Err(ExpandError::exit(&[&base, b": unbound variable"]));
+        }
+    }
+    Ok(())
+}
+
 /// Reads a variable by name.
 pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<i64, ExpandError> {
     if depth.variables < MAX_RECURSION
