@@ -252,6 +252,7 @@ impl<'a> Shell<'a> {
     pub fn after_assignment_error(&self, e: &ExpandError) -> Flow {
         match e.kind {
             ErrorKind::Number => Err(Unwind::Abandon(self.status_of_bad_number())),
+            ErrorKind::Readonly => self.refused(),
             _ => Ok(1),
         }
     }
@@ -287,6 +288,15 @@ impl<'a> Shell<'a> {
                 Unwind::Exit(1)
             }
             _ => Unwind::Discard(1),
+        }
+    }
+
+    /// After the message that a variable is readonly: a shell with `set -e` ends, whatever the
+    /// command around it.
+    pub(crate) fn refused(&self) -> Flow {
+        match self.state.options.has(SetOpt::ErrExit) {
+            true => Err(Unwind::Exit(1)),
+            false => Ok(1),
         }
     }
 

@@ -23,7 +23,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
                 shell.error(&[&e.message]);
-                return Ok(1);
+                return shell.refused();
             }
             Err(e) => return Err(shell.expansion_failed(e)),
         }

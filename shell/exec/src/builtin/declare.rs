@@ -318,6 +318,9 @@ fn operands(
                     shell.builtin_error(call.name(), &[&e.message]);
                 }
                 status = 1;
+                if e.kind == ErrorKind::Readonly && special {
+                    shell.refused()?;
+                }
                 if e.kind == ErrorKind::Readonly
                     && special
                     && shell.state.options.has(SetOpt::Posix)

@@ -110,7 +110,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let r2 = shell.assign_scalar_to(&name, None, false, Rc::new(result));
     if let Err(e) = r1.and(r2) {
         shell.assignment_error(call.name(), &e);
-        return Ok(1);
+        return shell.after_assignment_error(&e);
     }
     Ok(status)
 }

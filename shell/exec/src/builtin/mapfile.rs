@@ -53,7 +53,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Ok(t) => t.name.into_owned(),
         Err(e) => {
             shell.assignment_error(call.name(), &e);
-            return Ok(1);
+            return shell.after_assignment_error(&e);
         }
     };
     if shell.state.vars.get(&name).is_some_and(|v| v.attrs.assoc) {
@@ -109,7 +109,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         let value = Rc::new(line.clone());
         if let Err(e) = shell.set_array_element(&name, &OwnedKey::Index(index), false, value) {
             shell.assignment_error(call.name(), &e);
-            return Ok(1);
+            return shell.after_assignment_error(&e);
         }
         index += 1;
         if !found {

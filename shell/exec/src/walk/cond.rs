@@ -136,7 +136,7 @@ impl Shell<'_> {
                     Err(mut e) => {
                         if e.kind == sh_expand::ErrorKind::Readonly {
                             self.error(&[&e.message]);
-                            return Ok(false);
+                            return self.refused().map(|_| false).map_err(Stop::Unwind);
                         }
                         if e.kind != sh_expand::ErrorKind::Command {
                             return Err(Stop::Expansion(e));

@@ -92,7 +92,7 @@ impl Shell<'_> {
             Ok(()) => Ok(true),
             Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
                 self.error(&[&e.message]);
-                Ok(false)
+                self.refused().map(|_| false)
             }
             Err(e) => Err(self.expansion_failed(e)),
         }
@@ -188,7 +188,7 @@ impl Shell<'_> {
             }
             Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
                 self.error(&[&e.message]);
-                Ok(None)
+                self.refused().map(|_| None)
             }
             Err(e) => Err(self.expansion_failed(e)),
         }

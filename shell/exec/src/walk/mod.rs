@@ -187,7 +187,7 @@ impl Shell<'_> {
                 }
                 if e.kind == sh_expand::ErrorKind::Readonly {
                     self.error(&[&e.message]);
-                    return Ok(1);
+                    return self.refused();
                 }
                 Err(self.expansion_failed(e))
             }

@@ -42,6 +42,8 @@ impl Machine<'_, '_> {
         // Bash expands aliases in it when it runs.
         let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
         let mark = self.mark();
+        // What stands in it stands in no here-document any more.
+        let outer = std::mem::replace(&mut self.st.in_heredoc, false);
         let mut body = self.sub_list(start, b"$(");
         let (mut error, source) = (None, None);
         if self.in_pattern
@@ -57,6 +59,7 @@ impl Machine<'_, '_> {
             error = Some(b"syntax error near unexpected token `('"[..].into());
         }
         self.st.opts.expand_aliases = aliases;
+        self.st.in_heredoc = outer;
         let body = body?;
         let is_file_read = is_file_read(&body);
         Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, source, line })))

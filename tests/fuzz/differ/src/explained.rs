@@ -17,6 +17,7 @@ const RULES: &[Rule] = &[
     ("lists of all variables", lists_of_variables),
     ("here-documents that bash loses its way in", nested_in_heredoc),
     ("quotes and NULs that `$'...'` makes within `${...}`", ansi_in_braces),
+    ("unbalanced quotes within `${...}`", unbalanced),
     ("budgets", budgets),
     ("a tilde before a colon and an expansion", tilde_and_colon),
     ("line numbers", line_numbers),
@@ -83,6 +84,12 @@ fn says(o: &Outcome, text: &[u8]) -> bool {
     contains(&o.stderr, text)
         || contains(&o.stdout, text)
         || o.files.values().any(|file| contains(file, text))
+}
+
+/// Quotes and braces in `${...}` that do not balance: bash looks for the end in ways of its own.
+fn unbalanced(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let text = b"bad substitution: no closing `}' in ";
+    says(bash, text) && !says(ours, text)
 }
 
 /// `${x:$((1))}` in a here-document: bash looks for the end of the substitution in a text that
