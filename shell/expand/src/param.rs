@@ -73,7 +73,10 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             let parts: [&[u8]; 3] = [b"bad substitution: no closing `}' in \"", whole, b"\""];
             return Err(ExpandError::command(&parts));
         }
-        ParamOp::Bad { whole } => return bad_substitution(x, param, whole).map(|()| false),
+        ParamOp::Bad { whole } => {
+            let list = param.raw.starts_with(b"${@") || contains(&param.raw, b"[@]");
+            return bad_substitution(x, param, whole).map(|()| list);
+        }
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
         ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
         ParamOp::Length => return names::length(x, param, quoted),
@@ -126,6 +129,10 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     }
     emit(x, param, content, quoted)
+}
+
+fn contains(text: &[u8], what: &[u8]) -> bool {
+    text.windows(what.len()).any(|w| w == what)
 }
 
 /// `${a[}`: the subscript takes the brace; within quotes bash then misses one.

@@ -34,7 +34,18 @@ pub(crate) fn assign_operand(
     if a.subscript.is_some() {
         return Err(list_to_member(a));
     }
-    let resolved = shell.follow(&a.name)?.name.into_owned();
+    let target = shell.follow(&a.name)?;
+    let element = target.subscript.as_ref().map(|sub| sub.to_vec());
+    let resolved = target.name.into_owned();
+    if let (Some(sub), true) = (element, place != Place::Local) {
+        // A nameref to an element: the array gets the attributes, and nothing else is done.
+        let whole =
+            Target { name: resolved.clone(), subscript: None, append: false, value: Value::None };
+        apply(shell, name, whole, q, place)?;
+        let message =
+            [b"`", resolved.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
+        return Err(crate::state::assign::command_error(message));
+    }
     let assoc = q.on.assoc || shell.is_assoc(&resolved);
     let elements = match q.on.assoc {
         true => shell.expand_compound(&resolved, assoc, elements)?,

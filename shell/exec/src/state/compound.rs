@@ -101,7 +101,7 @@ impl Shell<'_> {
         }
         let mut values = sh_expand::compound_elements(self, name, assoc, elements)?;
         if elements.len() == values.len() {
-            self.drop_empty_keys(elements, &mut values);
+            self.drop_empty_keys(elements, &mut values)?;
         }
         let element = |e: sh_expand::CompoundElement| Element {
             key: e.key.map(ElementKey::Known),
@@ -139,7 +139,8 @@ impl Shell<'_> {
         &mut self,
         elements: &[ArrayElement],
         values: &mut Vec<sh_expand::CompoundElement>,
-    ) {
+    ) -> Result<()> {
+        let mut failed = Ok(());
         let mut written = elements.iter().map(|e| e.key.as_ref());
         values.retain(|value| {
             let raw = match written.next().flatten() {
@@ -150,9 +151,13 @@ impl Shell<'_> {
                 return true;
             }
             let sign: &[u8] = if value.append { b"]+=" } else { b"]=" };
-            self.error(&[b"[", raw, sign, &value.value, b": bad array subscript"]);
+            if failed.is_ok() {
+                let text: [&[u8]; 5] = [b"[", raw, sign, &value.value, b": bad array subscript"];
+                failed = self.element_error(&text);
+            }
             false
         });
+        failed
     }
 
     /// An indexed array with subscripts: all values are expanded before any subscript.

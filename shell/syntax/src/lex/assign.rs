@@ -135,7 +135,10 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
         self.array_elements().map_err(|mut e| {
-            if e.kind == ErrorKind::Unclosed {
+            let in_substitution = e.kind == ErrorKind::Grammar
+                && e.incomplete
+                && e.message.starts_with(b"unexpected EOF while looking for");
+            if e.kind == ErrorKind::Unclosed || in_substitution {
                 // Something in it took all the rest, which bash then notices.
                 e.kind = ErrorKind::Array;
                 let end = self.src.len();

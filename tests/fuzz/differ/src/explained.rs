@@ -95,7 +95,7 @@ fn unbalanced(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 /// `${x:$((1))}` in a here-document: bash looks for the end of the substitution in a text that
 /// lacks it. And a here-document within a substitution may be printed so that it cannot be read.
 fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let text = b"bad substitution: no closing `)' in $(";
+    let text = b"bad substitution: no closing `)' in ";
     let failed = |o: &Outcome| {
         says(o, b"command substitution: line ") && (says(o, UNEXPECTED) || says(o, UNCLOSED))
     };
