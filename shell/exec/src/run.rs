@@ -201,7 +201,10 @@ impl Shell<'_> {
                     if nested && (!text.main || main) {
                         return Err(Unwind::Exit(if main { 127 } else { 1 }));
                     }
-                    self.syntax_failed = Some(());
+                    // The others do not end a POSIX shell.
+                    if !matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional) {
+                        self.syntax_failed = Some(());
+                    }
                     self.state.status = match e.kind {
                         ErrorKind::Substitution => 1,
                         _ if !text.main || self.state.options.has(SetOpt::ErrExit) => 2,

@@ -55,7 +55,7 @@ pub struct Shell<'a> {
     pub(crate) ended_children: u32,
     /// The signal that ends this process, once its EXIT trap ran.
     pub(crate) killed_by: Option<u8>,
-    /// The last text that was run did not parse.
+    /// The last text that was run did not parse, so that a POSIX shell ends.
     pub(crate) syntax_failed: Option<()>,
     pub(crate) env_cache: Option<(u64, EnvList)>,
     /// Process substitutions of the current command, to be closed after it.

@@ -34,13 +34,15 @@ pub fn expand_pattern_traced(
     Ok((Pattern::new(&field.escaped(), options), shown))
 }
 
-/// The pattern of an operator of `${...}`.
-/// The pattern of `${x^p}` and relatives, in which groups count without `extglob`, too.
-pub(crate) fn case_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+/// The pattern of `${x^p}` and relatives, in which groups count without `extglob`, too; `None`
+/// if nothing is left of the word, as if it were not there.
+pub(crate) fn case_pattern(env: &mut dyn Env, word: &Word) -> Result<Option<Pattern>, ExpandError> {
     let options = match_options(env, true, false);
-    compile(env, word, Tilde::Start, options)
+    let field = word::joined_if_any(env, word, Tilde::Start)?;
+    Ok(field.map(|field| Pattern::new(&field.escaped(), options)))
 }
 
+/// The pattern of an operator of `${...}`.
 pub(crate) fn operator_pattern(
     env: &mut dyn Env,
     word: &Word,

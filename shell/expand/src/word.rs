@@ -212,6 +212,22 @@ fn joined_as(
     tilde: Tilde,
     quoted: bool,
 ) -> Result<Field> {
+    Ok(joined_or_none(env, word, mode, tilde, quoted)?.0)
+}
+
+/// As [`joined`], `None` for a word of which nothing is left, not even an empty field.
+pub(crate) fn joined_if_any(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Option<Field>> {
+    let (field, any) = joined_or_none(env, word, Mode::Join, tilde, false)?;
+    Ok(any.then_some(field))
+}
+
+fn joined_or_none(
+    env: &mut dyn Env,
+    word: &Word,
+    mode: Mode,
+    tilde: Tilde,
+    quoted: bool,
+) -> Result<(Field, bool)> {
     let mut x = Expander::new(env, mode);
     if quoted {
         x.parts(&word.parts, true)?;
@@ -220,7 +236,8 @@ fn joined_as(
     }
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
-    Ok(x.fields.finish_one())
+    let any = x.fields.is_started();
+    Ok((x.fields.finish_one(), any))
 }
 
 /// The body of a here-document.

@@ -41,8 +41,8 @@ pub(super) fn case(
     word: Option<&Word>,
 ) -> Result<Content> {
     let pattern = match word {
-        Some(word) if !word.parts.is_empty() => Some(case_pattern(env, word)?),
-        _ => None,
+        Some(word) => case_pattern(env, word)?,
+        None => None,
     };
     let utf8 = !env.options().c_locale;
     content.map(|text| {
