@@ -280,10 +280,12 @@ impl<'a> Shell<'a> {
                 }
             }
             ErrorKind::Limit => Unwind::Exit(1),
-            // With `set -e` bash gives the script up, except for an arithmetic error.
+            // With `set -e` bash gives the script up, except for an arithmetic error and a
+            // reference that cannot be what is assigned.
             _ if self.state.options.has(SetOpt::ErrExit)
                 && !e.is_arithmetic()
-                && !e.message.ends_with(b"substring expression < 0") =>
+                && !e.message.ends_with(b"substring expression < 0")
+                && !e.message.ends_with(b"': not a valid identifier") =>
             {
                 Unwind::Exit(1)
             }

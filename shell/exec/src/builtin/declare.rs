@@ -178,7 +178,8 @@ fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attr
     operands(shell, call, p.first, q, Place::Visible)
 }
 
-/// Lists variables that have any of the requested attributes.
+/// Lists variables that have any of the requested attributes; with `-a` or `-A` beside others,
+/// only such arrays.
 fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     let any = q.on != Attributes::default();
     if call.name() == b"local" {
@@ -196,12 +197,21 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     }
     let posix = shell.state.options.has(SetOpt::Posix) && place == Place::Visible;
     let command = if posix { call.name().to_vec() } else { b"declare".to_vec() };
+    let kind = match (q.on.indexed, q.on.assoc) {
+        (true, _) => Some(b'a'),
+        (_, true) => Some(b'A'),
+        _ => None,
+    };
+    let mut want = flags(Attributes { indexed: false, ..q.on }, None).split_off(1);
+    if kind == Some(b'A') && want.len() > 1 {
+        want.retain(|c| *c != b'A');
+    }
     let mut out = Vec::new();
     for name in shell.state.vars.sorted_names() {
         let Some(v) = shell.state.vars.get(&name) else { continue };
         let have = flags(v.attrs, v.value().as_ref());
-        let want = flags(q.on, None);
-        if any && !want[1..].iter().any(|c| have.contains(c)) {
+        let others = want.as_slice() == b"-" || want.iter().any(|c| have.contains(c));
+        if any && !(others && kind.is_none_or(|c| have.contains(&c))) {
             continue;
         }
         if name.as_ref() == b"_" && any || shell.own_scope == Some(v.level) {
