@@ -5,6 +5,7 @@ image's profile lacks are reported as absent. Values are those of native CPython
 with the same versions.
 """
 
+import copy
 import importlib.util
 import io
 import os
@@ -52,6 +53,27 @@ def arrays_and_linear_algebra():
     equal(np.fft.fft([1, 2, 3, 4]).tolist(), [10, -2 + 2j, -2, -2 - 2j])
     equal(np.einsum("ij,kj->ik", a, a).tolist(), (a @ a.T).tolist())
     equal(np.sort(np.array([3, 1, 2])).tolist(), [1, 2, 3])
+    # Each of these was a trap: functions called with more arguments than they have.
+    b = np.array([1.5, -2.0])
+    b.dtype = np.int64
+    equal(b.tolist(), [0x3FF8 << 48, -0x4000 << 48])
+    equal((copy.copy(np.float32(1.5)), copy.deepcopy(np.int8(3))), (1.5, 3))
+    equal(np.log2(np.float64(5e-324)).item(), -1074.0)
+
+
+@check("numpy")
+def arrays_in_files():
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/a"
+        a = np.memmap(path, dtype="f8", mode="w+", shape=(10,))
+        a[:] = np.arange(10)
+        del a
+        b = np.memmap(path, dtype="f8", mode="r+")
+        b[0] = 5
+        b.flush()
+        equal(np.fromfile(path).sum().item(), 50.0)
 
 
 @check("numpy")
@@ -155,6 +177,28 @@ def pictures():
         file.seek(0)
         picture = Image.open(file)
         equal((picture.size, picture.getpixel((3, 3))), ((20, 15), (255, 0, 0)))
+    with io.BytesIO() as file:
+        Image.new("RGB", (40, 30), (200, 30, 60)).save(file, "JPEG", quality=95)
+        file.seek(0)
+        picture = Image.open(file)
+        equal((picture.format, picture.size), ("JPEG", (40, 30)))
+        assert max(abs(a - b) for a, b in zip(picture.getpixel((3, 3)), (200, 30, 60))) < 4
+        file.seek(0)
+        cut = Image.open(io.BytesIO(file.read()[:300]))
+        raises(OSError, cut.load)
+
+
+@check("PIL", "matplotlib")
+def text_in_pictures():
+    from matplotlib import font_manager
+    from PIL import Image, ImageDraw, ImageFont
+
+    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 20)
+    picture = Image.new("L", (200, 40))
+    ImageDraw.Draw(picture).text((5, 5), "Hello", 255, font=font)
+    left, top, right, bottom = picture.getbbox()
+    assert 5 <= left < 10 and 45 < right < 75 and 10 < bottom - top < 22, picture.getbbox()
+    raises(OSError, ImageFont.truetype, "/nowhere.ttf")
 
 
 @check("yaml")

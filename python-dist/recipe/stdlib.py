@@ -31,7 +31,7 @@ LEFT_OUT = {
     "tkinter": "graphical; a short module of ours says so",
     "turtledemo": "graphical",
     "turtle.py": "graphical",
-    "ensurepip": "carries pip wheels; a short module of ours says so",
+    "ensurepip": "carries pip wheels; ours copies the image's pip",
     "ctypes": "no dynamic loading on WASI; a short module of ours says so",
     "curses": "no terminal library; a short module of ours says so",
     "dbm": None,  # kept: dbm.dumb and dbm.sqlite3 work

@@ -1,7 +1,7 @@
 /* Entry of python.wasm: what Py_BytesMain does, plus what WASI leaves out.
  *
  *  0. descriptors that a program of the image passed on get their numbers (posix/process.c);
- *  1. the inherited working directory becomes libc's (wasix.c);
+ *  1. the inherited working directory becomes libc's (wasix.c), SQLite gets locks (posix/sqlite.c);
  *  2. `sys.executable` is /usr/bin/python3 unless argv[0] is a path that is
  *     there: a runtime may pass any bare name, and the module's own file is
  *     not in the guest's file system;
@@ -34,6 +34,7 @@ int wasibox_initialize(int argc, char **argv, int *exits)
 {
     wasibox_adopt();
     wasibox_enter_cwd();
+    wasibox_sqlite_begin();
     if (wasibox_modules[0].name != NULL && PyImport_ExtendInittab(wasibox_modules) < 0)
         Py_FatalError("no memory for the table of modules");
 

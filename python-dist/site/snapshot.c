@@ -299,6 +299,7 @@ int wasibox_go_on(int argc, char **argv)
         return 0;
     }
     wasibox_files_anew();
+    wasibox_zone_anew();
     wasibox_adopt();
     resumed = true;
     if (!configure(&how, argc, argv)) {

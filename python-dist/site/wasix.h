@@ -11,9 +11,15 @@ void wasibox_enter_cwd(void);
  * mask over (posix/process.c). */
 void wasibox_adopt(void);
 
+/* Gives SQLite locks of files (posix/sqlite.c). */
+void wasibox_sqlite_begin(void);
+
 /* For a process that goes on from another one's memory: forgets what was learned of that one,
  * and tells the kernel of the signal handler. False if the parent has ignored signals. */
 void wasibox_files_anew(void);
 int wasibox_signals_anew(void);
+
+/* The same for the time zone (posix/zone). */
+void wasibox_zone_anew(void);
 
 #endif

@@ -114,7 +114,8 @@ pub fn exec(args: &[String]) -> Result<ExitCode> {
 /// `cargo xtask python`.
 pub fn python_only(args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
-    let writes = args.iter().position(|arg| arg == "--write-prebuilt").map(|at| args.remove(at));
+    let mut flag = |name| args.iter().position(|arg| arg == name).map(|at| args.remove(at));
+    let (writes, sizes) = (flag("--write-prebuilt"), flag("--sizes"));
     let order = match order(&args) {
         Ok(order) => order,
         Err(why) => {
@@ -128,6 +129,9 @@ pub fn python_only(args: &[String]) -> Result<ExitCode> {
         None => python::build(&env::cache()?, order, &mut say)?.wasm,
     };
     println!("{}", made.display());
+    if sizes.is_some() && writes.is_none() {
+        print!("{}", python::sizes::table(made.parent().context("the finished folder")?)?);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,6 +13,7 @@ mod key;
 mod progress;
 mod python;
 mod rootfs;
+mod suite;
 mod test;
 mod tidy;
 
@@ -40,8 +41,13 @@ const TASKS: &[(&str, &str, &str)] = &[
     ),
     (
         "python",
-        "[--profile core|data|full] [--from-source] [--write-prebuilt]",
+        "[--profile core|data|full] [--from-source] [--write-prebuilt] [--sizes]",
         "make CPython for WASI alone; --write-prebuilt keeps it in python-dist/prebuilt",
+    ),
+    (
+        "python-suite",
+        "cpython|numpy|pandas [PATTERN...] [--jobs N] [--timeout S]",
+        "run their own tests in dist/image.webc; docs/python-suites.md has the results",
     ),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
@@ -59,6 +65,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "python" => dist::python_only(&rest),
+        "python-suite" => suite::run(&rest),
         "tidy" => tidy::run(),
         "deny" => deny::run(),
         "" | "help" | "--help" | "-h" => {

@@ -15,11 +15,14 @@ import sys
 _STARTUP = frozenset(sys.modules)
 
 import atexit
+import builtins
 import gc
 import importlib
 import io
+import itertools
 import os
 import site
+import time
 import warnings
 from importlib.machinery import ModuleSpec, PathFinder
 
@@ -59,6 +62,12 @@ _stash = {}
 _times = {}
 # Modules that the prepared interpreter knows, hidden or not.
 _known = set()
+# Names of modules that a module's own code imports, and those that came with it.
+_imports = {}
+# All that comes with a module of `_PREPARED`, by its name.
+_closures = {}
+# Hidden modules that no import makes: they came with another one.
+_companions = {}
 
 
 class _Finder:
@@ -74,31 +83,40 @@ class _Finder:
             # Below a package that the script made itself nothing of ours belongs.
             if id(sys.modules.get(parent)) not in _known:
                 return None
-        elif not _is_unchanged(name, module):
+        elif not _is_unchanged(name, module) or _is_blocked(name):
             for hidden in [n for n in _stash if _top(n) == name]:
                 del _stash[hidden]
             return None
         _before_use(name)
-        spec = ModuleSpec(name, _Loader, origin=getattr(module.__spec__, "origin", None))
+        own = module.__spec__
+        spec = ModuleSpec(name, _Loader(own.loader), origin=own.origin)
         spec.submodule_search_locations = getattr(module, "__path__", None)
+        spec.has_location = own.has_location
+        spec.cached = own.cached
         return spec
 
 
 class _Loader:
-    """Gives a hidden module out as it is."""
+    """Gives a hidden module out as it is; for the rest (`-m` runs its code) its own loader."""
 
-    @staticmethod
-    def create_module(spec):
+    def __init__(self, own):
+        self._own = own
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+    def create_module(self, spec):
         module = _stash.pop(spec.name)
         spec.loader_state = module, module.__spec__, getattr(module, "__loader__", None)
         return module
 
-    @staticmethod
-    def exec_module(module):
+    def exec_module(self, module):
         # The import system has just replaced the module's own specification.
+        name = module.__spec__.name
         state = module.__spec__.loader_state
         if state is not None:
             module, module.__spec__, module.__loader__ = state
+        _give_out_with(name)
 
 
 def _is_unchanged(name, module):
@@ -114,8 +132,92 @@ def _is_unchanged(name, module):
         return False
 
 
+def _is_blocked(name):
+    """Whether the module would find one of those it imports blocked (``sys.modules`` has None)."""
+    return any(sys.modules.get(other, name) is None for other in _imports.get(name, ()))
+
+
 def _top(name):
     return name.partition(".")[0]
+
+
+def _closure(name):
+    """The hidden modules that the import of a module imports besides, in any order."""
+    found, waiting = {}, [name]
+    while waiting:
+        for other in _imports.get(waiting.pop(), ()):
+            while other and other not in found:
+                found[other] = None
+                waiting.append(other)
+                other = other.rpartition(".")[0]
+    return tuple(other for other in found if other in _stash or other in _companions)
+
+
+def _give_out_with(name):
+    """Gives out what the import of a module imports besides."""
+    names = _closures.pop(name, None)
+    if names is None:
+        names = _closure(name)
+    tops = {_top(other) for other in names} - {_top(name)}
+    hidden = _hidden_by_script(tops)
+    for other in names:
+        if hidden and _top(other) in hidden:
+            continue
+        module = _stash.pop(other, None) or _companions.pop(other, None)
+        if module is not None:
+            sys.modules.setdefault(other, module)
+
+
+def _hidden_by_script(tops):
+    """Those of the top-level names that a folder before the library has."""
+    hidden = set()
+    for folder in sys.path:
+        if folder.startswith(_LIBRARY):
+            break
+        # What the folder's finder has read of it just now, for the module itself.
+        finder = sys.path_importer_cache.get(folder or os.getcwd())
+        names = getattr(finder, "_path_cache", None)
+        for top in tops:
+            if not names or top in names or top + ".py" in names:
+                spec = PathFinder.find_spec(top, [folder])
+                if spec is not None and spec.loader is not None:
+                    hidden.add(top)
+    return hidden
+
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.__file__))
+
+
+class _Recorder:
+    """Stands for ``__import__`` while modules are prepared; notes who imports what."""
+
+    def __init__(self):
+        self.real = builtins.__import__
+
+    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
+        full = name
+        if level:
+            package = globals.get("__package__") or globals["__name__"].rpartition(".")[0]
+            full = ".".join(package.split(".")[: len(package.split(".")) + 1 - level])
+            full += "." + name if name else ""
+        is_new, count = full not in sys.modules, len(sys.modules)
+        module = self.real(name, globals, locals, fromlist, level)
+        if is_new:
+            _note_new(full, count)
+        # The module's own code, not a function that it may call later.
+        if globals is not None and locals is globals:
+            names = _imports.setdefault(globals.get("__name__"), set())
+            names.add(full)
+            for part in fromlist or ():
+                if f"{full}.{part}" in sys.modules:
+                    names.add(f"{full}.{part}")
+        return module
+
+
+def _note_new(name, count):
+    """Notes the modules beyond the first `count` as those that came with one."""
+    new = itertools.islice(reversed(sys.modules), max(len(sys.modules) - count, 0))
+    _imports.setdefault(name, set()).update(new)
 
 
 _seed_arrays = None
@@ -159,11 +261,15 @@ def prepare():
     global _seed_arrays
     filters = list(warnings.filters)
     atexit.register = _note_at_exit
+    recorder = builtins.__import__ = _Recorder()
     for name in _PREPARED:
+        count = len(sys.modules)
         try:
             importlib.import_module(name)
         except ImportError:
-            pass
+            continue
+        _note_new(name, count)
+    builtins.__import__ = recorder.real
     _warm_up()
     atexit.register = _register
     _filters.extend(f for f in warnings.filters if f not in filters)
@@ -180,7 +286,8 @@ def prepare():
             _times[name] = os.stat(spec.origin).st_mtime_ns
     # A module without a specification cannot be given out as an import would.
     for name in [n for n, m in _stash.items() if getattr(m, "__spec__", None) is None]:
-        del _stash[name]
+        _companions[name] = _stash.pop(name)
+    _closures.update((name, _closure(name)) for name in _PREPARED if name in _stash)
     random = _stash.get("numpy.random")
     _seed_arrays = None if random is None else random.seed
     del sys.modules["_wasibox"]
@@ -233,6 +340,8 @@ def resume(variables, unbuffered):
     """What an interpreter reads when it starts; `variables` are pairs of bytes."""
     os.environ._data.clear()
     os.environ._data.update(variables)
+    if "TZ" in os.environ or os.path.exists("/etc/localtime"):
+        time.tzset()
     random = sys.modules.get("random") or _stash.get("random")
     if random is not None:
         random.seed()

@@ -2,12 +2,17 @@
  *
  * wasi-libc knows no close-on-exec flag: its O_CLOEXEC is 0, its fcntl(F_SETFD) does nothing.
  * The kernel has one (PEP 446 rests on it), so fcntl goes there for that.
+ *
+ * Number 3 is the root directory, through which libc opens everything: to the program it is
+ * not open and cannot be made so, since scripts close or replace whole ranges of descriptors.
  */
 #include "wasix_calls.h"
 #include "wasibox_posix.h"
 
 #undef fcntl
 #undef ioctl
+#undef close
+#undef sysconf
 #include <errno.h>
 #include <stdarg.h>
 #include <wasi/api.h>
@@ -18,6 +23,18 @@ static int result(int32_t error)
         return 0;
     errno = error;
     return -1;
+}
+
+int wasibox_is_preopened(int fd)
+{
+    enum { MOST = 32 }; /* runtimes put them first */
+    __wasi_prestat_t what;
+    return fd >= 3 && fd < MOST && __wasi_fd_prestat_get((__wasi_fd_t)fd, &what) == 0;
+}
+
+int wasibox_close(int fd)
+{
+    return wasibox_is_preopened(fd) ? result(EBADF) : close(fd);
 }
 
 static int duplicate(int fd, int least, int cloexec)
@@ -39,6 +56,8 @@ int dup(int fd)
  * fcntl(F_DUPFD). */
 static int place(int fd, int to, int cloexec)
 {
+    if (wasibox_is_preopened(to))
+        return result(EBUSY);
     int copy = duplicate(fd, 0, cloexec);
     if (copy < 0)
         return -1;
@@ -115,6 +134,17 @@ int wasibox_fcntl(int fd, int command, ...)
     default:
         return fcntl(fd, command, argument);
     }
+}
+
+long wasibox_sysconf(int name)
+{
+    /* The kernel's limit is not told; POSIX's least would break programs that close all. */
+    enum { OPEN_MAX = 1024 };
+    if (name == _SC_OPEN_MAX)
+        return OPEN_MAX;
+    /* wasi-libc answers with a row of its table: nobody knows how much memory there is. */
+    long answer = sysconf(name);
+    return answer < -1 ? -1 : answer;
 }
 
 /* The terminal's size; the rest is libc's. */

@@ -7,8 +7,13 @@
 #undef lstat
 #undef fstat
 #undef access
+#undef open
+#undef mkdir
+#undef fstatat
 #undef O_CLOEXEC
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +87,14 @@ static uint64_t number(const unsigned char *from, int bytes)
     return value;
 }
 
+static void take(const unsigned char *reply, struct stat *out)
+{
+    out->st_mode = (mode_t)(number(reply + 2, 1) << 12 | number(reply + 4, 2));
+    out->st_uid = (uid_t)number(reply + 6, 4);
+    out->st_gid = (gid_t)number(reply + 10, 4);
+    out->st_nlink = (nlink_t)number(reply + 14, 4);
+}
+
 /* What preview 1 does not tell is put in; the rest is as it told it. */
 static int complete(const char *path, int follow, struct stat *out)
 {
@@ -91,10 +104,7 @@ static int complete(const char *path, int follow, struct stat *out)
         out->st_mode |= S_ISDIR(out->st_mode) ? 0755 : 0644;
         return 0;
     }
-    out->st_mode = (mode_t)(number(reply + 2, 1) << 12 | number(reply + 4, 2));
-    out->st_uid = (uid_t)number(reply + 6, 4);
-    out->st_gid = (gid_t)number(reply + 10, 4);
-    out->st_nlink = (nlink_t)number(reply + 14, 4);
+    take(reply, out);
     return 0;
 }
 
@@ -108,10 +118,9 @@ int wasibox_lstat(const char *path, struct stat *out)
     return lstat(path, out) < 0 ? -1 : complete(path, 0, out);
 }
 
-int wasibox_fstat(int fd, struct stat *out)
+/* What is most likely of a file that the bridge cannot be asked about: it has no name. */
+static int guess(struct stat *out)
 {
-    if (fstat(fd, out) < 0)
-        return -1;
     /* Preview 1 has no type for pipes; the kernel says "unknown" for them alone. */
     if ((out->st_mode & S_IFMT) == 0)
         out->st_mode |= S_IFIFO | 0600;
@@ -120,6 +129,30 @@ int wasibox_fstat(int fd, struct stat *out)
     out->st_uid = getuid();
     out->st_gid = getgid();
     return 0;
+}
+
+int wasibox_fstat(int fd, struct stat *out)
+{
+    char name[32];
+    unsigned char request[2] = {STAT, 1}, reply[2 + STAT_LEN];
+    if (fstat(fd, out) < 0)
+        return -1;
+    int error = errno;
+    (void)snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    if ((out->st_mode & S_IFMT) != 0
+        && exchange(request, sizeof request, name, reply) == STAT_LEN) {
+        take(reply, out);
+        return 0;
+    }
+    errno = error;
+    return guess(out);
+}
+
+int wasibox_fstatat(int dir, const char *path, struct stat *out, int flags)
+{
+    if (dir == AT_FDCWD || *path == '/')
+        return flags & AT_SYMLINK_NOFOLLOW ? wasibox_lstat(path, out) : wasibox_stat(path, out);
+    return fstatat(dir, path, out, flags) < 0 ? -1 : guess(out);
 }
 
 int wasibox_access(const char *path, int mode)
@@ -171,9 +204,9 @@ int mkfifo(const char *path, mode_t mode)
 }
 
 /* The kernel applies the mask a process started with to what that process creates; a later
- * one holds for its children. */
+ * one holds for its children. What is to have other bits gets them right after its creation. */
 enum { UNKNOWN = 01000 };
-static mode_t now = UNKNOWN;
+static mode_t now = UNKNOWN, at_start;
 
 /* What was learned of another process is forgotten (snapshot.c). */
 void wasibox_files_anew(void)
@@ -182,14 +215,56 @@ void wasibox_files_anew(void)
     now = UNKNOWN;
 }
 
-mode_t umask(mode_t mask)
+static mode_t current_mask(void)
 {
     if (now == UNKNOWN) {
         const char *given = getenv(WASIBOX_UMASK);
         now = given == NULL ? WASIBOX_DEFAULT_UMASK : (mode_t)strtoul(given, NULL, 8) & 0777;
+        at_start = now;
         unsetenv(WASIBOX_UMASK);
     }
-    mode_t before = now;
+    return now;
+}
+
+mode_t umask(mode_t mask)
+{
+    mode_t before = current_mask();
     now = mask & 0777;
     return before;
+}
+
+/* Whether something created with `mode` gets other bits from the kernel, which creates with
+ * `full`; if so, `mode` becomes what it is to have. */
+static int differs(mode_t *mode, mode_t full)
+{
+    *mode &= 07777 & ~current_mask();
+    return *mode != (full & ~at_start);
+}
+
+int wasibox_open(const char *path, int flags, ...)
+{
+    if (!(flags & O_CREAT))
+        return open(path, flags);
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = va_arg(rest, mode_t);
+    va_end(rest);
+    struct stat state;
+    int changes = differs(&mode, 0666) && (flags & O_EXCL || lstat(path, &state) < 0);
+    int fd = open(path, flags, mode);
+    if (fd >= 0 && changes) {
+        int error = errno;
+        (void)wasibox_chmod(path, mode);
+        errno = error;
+    }
+    return fd;
+}
+
+int wasibox_mkdir(const char *path, mode_t mode)
+{
+    if (mkdir(path, mode) < 0)
+        return -1;
+    if (differs(&mode, 0777))
+        (void)wasibox_chmod(path, mode);
+    return 0;
 }

@@ -117,13 +117,12 @@ size_t wasibox_open_fds(int **list)
     size_t count = 0, room = 0;
     *list = NULL;
     for (int fd = 3, missed = 0; missed < GAP; fd++) {
-        __wasi_prestat_t preopened;
         if (!wasibox_is_open(fd)) {
             missed++;
             continue;
         }
         missed = 0;
-        if (__wasi_fd_prestat_get((__wasi_fd_t)fd, &preopened) == 0)
+        if (wasibox_is_preopened(fd))
             continue;
         if (count == room) {
             int *more = realloc(*list, (room = room * 2 + 16) * sizeof **list);
@@ -165,6 +164,8 @@ int wasibox_keep(struct wasibox_start *start, int fd)
         return 0;
     snprintf(start->kept + at, sizeof start->kept - at, "%s%d:%d", at ? "," : "", fd,
              fd + WASIBOX_SHIFT);
+    if (wasibox_is_preopened(fd))
+        return 0; /* nothing of ours has that number; spawn.c has put what is to have it there */
     int error = wasibox_op(start, (struct wasix_fd_op){
         .command = WASIX_DUP2, .fd = (uint32_t)fd, .from = (uint32_t)fd});
     return error ? error : wasibox_op(start, (struct wasix_fd_op){
@@ -371,8 +372,7 @@ void wasibox_adopt(void)
         if (sscanf(entry, "%d:%d", &number, &at) != 2 || number < 3 || number == at
             || !wasibox_is_open(at))
             continue;
-        __wasi_prestat_t preopened;
-        if (__wasi_fd_prestat_get((__wasi_fd_t)number, &preopened) == 0)
+        if (wasibox_is_preopened(number))
             continue; /* it stays at `at`: descriptor 3 is the root directory */
         if (wasibox_is_open(number))
             (void)__wasi_fd_close((__wasi_fd_t)at);

@@ -115,11 +115,17 @@ int posix_spawnattr_setsigmask(posix_spawnattr_t *attributes, const sigset_t *se
 /* Whether action `n` finds descriptor `fd` open. */
 static int open_before(const posix_spawn_file_actions_t *actions, unsigned n, uint32_t fd)
 {
-    int open = wasibox_is_open((int)fd);
+    int open = wasibox_is_open((int)fd) && !wasibox_is_preopened((int)fd);
     for (unsigned i = 0; i < n; i++)
         if (actions->list[i].op.fd == fd)
             open = actions->list[i].op.command != WASIX_CLOSE;
     return open;
+}
+
+/* Where the child has descriptor `fd`: number 3 is its root directory. */
+static uint32_t place(uint32_t fd)
+{
+    return wasibox_is_preopened((int)fd) ? fd + WASIBOX_SHIFT : fd;
 }
 
 static int apply(struct wasibox_start *start, const posix_spawn_file_actions_t *actions)
@@ -128,10 +134,14 @@ static int apply(struct wasibox_start *start, const posix_spawn_file_actions_t *
     size_t count = wasibox_open_fds(&open);
     unsigned used = actions == NULL ? 0 : actions->used;
     for (unsigned i = 0; error == 0 && i < used; i++) {
-        const struct wasix_fd_op *op = &actions->list[i].op;
+        struct wasix_fd_op op = actions->list[i].op;
+        int open = open_before(actions, i, op.fd);
+        op.fd = place(op.fd);
+        if (op.command == WASIX_DUP2)
+            op.from = place(op.from);
         /* The kernel refuses to close what is not open, POSIX's call does not mind. */
-        if (op->command != WASIX_CLOSE || open_before(actions, i, op->fd))
-            error = wasibox_op(start, *op);
+        if (op.command != WASIX_CLOSE || open)
+            error = wasibox_op(start, op);
     }
     for (unsigned i = 0; error == 0 && i < used; i++) {
         const struct wasix_fd_op *op = &actions->list[i].op;

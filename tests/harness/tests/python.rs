@@ -56,3 +56,37 @@ fn signals_end_a_busy_interpreter() {
     let done = Exec::sh("timeout 1 python3 -c 'while True: pass'; echo $?").run();
     assert_eq!(done.stdout, "124\n", "{}", done.stderr);
 }
+
+/// A virtual environment has the image's pip, and pip installs wheels from a folder.
+#[test]
+fn virtual_environments_and_pip() {
+    let script = r#"
+        cd /tmp; mkdir wheels
+        python3 - <<'END'
+import zipfile
+with zipfile.ZipFile("wheels/hello_pkg-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("hello_pkg.py", "def main():\n    print('hello from', __file__)\n")
+    info = "hello_pkg-1.0.dist-info/"
+    wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\nName: hello-pkg\nVersion: 1.0\n")
+    wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr(info + "entry_points.txt", "[console_scripts]\nhello-pkg = hello_pkg:main\n")
+    names = ["hello_pkg.py"] + [info + n for n in ("METADATA", "WHEEL", "entry_points.txt", "RECORD")]
+    wheel.writestr(info + "RECORD", "".join(f"{name},,\n" for name in names))
+END
+        python3 -m venv e || exit 1
+        e/bin/python3 -c 'import sys; print(sys.prefix, sys.base_prefix)'
+        e/bin/pip install -q --no-index --find-links wheels hello-pkg 2>/dev/null
+        e/bin/hello-pkg
+        . e/bin/activate; python -m pip list 2>/dev/null | tail -n +3 | tr -s ' '; deactivate
+        python3 -c 'import hello_pkg' 2>&1 | tail -1
+        python3 -m pip install --no-index --find-links wheels lxml 2>&1 | grep -o 'built in: .*numpy'
+    "#;
+    let expected = "/tmp/e /usr\n\
+        hello from /tmp/e/lib/python3.13/site-packages/hello_pkg.py\n\
+        hello-pkg 1.0\npip 26.3\n\
+        ModuleNotFoundError: No module named 'hello_pkg'\n";
+    let done = Exec::sh(script).run();
+    let (start, built_in) = done.stdout.split_at(expected.len().min(done.stdout.len()));
+    assert_eq!(start, expected, "{}", done.stderr);
+    assert!(built_in.starts_with("built in: ") && built_in.contains("numpy"), "{built_in}");
+}

@@ -226,6 +226,10 @@ fn imports_of_prepared_modules() {
         "import pickle, collections; print(pickle.loads(pickle.dumps(collections.Counter(\"aa\"))))",
         "import pkgutil; print(len(list(pkgutil.iter_modules())) > 200)",
         "import inspect, json; print(inspect.getsource(json.dumps)[:9])",
+        "import inspect, concurrent.futures as c; print(inspect.getfile(c.ThreadPoolExecutor))",
+        "import xml.etree.ElementTree; import xml.parsers.expat.errors as e; print(e.__name__)",
+        "import sys; sys.modules[\"_heapq\"] = None; import heapq; print(heapq.heappop.__module__)",
+        "import typing, json.decoder as j; print(typing.get_type_hints(j.JSONDecoder.decode))",
         "import sys, json; del sys.modules[\"json\"]; import json as j; print(j is json)",
         "import warnings; print(warnings.filters)",
         "import site, sys; print(sys.path_hooks, site.ENABLE_USER_SITE)",
@@ -234,6 +238,59 @@ fn imports_of_prepared_modules() {
     ] {
         same(&format!("python3 -c '{code}'"));
     }
+}
+
+/// What an import pulls in besides is there, as far as the importing code is Python.
+#[test]
+fn modules_that_come_with_an_import() {
+    for name in [
+        "json",
+        "asyncio",
+        "unittest",
+        "subprocess",
+        "xml.etree.ElementTree",
+        "concurrent.futures",
+        "email.parser",
+        "logging",
+    ] {
+        let code = format!("import sys, {name}; print(sorted(sys.modules))");
+        let [warm, cold] = both(&format!("python3 -c '{code}'"));
+        let names = |text: &str| -> std::collections::BTreeSet<String> {
+            text.split('\'').map(ToString::to_string).collect()
+        };
+        let (warm, cold) = (names(&warm.stdout), names(&cold.stdout));
+        let missing: Vec<_> = cold.difference(&warm).collect();
+        assert!(missing.is_empty(), "{name}: {missing:?}");
+    }
+}
+
+/// `-m` with a module that was prepared runs its code.
+#[test]
+fn prepared_modules_as_programs() {
+    prints("echo hello | python3 -m gzip | python3 -m gzip -d", "hello\n");
+    prints("echo '[1]' | python3 -m json.tool --compact", "[1]\n");
+    same("python3 -m calendar 2024 2");
+    same("echo hi | python3 -m base64 -e");
+    same("echo 'x = 1' > m.py; python3 -m ast m.py; python3 -m tokenize m.py; python3 -m dis m.py");
+    same(
+        "python3 -m timeit -n 1 -r 1 pass | cut -c1-9; python3 -m platform; python3 -m inspect json | head -3",
+    );
+}
+
+/// TZ is each process's own.
+#[test]
+fn time_zones() {
+    for zone in ["Europe/Berlin", "EST5EDT,M3.2.0,M11.1.0", "UTC", "", "Nowhere/Else"] {
+        same(&format!(
+            "export TZ='{zone}'; python3 -c 'import time, datetime as d
+print(time.tzname, time.timezone, time.altzone, time.localtime(1719835200)[:6])
+print(d.datetime.fromtimestamp(0).astimezone())'"
+        ));
+    }
+    prints(
+        "TZ=Asia/Tokyo python3 -c 'import time; print(time.strftime(\"%H %Z %z\", time.localtime(0)))'",
+        "09 JST +0900\n",
+    );
 }
 
 #[test]

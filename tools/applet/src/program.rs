@@ -97,7 +97,9 @@ pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
     }
     // bash's test: a NUL in the first line means binary.
     let first_line = head.split(|&c| c == b'\n').next().unwrap_or_default();
-    if cfg!(unix) && head.starts_with(b"\x7fELF") {
+    // By another name than the image's: a link, say of a virtual environment. The kernel knows
+    // whether it is one of its programs.
+    if head.starts_with(b"\0asm") || (cfg!(unix) && head.starts_with(b"\x7fELF")) {
         return Ok(Program::Direct);
     }
     if first_line.contains(&0) { Ok(Program::Binary) } else { Ok(Program::ShellText) }

@@ -24,6 +24,7 @@ const SITE: &[&str] = &[
     "site/wasix.c",
     "site/wasix.h",
     "site/fenv.c",
+    "site/math.c",
 ];
 
 const CODE: &str = include_str!("link.rs");
@@ -68,7 +69,8 @@ pub fn build(
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
-        let files = ["main.c", "snapshot.c", "wasix.c", "fenv.c"].map(|name| site.join(name));
+        let files =
+            ["main.c", "snapshot.c", "wasix.c", "fenv.c", "math.c"].map(|name| site.join(name));
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
@@ -84,6 +86,7 @@ pub fn build(
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
         // snapshot.c has its own end for a process that began prepared.
         clang.args(["-Wl,--wrap=Py_FinalizeEx", "-Wl,--wrap=Py_Exit"]);
+        clang.arg("-Wl,--wrap=log2");
         // Every "function signature mismatch" is a trap when the guest gets there.
         clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
         bench.run(&mut clang)

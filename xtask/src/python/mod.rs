@@ -22,6 +22,8 @@
 //! library    /usr/lib/python3.x, /usr/share/zoneinfo, licences
 //! finish     the finished folder, its SHA256SUMS, and their check
 //! prebuilt   that folder as an archive in the checkout
+//! sizes      what the parts of the result take
+//! suite      the sources of tests, for `cargo xtask python-suite`
 //! ```
 //!
 //! Invariants. A step's folder is named by a hash of everything that goes into
@@ -47,6 +49,8 @@ mod packages;
 mod pins;
 mod posix;
 mod prebuilt;
+pub mod sizes;
+pub mod suite;
 #[cfg(test)]
 mod tests;
 mod toolchain;
@@ -249,7 +253,7 @@ fn make(
     let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
     let libs = libs::build(&mut shop, pins, &tools)?;
     let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
-    let posix = posix::build(&mut shop, &source, &tools, &wasm)?;
+    let posix = posix::build(&mut shop, &zig, &source, &tools, &wasm, &libs)?;
     let kit = kit::build(&mut shop, pins, &zig, &tools, &source, &native, &wasm)?;
     let packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
     let wheels = wheels::build(&mut shop, pins, profile, &native)?;

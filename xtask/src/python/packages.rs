@@ -24,7 +24,7 @@ use super::{host, meson, wasmobj};
 const CODE: &[&str] = &[include_str!("packages.rs"), include_str!("wasmobj.rs")];
 
 /// A package's folder of patches to what is installed.
-const INSTALLED: &str = "installed";
+pub const INSTALLED: &str = "installed";
 
 /// `package.toml`.
 #[derive(Debug, Deserialize)]
@@ -122,11 +122,10 @@ pub fn build(
         let order = meson::Order { name, folder: &folder, recipe: &recipe, needed };
         let built = meson::build(shop, pins, &order, kit, libs)?;
         let done = split(shop, name, &folder, &recipe, native, &built)?;
+        // The headers themselves: most changes of a package leave them as they are, and
+        // then nothing that needs it is built anew.
         let mut devel = Key::new("devel");
-        devel.text(&built.key);
-        if folder.join("devel").is_dir() {
-            devel.tree(&folder, &["devel"])?;
-        }
+        devel.tree(&done.dir, &["devel"])?;
         packages.push(Package { name: name.clone(), done, devel_key: devel.finish() });
     }
     Ok(packages)
@@ -171,17 +170,24 @@ fn split(
         if folder.join("devel").is_dir() {
             copy_tree(&folder.join("devel"), &devel)?;
         }
-        if patches.is_dir() {
-            for patch in sorted(&patches)? {
-                let mut command = host::tool("patch", &site);
-                command.args(["-p1", "--fuzz=0", "--no-backup-if-mismatch", "--input"]);
-                bench.run(command.arg(patches.join(&patch))).context(patch)?;
-            }
-        }
+        patch_installed(bench, &patches, &site)?;
         let mut python = host::tool(native.dir.join("python"), &bench.dir);
         python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base);
         bench.run(&mut python)
     })
+}
+
+/// Applies the patches of a folder, if there is one, to a site-packages.
+pub fn patch_installed(bench: &Bench, patches: &Path, site: &Path) -> Result<()> {
+    if !patches.is_dir() {
+        return Ok(());
+    }
+    for patch in sorted(patches)? {
+        let mut command = host::tool("patch", site);
+        command.args(["-p1", "--fuzz=0", "--no-backup-if-mismatch", "--input"]);
+        bench.run(command.arg(patches.join(&patch))).context(patch)?;
+    }
+    Ok(())
 }
 
 /// Sorts what lies in a folder of the installation.

@@ -12,20 +12,31 @@ use anyhow::{Context, Result, ensure};
 
 use super::cpython::tree;
 use super::host;
+use super::libs::Libs;
 use super::toolchain::Tools;
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 
 /// The layer's folder in the recipe.
 const LAYER: &str = "site/posix";
 
+/// libc's code for time zones, in the compiler's wheel, and what it is compiled with.
+const ZONE: &str = "zone/zone.c";
+const ZONE_CODE: &str = "ziglang/lib/libc/musl/src/time";
+const ZONE_FLAGS: &[&str] =
+    &["-O2", "-g0", "-w", "-D_XOPEN_SOURCE=700", "-D_WASI_EMULATED_MMAN", "-Dhidden="];
+
 const CODE: &str = include_str!("posix.rs");
 
 /// Files of CPython whose objects are replaced.
 const REPLACED: &[&str] = &[
+    "Modules/_io/fileio.c",
     "Modules/_operator.c",
     "Modules/main.c",
     "Modules/posixmodule.c",
+    "Modules/selectmodule.c",
     "Modules/signalmodule.c",
+    "Modules/timemodule.c",
+    "Parser/tokenizer/file_tokenizer.c",
     "Python/ceval.c",
     "Python/fileutils.c",
     "Python/pylifecycle.c",
@@ -81,7 +92,14 @@ impl Posix {
 }
 
 /// Compiles the layer and what is compiled against it.
-pub fn build(shop: &mut Workshop, source: &Done, tools: &Tools, wasm: &Done) -> Result<Posix> {
+pub fn build(
+    shop: &mut Workshop,
+    zig: &Done,
+    source: &Done,
+    tools: &Tools,
+    wasm: &Done,
+    libs: &Libs,
+) -> Result<Posix> {
     let layer = shop.recipe.join(LAYER);
     let mut key = Key::new("posix");
     key.text(&wasm.key);
@@ -96,6 +114,7 @@ pub fn build(shop: &mut Workshop, source: &Done, tools: &Tools, wasm: &Done) -> 
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
             clang.arg("-I").arg(layer.join("include")).arg("-I").arg(&layer);
             clang.args(DEFINES).args(["-include", "wasibox_posix.h"]);
+            clang.args(libs.include().split_whitespace());
             clang.args(flags).arg("-c").arg(file).arg("-o").arg(bench.dir.join(object));
             bench.run(&mut clang)
         };
@@ -103,6 +122,10 @@ pub fn build(shop: &mut Workshop, source: &Done, tools: &Tools, wasm: &Done) -> 
             let object = format!("0-{name}.o");
             compile(&layer.join(name), &object, &["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror"])?;
         }
+        let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+        clang.args(ZONE_FLAGS).arg("-I").arg(layer.join("zone")).arg("-I");
+        clang.arg(zig.dir.join(ZONE_CODE)).arg("-c").arg(layer.join(ZONE));
+        bench.run(clang.arg("-o").arg(bench.dir.join("0-zone.o")))?;
         let copies = bench.dir.join("Python");
         let files = REPLACED.iter().copied().chain(ADDED.iter().map(|(_, file)| *file));
         for file in files.clone() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::packages::covers;
+use super::packages::{INSTALLED, covers, patch_installed};
 use super::pins::{Pins, Profile};
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 use super::{fetch, host};
@@ -29,6 +29,11 @@ pub fn build(
         }
         leave_out.iter().for_each(|path| key.text(path));
         key.tree(&shop.recipe, &["recipe/site.py"])?;
+        let folder = shop.recipe.join("packages").join(name);
+        let patches = folder.join(INSTALLED);
+        if patches.is_dir() {
+            key.tree(&folder, &[INSTALLED])?;
+        }
         key.text(CODE);
         let (script, base) = (shop.recipe.join("recipe/site.py"), shop.base.clone());
         let done = shop.step(name, key, Leftover::Discard, |bench| {
@@ -41,6 +46,7 @@ pub fn build(
             for rule in leave_out {
                 ensure!(met.contains(rule), "{name}: there is no {rule} to leave out");
             }
+            patch_installed(bench, &patches, &site)?;
             let mut python = host::tool(native.dir.join("python"), &bench.dir);
             bench.run(python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base))
         })?;

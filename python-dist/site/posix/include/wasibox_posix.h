@@ -48,6 +48,7 @@
 #define HAVE_UMASK 1
 #define HAVE_WAIT 1
 #define HAVE_WAITPID 1
+#define HAVE_WORKING_TZSET 1
 
 #include <fcntl.h>
 #include <signal.h>
@@ -56,6 +57,7 @@
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 /* descriptors.c */
@@ -72,6 +74,12 @@ int dup2(int fd, int to);
 int dup3(int fd, int to, int flags);
 int pipe(int ends[2]);
 int pipe2(int ends[2], int flags);
+int wasibox_is_preopened(int fd);
+int wasibox_close(int fd);
+#define close(fd) wasibox_close(fd)
+/* With the answers that are true of this system. */
+long wasibox_sysconf(int name);
+#define sysconf(name) wasibox_sysconf(name)
 int wasibox_fcntl(int fd, int command, ...);
 #define fcntl wasibox_fcntl
 /* wasi-libc's is 0. A bit that its open() leaves alone; pipe2 and dup3 heed it. */
@@ -126,6 +134,23 @@ int wasibox_access(const char *path, int mode);
 #define lstat(path, out) wasibox_lstat(path, out)
 #define fstat(fd, out) wasibox_fstat(fd, out)
 #define access(path, mode) wasibox_access(path, mode)
+int wasibox_fstatat(int dir, const char *path, struct stat *out, int flags);
+#define fstatat(dir, path, out, flags) wasibox_fstatat(dir, path, out, flags)
+/* With the bits of their mode, and under the process's mask of the moment. */
+int wasibox_open(const char *path, int flags, ...);
+int wasibox_mkdir(const char *path, mode_t mode);
+#define open(...) wasibox_open(__VA_ARGS__)
+#define mkdir(path, mode) wasibox_mkdir(path, mode)
+
+/* waiting.c */
+int wasibox_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                            struct timespec *rest);
+int wasibox_select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *time);
+#define clock_nanosleep(clock, flags, time, rest) wasibox_clock_nanosleep(clock, flags, time, rest)
+#define select(...) wasibox_select(__VA_ARGS__)
+
+/* zone/zone.c */
+void tzset(void);
 
 /* signals.c; bit N-1 of a set is signal N. */
 enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };

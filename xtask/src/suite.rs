@@ -1,0 +1,278 @@
+//! `cargo xtask python-suite`: CPython's, NumPy's and pandas' own tests, in the image.
+//!
+//! Each test file runs in a guest of its own. What runs there is in `python-dist/suites`, with
+//! lists of tests that are not run and why; the tests are the pinned sources', mounted over
+//! the image's library, which has none. A test that ends the guest (a trap, a timeout) counts
+//! as failed, and the file is run again without it. Nothing of this is part of the image.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{env, python};
+
+const LIBRARY: &str = "/usr/lib/python3.13";
+
+/// Tests that may end their guest before the file is given up.
+const MOST_CRASHES: usize = 12;
+
+/// NumPy's folders of tests.
+const NUMPY: &[&str] = &["_core", "fft", "lib", "linalg", "ma", "polynomial", "random"];
+
+/// pandas' folders and files.
+const PANDAS: &[&str] = &[
+    "frame",
+    "series",
+    "groupby",
+    "io/parser",
+    "io/json",
+    "io/excel",
+    "io/formats",
+    "reshape",
+    "indexing",
+    "window",
+    "resample",
+];
+
+/// A suite, ready to be run.
+struct Suite {
+    /// Script in `python-dist/suites`, and the list of tests that are not run.
+    script: &'static str,
+    skips: PathBuf,
+    mounts: Vec<(PathBuf, String)>,
+    /// Test files, as the script wants them named.
+    files: Vec<String>,
+}
+
+/// What came of one file.
+#[derive(Default)]
+struct Outcome {
+    /// `passed`, `failed`, `skipped`, `expected` and `seconds`.
+    counts: BTreeMap<String, f64>,
+    /// Kind, test, reason.
+    lines: Vec<String>,
+}
+
+/// `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS]`.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let (mut jobs, mut timeout, mut words) = (2, 900, Vec::new());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut number = || -> Result<usize> {
+            let text = args.next().with_context(|| format!("{arg} wants a number"))?;
+            text.parse().with_context(|| format!("{arg} {text}"))
+        };
+        match arg.as_str() {
+            "--jobs" => jobs = number()?.max(1),
+            "--timeout" => timeout = number()?,
+            word => words.push(word.to_string()),
+        }
+    }
+    let Some((name, patterns)) = words.split_first() else {
+        bail!("which suite? cpython, numpy or pandas");
+    };
+    let mut suite = suite(name)?;
+    suite.files.retain(|f| patterns.is_empty() || patterns.iter().any(|p| f.contains(p.as_str())));
+    ensure!(!suite.files.is_empty(), "no test file of {name} has such a name");
+    let out = env::root().join("target/python-suites").join(name);
+    std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
+
+    let outcomes: Mutex<BTreeMap<String, Outcome>> = Mutex::default();
+    let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(suite.files.len()) {
+            scope.spawn(|| {
+                while let Some(file) = suite.files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match file_outcome(&suite, file, timeout, &out) {
+                        Ok(outcome) => {
+                            println!("{}", row(file, &outcome.counts));
+                            lock(&outcomes).insert(file.clone(), outcome);
+                        }
+                        Err(why) => *lock(&failure) = Some(why),
+                    }
+                }
+            });
+        }
+    });
+    if let Some(why) = lock(&failure).take() {
+        return Err(why);
+    }
+    let mut total = BTreeMap::new();
+    let mut text = String::new();
+    for outcome in lock(&outcomes).values() {
+        for (kind, count) in &outcome.counts {
+            *total.entry(kind.clone()).or_insert(0.0) += count;
+        }
+        outcome.lines.iter().for_each(|line| text += &format!("{line}\n"));
+    }
+    println!("{}", row(&format!("{} files", suite.files.len()), &total));
+    let list = out.join("tests.tsv");
+    std::fs::write(&list, text).with_context(|| list.display().to_string())?;
+    println!("what did not simply pass, and why: {}", list.display());
+    let failed = total.get("failed").is_some_and(|n| *n > 0.0);
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A row of a Markdown table.
+fn row(file: &str, counts: &BTreeMap<String, f64>) -> String {
+    let count = |kind: &str| counts.get(kind).copied().unwrap_or_default();
+    format!(
+        "| {file} | {} | {} | {} | {} | {:.0} s |",
+        count("passed"),
+        count("failed"),
+        count("skipped"),
+        count("expected"),
+        count("seconds")
+    )
+}
+
+fn suite(name: &str) -> Result<Suite> {
+    let (cache, here) = (env::cache()?, env::root().join("python-dist/suites"));
+    let mut say = |line: &str| eprintln!("{line}");
+    if name == "cpython" {
+        let tests = python::suite::cpython_tests(&cache, &mut say)?;
+        let files = names(&tests)?
+            .into_iter()
+            .filter(|name| {
+                name.starts_with("test_")
+                    && (name.ends_with(".py") || tests.join(name).join("__init__.py").is_file())
+            })
+            .map(|name| name.trim_end_matches(".py").to_string())
+            .collect();
+        let mounts = vec![(tests, format!("{LIBRARY}/test"))];
+        return Ok(Suite {
+            script: "regrtest.py",
+            skips: here.join("cpython.skips"),
+            mounts,
+            files,
+        });
+    }
+    ensure!(name == "numpy" || name == "pandas", "which suite? cpython, numpy or pandas");
+    let (source, pytest) = python::suite::package_tests(&cache, name, &mut say)?;
+    let site = format!("{LIBRARY}/site-packages");
+    let mut mounts = vec![
+        (pytest, "/suite-pytest".to_string()),
+        (source.join(name).join("conftest.py"), format!("{site}/{name}/conftest.py")),
+    ];
+    let mut files = Vec::new();
+    if name == "numpy" {
+        for folder in NUMPY {
+            let tests = format!("numpy/{folder}/tests");
+            test_files(&source, &tests, &mut files)?;
+            mounts.push((source.join(&tests), format!("{site}/{tests}")));
+        }
+    } else {
+        mounts.push((source.join("pandas/tests"), format!("{site}/pandas/tests")));
+        for folder in PANDAS {
+            test_files(&source, &format!("pandas/tests/{folder}"), &mut files)?;
+        }
+    }
+    Ok(Suite { script: "pytests.py", skips: here.join("packages.skips"), mounts, files })
+}
+
+/// The test files in and below a folder, as paths from `root`.
+fn test_files(root: &Path, below: &str, files: &mut Vec<String>) -> Result<()> {
+    for name in names(&root.join(below))? {
+        let path = format!("{below}/{name}");
+        if root.join(&path).is_dir() {
+            test_files(root, &path, files)?;
+        } else if name.starts_with("test_") && name.ends_with(".py") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn names(dir: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Runs one file until it gets to its end.
+fn file_outcome(suite: &Suite, file: &str, timeout: usize, out: &Path) -> Result<Outcome> {
+    let known =
+        std::fs::read_to_string(&suite.skips).with_context(|| suite.skips.display().to_string())?;
+    let flat = file.replace('/', ".");
+    let (skips, errors) = (out.join(format!("{flat}.skips")), out.join(format!("{flat}.err")));
+    let mut crashes: Vec<(String, String)> = Vec::new();
+    loop {
+        let mut list = known.clone();
+        crashes.iter().for_each(|(test, why)| list += &format!("{test}: {why}\n"));
+        std::fs::write(&skips, list).with_context(|| skips.display().to_string())?;
+        let (stdout, status) = guest(suite, file, timeout, &skips, &errors)?;
+        let mut outcome = Outcome::default();
+        let mut whole = false;
+        for line in stdout.lines() {
+            match line.strip_prefix("done\t") {
+                None => outcome.lines.push(line.to_string()),
+                Some(done) => {
+                    whole = true;
+                    for part in done.split_whitespace() {
+                        if let Some((kind, Ok(count))) =
+                            part.split_once('=').map(|(kind, n)| (kind, n.parse::<f64>()))
+                        {
+                            outcome.counts.insert(kind.to_string(), count);
+                        }
+                    }
+                }
+            }
+        }
+        if !whole {
+            let text = std::fs::read(&errors).with_context(|| errors.display().to_string())?;
+            let text = String::from_utf8_lossy(&text);
+            let last = text.lines().rfind(|l| l.starts_with(file) && l.len() > file.len());
+            let test = last.unwrap_or(file).trim().to_string();
+            let why = format!("ended the guest with status {status}");
+            eprintln!("{test}: {why}");
+            let gives_up = test == file || crashes.len() == MOST_CRASHES;
+            crashes.push((test, why));
+            if !gives_up {
+                continue;
+            }
+        }
+        // Those tests were counted as skipped.
+        let ended = crashes.len() as f64;
+        *outcome.counts.entry("failed".to_string()).or_insert(0.0) += ended;
+        if whole {
+            *outcome.counts.entry("skipped".to_string()).or_insert(0.0) -= ended;
+        }
+        return Ok(outcome);
+    }
+}
+
+/// One guest: its standard output and its status. Standard error goes into a file.
+fn guest(
+    suite: &Suite,
+    file: &str,
+    timeout: usize,
+    skips: &Path,
+    errors: &Path,
+) -> Result<(String, i32)> {
+    let dist = env::dist();
+    let mut command = Command::new(dist.join("runner"));
+    command.args(["exec", "--no-stdin", "--memory", "3G", "--env", "PYTHONPATH=/suite-pytest"]);
+    command.args(["--timeout", &timeout.to_string()]);
+    let here = env::root().join("python-dist/suites");
+    let ours = [(here, "/suite".to_string()), (skips.to_path_buf(), "/suite-skips".to_string())];
+    for (host, guest) in suite.mounts.iter().chain(&ours) {
+        command.arg("--mount").arg(format!("{}:{guest}:ro", host.display()));
+    }
+    command.arg(dist.join("image.webc")).args(["--", "python3"]);
+    command.args([&format!("/suite/{}", suite.script), file, "/suite-skips"]);
+    let errors = std::fs::File::create(errors).with_context(|| errors.display().to_string())?;
+    let done = command.stdin(Stdio::null()).stderr(errors).output();
+    let done = done.context("no dist/runner; run cargo xtask dist --profile data first")?;
+    Ok((String::from_utf8_lossy(&done.stdout).into_owned(), done.status.code().unwrap_or(-1)))
+}
