@@ -458,7 +458,7 @@ def sqlite_connections_share_a_file():
     one, two = sqlite3.connect(path, timeout=0), sqlite3.connect(path, timeout=0)
     one.execute("create table t(a)")
     one.execute("insert into t values(1)")
-    equal(two.execute("select count(*) from sqlite_master").fetchone(), (0,))
+    equal(two.execute("select count(*) from t").fetchone(), (0,))
     raises(sqlite3.OperationalError, "locked", two.execute, "create table u(a)")
     one.commit()
     two.execute("insert into t values(2)")

@@ -33,12 +33,13 @@ class Absent(types.ModuleType):
             return int
         import pytest
 
-        def skip(*args, **kwargs):
+        def skip(cls, *args, **kwargs):
             if "PYTEST_CURRENT_TEST" not in os.environ:
-                return object()  # while tests are collected
+                return object.__new__(cls)  # while tests are collected
             pytest.skip(f"needs {self.__name__}")
 
-        return skip
+        # A class: some are types that arrays can have.
+        return type(name, (), {"__new__": skip})
 
 
 class Finder:

@@ -14,12 +14,51 @@ import sys
 
 _STARTUP = frozenset(sys.modules)
 
-import atexit
 import builtins
+import itertools
+
+# Names of modules that a module's own code imports, and those that came with it.
+_imports = {}
+
+
+class _Recorder:
+    """Stands for ``__import__`` while modules are imported here; notes who imports what."""
+
+    def __init__(self):
+        self.real = builtins.__import__
+
+    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
+        full = name
+        if level:
+            package = globals.get("__package__") or globals["__name__"].rpartition(".")[0]
+            full = ".".join(package.split(".")[: len(package.split(".")) + 1 - level])
+            full += "." + name if name else ""
+        is_new, count = full not in sys.modules, len(sys.modules)
+        module = self.real(name, globals, locals, fromlist, level)
+        if is_new:
+            _note_new(full, count)
+        # The module's own code, not a function that it may call later.
+        if globals is not None and locals is globals:
+            names = _imports.setdefault(globals.get("__name__"), set())
+            names.add(full)
+            for part in fromlist or ():
+                if f"{full}.{part}" in sys.modules:
+                    names.add(f"{full}.{part}")
+        return module
+
+
+def _note_new(name, count):
+    """Notes the modules beyond the first `count` as those that came with one."""
+    new = itertools.islice(reversed(sys.modules), max(len(sys.modules) - count, 0))
+    _imports.setdefault(name, set()).update(new)
+
+
+_recorder = builtins.__import__ = _Recorder()
+
+import atexit
 import gc
 import importlib
 import io
-import itertools
 import os
 import site
 import time
@@ -62,8 +101,6 @@ _stash = {}
 _times = {}
 # Modules that the prepared interpreter knows, hidden or not.
 _known = set()
-# Names of modules that a module's own code imports, and those that came with it.
-_imports = {}
 # All that comes with a module of `_PREPARED`, by its name.
 _closures = {}
 # Hidden modules that no import makes: they came with another one.
@@ -78,12 +115,15 @@ class _Finder:
         module = _stash.get(name)
         if module is None:
             return None
+        if _is_blocked(name):
+            del _stash[name]
+            return None
         parent, _, _ = name.rpartition(".")
         if parent:
             # Below a package that the script made itself nothing of ours belongs.
             if id(sys.modules.get(parent)) not in _known:
                 return None
-        elif not _is_unchanged(name, module) or _is_blocked(name):
+        elif not _is_unchanged(name, module):
             for hidden in [n for n in _stash if _top(n) == name]:
                 del _stash[hidden]
             return None
@@ -188,38 +228,6 @@ def _hidden_by_script(tops):
 _LIBRARY = os.path.dirname(os.path.dirname(os.__file__))
 
 
-class _Recorder:
-    """Stands for ``__import__`` while modules are prepared; notes who imports what."""
-
-    def __init__(self):
-        self.real = builtins.__import__
-
-    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
-        full = name
-        if level:
-            package = globals.get("__package__") or globals["__name__"].rpartition(".")[0]
-            full = ".".join(package.split(".")[: len(package.split(".")) + 1 - level])
-            full += "." + name if name else ""
-        is_new, count = full not in sys.modules, len(sys.modules)
-        module = self.real(name, globals, locals, fromlist, level)
-        if is_new:
-            _note_new(full, count)
-        # The module's own code, not a function that it may call later.
-        if globals is not None and locals is globals:
-            names = _imports.setdefault(globals.get("__name__"), set())
-            names.add(full)
-            for part in fromlist or ():
-                if f"{full}.{part}" in sys.modules:
-                    names.add(f"{full}.{part}")
-        return module
-
-
-def _note_new(name, count):
-    """Notes the modules beyond the first `count` as those that came with one."""
-    new = itertools.islice(reversed(sys.modules), max(len(sys.modules) - count, 0))
-    _imports.setdefault(name, set()).update(new)
-
-
 _seed_arrays = None
 # Exit handlers that prepared modules have asked for: function, arguments. They are
 # registered when the script imports something.
@@ -261,7 +269,6 @@ def prepare():
     global _seed_arrays
     filters = list(warnings.filters)
     atexit.register = _note_at_exit
-    recorder = builtins.__import__ = _Recorder()
     for name in _PREPARED:
         count = len(sys.modules)
         try:
@@ -269,8 +276,11 @@ def prepare():
         except ImportError:
             continue
         _note_new(name, count)
-    builtins.__import__ = recorder.real
+    builtins.__import__ = _recorder.real
     _warm_up()
+    # What this package imports when it is asked for, it shall import when the script asks.
+    for name in "ThreadPoolExecutor", "ProcessPoolExecutor":
+        vars(sys.modules["concurrent.futures"]).pop(name, None)
     atexit.register = _register
     _filters.extend(f for f in warnings.filters if f not in filters)
     warnings.filters[:] = filters

@@ -56,6 +56,8 @@ class mmap:
         self._tracks, self._anonymous = trackfd, anonymous
         self._data = data if writable else bytes(data)
         self._offset, self._at = offset, 0
+        names = "ACCESS_DEFAULT", "ACCESS_READ", "ACCESS_WRITE", "ACCESS_COPY"
+        self._access = names[access]
         return self
 
     def __del__(self):
@@ -134,8 +136,8 @@ class mmap:
     def __repr__(self):
         if self._data is None:
             return "<mmap.mmap closed=True>"
-        return (f"<mmap.mmap closed=False, length={len(self)}, pos={self._at}, "
-                f"offset={self._offset}>")
+        return (f"<mmap.mmap closed=False, access={self._access}, length={len(self)}, "
+                f"pos={self._at}, offset={self._offset}>")
 
     @property
     def closed(self):
