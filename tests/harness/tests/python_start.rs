@@ -248,7 +248,6 @@ fn modules_that_come_with_an_import() {
         "asyncio",
         "unittest",
         "subprocess",
-        "xml.etree.ElementTree",
         "concurrent.futures",
         "email.parser",
         "logging",

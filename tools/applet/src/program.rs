@@ -104,3 +104,30 @@ pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
     }
     if first_line.contains(&0) { Ok(Program::Binary) } else { Ok(Program::ShellText) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `execve(2)`: what a file is, is told by its first bytes.
+    #[test]
+    fn kinds_of_files() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = std::env::temp_dir().join(format!("box-program-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        let kind = |bytes: &[u8]| {
+            let file = dir.join("f");
+            std::fs::write(&file, bytes).expect("a file");
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("mode");
+            inspect(&file, &Table::new(&[], &[])).expect("readable")
+        };
+        // A link to a program of the image has its bytes; the kernel decides.
+        assert_eq!(kind(b"\0asm\x01\0\0\0"), Program::Direct);
+        assert_eq!(kind(b"\x01\0\n"), Program::Binary);
+        assert_eq!(kind(b"echo hi\n"), Program::ShellText);
+        let script = Program::Script { interpreter: b"/bin/sh".to_vec(), argument: None };
+        assert_eq!(kind(b"#! /bin/sh\n"), script);
+        std::fs::remove_dir_all(&dir).expect("removable");
+    }
+}

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::pins::Pins;
 use super::toolchain::{find, unpack_tar, unpack_zip};
 use super::workshop::{Key, Leftover, Workshop};
-use super::{cpython, enter, fetch};
+use super::{cpython, enter, fetch, host, native};
 
 /// pytest and what it and the suites import.
 const PYTEST: &[&str] =
@@ -44,7 +44,11 @@ pub fn package_tests(
     let sources = shop.step(&format!("{package}-suite"), key, Leftover::Discard, |bench| {
         unpack_tar(bench, &file)
     })?;
+    // With bytecode: it is imported for each file of tests.
+    let tree = cpython::source(&mut shop, &pins)?;
+    let native = native::build(&mut shop, &tree)?;
     let mut key = Key::new("pytest");
+    key.text(&native.key);
     let mut wheels = Vec::new();
     for name in PYTEST {
         let source = pins.source(name)?;
@@ -52,7 +56,10 @@ pub fn package_tests(
         wheels.push(fetch::fetch(&mut shop, source)?);
     }
     let pytest = shop.step("pytest", key, Leftover::Discard, |bench| {
-        wheels.iter().try_for_each(|wheel| unpack_zip(bench, wheel))
+        wheels.iter().try_for_each(|wheel| unpack_zip(bench, wheel))?;
+        let mut python = host::tool(native.dir.join("python"), &bench.dir);
+        python.args(["-I", "-S", "-m", "compileall", "-q", "--invalidation-mode"]);
+        bench.run(python.args(["unchecked-hash", "."]))
     })?;
     Ok((find(&sources.dir, &format!("{package}-"))?, pytest.dir))
 }

@@ -71,6 +71,8 @@ fn every_package_is_described_and_pinned() {
     let folders = super::workshop::sorted(&recipe().join("packages")).expect("packages");
     let mut listed = pins.packages.clone();
     listed.sort();
+    // A wheel's folder has patches only.
+    let folders: Vec<_> = folders.into_iter().filter(|n| !pins.wheels.contains_key(n)).collect();
     assert_eq!(folders, listed);
     for (n, name) in pins.packages.iter().enumerate() {
         let text = fs::read_to_string(recipe().join("packages").join(name).join("package.toml"));
@@ -80,7 +82,9 @@ fn every_package_is_described_and_pinned() {
         }
         for part in &package.unpack {
             let source = pins.source(&part.source).expect(&part.source);
-            assert_eq!(source.part_of.as_ref(), Some(name), "{}", part.source);
+            // One of those that have it.
+            let owner = source.part_of.as_ref().expect(&part.source);
+            assert!(pins.packages.contains(owner), "{} in {name}", part.source);
         }
     }
     for name in pins.packages.iter().chain(pins.wheels.keys()) {
