@@ -64,6 +64,20 @@ def arrays_and_linear_algebra():
     equal(np.log2(np.float64(5e-324)).item(), -1074.0)
 
 
+@check("dateutil")
+def zones_of_dateutil():
+    import datetime
+
+    from dateutil import tz
+
+    summer, winter = datetime.datetime(2023, 7, 1, 12), datetime.datetime(2023, 1, 1, 12)
+    for name, hours in ("America/Chicago", (-5, -6)), ("Europe/Berlin", (2, 1)), ("UTC", (0, 0)):
+        zone = tz.gettz(name)
+        got = [zone.utcoffset(day) / datetime.timedelta(hours=1) for day in (summer, winter)]
+        equal(tuple(got), hours)
+    equal(tz.gettz("Nowhere/Else"), None)
+
+
 @check("numpy")
 def arrays_in_files():
     import numpy as np
