@@ -3,7 +3,7 @@
  *  0. descriptors that a program of the image passed on get their numbers (posix/process.c);
  *  1. the inherited working directory becomes libc's (wasix.c), SQLite gets locks (posix/sqlite.c);
  *  2. `sys.executable` is /usr/bin/python3 unless argv[0] is a path that is
- *     there: a runtime may pass any bare name, and the module's own file is
+ *     there, or a name that PATH finds elsewhere: a runtime may pass any bare name, and the module's own file is
  *     not in the guest's file system;
  *  3. the packages' extension modules are registered (modules.h);
  *  4. no .pyc files are written next to imported scripts: /usr is read-only,
@@ -17,6 +17,8 @@
  */
 #include <Python.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -28,6 +30,30 @@ static int names_a_file(const char *argv0)
 {
     struct stat st;
     return strchr(argv0, '/') != NULL && stat(argv0, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Whether PATH leads to another file of that name than the image's, as in an activated
+ * virtual environment. */
+int wasibox_is_elsewhere(const char *argv0)
+{
+    const char *path = getenv("PATH");
+    if (path == NULL || strchr(argv0, '/') != NULL)
+        return 0;
+    for (;; path++) {
+        size_t size = strcspn(path, ":");
+        char name[1024];
+        struct stat st;
+        if ((size == 8 && memcmp(path, "/usr/bin", 8) == 0)
+            || (size == 4 && memcmp(path, "/bin", 4) == 0))
+            return 0;
+        int length = snprintf(name, sizeof name, "%.*s/%s", (int)size, path, argv0);
+        if (size > 0 && length > 0 && (size_t)length < sizeof name && stat(name, &st) == 0
+            && S_ISREG(st.st_mode))
+            return 1;
+        path += size;
+        if (*path == '\0')
+            return 0;
+    }
 }
 
 int wasibox_initialize(int argc, char **argv, int *exits)
@@ -44,7 +70,7 @@ int wasibox_initialize(int argc, char **argv, int *exits)
 
     /* Pre-initialises too (-X utf8, -E ... are read from argv here). */
     PyStatus status = PyConfig_SetBytesArgv(&config, argc, argv);
-    if (!PyStatus_Exception(status) && (argc < 1 || !names_a_file(argv[0])))
+    if (!PyStatus_Exception(status) && (argc < 1 || !(names_a_file(argv[0]) || wasibox_is_elsewhere(argv[0]))))
         status = PyConfig_SetBytesString(&config, &config.executable, WASIBOX_PYTHON);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);

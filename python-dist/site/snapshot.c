@@ -96,8 +96,9 @@ struct invocation {
 static bool understand(int argc, char **argv, struct invocation *how)
 {
     memset(how, 0, sizeof *how);
-    /* A path may belong to a virtual environment. */
-    if (argc < 1 || (strchr(argv[0], '/') != NULL && strcmp(argv[0], WASIBOX_PYTHON) != 0))
+    /* A path may belong to a virtual environment, and so may a name. */
+    if (argc < 1 || (strchr(argv[0], '/') != NULL && strcmp(argv[0], WASIBOX_PYTHON) != 0)
+        || wasibox_is_elsewhere(argv[0]))
         return false;
     int at = 1;
     for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {

@@ -10,6 +10,9 @@
  * with which the process is to end. Does not return on a fatal error. */
 int wasibox_initialize(int argc, char **argv, int *exits);
 
+/* Whether PATH leads to another file of that name than the image's. */
+int wasibox_is_elsewhere(const char *argv0);
+
 /* True in a process that began from the prepared memory. */
 int wasibox_is_prepared(void);
 
