@@ -3,8 +3,8 @@
  *  0. descriptors that a program of the image passed on get their numbers (posix/process.c);
  *  1. the inherited working directory becomes libc's (wasix.c), SQLite gets locks (posix/sqlite.c);
  *  2. `sys.executable` is /usr/bin/python3 unless argv[0] is a path that is
- *     there, or a name that PATH finds elsewhere: a runtime may pass any bare name, and the module's own file is
- *     not in the guest's file system;
+ *     there, or a name that PATH finds elsewhere: a runtime may pass any bare
+ *     name, and the module's own file is not in the guest's file system;
  *  3. the packages' extension modules are registered (modules.h);
  *  4. no .pyc files are written next to imported scripts: /usr is read-only,
  *     the library is compiled already, and a user's mounted source folder is
