@@ -53,7 +53,7 @@ def main(csv, output):
     print(best.to_csv(index=False), end="")
 
     ax = monthly.plot(kind="bar", stacked=True, figsize=(8, 4), title="Revenue")
-    ax.set_xticklabels([m.strftime("%b") for m in monthly.index], rotation=0)
+    ax.set_xticks(range(12), [m.strftime("%b") for m in monthly.index], rotation=0)
     plt.tight_layout()
     plt.savefig(Path(output, "revenue.png"), dpi=80)
 
@@ -64,7 +64,7 @@ def main(csv, output):
     sheets = openpyxl.load_workbook(book)
     print(sheets.sheetnames, sheets["monthly"].dimensions, sheets["totals"].dimensions)
     back = pd.read_excel(book, sheet_name="monthly", index_col=0)
-    print((back.to_numpy() == monthly.to_numpy()).all())
+    print(np.allclose(back.to_numpy(), monthly.to_numpy(), rtol=1e-15, atol=0))
 
 
 main(*sys.argv[1:])

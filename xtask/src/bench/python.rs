@@ -1,6 +1,5 @@
 //! Python against CPython of the same version, built for this machine from the same sources.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,9 +7,6 @@ use anyhow::{Context, Result, bail};
 
 use super::{Subject, compare, exec, words};
 use crate::{env, python};
-
-/// Lines of the table of sales: about 50 MB.
-const LINES: usize = 1_250_000;
 
 /// Packages that the peer gets from its own wheels, in the image's versions.
 const PACKAGES: &[&str] = &["numpy", "pandas", "matplotlib", "openpyxl"];
@@ -95,25 +91,8 @@ fn sales(path: &Path) -> Result<()> {
         return Ok(());
     }
     let part = path.with_extension("part");
-    let mut out = std::io::BufWriter::new(std::fs::File::create(&part)?);
-    writeln!(out, "date,region,product,amount,quantity")?;
-    let mut state = 1u64;
-    let mut next = |n: u64| {
-        // Knuth's MMIX generator: the same table on every machine.
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % n
-    };
-    for _ in 0..LINES {
-        let (month, day) = (next(12) + 1, next(28) + 1);
-        let region = ["north", "south", "east", "west"][next(4) as usize];
-        let (product, amount, quantity) = (next(500), next(1_000_000), next(50));
-        let cents = amount as f64 / 100.0;
-        writeln!(
-            out,
-            "2025-{month:02}-{day:02},{region},product-{product:03},{cents:.2},{quantity}"
-        )?;
-    }
-    out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
+    let script = env::root().join("tests/python/data/sales_csv.py");
+    env::run(Command::new("python3").arg(script).arg(&part))?;
     std::fs::rename(part, path).context("sales.csv")
 }
 
