@@ -35,7 +35,6 @@ const BENCHMARKS: &[(&str, &[&str])] = &[
     ("nbody", &[]),
     ("nqueens", &[]),
     ("pathlib", &[]),
-    ("pickle", &["--pure-python", "pickle"]),
     ("pidigits", &[]),
     ("pprint", &[]),
     ("pyflate", &[]),
