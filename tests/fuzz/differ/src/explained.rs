@@ -264,9 +264,7 @@ fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         };
         text.split(|b| *b == b'\n').map(line).collect()
     };
-    // Split at a digit, another number is another command altogether.
-    let split = contains(script, b"IFS=0") || contains(script, b"IFS=1");
-    contains(script, b"{fd}") && (split || same(bash, ours, plain))
+    contains(script, b"{fd}") && same(bash, ours, plain)
 }
 
 fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
