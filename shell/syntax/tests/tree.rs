@@ -191,7 +191,7 @@ fn substitutions() {
         ("`a \\`b\\``", "C1"),
         ("`a; if`", "C!a; if"),
         ("$((1+2)) $((a[$i])) $(($(a))) $((${x:-1})) $[1]", "A+ A+ A- A- A+"),
-        ("$((a); (b)) $( (a) )", "C2 C1"),
+        ("$((a); (b)) $( (a) )", "C!(a); (b) C1"),
         ("<(a) b>(c)d", "S< L(b)S>L(d)"),
     ] {
         assert_eq!(words(source), want, "{source}");

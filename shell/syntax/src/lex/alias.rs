@@ -77,7 +77,6 @@ impl Machine<'_, '_> {
     /// Puts `text` in the place of `start..end`, moves to its start and returns its end.
     fn splice(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
         self.not_arith.clear();
-        self.not_command.clear();
         let st = &mut self.st;
         if st.words == 0
             && let Some(from) = end.checked_sub(text.len())

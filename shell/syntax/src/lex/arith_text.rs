@@ -37,6 +37,8 @@ impl Machine<'_, '_> {
     fn arith_word(&mut self, end: End, line: u32, start: usize) -> Res<Word> {
         let mut b = Builder::default();
         let (mut parens, mut brackets, mut ternaries) = (0usize, 0usize, 0usize);
+        // Quotes hide parentheses from the end of `$((...))`, and nothing else.
+        let mut quote = None;
         let raw_end;
         loop {
             let run =
@@ -52,6 +54,7 @@ impl Machine<'_, '_> {
                     break;
                 }
                 let close = match end {
+                    End::Parens if quote.is_some() => quote.unwrap_or(b')'),
                     End::Bracket => b']',
                     End::ColonOrBrace | End::Brace => b'}',
                     _ => b')',
@@ -59,6 +62,7 @@ impl Machine<'_, '_> {
                 return Err(self.unclosed(close, line));
             };
             match c {
+                b'(' | b')' if quote.is_some() => {}
                 b'(' => parens += 1,
                 b')' if parens > 0 => parens -= 1,
                 b')' if end == End::Parens => {
@@ -91,11 +95,24 @@ impl Machine<'_, '_> {
                     raw_end = self.pos;
                     break;
                 }
-                b'"' => {
+                b'"' | b'\'' => {
+                    if end == End::Parens && quote.is_none_or(|open| open == c) {
+                        quote = if quote.is_none() { Some(c) } else { None };
+                    }
+                    if c == b'"' {
+                        self.pos += 1;
+                        continue;
+                    }
+                }
+                b'\n' => self.line += 1,
+                b'\\' if matches!(self.peek_at(1), Some(b'(' | b')' | b'\'')) => {
+                    b.quoted(b"\\");
+                    self.pos += 1;
+                    let escaped = self.pos;
+                    b.quoted(self.src.get(escaped..escaped + 1).unwrap_or_default());
                     self.pos += 1;
                     continue;
                 }
-                b'\n' => self.line += 1,
                 b'\\' | b'$' | b'`' => {
                     self.dquote_special(&mut b, c, true)?;
                     continue;
@@ -112,7 +129,7 @@ impl Machine<'_, '_> {
 
 static STOP: [bool; 256] = {
     let mut t = [false; 256];
-    let stops = b"()[]?:}\"\n\\$`";
+    let stops = b"()[]?:}\"'\n\\$`";
     let mut i = 0;
     while i < stops.len() {
         t[stops[i] as usize] = true;

@@ -111,10 +111,10 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
-        if self.not_command.contains(&start) {
+        if self.not_arith.contains(&start) {
             return self.text_sub();
         }
-        if self.peek_joined() == Some(b'(') && !self.not_arith.contains(&start) {
+        if self.peek_joined() == Some(b'(') {
             let mark = self.mark();
             let line = self.line;
             self.pos += 1;
@@ -126,25 +126,13 @@ impl Machine<'_, '_> {
                 }
                 Err(e) if e.limit => return Err(e),
                 Err(arith_error) => {
-                    // `$( (a); b )`: a subshell after all.
+                    // `$((a); b)`: a command after all. bash looks for its end by the parentheses
+                    // and finds out what is in it when it runs.
                     self.rewind(&mark);
                     self.not_arith.insert(start);
-                    let edits = self.edits.len();
-                    let part = self.command_sub(start);
-                    if part.is_ok() {
-                        // It keeps its spelling.
-                        self.edits.truncate(edits);
-                    }
-                    return match part {
-                        // When it is neither, an unclosed `$((` is reported as such.
-                        Err(e) if !e.limit && arith_error.incomplete => Err(arith_error),
+                    return match self.text_sub() {
+                        Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
                         Err(e) if e.incomplete => Err(self.unclosed(b')', line)),
-                        // Neither: bash finds that out when it runs.
-                        Err(e) if !e.limit => {
-                            self.rewind(&mark);
-                            self.not_command.insert(start);
-                            self.text_sub()
-                        }
                         other => other,
                     };
                 }
@@ -156,7 +144,7 @@ impl Machine<'_, '_> {
     /// `$(...)` that is kept as text, with `pos` after the parenthesis.
     fn text_sub(&mut self) -> Res<WordPart> {
         let line = self.line;
-        let text = self.skip_parens()?;
+        let text = self.paren_text()?;
         Ok(WordPart::CommandSub(Rc::new(CommandSub {
             body: List::default(),
             is_file_read: false,

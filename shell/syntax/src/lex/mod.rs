@@ -75,8 +75,6 @@ pub(crate) struct State<'i> {
     pub alias: alias::AliasState,
     /// Starts of `$((` and `((` that turned out to be nested parentheses.
     pub not_arith: BTreeSet<usize>,
-    /// Those of them that are no command either.
-    pub not_command: BTreeSet<usize>,
     pub warnings: Vec<Warning>,
     /// `pos` minus this is the number of source bytes used up.
     pub shift: isize,

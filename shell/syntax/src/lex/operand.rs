@@ -5,10 +5,10 @@
 //! double-quoted: only `"..."`, backslash and expansions are special, though single quotes
 //! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
 
-use super::table::{DQUOTE, QUOTE, is};
+use super::table::{DQUOTE, NAME, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
-use crate::ast::{ParamName, Word, WordPart};
+use crate::ast::{Param, ParamName, Word, WordPart};
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,15 @@ impl Machine<'_, '_> {
         let mut b = Builder::default();
         if quoted {
             self.quoted_operand(&mut b)?;
+            self.end_word();
+            let raw = self.raw_from(start);
+            let mut parts = b.finish();
+            let whole = without_quotes(&raw);
+            parts.iter_mut().for_each(|part| match part {
+                WordPart::DoubleQuoted(inside) => super::param::name_bad(inside, &whole),
+                part => super::param::name_bad(std::slice::from_mut(part), &whole),
+            });
+            return Ok(Word { parts, raw });
         } else {
             if stop == Stop::LaterSlashOrBrace && self.peek() == Some(b'/') {
                 b.literal(b"/");
@@ -96,7 +105,9 @@ impl Machine<'_, '_> {
                 b'\n' => self.line += 1,
                 b'"' => {
                     let mut part = self.double_quoted(true)?;
-                    self.lengthen_name(&mut part);
+                    if let WordPart::DoubleQuoted(parts) = &mut part {
+                        self.rejoin(parts, false)?;
+                    }
                     b.part(part);
                     continue;
                 }
@@ -189,19 +200,59 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// `"$v"x`: bash removes the quotes before it looks at the rest, which is `$vx` then.
-    fn lengthen_name(&mut self, part: &mut WordPart) {
-        let WordPart::DoubleQuoted(parts) = part else { return };
-        let Some(WordPart::Param(param)) = parts.last_mut() else { return };
+    /// `"$v"x`: bash removes the quotes before it looks at the rest, which is `$vx` then, as `"$"x`
+    /// is `$x`. The quotes end at `pos`, or others begin there (`inside`); `parts` is what was before.
+    pub fn rejoin(&mut self, parts: &mut Vec<WordPart>, inside: bool) -> Res<()> {
+        let quotes = self.rest_before(|c| c == b'"');
+        let slashes = self.src[..quotes.saturating_sub(1)].iter().rev();
+        let escaped = slashes.take_while(|c| **c == b'\\').count() % 2 == 1;
+        match parts.last_mut() {
+            Some(WordPart::Param(param)) => self.lengthen_name(param),
+            Some(WordPart::Quoted(text)) if text.ends_with(b"$") && !escaped => {
+                let dollar = std::rc::Rc::make_mut(text);
+                dollar.pop();
+                if dollar.is_empty() {
+                    parts.pop();
+                }
+                let part = self.rejoined_dollar(inside)?;
+                parts.push(part.unwrap_or_else(|| WordPart::Quoted(b"$".to_vec().into())));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where the bytes before `pos` that pass the test begin.
+    fn rest_before(&self, test: impl Fn(u8) -> bool) -> usize {
+        let before = self.src.get(..self.pos).unwrap_or_default();
+        before.iter().rposition(|c| !test(*c)).map_or(0, |at| at + 1)
+    }
+
+    /// The expansion that a `$` before the quotes that end at `pos` begins.
+    fn rejoined_dollar(&mut self, inside: bool) -> Res<Option<WordPart>> {
+        match self.peek() {
+            Some(b'"' | b'\'') => Ok(None),
+            Some(b'{') if !inside => {
+                // The operand ends at the first `}`.
+                self.pos += 1;
+                self.quoted_operand(&mut Builder::default())?;
+                Ok(Some(super::param::bad_part()))
+            }
+            _ => {
+                self.pos -= 1;
+                self.dollar(true)
+            }
+        }
+    }
+
+    fn lengthen_name(&mut self, param: &mut Box<Param>) {
         let ParamName::Variable(name) = &param.name else { return };
         if param.raw.get(1) == Some(&b'{') {
             return;
         }
-        let is_name = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
-        let rest = self.rest();
-        let length = rest.iter().position(|c| !is_name(c)).unwrap_or(rest.len());
+        let length = super::table::run_with(self.rest(), NAME);
         if length > 0 {
-            let more = &rest[..length];
+            let more = &self.rest()[..length];
             let mut longer = (**param).clone();
             longer.name = ParamName::Variable([name.as_ref(), more].concat().into());
             longer.raw = [&*param.raw, more].concat().into();
@@ -250,6 +301,17 @@ impl Machine<'_, '_> {
             }
         }
     }
+}
+
+/// The spelling of an operand without its double quotes.
+fn without_quotes(raw: &[u8]) -> Vec<u8> {
+    let mut escaped = false;
+    let kept = raw.iter().filter(|c| {
+        let quote = **c == b'"' && !escaped;
+        escaped = **c == b'\\' && !escaped;
+        !quote
+    });
+    kept.copied().collect()
 }
 
 /// Text of `$'...'`, taken apart as it would be if it stood there itself.

@@ -293,6 +293,11 @@ fn bad_param() -> Box<Param> {
     Box::new(Param { name, subscript: None, indirect: false, op: bad_op(), raw })
 }
 
+/// A bad substitution.
+pub(crate) fn bad_part() -> WordPart {
+    WordPart::Param(bad_param())
+}
+
 fn bad_op() -> ParamOp {
     ParamOp::Bad { whole: Text::default() }
 }
@@ -303,6 +308,7 @@ pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) {
     for part in parts {
         if let WordPart::Param(param) = part
             && let ParamOp::Bad { whole: text } = &mut param.op
+            && text.is_empty()
         {
             *text = whole.into();
         }

@@ -100,6 +100,12 @@ impl Machine<'_, '_> {
             }
             match self.peek() {
                 None => return Err(self.unclosed(b'"', line)),
+                Some(b'"') if nested && self.peek_at(1) == Some(b'"') => {
+                    self.pos += 2;
+                    let mut parts = std::mem::take(&mut b).finish();
+                    self.rejoin(&mut parts, true)?;
+                    parts.into_iter().for_each(|part| b.add(part));
+                }
                 Some(b'"') => {
                     self.pos += 1;
                     break;
@@ -113,8 +119,10 @@ impl Machine<'_, '_> {
         }
         self.leave(1);
         let mut parts = b.finish();
-        let end = self.pos - 1;
-        super::param::name_bad(&mut parts, &self.raw(start, end));
+        if !nested {
+            let end = self.pos - 1;
+            super::param::name_bad(&mut parts, &self.raw(start, end));
+        }
         Ok(WordPart::DoubleQuoted(parts))
     }
 

@@ -1,5 +1,6 @@
 //! Finding a closing bracket without parsing what is before it.
 
+use super::word::Builder;
 use super::{Machine, Res};
 
 impl Machine<'_, '_> {
@@ -65,11 +66,37 @@ impl Machine<'_, '_> {
         Ok(None)
     }
 
-    /// From after a `(` to after its `)`: the text between.
-    pub fn skip_parens(&mut self) -> Res<Vec<u8>> {
-        let start = self.pos;
-        let end = self.closing_paren()?;
-        Ok(self.src.get(start..end).unwrap_or_default().to_vec())
+    /// From after a `(` to after its `)`, by the parentheses outside quotes and substitutions: the
+    /// spelling of the text between. `${` counts for nothing here, as in bash.
+    pub fn paren_text(&mut self) -> Res<Vec<u8>> {
+        let (start, line) = (self.pos, self.line);
+        let mut depth = 0usize;
+        let mut parts = Builder::default();
+        loop {
+            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
+            match c {
+                b'\'' => self.single_quoted(&mut parts)?,
+                b'"' => drop(self.double_quoted(false)?),
+                b'`' => drop(self.backquoted(false)?),
+                b'\\' => self.backslash(&mut parts),
+                b'$' if self.peek_at(1) == Some(b'(') => drop(self.dollar(false)?),
+                b'$' if self.peek_at(1) == Some(b'\'') => drop(self.ansi_quoted()?),
+                b')' if depth == 0 => {
+                    let text = self.raw(start, self.pos).into_vec();
+                    self.pos += 1;
+                    return Ok(text);
+                }
+                _ => {
+                    match c {
+                        b'\n' => self.line += 1,
+                        b'(' => depth += 1,
+                        b')' => depth -= 1,
+                        _ => {}
+                    }
+                    self.pos += 1;
+                }
+            }
+        }
     }
 
     /// To after the `)` that closes a `(` before `pos`, over nested ones and quotes; its place.

@@ -49,6 +49,14 @@ impl Builder {
         self.parts.push(part);
     }
 
+    /// A part that may be quoted text.
+    pub fn add(&mut self, part: WordPart) {
+        match part {
+            WordPart::Quoted(text) => self.quoted(&text),
+            part => self.part(part),
+        }
+    }
+
     fn flush(&mut self) {
         let text = || std::rc::Rc::new(self.text.clone());
         match self.kind {

@@ -9,7 +9,6 @@ impl Machine<'_, '_> {
     pub fn complete_command(&mut self) -> Res<Option<List>> {
         self.st.started = false;
         self.st.not_arith.clear();
-        self.st.not_command.clear();
         // Empty lines and comments.
         loop {
             match self.next_kind(Ctx::COMMAND)? {
