@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use box_sys::{Kind, meta, strerror};
 use sh_expand::ErrorKind;
-use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget};
+use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
 
 use crate::Shell;
 use crate::io::{Desc, MAX_FD, Memory, OpenFile};
@@ -106,6 +106,10 @@ impl Shell<'_> {
                 if let RedirectFd::Var { name, .. } = &r.fd {
                     return Err(self.complain(name, "ambiguous redirect"));
                 }
+                // For the message bash expands the word again, but for the commands in it; what
+                // that assigns stays.
+                let again = Word { parts: without_commands(&word.parts), raw: word.raw.clone() };
+                let _ = sh_expand::expand_redirect_target(self, &again);
                 self.error(&[&e.message]);
                 return Err(None);
             }
@@ -305,4 +309,14 @@ impl Shell<'_> {
         };
         Some(self.state.fds.get(n).cloned())
     }
+}
+
+/// The parts of a word but for command and process substitutions.
+fn without_commands(parts: &[WordPart]) -> Vec<WordPart> {
+    let kept = |part: &WordPart| match part {
+        WordPart::CommandSub(_) | WordPart::ProcessSub(_) => None,
+        WordPart::DoubleQuoted(inner) => Some(WordPart::DoubleQuoted(without_commands(inner))),
+        other => Some(other.clone()),
+    };
+    parts.iter().filter_map(kept).collect()
 }

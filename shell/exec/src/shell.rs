@@ -114,6 +114,8 @@ impl<'a> Shell<'a> {
             arg0: Rc::new(start.arg0),
             positional: Rc::new(start.positional.into_iter().map(Rc::new).collect()),
             frames: Rc::default(),
+            funcname_shown: false,
+            alone: false,
             hashed: Rc::default(),
             disabled_builtins: Rc::default(),
             status: 0,
@@ -144,6 +146,7 @@ impl<'a> Shell<'a> {
             trap_exit: None,
             trap_status: None,
             command_text: Str::default(),
+            outer_command: None,
             completions: Rc::default(),
         };
         let mut shell = Shell {
@@ -239,19 +242,24 @@ impl<'a> Shell<'a> {
         self.error(&all);
     }
 
-    /// Reports a failed assignment of a builtin; a readonly variable speaks for itself.
+    /// Reports a failed assignment of a builtin; a readonly variable and what fails in a subscript
+    /// speak for themselves.
     pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
         match e.kind {
-            ErrorKind::Readonly => self.error(&[&e.message]),
+            ErrorKind::Readonly | ErrorKind::Abandon | ErrorKind::Exit => self.error(&[&e.message]),
             _ if e.is_bad_subscript() => self.error(&[&e.message]),
             _ => self.builtin_error(name, &[&e.message]),
         }
     }
 
     /// How a builtin ends after that.
-    pub fn after_assignment_error(&self, e: &ExpandError) -> Flow {
+    pub fn after_assignment_error(&mut self, e: &ExpandError) -> Flow {
         match e.kind {
-            ErrorKind::Number => Err(Unwind::Abandon(self.status_of_bad_number())),
+            ErrorKind::Abandon | ErrorKind::Exit | ErrorKind::Interrupted => {
+                let reported = ExpandError { kind: e.kind, message: Vec::new() };
+                Err(self.expansion_failed(reported))
+            }
+            ErrorKind::Number => Err(Unwind::Abandon(self.status_after_failure())),
             ErrorKind::Readonly => self.refused(),
             _ => Ok(1),
         }
@@ -269,9 +277,11 @@ impl<'a> Shell<'a> {
         let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
             ErrorKind::Abandon => Unwind::Abandon(1),
-            ErrorKind::Number => Unwind::Abandon(self.status_of_bad_number()),
+            ErrorKind::Number => Unwind::Abandon(self.status_after_failure()),
             ErrorKind::Command | ErrorKind::Exit if posix || e.kind == ErrorKind::Exit => {
-                let main = self.state.options.command_string && self.state.subshell == 0;
+                let main = self.state.options.command_string
+                    && self.state.subshell == 0
+                    && !self.state.in_exit_trap;
                 let status = if main { 127 } else { 1 };
                 if self.state.options.interactive {
                     Unwind::Discard(1)
@@ -302,8 +312,8 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// A value that is no number leaves the status of the command before, if that is a failure.
-    pub(crate) fn status_of_bad_number(&self) -> i32 {
+    /// The status that some errors leave: that of the command before, if it is a failure.
+    pub(crate) fn status_after_failure(&self) -> i32 {
         if self.state.status == 0 { 1 } else { self.state.status }
     }
 

@@ -9,7 +9,7 @@ use sh_syntax::ast::Command;
 use crate::Shell;
 use crate::run::Text;
 use crate::shell::{Flow, Unwind};
-use crate::state::options::ShOpt;
+use crate::state::options::{SetOpt, ShOpt};
 use crate::state::{PipeStatus, traps};
 
 impl Shell<'_> {
@@ -41,13 +41,19 @@ impl Shell<'_> {
         self.state.status = status;
         self.state.in_exit_trap = true;
         self.state.trap_exit = None;
+        if let Some(command) = self.state.outer_command.take() {
+            self.state.command_text = command;
+        }
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         let r = self.run_action(&action, "exit trap");
         self.state.in_exit_trap = false;
         match r {
-            // An error that would end the shell changes nothing any more.
-            Err(Unwind::Exit(_)) => self.state.trap_exit.unwrap_or(status),
+            // An error that would end the shell changes nothing any more, but with `set -e`.
+            Err(Unwind::Exit(s)) => match self.state.options.has(SetOpt::ErrExit) {
+                true => self.state.trap_exit.unwrap_or(s),
+                false => self.state.trap_exit.unwrap_or(status),
+            },
             Err(Unwind::Return(s)) => s,
             _ => status,
         }
@@ -68,6 +74,22 @@ impl Shell<'_> {
         if !self.state.in_err_trap && !self.state.in_return_trap && !self.state.in_exit_trap {
             self.state.command_text = Rc::new(text());
         }
+    }
+
+    /// Runs commands of `eval` or `.`; behind them and in the EXIT trap, `BASH_COMMAND` is again
+    /// what it was before.
+    pub(crate) fn keeping_command<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let command = self.state.command_text.clone();
+        let outermost = self.state.outer_command.is_none();
+        if outermost {
+            self.state.outer_command = Some(command.clone());
+        }
+        let result = f(self);
+        if outermost {
+            self.state.outer_command = None;
+        }
+        self.state.command_text = command;
+        result
     }
 
     /// The DEBUG trap for the command noted before.

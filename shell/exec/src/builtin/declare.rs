@@ -291,8 +291,15 @@ fn operands(
             }
             continue;
         }
-        let Some(target) = target.filter(|t| is_name(&t.name)) else {
-            shell.builtin_error(call.name(), &[b"`", text, b"': not a valid identifier"]);
+        // Elements can be neither exported nor made readonly (their arrays can).
+        let marks = matches!(call.name(), b"export" | b"readonly");
+        let whole = |t: &Target<'_>| !marks || t.subscript.is_none();
+        let Some(target) = target.filter(|t| is_name(&t.name) && whole(t)) else {
+            // Of an element its name is told, of what is nothing at all the whole operand.
+            let named = (from_text(shell, text)).is_some_and(|t| marks && is_name(&t.name));
+            let end = memchr::memchr(b'=', text).filter(|_| named).unwrap_or(text.len());
+            let shown = &text[..end];
+            shell.builtin_error(call.name(), &[b"`", shown, b"': not a valid identifier"]);
             status = 1;
             continue;
         };
@@ -318,7 +325,7 @@ fn operands(
             Err(e) if e.kind == ErrorKind::Abandon => return Err(shell.expansion_failed(e)),
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);
-                return Err(Unwind::Abandon(shell.status_of_bad_number()));
+                return Err(Unwind::Abandon(shell.status_after_failure()));
             }
             Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
                 let special = matches!(call.name(), b"export" | b"readonly");

@@ -88,8 +88,17 @@ pub(super) fn apply(
         && place != Place::Local
         && matches!(t.value, Value::None)
         && !(q.on.indexed || q.on.assoc || q.off.export);
+    let fresh = shell.state.vars.get(&name).is_none();
+    let scalar = matches!(t.value, Value::Scalar(_));
     attributes_before(shell, &name, q, &t)?;
-    assign(shell, &name, t)?;
+    if let Err(e) = assign(shell, &name, t) {
+        // An array begun with what is no number is there, with nothing in it.
+        let v = shell.state.vars.entry(&name);
+        if fresh && scalar && e.kind == ErrorKind::Number && v.is_array() {
+            make_array(v, false);
+        }
+        return Err(e);
+    }
     attributes_after(shell, &name, q);
     Ok(())
 }

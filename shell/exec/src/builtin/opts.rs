@@ -92,7 +92,10 @@ impl Shell<'_> {
     /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script
     /// abandons the command, `-c` ends.
     pub(crate) fn too_many_arguments(&self) -> Unwind {
-        if self.state.options.command_string { Unwind::Exit(1) } else { Unwind::Discard(1) }
+        match self.state.options.command_string {
+            true => Unwind::Exit(1),
+            false => Unwind::Discard(self.status_after_failure()),
+        }
     }
 
     /// Complains about an operand that should be a number.

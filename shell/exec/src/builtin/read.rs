@@ -297,6 +297,10 @@ fn store(
 ) -> Result<(), sh_expand::ExpandError> {
     if let Some(array) = p.value(b'a') {
         let array = array.clone();
+        if !is_name(&array) {
+            let message = [b"`", array.as_slice(), b"': not a valid identifier"].concat();
+            return Err(crate::state::assign::command_error(message));
+        }
         let target = shell.follow(&array)?.name.into_owned();
         if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
             let message = [target.as_slice(), b": not an indexed array"].concat();

@@ -64,7 +64,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let old = (!args.is_empty())
         .then(|| std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec())));
     let given = shell.state.positional.clone();
-    let r = shell.run_text(Text { text: &text, line: 1, name: None, main: false });
+    let text = Text { text: &text, line: 1, name: None, main: false };
+    let r = shell.keeping_command(|s| s.run_text(text));
     if let Some(old) = old {
         // A `set --` in the file changes its own parameters only.
         let _ = given;

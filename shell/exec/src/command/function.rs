@@ -97,6 +97,13 @@ impl Shell<'_> {
         }
         self.pop_scope();
         Rc::make_mut(&mut self.state.frames).pop();
+        match r {
+            Err(Unwind::Discard(_) | Unwind::Abandon(_)) => self.state.funcname_shown = true,
+            Ok(_) if !self.state.frames.iter().any(|f| f.is_function) => {
+                self.state.funcname_shown = false;
+            }
+            _ => {}
+        }
         self.state.loop_depth = old_loops;
         self.state.positional = old_positional;
         self.state.line = line;

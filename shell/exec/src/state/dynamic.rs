@@ -54,7 +54,9 @@ impl Shell<'_> {
             Dynamic::BashArgv0 => Some(Value::Scalar(s.arg0.clone())),
             Dynamic::Underscore => Some(Value::Scalar(s.last_arg.clone())),
             Dynamic::FuncName => {
-                if !s.frames.iter().any(|f| f.is_function) {
+                if s.frames.is_empty()
+                    || !s.funcname_shown && !s.frames.iter().any(|f| f.is_function)
+                {
                     return None;
                 }
                 indexed(s.frames.iter().rev().map(|f| f.name.to_vec()))

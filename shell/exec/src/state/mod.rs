@@ -96,6 +96,10 @@ pub struct State {
     pub arg0: Str,
     pub positional: Rc<Vec<Str>>,
     pub frames: Rc<Vec<Frame>>,
+    /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
+    pub funcname_shown: bool,
+    /// The command about to run is all that this subshell consists of.
+    pub alone: bool,
     /// Remembered command locations with hit counts (`hash`).
     pub hashed: Rc<BTreeMap<Vec<u8>, (PathBuf, u32)>>,
     pub disabled_builtins: Rc<Vec<&'static str>>,
@@ -147,5 +151,7 @@ pub struct State {
     pub trap_status: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).
     pub command_text: Str,
+    /// The same for the outermost `eval` or `.` of this subshell: the EXIT trap shows that.
+    pub outer_command: Option<Str>,
     pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
 }

@@ -246,6 +246,9 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         u64::from(s.subshell),
         u64::from(s.hidden_subshells),
         u64::from(s.hidden_here),
+        u64::from(s.funcname_shown),
+        u64::from(s.alone),
+        u64::from(shell.track_commands),
         u64::from(s.umask),
         u64::from(s.errexit_ignored),
         u64::from(s.loop_depth),
@@ -396,6 +399,9 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.subshell = r.num()? as u32;
     s.hidden_subshells = r.num()? as u32;
     s.hidden_here = r.num()? != 0;
+    s.funcname_shown = r.num()? != 0;
+    s.alone = r.num()? != 0;
+    let track_commands = r.num()? != 0;
     s.umask = r.num()? as u16;
     s.errexit_ignored = r.num()? as u32;
     s.loop_depth = r.num()? as u32;
@@ -411,6 +417,7 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     }
     s.ulimits = Rc::new(ulimits);
     shell.budget.go_on_from([r.num()?, r.num()?, r.num()?, r.num()?, r.num()?]);
+    shell.track_commands |= track_commands;
     shell.sync_locale();
     Some(code)
 }

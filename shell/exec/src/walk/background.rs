@@ -132,6 +132,7 @@ impl Shell<'_> {
             Some(CommandWord::Word(w)) => super::stages::literal(w),
             _ => None,
         };
+        self.state.alone = true;
         if literal.is_some() && !self.is_external(c) {
             return Ok(self.ship_code(&code.code(), pumps));
         }

@@ -9,6 +9,7 @@ use sh_syntax::ast::{Command, Cond, CondOp, Word};
 use crate::Shell;
 use crate::builtin::test::{binary_files, unary};
 use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
 
 /// Why an expression has no truth value.
 enum Stop {
@@ -177,9 +178,8 @@ impl Shell<'_> {
             return Ok(self.state.vars.get(text).is_some_and(|v| v.attrs.nameref && v.is_set()));
         }
         let (name, sub) = crate::state::assign::split_reference(text);
-        if sub.is_none() && text.iter().all(u8::is_ascii_digit) && !text.is_empty() {
-            let n = arith::plain_integer(text).unwrap_or(i64::MAX);
-            return Ok(n == 0 || usize::try_from(n).is_ok_and(|n| n <= self.state.positional.len()));
+        if let (None, Some(n)) = (sub, positional(text)) {
+            return Ok(n <= self.state.positional.len() as u64);
         }
         if !crate::state::assign::is_name(name) || sub == Some(b"") {
             return Ok(false);
@@ -213,7 +213,11 @@ impl Shell<'_> {
                         _ => false,
                     };
                     if !there {
-                        self.error(&[&base, b": bad array subscript"]);
+                        let message = [base.as_slice(), b": bad array subscript"].concat();
+                        if self.state.options.has(SetOpt::ErrExit) {
+                            return Err(ExpandError::command(&[&message]));
+                        }
+                        self.error(&[&message]);
                         return Ok(false);
                     }
                 }
@@ -221,6 +225,23 @@ impl Shell<'_> {
             }
         }
     }
+}
+
+/// The number that means a positional parameter to `-v`: digits, a sign and blanks around them.
+fn positional(text: &[u8]) -> Option<u64> {
+    let mut text = text.trim_ascii_start();
+    while let [rest @ .., b' ' | b'\t'] = text {
+        text = rest;
+    }
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let n: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    (!negative || n == 0).then_some(n)
 }
 
 fn op_name(op: CondOp) -> &'static [u8] {

@@ -451,10 +451,15 @@ impl Shell<'_> {
     }
 
     pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>) -> Flow {
+        let alone = std::mem::take(&mut self.state.alone);
         match found {
             Found::Builtin(b) => {
                 let call = Call { argv: &words.argv, operands: &words.operands };
-                self.run_builtin(b, &call)
+                match self.run_builtin(b, &call) {
+                    // Of a builtin alone in its subshell bash takes no notice how it was left.
+                    Err(Unwind::Abandon(_) | Unwind::Discard(_)) if alone => Ok(1),
+                    r => r,
+                }
             }
             Found::Function(f) => self.call_function(f, &words.argv),
             Found::Program(p) => self.run_program(p, &words.argv),

@@ -161,6 +161,7 @@ impl Shell<'_> {
         if let CommandKind::Simple(_) = command.kind {
             self.state.hidden_subshells += 1;
             self.state.hidden_here = true;
+            self.state.alone = true;
         }
     }
 

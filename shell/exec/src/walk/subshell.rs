@@ -44,6 +44,8 @@ impl Shell<'_> {
         s.traps.enter_subshell(errtrace, functrace);
         s.subshell += 1;
         s.hidden_here = false;
+        s.alone = false;
+        s.outer_command = None;
         s.loop_depth = 0;
         s.trap_status = None;
         s.in_exit_trap = false;

@@ -34,11 +34,17 @@ impl Shell<'_> {
             s.state.outer_fds = None;
             s.state.late_exit_trap = Some(s.state.frames.len());
             s.state.xtrace_depth += 1;
-            match &source {
+            let r = match &source {
                 None => s.list(&sub.body),
                 Some(text) => {
                     s.run_text(Text { text, line, name: Some(SUBSTITUTION), main: false })
                 }
+            };
+            // Given up on, a substitution has failed, whatever failed before it.
+            match r {
+                Err(Unwind::Abandon(_)) => Err(Unwind::Abandon(1)),
+                Err(Unwind::Discard(_)) => Err(Unwind::Discard(1)),
+                r => r,
             }
         });
         self.end_process_subs(0);

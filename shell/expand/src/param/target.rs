@@ -59,6 +59,12 @@ impl<'p> Target<'p> {
             && let Some(referenced) = env.nameref(name)
         {
             let (base, through) = env.resolve(name)?;
+            if env.nameref(&base).is_some_and(|to| to.as_slice() == base.as_ref())
+                || base.as_ref() == b"\0"
+            {
+                // It leads around in a circle.
+                return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
+            }
             let array =
                 through.is_some() || !matches!(env.get(&base), None | Some(Value::Scalar(_)));
             if array && works_on_value(&param.op) {
