@@ -58,13 +58,17 @@ impl Field {
         }
     }
 
-    /// The pattern the field stands for, if it holds an active pattern character.
-    pub(crate) fn pattern(&self, extglob: bool) -> Option<Vec<u8>> {
+    /// The pattern the field stands for, if it holds an active pattern character. `ifs`: its word
+    /// was split, so that a character of `IFS` still in it stands for itself, as in bash.
+    pub(crate) fn pattern(&self, extglob: bool, ifs: Option<&Ifs>) -> Option<Vec<u8>> {
         let Field::Built(built) = self else { return None };
         if !built.text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
             return None;
         }
-        let pattern = built.escaped();
+        let pattern = match ifs {
+            Some(ifs) => built.without_separators(ifs).escaped(),
+            None => built.escaped(),
+        };
         glob::has_magic(&pattern, extglob).then_some(pattern)
     }
 
@@ -86,6 +90,18 @@ impl Field {
 }
 
 impl Built {
+    /// The same with unquoted characters of `IFS` quoted.
+    fn without_separators(&self, ifs: &Ifs) -> Built {
+        let mut fields = Fields::new(Mode::Join);
+        self.stretches(|text, quoted| {
+            for byte in text {
+                let separates = *byte != b'/' && ifs.ordinary_run(&[*byte]) == 0;
+                fields.add(&[*byte], quoted || separates);
+            }
+        });
+        fields.current
+    }
+
     fn escaped(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.len() + 8);
         // A backslash that came out of an expansion does not quote what is quoted already.

@@ -93,13 +93,23 @@ fn finish_word(
     let fields = x.fields.finish();
     let options = env.options();
     let (noglob, extglob) = (options.noglob, options.extglob);
+    let ifs = splits(parts).then(|| Ifs::of(env)).filter(|ifs| !ifs.is_usual());
     for field in fields {
-        match if noglob { None } else { field.pattern(extglob) } {
+        match if noglob { None } else { field.pattern(extglob, ifs.as_ref()) } {
             Some(pattern) => pathname::expand(env, &pattern, field, out)?,
             None => out.push(field.into_text()),
         }
     }
     Ok(())
+}
+
+/// Whether the result of a word of these parts is split.
+fn splits(parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| match part {
+        WordPart::Param(_) | WordPart::CommandSub(_) | WordPart::Arith(_) => true,
+        WordPart::DoubleQuoted(parts) => param::count_lists(parts) > 0,
+        _ => false,
+    })
 }
 
 /// A word without anything to expand.

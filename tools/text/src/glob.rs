@@ -243,6 +243,8 @@ pub fn escape_into(text: &[u8], out: &mut Vec<u8>) {
                 | b'+'
                 | b'@'
                 | b'-'
+                | b':'
+                | b'='
                 | b'^'
         ) {
             out.push(b'\\');

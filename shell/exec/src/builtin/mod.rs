@@ -25,7 +25,7 @@ mod jobs;
 mod kill;
 mod loops;
 mod mapfile;
-mod opts;
+pub(crate) mod opts;
 mod printf;
 mod read;
 mod set;

@@ -106,7 +106,9 @@ impl Shell<'_> {
 
 /// A decimal integer with an optional sign and blanks around it, as builtins take it.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
-    let t = text.trim_ascii();
+    let t = text.trim_ascii_start();
+    let blanks = t.iter().rev().take_while(|c| matches!(c, b' ' | b'\t')).count();
+    let t = &t[..t.len() - blanks];
     let digits = t.strip_prefix(b"-").or_else(|| t.strip_prefix(b"+")).unwrap_or(t);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,10 +1,11 @@
 //! `[[ ]]` (bash manual 3.2.5.2).
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use box_text::regex::{Captures, Options, Regex, Syntax};
 use sh_expand::{ExpandError, OwnedKey, Str, arith};
-use sh_syntax::ast::{Command, Cond, CondOp, Word};
+use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
 
 use crate::Shell;
 use crate::builtin::test::{binary_files, unary};
@@ -59,7 +60,10 @@ impl Shell<'_> {
                 Ok(!text.is_empty())
             }
             Cond::Unary(op, w) => {
-                let text = sh_expand::expand_single(self, w)?;
+                let text = match op {
+                    b'v' => sh_expand::expand_single(self, &without_quotes(w))?,
+                    _ => sh_expand::expand_single(self, w)?,
+                };
                 if self.tracing() {
                     self.trace_cond(inverted, &[&[b'-', *op], &text]);
                 }
@@ -296,4 +300,31 @@ pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) ->
     // BASH_REMATCH is the shell's own to write.
     let _ = shell.set_array(b"BASH_REMATCH", array);
     Some(matched)
+}
+
+/// The operand of `-v` as bash 5.2 reads it, as an index: quotes within double quotes go, unless
+/// there is nothing between them.
+fn without_quotes(word: &Word) -> Cow<'_, Word> {
+    let quoted = |text: &[u8]| {
+        let mut between = text.split(|c| *c == b'"').skip(1).step_by(2);
+        text == b"\"" || text.contains(&b'"') && between.all(|piece| !piece.is_empty())
+    };
+    let quote = |part: &WordPart| matches!(part, WordPart::Quoted(text) if quoted(text));
+    let inside = |part: &WordPart| match part {
+        WordPart::DoubleQuoted(inside) => inside.iter().any(quote),
+        _ => false,
+    };
+    if !word.parts.iter().any(inside) {
+        return Cow::Borrowed(word);
+    }
+    let mut word = word.clone();
+    for part in &mut word.parts {
+        let WordPart::DoubleQuoted(inside) = part else { continue };
+        for part in inside.iter_mut().filter(|part| quote(part)) {
+            if let WordPart::Quoted(text) = part {
+                Rc::make_mut(text).retain(|c| *c != b'"');
+            }
+        }
+    }
+    Cow::Owned(word)
 }

@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
     }
 
     /// Puts `text` in the place of `start..end`, moves to its start and returns its end.
-    fn splice(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
+    pub fn splice(&mut self, start: usize, end: usize, text: &[u8]) -> usize {
         self.not_arith.clear();
         let st = &mut self.st;
         if st.words == 0

@@ -114,7 +114,9 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'\\' | b'$' | b'`' => {
+                    self.st.in_arith = true;
                     self.dquote_special(&mut b, c, true)?;
+                    self.st.in_arith = false;
                     continue;
                 }
                 _ if !STOP[c as usize] => continue,

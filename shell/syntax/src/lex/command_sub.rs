@@ -72,7 +72,10 @@ impl Machine<'_, '_> {
         let op = self.peek();
         self.pos += 2;
         let read = op == Some(b'<');
-        let body = self.sub_list(start, if read { b"<(" } else { b">(" })?;
+        let outer = std::mem::take(&mut self.st.quoted_sub);
+        let body = self.sub_list(start, if read { b"<(" } else { b">(" });
+        self.st.quoted_sub = outer;
+        let body = body?;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))
     }
 

@@ -19,7 +19,7 @@ impl Machine<'_, '_> {
         }
         match c {
             b'{' => self.braced_param(start, quoted).map(Some),
-            b'(' => self.dollar_paren(start).map(Some),
+            b'(' => self.dollar_paren(start, quoted).map(Some),
             b'[' => {
                 self.pos += 1;
                 let part = self.dollar_bracket()?;
@@ -109,7 +109,7 @@ impl Machine<'_, '_> {
 
     /// `$(` or `$((`, with `pos` at the first parenthesis and `start` at the `$`.
     #[inline(never)]
-    fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
+    fn dollar_paren(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         self.pos += 1;
         if self.not_arith.contains(&start) {
             return self.text_sub();
@@ -138,7 +138,12 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        self.command_sub(start)
+        let in_arith = std::mem::take(&mut self.st.in_arith);
+        let quoted = quoted && !self.in_heredoc && !in_arith;
+        let outer = std::mem::replace(&mut self.st.quoted_sub, quoted);
+        let part = self.command_sub(start);
+        self.st.quoted_sub = outer;
+        part
     }
 
     /// `$(...)` that is kept as text, with `pos` after the parenthesis.

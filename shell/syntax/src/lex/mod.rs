@@ -61,6 +61,10 @@ pub(crate) struct State<'i> {
     pub in_pattern: bool,
     /// A `$'...'` in the operand of a quoted `${...}` made text that hides its end from bash.
     pub hidden_end: bool,
+    /// `pos` is in a `$(` that stands within double quotes itself.
+    pub quoted_sub: bool,
+    /// The `$` at `pos` stands in arithmetic.
+    pub in_arith: bool,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
     pub depth: u32,

@@ -14,6 +14,8 @@ use crate::ast::{Param, ParamName, Word, WordPart};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     Brace,
+    /// The same, behind `-`, `=`, `?` and `+`.
+    WordBrace,
     SlashOrBrace,
     /// The same, but a slash at the very beginning is text.
     LaterSlashOrBrace,
@@ -63,13 +65,20 @@ impl Machine<'_, '_> {
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
-                b'/' if stop != Stop::Brace => return Ok(()),
+                b'/' if !matches!(stop, Stop::Brace | Stop::WordBrace) => return Ok(()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     let part = self.process_sub()?;
                     b.part(part);
                     continue;
                 }
                 b'\n' => self.line += 1,
+                b'$' if stop == Stop::WordBrace
+                    && self.quoted_sub
+                    && self.peek_at(1) == Some(b'\'')
+                    && self.unquote_ansi()? =>
+                {
+                    continue;
+                }
                 _ if is(c, QUOTE) => {
                     self.quoting(b, c)?;
                     continue;
@@ -80,6 +89,26 @@ impl Machine<'_, '_> {
             b.literal(&[c]);
             self.pos += 1;
         }
+    }
+
+    /// `"$(: ${x-$'...'})"`: to bash the operand stands within the double quotes, so that it puts
+    /// the text there without quotes, to be read with what is around it. Where that would hide
+    /// the end of something it is not done.
+    fn unquote_ansi(&mut self) -> Res<bool> {
+        let (mark, start) = (self.mark(), self.pos);
+        let text = self.ansi_quoted()?;
+        let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
+        let hides = hides_end(&text, spelled) || text.contains(&b'}');
+        let end = self.pos;
+        self.rewind(&mark);
+        if hides {
+            return Ok(false);
+        }
+        self.splice(start, end, &text);
+        // Its newlines are no lines of the source.
+        let lines = memchr::memchr_iter(b'\n', &text).count();
+        self.line = self.line.wrapping_sub(lines as u32);
+        Ok(true)
     }
 
     fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {

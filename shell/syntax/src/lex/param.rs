@@ -253,7 +253,7 @@ impl Machine<'_, '_> {
     }
 
     fn word_op(&mut self, p: &mut Param, op: u8, colon: bool, quoted: bool) -> Res<()> {
-        let word = self.operand(Stop::Brace, quoted)?;
+        let word = self.operand(Stop::WordBrace, quoted)?;
         p.op = match op {
             b'-' => ParamOp::Default { colon, word },
             b'=' => ParamOp::Assign { colon, word },
