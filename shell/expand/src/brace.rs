@@ -65,6 +65,7 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
 fn failing(e: &ExpandError) -> Vec<WordPart> {
     let sub = CommandSub {
         body: List::default(),
+        backquoted: false,
         is_file_read: false,
         error: Some(e.message.clone().into()),
         source: None,

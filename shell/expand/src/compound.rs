@@ -95,9 +95,11 @@ pub fn brace_elements(
 /// An element with its key as one word.
 fn whole_word(element: &ArrayElement) -> Word {
     let literal = |text: &[u8]| WordPart::Literal(Rc::new(text.to_vec()));
+    // The brackets are none of a pattern.
+    let bracket = |text: &[u8]| WordPart::Quoted(Rc::new(text.to_vec()));
     let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
-    let mut parts = vec![literal(b"[")];
-    let mut raw = b"[".to_vec();
+    let mut parts = vec![bracket(b"[")];
+    let mut raw = b"\\[".to_vec();
     match &element.key {
         None => return element.value.clone(),
         Some(Subscript::At) => {
@@ -113,7 +115,8 @@ fn whole_word(element: &ArrayElement) -> Word {
             raw.extend_from_slice(&expr.word.raw);
         }
     }
-    parts.push(literal(sign));
+    parts.push(bracket(sign));
+    raw.push(b'\\');
     raw.extend_from_slice(sign);
     parts.extend(element.value.parts.iter().cloned());
     raw.extend_from_slice(&element.value.raw);

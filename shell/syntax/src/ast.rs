@@ -382,11 +382,13 @@ pub enum WordPart {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandSub {
     pub body: List,
+    /// Written with backquotes: its aliases are looked up when it runs, in POSIX mode, too.
+    pub backquoted: bool,
     /// `$(< file)`: the file's content without running a command.
     pub is_file_read: bool,
     /// The body of a here-document that does not parse: the error is reported when it is expanded.
     pub error: Option<Text>,
-    /// Backquoted text that does not parse as a whole: it is run command by command, so that
+    /// Text that does not parse as a whole: it is run command by command, so that
     /// what stands before the error takes effect.
     pub source: Option<Text>,
     pub line: u32,

@@ -15,6 +15,7 @@ pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
     WordPart::CommandSub(Rc::new(CommandSub {
         body: List::default(),
+        backquoted: false,
         is_file_read: false,
         error: Some(text.into()),
         source: None,
@@ -39,8 +40,9 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
         let line = self.line;
-        // Bash expands aliases in it when it runs.
-        let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
+        // Bash expands aliases in it when it runs; in POSIX mode now.
+        let aliases = self.opts.expand_aliases;
+        self.st.opts.expand_aliases &= self.opts.posix;
         let mark = self.mark();
         // What stands in it stands in no here-document any more.
         let outer = std::mem::replace(&mut self.st.in_heredoc, false);
@@ -62,7 +64,14 @@ impl Machine<'_, '_> {
         self.st.in_heredoc = outer;
         let body = body?;
         let is_file_read = is_file_read(&body);
-        Ok(WordPart::CommandSub(Rc::new(CommandSub { body, is_file_read, error, source, line })))
+        Ok(WordPart::CommandSub(Rc::new(CommandSub {
+            body,
+            backquoted: false,
+            is_file_read,
+            error,
+            source,
+            line,
+        })))
     }
 
     /// `<(...)` or `>(...)`, with `pos` at the operator.
@@ -161,7 +170,7 @@ impl Machine<'_, '_> {
         };
         self.leave(COST);
         let is_file_read = is_file_read(&body);
-        let sub = CommandSub { body, is_file_read, error: None, source, line };
+        let sub = CommandSub { body, backquoted: true, is_file_read, error: None, source, line };
         Ok(WordPart::CommandSub(Rc::new(sub)))
     }
 }

@@ -152,6 +152,7 @@ impl Machine<'_, '_> {
         let text = self.paren_text()?;
         Ok(WordPart::CommandSub(Rc::new(CommandSub {
             body: List::default(),
+            backquoted: false,
             is_file_read: false,
             error: None,
             source: Some(text.into()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::explained;
+use crate::rewrite;
 use crate::run::{Outcome, Place, Shell};
 
 /// The two shells and where they run.
@@ -71,10 +72,18 @@ impl Pair {
                 return Ok(Verdict::Useless);
             }
         }
-        Ok(match explained::reason(script, &bash, &ours) {
-            Some(reason) => Verdict::Explained(reason),
-            None => Verdict::Differs(Box::new(Difference { kind, bash, ours })),
-        })
+        if let Some(reason) = explained::reason(script, &bash, &ours) {
+            return Ok(Verdict::Explained(reason));
+        }
+        for (reason, other) in rewrite::spellings(script) {
+            let again = self.place.run(&self.ours, &other, limit)?;
+            if self.kind(&again, &ours).is_none()
+                && self.kind(&self.place.run(&self.bash, &other, limit)?, &again).is_none()
+            {
+                return Ok(Verdict::Explained(reason));
+            }
+        }
+        Ok(Verdict::Differs(Box::new(Difference { kind, bash, ours })))
     }
 
     /// Whether bash says the same again: stages of a pipeline may race.

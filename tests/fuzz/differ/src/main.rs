@@ -6,6 +6,7 @@
 //! | `run` | one shell, one script, a fresh working directory, limits |
 //! | `compare` | what counts as a difference |
 //! | `explained` | differences that docs/deviations.md names |
+//! | `rewrite` | others, proved by a spelling of the script that avoids them |
 //! | `shrink` | the smallest script that still differs |
 //! | `report` | telling it; cases for `tests/cases` |
 //!
@@ -16,6 +17,7 @@ mod compare;
 mod explained;
 mod random;
 mod report;
+mod rewrite;
 mod run;
 mod script;
 mod shrink;

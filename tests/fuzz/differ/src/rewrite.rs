@@ -1,0 +1,111 @@
+//! Deviations proved by another spelling of the script: bash makes its mistake with the one, but not
+//! with the other, which means the same. A difference is explained by such a deviation if it goes
+//! away, and ours does the same with both.
+
+use crate::compare::contains;
+
+/// A deviation, and how it is avoided: what the script becomes, the same where there is nothing to avoid.
+type Rewrite = (&'static str, fn(&[u8]) -> Vec<u8>);
+
+const REWRITES: &[Rewrite] = &[
+    ("a newline behind nested parentheses written `((`", blank_behind_nested),
+    ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
+    ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
+];
+
+/// The scripts to try, each with the deviation it avoids.
+pub fn spellings(script: &[u8]) -> impl Iterator<Item = (&'static str, Vec<u8>)> + '_ {
+    let made = REWRITES.iter().map(|(name, rewrite)| (*name, rewrite(script)));
+    made.filter(move |(_, other)| other != script)
+}
+
+/// `((a)` newline: bash 5.2 loses the first word of the next line.
+fn blank_behind_nested(script: &[u8]) -> Vec<u8> {
+    let mut out = script.to_vec();
+    let opens: Vec<usize> =
+        (0..script.len()).filter(|&at| script[at..].starts_with(b"((")).collect();
+    for open in opens.into_iter().rev() {
+        let mut depth = 0usize;
+        let close = script[open + 1..].iter().position(|byte| {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        if let Some(close) = close.map(|length| open + 1 + length + 1)
+            && script.get(close) == Some(&b'\n')
+        {
+            out.insert(close, b' ');
+        }
+    }
+    out
+}
+
+/// `$({ cat <<E` ... `} | cat; p)`: bash 5.2 prints it without the semicolon before it runs it.
+fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
+    const BEHIND: &[u8] = b"; p \"${PIPESTATUS[@]}\"";
+    let mut out = script.to_vec();
+    if !contains(script, b"<<") {
+        return out;
+    }
+    for at in 0..script.len() {
+        if script[at..].starts_with(BEHIND) {
+            out[at] = b'\n';
+        }
+    }
+    out
+}
+
+/// After a syntax error in `eval '[[ a =~ ('` bash 5.2 does not know the next reserved words. Text
+/// in a subshell leaves the parser outside alone.
+fn text_in_subshell(script: &[u8]) -> Vec<u8> {
+    const STARTS: &[&[u8]] = &[b"eval '", b". ./f9;", b"source ./f9 "];
+    const BEHIND: &[u8] = b"; echo $?";
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(byte) = rest.first() {
+        let begins = STARTS.iter().any(|start| rest.starts_with(start));
+        let end = rest.windows(BEHIND.len()).position(|w| w == BEHIND).filter(|_| begins);
+        match end {
+            Some(end) => {
+                out.extend_from_slice(b"( ");
+                out.extend_from_slice(&rest[..end]);
+                out.extend_from_slice(b" )");
+                rest = &rest[end..];
+            }
+            None => {
+                out.push(*byte);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_spellings() {
+        let names = |script: &[u8]| spellings(script).count();
+        assert_eq!(blank_behind_nested(b"((a)\n b); (c)\n"), b"((a) \n b); (c)\n");
+        assert_eq!(blank_behind_nested(b"(((a) )\n)\n"), b"(((a) ) \n)\n");
+        assert_eq!(blank_behind_nested(b"((a) ; (b)\n)\n"), b"((a) ; (b)\n)\n");
+        assert_eq!(
+            newline_for_semicolon(b"<<E; p \"${PIPESTATUS[@]}\""),
+            b"<<E\n p \"${PIPESTATUS[@]}\""
+        );
+        assert_eq!(
+            text_in_subshell(
+                b"{ eval '[['; echo $?
+. ./f9; echo $?; eval x"
+            ),
+            b"{ ( eval '[[' ); echo $?
+( . ./f9 ); echo $?; eval x"
+        );
+        assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
+    }
+}
