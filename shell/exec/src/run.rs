@@ -206,7 +206,7 @@ impl Shell<'_> {
                         self.syntax_failed = Some(());
                     }
                     self.state.status = match e.kind {
-                        ErrorKind::Substitution => 1,
+                        ErrorKind::Substitution if !self.state.options.has(SetOpt::ErrExit) => 1,
                         _ if !text.main || self.state.options.has(SetOpt::ErrExit) => 2,
                         ErrorKind::Conditional => self.state.status,
                         ErrorKind::Unclosed if self.state.status != 0 => self.state.status,

@@ -74,6 +74,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             return Err(ExpandError::command(&parts));
         }
         ParamOp::Bad { whole } => {
+            if param.raw.ends_with(b":}") && !matches!(param.name, ParamName::Special(_)) {
+                Target::of(x.env, param)?.fetch(x.env)?;
+            }
             let list = param.raw.starts_with(b"${@") || contains(&param.raw, b"[@]");
             return bad_substitution(x, param, whole).map(|()| list);
         }
@@ -355,8 +358,10 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
         return Err(ExpandError::command(&parts));
     };
     let target = Target::direct(x.env, &name, subscript.as_ref())?;
-    match target.fetch(x.env)?.is_missing(x.env, false, false) {
-        true if x.env.options().nounset && !matches!(text.first(), Some(b'@' | b'*')) => {
+    let content = target.fetch(x.env)?;
+    match content.is_missing(x.env, false, false) {
+        // Of lists `set -u` does not ask anything.
+        true if x.env.options().nounset && matches!(content, Content::Scalar(_)) => {
             Err(ExpandError::exit(&[&text[..end], b": unbound variable"]))
         }
         true => Ok(()),

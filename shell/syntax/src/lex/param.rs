@@ -177,6 +177,11 @@ impl Machine<'_, '_> {
                     self.pos += 1;
                     self.word_op(p, o, true, quoted)?;
                 }
+                Some(b'}') => {
+                    // `${a[1]:}`: bash looks at the element before it complains.
+                    p.op = bad_op();
+                    return Ok(true);
+                }
                 _ => return self.substring(p),
             },
             b'-' | b'=' | b'?' | b'+' => self.word_op(p, c, false, quoted)?,

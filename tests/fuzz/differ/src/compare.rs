@@ -72,7 +72,11 @@ impl Pair {
                 return Ok(Verdict::Useless);
             }
         }
-        if let Some(reason) = explained::reason(script, &bash, &ours) {
+        let mut rerun = |script: &[u8]| {
+            let bash = self.place.run(&self.bash, script, limit).ok()?;
+            Some((bash, self.place.run(&self.ours, script, limit).ok()?))
+        };
+        if let Some(reason) = explained::reason(script, &bash, &ours, &mut rerun) {
             return Ok(Verdict::Explained(reason));
         }
         for (reason, other) in rewrite::spellings(script) {
@@ -106,7 +110,7 @@ impl Pair {
             let (main, stderr) = (bash.main() != ours.main(), bash.stderr != ours.stderr);
             main.then_some(Kind::Main).or(stderr.then_some(Kind::Stderr))
         } else {
-            (without_lines(bash) != without_lines(ours)).then_some(Kind::Main)
+            (bash.main() != ours.main()).then_some(Kind::Main)
         }
     }
 }
@@ -120,7 +124,7 @@ fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         return false;
     }
     let sorted = |text: &[u8]| {
-        let text = plain_lines(text);
+        let text = explained::masked(script, text);
         let mut lines: Vec<Vec<u8>> = text.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
         lines.sort();
         lines
@@ -143,37 +147,6 @@ fn in_order(script: &[u8]) -> Vec<u8> {
         other => *other,
     };
     script.iter().enumerate().map(replaced).collect()
-}
-
-/// What counts without error output. Messages may be redirected to standard output or to a
-/// file; the line numbers in them count only where messages are compared: after an error
-/// that abandons a command of several lines bash counts from the line of the error.
-fn without_lines(outcome: &Outcome) -> (Vec<u8>, Option<i32>, Vec<(&String, Vec<u8>)>) {
-    let files = outcome.files.iter().map(|(name, text)| (name, plain_lines(text)));
-    (plain_lines(&outcome.stdout), outcome.status, files.collect())
-}
-
-/// The text with `line N:` for each `line 12:`, also where a message became words of `p`.
-fn plain_lines(text: &[u8]) -> Vec<u8> {
-    let text = without_numbers(text, b": line ");
-    let text = without_numbers(&text, b":][line][");
-    without_numbers(&text, b": LINE ")
-}
-
-fn without_numbers(text: &[u8], mark: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.windows(mark.len()).position(|w| w == mark) {
-        let (head, tail) = rest.split_at(at + mark.len());
-        out.extend_from_slice(head);
-        let digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
-        if digits > 0 {
-            out.push(b'N');
-        }
-        rest = &tail[digits..];
-    }
-    out.extend_from_slice(rest);
-    out
 }
 
 /// Whether `part` stands in `text`.

@@ -1,0 +1,244 @@
+//! Deviations whose outcomes are equal but for what the deviation changes.
+
+use std::borrow::Cow;
+
+use super::{numbers, says};
+use crate::compare::contains;
+use crate::run::Outcome;
+
+/// A rule: the deviation, and whether it is the one at hand. Line numbers are masked already.
+type Rule = (&'static str, fn(&[u8], &Outcome, &Outcome) -> bool);
+
+const RULES: &[Rule] = &[
+    ("line numbers", |_, bash, ours| bash.main() == ours.main()),
+    ("the numbers that `{fd}` gets", descriptor_numbers),
+    ("the text that a bad substitution shows", bad_substitution_text),
+    ("lists of all variables", lists_of_variables),
+    ("the source line shown for `((` that is no arithmetic", no_arithmetic),
+    ("warnings about circular namerefs", circular_warnings),
+    ("`$_` behind `unset` of an element", last_of_unset),
+    ("bash's marks in texts", marks),
+    ("lists within an assignment's substitution without `IFS`", joined_lists),
+    ("budgets", budgets),
+];
+
+pub fn reason(script: &[u8], bash: &Outcome, ours: &Outcome) -> Option<&'static str> {
+    let (bash, ours) = (masked(script, bash), masked(script, ours));
+    RULES.iter().find(|(_, rule)| rule(script, &bash, &ours)).map(|(name, _)| *name)
+}
+
+fn masked(script: &[u8], o: &Outcome) -> Outcome {
+    let files = o.files.iter().map(|(name, text)| (name.clone(), numbers::masked(script, text)));
+    Outcome {
+        stdout: numbers::masked(script, &o.stdout),
+        stderr: o.stderr.clone(),
+        status: o.status,
+        files: files.collect(),
+    }
+}
+
+/// bash keeps what redirections replaced at 10 and above, ours elsewhere.
+fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    contains(script, b"{fd}")
+        && same(bash, ours, |line| match contains(line, b" -ge 10 ']'") {
+            true => b"trace"[..].into(),
+            false => line.into(),
+        })
+}
+
+fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const MARK: &[u8] = b"line N: ";
+    const BAD: &[u8] = b"bad substitution";
+    same(bash, ours, |line| match (find(line, MARK), find(line, BAD)) {
+        (Some(at), Some(bad)) if at < bad => [&line[..at], BAD].concat().into(),
+        _ => line.into(),
+    })
+}
+
+/// `((` that began no arithmetic: which line the message behind ``: ` `` shows.
+fn no_arithmetic(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    contains(script, b"((")
+        && same(bash, ours, |line| match find(line, b"line N: `") {
+            Some(at) if line.ends_with(b"'") => line[..at].into(),
+            _ => line.into(),
+        })
+}
+
+/// How often bash looks a variable up is its own affair.
+fn circular_warnings(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let text = b": circular name reference";
+    let other = b": removing nameref attribute";
+    let plain = |o: &Outcome| {
+        let lines = |out: &[u8]| -> Vec<Vec<u8>> {
+            out.split(|b| *b == b'\n')
+                .filter(|l| !l.ends_with(text) && !l.ends_with(other))
+                .map(<[u8]>::to_vec)
+                .collect()
+        };
+        let files: Vec<_> =
+            o.files.iter().map(|(name, text)| (name.clone(), lines(text))).collect();
+        (o.status, lines(&o.stdout), files)
+    };
+    says(bash, text) && (says(ours, text) || says(ours, other)) && plain(bash) == plain(ours)
+}
+
+/// ``unset a[1]; p $_``: ours says what was to be unset, bash lacks the subscript.
+fn last_of_unset(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let lacks_subscript = |bash: &[u8], ours: &[u8]| {
+        let Some(length) = ours.len().checked_sub(bash.len()) else { return false };
+        (0..=bash.len()).any(|at| {
+            let subscript = &ours[at..at + length];
+            subscript.starts_with(b"[")
+                && subscript.ends_with(b"]")
+                && [&ours[..at], &ours[at + length..]].concat() == bash
+        })
+    };
+    contains(script, b"unset ") && contains(script, b"$_") && pairwise(bash, ours, lacks_subscript)
+}
+
+/// `x=$(IFS=; p ${arr[*]})`: to bash the list still stands in the assignment, and is not split.
+fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let without = |line: &[u8]| -> Vec<u8> {
+        line.iter().copied().filter(|b| !matches!(b, b'[' | b']' | b'0'..=b'9')).collect()
+    };
+    let null = contains(script, b"IFS=''") || contains(script, b"IFS= ");
+    null && contains(script, b"=$(")
+        && pairwise(bash, ours, |bash, ours| {
+            let shorter = bash.len() < ours.len() && bash.starts_with(b"[");
+            shorter && without(bash) == without(ours)
+        })
+}
+
+/// Bytes 1 and 127, which bash keeps among the text while it expands.
+fn marks(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    same(bash, ours, |line| {
+        line.iter().copied().filter(|b| !matches!(b, 1 | 127)).collect::<Vec<u8>>().into()
+    })
+}
+
+/// A limit ends ours: what it did until then is what bash did.
+fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let text = b": limit reached: ";
+    says(ours, text) && !says(bash, text) && bash.stdout.starts_with(&ours.stdout)
+}
+
+/// `set` and `declare -p` alone also show what the shells themselves keep in variables.
+fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const OWN: &[&[u8]] = &[
+        b"BASH",
+        b"DIRSTACK",
+        b"FUNCNAME",
+        b"GROUPS",
+        b"HISTCMD",
+        b"HOSTNAME",
+        b"OPTERR",
+        b"PIPESTATUS",
+        b"PPID",
+        b"RANDOM",
+        b"SECONDS",
+        b"SHELL",
+        b"SRANDOM",
+        b"EPOCH",
+        b"_",
+    ];
+    let own = |line: &&[u8]| {
+        let name = match line.strip_prefix(b"declare -") {
+            Some(rest) => rest.split(|b| *b == b' ').nth(1).unwrap_or_default(),
+            None => line,
+        };
+        OWN.iter().any(|start| name.starts_with(start))
+    };
+    let plain = |o: &Outcome| {
+        let lines = |text: &[u8]| -> Vec<Vec<u8>> {
+            text.split(|b| *b == b'\n').filter(|line| !own(line)).map(<[u8]>::to_vec).collect()
+        };
+        let files: Vec<_> =
+            o.files.iter().map(|(name, text)| (name.clone(), lines(text))).collect();
+        (o.status, lines(&o.stdout), files)
+    };
+    let listed = |o: &Outcome| says(o, b"BASH_VERSINFO=(") || says(o, b"BASH_CMDS=(");
+    listed(bash) && listed(ours) && plain(bash) == plain(ours)
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|w| w == part)
+}
+
+/// Whether the two did the same, lines taken for what `plain` makes of them.
+fn same(bash: &Outcome, ours: &Outcome, plain: impl Fn(&[u8]) -> Cow<'_, [u8]>) -> bool {
+    pairwise(bash, ours, |a, b| plain(a) == plain(b))
+}
+
+/// Whether the two did the same but for lines of standard output and files that pass the test,
+/// bash's line and ours.
+fn pairwise(bash: &Outcome, ours: &Outcome, test: impl Fn(&[u8], &[u8]) -> bool) -> bool {
+    let agree = |a: &[u8], b: &[u8]| {
+        let (a, b): (Vec<_>, Vec<_>) =
+            (a.split(|b| *b == b'\n').collect(), b.split(|b| *b == b'\n').collect());
+        a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || test(a, b))
+    };
+    bash.status == ours.status
+        && agree(&bash.stdout, &ours.stdout)
+        && bash.files.len() == ours.files.len()
+        && bash.files.iter().all(|(name, text)| match ours.files.get(name) {
+            Some(other) => agree(text, other),
+            None => false,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outcome;
+    use super::reason;
+
+    /// The rule for two standard outputs.
+    fn rule(script: &str, bash: &str, ours: &str) -> Option<&'static str> {
+        reason(script.as_bytes(), &outcome(bash, ""), &outcome(ours, ""))
+    }
+
+    /// The rule explains the outputs, and not if one has a line more.
+    fn explains(name: &str, script: &str, bash: &str, ours: &str) {
+        assert_eq!(rule(script, bash, ours), Some(name));
+        assert_eq!(rule(script, &format!("{bash}0\n"), &format!("{ours}1\n")), None);
+        assert_eq!(rule(script, &format!("{bash}0\n"), ours), None);
+        let (a, b) = (outcome(bash, ""), outcome(ours, ""));
+        let b = crate::run::Outcome { status: Some(1), ..b };
+        assert_eq!(reason(script.as_bytes(), &a, &b), None);
+    }
+
+    #[test]
+    fn each_rule_explains_its_example_only() {
+        let m = "s.sh: line";
+        explains("line numbers", "\n\n", &format!("{m} 1: x\n"), &format!("{m} 2: x\n"));
+        let (fd, trace) = ("exec {fd}> o1", "the numbers that `{fd}` gets");
+        explains(trace, fd, "+ '[' 11 -ge 10 ']'\n", "+ '[' 10 -ge 10 ']'\n");
+        assert_eq!(rule(fd, "11\n", "10\n"), None);
+        let text = "the text that a bad substitution shows";
+        let (a, b) = ("line 1: ${x: bad substitution\n", "line 1: y${x: bad substitution\n");
+        explains(text, "", a, b);
+        assert_eq!(rule("", "${x: bad substitution\n", "${y: bad substitution\n"), None);
+        let list = "declare -ir BASHPID=\"1\"\ndeclare -ar BASH_VERSINFO=()\n";
+        explains("lists of all variables", "", list, "declare -ar BASH_VERSINFO=(1)\n");
+        let arithmetic = "the source line shown for `((` that is no arithmetic";
+        explains(arithmetic, "((", "line 1: `((a'\n", "line 1: `( (a'\n");
+        assert_eq!(rule("((", "line 1: x: `a'\n", "line 1: x: `b'\n"), None);
+        let warning = "s.sh: line 1: warning: q: circular name reference\n";
+        let twice = format!("{warning}{warning}");
+        explains("warnings about circular namerefs", "", &twice, warning);
+        let unset = "unset 'a[1]'; p $_";
+        explains("`$_` behind `unset` of an element", unset, "[1][a]\n", "[1][a[1]]\n");
+        assert_eq!(rule(unset, "[1][a]\n", "[1][b[1]]\n"), None);
+        explains("bash's marks in texts", "", "a\u{1}b\n", "ab\n");
+        let lists = "lists within an assignment's substitution without `IFS`";
+        explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
+        assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
+    }
+
+    #[test]
+    fn a_limit_ends_ours_only() {
+        let (bash, ours) = (outcome("a\nb\n", ""), outcome("a\n", "s.sh: limit reached: time\n"));
+        assert_eq!(reason(b"", &bash, &ours), Some("budgets"));
+        let ours = outcome("c\n", "s.sh: limit reached: time\n");
+        assert_eq!(reason(b"", &bash, &ours), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Line numbers, where both shells tell one and it may be another: bash counts on from the line
+//! of the error after it abandoned a command of several lines, and tells the first or the last
+//! line of some commands.
+
+use crate::compare::contains;
+
+/// The outputs with `N` for each number of a line: one behind the word `line` and before a
+/// colon, or one that the script got from `LINENO`.
+pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
+    // No text of a script has more lines than it.
+    let lines = script.split(|b| *b == b'\n').count() as u64;
+    let text = in_messages(text, lines);
+    match contains(script, b"LINENO") {
+        true => from_variable(script, &text, lines),
+        false => text,
+    }
+}
+
+fn in_messages(text: &[u8], lines: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut word: Vec<u8> = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let byte = text[at];
+        if byte.is_ascii_alphabetic() {
+            let end = run(text, at, u8::is_ascii_alphabetic);
+            word = text[at..end].to_ascii_lowercase();
+            out.extend_from_slice(&text[at..end]);
+            at = end;
+        } else if byte.is_ascii_digit() {
+            let end = run(text, at, u8::is_ascii_digit);
+            if word == b"line" && text.get(end) == Some(&b':') && is_line(&text[at..end], lines) {
+                out.push(b'N');
+                word.clear();
+            } else {
+                out.extend_from_slice(&text[at..end]);
+            }
+            at = end;
+        } else {
+            out.push(byte);
+            at += 1;
+        }
+    }
+    out
+}
+
+/// The ways in which generated scripts print `LINENO`: `echo T:$?:$LINENO`,
+/// `echo ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO`, `echo $((LINENO)) ${#BASH_LINENO[@]}`.
+fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
+    let calls = contains(script, b"echo $((LINENO)) ${#BASH_LINENO[@]}");
+    let levels = contains(script, b"$BASH_SUBSHELL $LINENO");
+    let traps = contains(script, b"echo T:$?:$LINENO");
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let apart = at == 0 || !text[at - 1].is_ascii_alphanumeric();
+        let rest = &text[at..];
+        let found = match () {
+            () if !apart => None,
+            () if traps && rest.starts_with(b"T:") => shape(rest, b"T:#:", b""),
+            () if levels && rest.starts_with(b"5 ") => shape(rest, b"5 # ", b""),
+            () if calls && rest[0].is_ascii_digit() => shape(rest, b"", b" #"),
+            () => None,
+        };
+        match found.filter(|(start, end, _)| is_line(&rest[*start..*end], lines)) {
+            Some((start, end, whole)) => {
+                out.extend_from_slice(&rest[..start]);
+                out.push(b'N');
+                out.extend_from_slice(&rest[end..whole]);
+                at += whole;
+            }
+            None => {
+                out.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Where the number stands between `before` and `after`, in which `#` is any number, and where
+/// all of it ends; nothing of a word may follow.
+fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usize)> {
+    let start = pass(text, 0, before)?;
+    let end = pass(text, start, b"#")?;
+    let whole = pass(text, end, after)?;
+    let goes_on = text.get(whole).is_some_and(u8::is_ascii_alphanumeric);
+    (!goes_on).then_some((start, end, whole))
+}
+
+fn pass(text: &[u8], mut at: usize, pattern: &[u8]) -> Option<usize> {
+    for byte in pattern {
+        at = match byte {
+            b'#' => Some(run(text, at, u8::is_ascii_digit)).filter(|end| *end > at)?,
+            byte => (text.get(at) == Some(byte)).then_some(at + 1)?,
+        };
+    }
+    Some(at)
+}
+
+fn run(text: &[u8], from: usize, class: fn(&u8) -> bool) -> usize {
+    text[from..].iter().position(|b| !class(b)).map_or(text.len(), |n| from + n)
+}
+
+fn is_line(digits: &[u8], lines: u64) -> bool {
+    let number = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u64>().ok());
+    number.is_some_and(|n| n <= lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::masked;
+
+    fn same(script: &str, a: &str, b: &str) -> bool {
+        masked(script.as_bytes(), a.as_bytes()) == masked(script.as_bytes(), b.as_bytes())
+    }
+
+    #[test]
+    fn numbers_of_lines_only() {
+        let script = "1\n2\n3\n4\n5\n";
+        assert!(same(script, "s.sh: line 2: x: y\n", "s.sh: line 5: x: y\n"));
+        assert!(same(script, "[s.sh:][line][2:][x]\n", "[s.sh:][line][4:][x]\n"));
+        assert!(same(script, "S.SH: LINE 2: X\n", "S.SH: LINE 4: X\n"));
+        assert!(same(script, "[1][line]\n[1][2:]\n", "[1][line]\n[1][3:]\n"));
+        // Not so many lines, other numbers, another text.
+        assert!(!same(script, "line 2: x\n", "line 20: x\n"));
+        assert!(!same(script, "line 2: 1\n", "line 2: 2\n"));
+        assert!(!same(script, "line 2: x\n", "line 3: y\n"));
+        assert!(!same(script, "line one\n2\n", "line one\n3\n"));
+        assert!(!same(script, "line\n[2][a]\n", "line\n[3][a]\n"));
+        assert!(!same(script, "1\n", "2\n"));
+    }
+
+    #[test]
+    fn numbers_of_the_variable() {
+        let calls = "\n\n\necho $((LINENO)) ${#BASH_LINENO[@]}\n";
+        assert!(same(calls, "2 1\n", "3 1\n"));
+        assert!(!same(calls, "2 1\n", "2 2\n"));
+        assert!(!same(calls, "2\n", "3\n"));
+        let levels = "\n\n\necho ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO\n";
+        assert!(same(levels, "5 0 2\n", "5 0 4\n"));
+        assert!(!same(levels, "5 0 2\n", "5 1 2\n"));
+        let trap = "\n\ntrap 'echo T:$?:$LINENO' EXIT\n";
+        assert!(same(trap, "T:0:1\n", "T:0:3\n"));
+        assert!(!same(trap, "T:0:1\n", "T:1:1\n"));
+        assert!(!same("\n\n\n", "T:0:1\n", "T:0:3\n"));
+    }
+}

@@ -1,0 +1,395 @@
+//! Deviations that change what follows: the script is run again without what bash takes
+//! otherwise. If the two agree then, there was no other difference.
+
+use super::{Rerun, compare, says};
+use crate::compare::contains;
+use crate::run::Outcome;
+
+/// A rule: the deviation, whether it may be the one at hand, and scripts that lack it.
+struct Rule {
+    name: &'static str,
+    applies: fn(&[u8], &Outcome, &Outcome) -> bool,
+    repairs: fn(&[u8], &Outcome) -> Vec<Vec<u8>>,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        name: "quoted special characters in `name=(...)` within a substitution",
+        applies: quoted_in_compound,
+        repairs: |script, _| vec![without_quoted(script)],
+    },
+    Rule {
+        name: "reserved words after a syntax error in `eval` or `.`",
+        applies: |_, bash, ours| after_syntax_error(bash, ours).is_some(),
+        repairs: begun_anew,
+    },
+    Rule {
+        name: "here-documents within substitutions whose delimiter has a blank",
+        applies: |script, bash, ours| {
+            let failed = |o: &Outcome| contains(&o.stderr, SUBSTITUTION);
+            contains(script, b"<<\"E F\"") && failed(bash) && !failed(ours)
+        },
+        repairs: |script, _| {
+            vec![replaced(&replaced(script, b"\"E F\"", b"\"EF\""), b"E F", b"EF")]
+        },
+    },
+    Rule {
+        name: "a NUL in `$'...'` within `name=(...)`",
+        applies: |script, bash, ours| {
+            let text = b": array assign: line ";
+            contains(script, b"$'") && says(bash, text) && !says(ours, text)
+        },
+        repairs: |script, _| vec![plain_ansi(script)],
+    },
+    Rule {
+        name: "a subshell that sources a file ending in a program",
+        applies: |script, bash, ours| bash.status == ours.status && sources(script),
+        // Another command at the end of the file.
+        repairs: |script, _| vec![replaced(script, b"> f9; ", b"> f9; echo : >> f9; ")],
+    },
+    Rule {
+        name: "quotes and NULs that `$'...'` makes within `${...}`",
+        applies: ansi_in_braces,
+        repairs: |script, _| vec![plain_ansi(script)],
+    },
+    Rule {
+        name: "unbalanced quotes within `${...}`",
+        applies: |_, bash, ours| says(bash, NO_BRACE) && !says(ours, NO_BRACE),
+        repairs: |script, bash| without_command(script, bash, NO_BRACE),
+    },
+    Rule {
+        name: "here-documents that bash loses its way in",
+        applies: nested_in_heredoc,
+        repairs: |script, bash| {
+            let texts = [NO_PARENTHESIS, SUBSTITUTION, LOST];
+            texts.iter().flat_map(|text| without_command(script, bash, text)).collect()
+        },
+    },
+    Rule {
+        name: "a tilde before a colon and an expansion",
+        applies: |script, _, _| TILDES.iter().any(|(word, _)| contains(script, word)),
+        repairs: |script, _| {
+            let quote =
+                |text: Vec<u8>, (word, quoted): &(&[u8], &[u8])| replaced(&text, word, quoted);
+            vec![TILDES.iter().fold(script.to_vec(), quote)]
+        },
+    },
+    Rule {
+        name: "brackets that go on behind an equivalence class",
+        applies: |script, bash, ours| bash.status == ours.status && contains(script, b"[="),
+        repairs: |script, _| vec![without_classes(script)],
+    },
+];
+
+const UNCLOSED: &[u8] = b"unexpected EOF while looking for matching";
+const UNEXPECTED: &[u8] = b"syntax error near unexpected token";
+const SUBSTITUTION: &[u8] = b"command substitution: line ";
+const NO_BRACE: &[u8] = b"bad substitution: no closing `}' in ";
+const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
+const LOST: &[u8] = b": can't read echo: No such file";
+const TILDES: &[(&[u8], &[u8])] = &[(b"~:$", b"\\~:$"), (b"~+:$", b"\\~+:$"), (b"~-:$", b"\\~-:$")];
+
+pub fn reason(
+    script: &[u8],
+    bash: &Outcome,
+    ours: &Outcome,
+    rerun: &mut Rerun<'_>,
+) -> Option<&'static str> {
+    let syntax = |o: &Outcome| contains(&o.stderr, b"syntax error");
+    let mut agree = |repaired: &[u8]| {
+        if repaired == script {
+            return false;
+        }
+        let Some((a, b)) = rerun(repaired) else { return false };
+        // A script that breaks off says nothing about its rest.
+        let runs = a.status.is_some() && (syntax(bash) || !syntax(&a));
+        runs && (a.main() == b.main() || compare::reason(repaired, &a, &b).is_some())
+    };
+    RULES
+        .iter()
+        .filter(|rule| (rule.applies)(script, bash, ours))
+        .find(|rule| (rule.repairs)(script, bash).iter().any(|repaired| agree(repaired)))
+        .map(|rule| rule.name)
+}
+
+/// bash forgets backslashes in `a=(\&)` between `$(` and `)`: the line is a syntax error then.
+fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let complains = |o: &Outcome| contains(&o.stderr, UNCLOSED) || contains(&o.stderr, UNEXPECTED);
+    let open = |o: &Outcome| contains(&o.stderr, UNCLOSED);
+    let substitutes = contains(script, b"$(") || contains(script, b"<(");
+    (complains(bash) && !complains(ours) || open(bash) && !open(ours))
+        && substitutes
+        && contains(script, b"=(")
+}
+
+/// The script with a letter for each quoted special character.
+fn without_quoted(script: &[u8]) -> Vec<u8> {
+    let script = replaced(script, b"'\\''", b"x");
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script.as_slice();
+    while let Some((&byte, tail)) = rest.split_first() {
+        match (byte, tail.split_first()) {
+            (b'\\', Some((next, after))) if b"&'\"`|;<>()".contains(next) => {
+                out.push(b'x');
+                rest = after;
+            }
+            _ => {
+                out.push(byte);
+                rest = tail;
+            }
+        }
+    }
+    out
+}
+
+/// After `eval 'echo "'` bash does not know the first reserved word of the next command: the
+/// lines of the two errors.
+fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> {
+    const FIRST: &[&[u8]] = &[UNCLOSED, b"conditional", b"unexpected token `"];
+    const WORDS: &[&[u8]] = &[
+        b"!",
+        b"[[",
+        b"{",
+        b"case",
+        b"coproc",
+        b"for",
+        b"function",
+        b"if",
+        b"select",
+        b"time",
+        b"until",
+        b"while",
+    ];
+    let first = |o: &Outcome| {
+        let at = FIRST.iter().filter_map(|text| position(&o.stderr, text)).min()?;
+        let line = line_of(&o.stderr, at)?;
+        let nested = contains(line, b": eval: line ") || contains(line, b"f9: line ");
+        nested.then_some(at)
+    };
+    let (first_error, _) = (first(bash)?, first(ours)?);
+    let rest = &bash.stderr[first_error + 1..];
+    let unknown = WORDS.iter().map(|word| [b": ", *word, b": command not found"].concat());
+    let second = unknown
+        .chain([UNEXPECTED.to_vec()])
+        .filter(|text| position(&ours.stderr, text).is_none())
+        .find_map(|text| position(rest, &text))?;
+    let number = |at: usize| number_of(&bash.stderr, at);
+    Some((number(first_error)?, number(first_error + 1 + second)?))
+}
+
+/// The script with a command of its own before the one whose beginning bash did not know.
+fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
+    let Some((_, second)) =
+        after_syntax_error(bash, &Outcome { stderr: bash_first(bash), ..Outcome::default() })
+    else {
+        return Vec::new();
+    };
+    let lines: Vec<&[u8]> = script.split(|b| *b == b'\n').collect();
+    let nearest = second.min(lines.len());
+    let insert = |before: usize| {
+        let (head, tail) = lines.split_at(before - 1);
+        [head, &[b":"], tail].concat().join(&b'\n')
+    };
+    (nearest.saturating_sub(20).max(1)..=nearest).rev().map(insert).collect()
+}
+
+/// What a shell says that does not lose its way: the first error alone.
+fn bash_first(bash: &Outcome) -> Vec<u8> {
+    let nested = |line: &&[u8]| contains(line, b": eval: line ") || contains(line, b"f9: line ");
+    bash.stderr.split(|b| *b == b'\n').find(nested).unwrap_or_default().to_vec()
+}
+
+fn sources(script: &[u8]) -> bool {
+    let file = contains(script, b". ./f9") || contains(script, b"source ./f9");
+    file && [&b"; cat "[..], b"; printenv ", b"bash -c "].iter().any(|p| contains(script, p))
+}
+
+/// bash puts what `$'...'` means in its place before it looks for the end of the `${...}` around
+/// it: a quote in it opens something there, a NUL ends the text.
+fn ansi_in_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let cut = |o: &Outcome| says(o, SUBSTITUTION) && says(o, UNCLOSED);
+    let bad = |o: &Outcome| says(o, b": bad substitution");
+    contains(script, b"$'")
+        && contains(script, b"${")
+        && (says(bash, NO_BRACE) && !says(ours, NO_BRACE)
+            || cut(bash) && !cut(ours)
+            || bad(ours) != bad(bash)
+            || bash.main() != ours.main() && plain_ansi(script) != script)
+}
+
+/// The script with a letter for each quote and NUL that a `$'...'` makes.
+fn plain_ansi(script: &[u8]) -> Vec<u8> {
+    const MAKERS: &[&[u8]] =
+        &[b"\\'", b"\\\"", b"\\`", b"\\x00", b"\\x0", b"\\000", b"\\00", b"\\0", b"\\400"];
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    let mut inside = false;
+    while let Some(&byte) = rest.first() {
+        if !inside && rest.starts_with(b"$'") {
+            inside = true;
+            out.extend_from_slice(b"$'");
+            rest = &rest[2..];
+            continue;
+        }
+        let maker = MAKERS.iter().find(|maker| inside && rest.starts_with(maker));
+        match maker {
+            Some(maker) => {
+                out.push(b'q');
+                rest = &rest[maker.len()..];
+            }
+            None if inside && byte == b'\\' && rest.len() > 1 => {
+                out.extend_from_slice(&rest[..2]);
+                rest = &rest[2..];
+            }
+            None => {
+                inside &= byte != b'\'';
+                out.push(byte);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out
+}
+
+/// `${x:$((1))}` in a here-document: bash looks for the end of the substitution in a text that
+/// lacks it. And a here-document within a substitution may be printed so that it cannot be read.
+fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let failed = |o: &Outcome| says(o, SUBSTITUTION) && (says(o, UNEXPECTED) || says(o, UNCLOSED));
+    contains(script, b"<<")
+        && (says(bash, NO_PARENTHESIS) && !says(ours, NO_PARENTHESIS)
+            || failed(bash) && !failed(ours)
+            || says(bash, LOST))
+}
+
+/// The script without the lines around the one that bash's message names: of one command of
+/// which bash makes something else, what else differs shows.
+fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>> {
+    const AROUND: usize = 12;
+    let texts = [&bash.stderr, &bash.stdout].into_iter().chain(bash.files.values());
+    let mut named = texts.filter_map(|text| number_of(text, position(text, message)?));
+    let Some(line) = named.next() else { return Vec::new() };
+    let lines: Vec<&[u8]> = script.split(|b| *b == b'\n').collect();
+    let line = line.clamp(1, lines.len());
+    let mut ranges: Vec<(usize, usize)> = (line.saturating_sub(AROUND).max(1)..=line)
+        .flat_map(|from| (line..=lines.len().min(line + AROUND)).map(move |to| (from, to)))
+        .collect();
+    ranges.sort_by_key(|(from, to)| to - from);
+    let without = |(from, to): (usize, usize)| {
+        [&lines[..from - 1], &[b":"], &lines[to..]].concat().join(&b'\n')
+    };
+    ranges.into_iter().map(without).collect()
+}
+
+/// The script with `a` for each `[=a=]`.
+fn without_classes(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b"[=") {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 2..];
+        match position(rest, b"=]").filter(|end| (1..=4).contains(end)) {
+            Some(end) => {
+                out.extend_from_slice(&rest[..end]);
+                rest = &rest[end + 2..];
+            }
+            None => out.extend_from_slice(b"[="),
+        }
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = position(rest, what) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(by);
+        rest = &rest[at + what.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+fn position(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|w| w == part)
+}
+
+/// The line of the text that holds this place.
+fn line_of(text: &[u8], at: usize) -> Option<&[u8]> {
+    let start = text.get(..at)?.iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
+    text[start..].split(|b| *b == b'\n').next()
+}
+
+/// The line number that the message at this place tells.
+fn number_of(text: &[u8], at: usize) -> Option<usize> {
+    let message = line_of(text, at)?;
+    let digits = &message[position(message, b"line ")? + 5..];
+    let end = digits.iter().position(|b| !b.is_ascii_digit()).unwrap_or(digits.len());
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{outcome, reason};
+    use crate::run::Outcome;
+
+    /// The rule for a script whose outcomes are these, and which after the repair says the same
+    /// in both, or not.
+    fn rule(script: &str, bash: &Outcome, ours: &Outcome, agree: bool) -> Option<&'static str> {
+        let mut rerun = |repaired: &[u8]| {
+            assert_ne!(repaired, script.as_bytes());
+            Some((outcome("a\n", ""), outcome(if agree { "a\n" } else { "b\n" }, "")))
+        };
+        reason(script.as_bytes(), bash, ours, &mut rerun)
+    }
+
+    #[test]
+    fn each_rule_explains_its_example_only() {
+        let fine = outcome("&\n", "");
+        let eval = "s.sh: eval: line 1: unexpected EOF while looking for matching `\"'\n";
+        let lost = format!("{eval}s.sh: line 2: !: command not found\n");
+        for (script, bash, ours) in [
+            (
+                "echo $(a=(\\&); echo $a)",
+                "s.sh: line 1: syntax error near unexpected token `&'\n",
+                "",
+            ),
+            ("eval '\"'\n! true", lost.as_str(), eval),
+            ("x=$(cat <<\"E F\"\nE F\n)", "s.sh: command substitution: line 1: x\n", ""),
+            ("a=($'\\0')", "s.sh: array assign: line 1: x\n", ""),
+            ("(echo '{ :; } > f; cat f' > f9; . ./f9; echo a)", "", ""),
+            ("echo ${x-$'\\''}", "s.sh: line 1: bad substitution: no closing `}' in ${x\n", ""),
+            ("echo ${x-\"'\"}", "s.sh: line 1: bad substitution: no closing `}' in ${x\n", ""),
+            (
+                "cat <<E\n${x:$((1))}\nE",
+                "s.sh: line 1: bad substitution: no closing `)' in ${x\n",
+                "",
+            ),
+            ("echo ~:$x", "", ""),
+            ("case x in [[=a=]]) ;; esac", "", ""),
+        ] {
+            let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
+            assert!(rule(script, &bash, &ours, true).is_some(), "{script}");
+            assert_eq!(rule(script, &bash, &ours, false), None, "{script}");
+        }
+        let error = outcome("", "s.sh: line 1: syntax error near unexpected token `&'\n");
+        assert_eq!(rule("echo $(a=(x); echo $a)", &error, &fine, true), None);
+        assert_eq!(rule("echo a", &outcome("a\n", ""), &outcome("b\n", ""), true), None);
+    }
+
+    #[test]
+    fn what_breaks_off_says_nothing() {
+        let script = b"echo ~:$x";
+        let broken = outcome("", "s.sh: line 1: syntax error near unexpected token `)'\n");
+        let mut rerun = |_: &[u8]| Some((broken.clone(), broken.clone()));
+        assert_eq!(reason(script, &outcome("a\n", ""), &outcome("b\n", ""), &mut rerun), None);
+    }
+
+    #[test]
+    fn repairs() {
+        assert_eq!(super::plain_ansi(b"$'a\\'b\\n\\0' '\\0'"), b"$'aqb\\nq' '\\0'");
+        assert_eq!(super::without_quoted(b"a=(\\& 'x'\\''y' \\n)"), b"a=(x 'xxy' \\n)");
+        assert_eq!(super::without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
+    }
+}
