@@ -81,8 +81,8 @@ impl Pair {
         }
         for (reason, other) in rewrite::spellings(script) {
             let again = self.place.run(&self.ours, &other, limit)?;
-            if self.kind(&again, &ours).is_none()
-                && self.kind(&self.place.run(&self.bash, &other, limit)?, &again).is_none()
+            if explained::agree(&other, &again, &ours)
+                && explained::agree(&other, &self.place.run(&self.bash, &other, limit)?, &again)
             {
                 return Ok(Verdict::Explained(reason));
             }

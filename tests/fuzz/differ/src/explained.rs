@@ -27,6 +27,11 @@ pub fn reason(
     compare::reason(script, bash, ours).or_else(|| repair::reason(script, bash, ours, rerun))
 }
 
+/// Whether two outcomes of a script are one, but for what the rules of `compare` explain.
+pub fn agree(script: &[u8], a: &Outcome, b: &Outcome) -> bool {
+    a.main() == b.main() || compare::reason(script, a, b).is_some()
+}
+
 /// Whether a shell said so, wherever its error output went.
 fn says(o: &Outcome, text: &[u8]) -> bool {
     use crate::compare::contains;

@@ -1,7 +1,7 @@
 //! Deviations that change what follows: the script is run again without what bash takes
 //! otherwise. If the two agree then, there was no other difference.
 
-use super::{Rerun, compare, says};
+use super::{Rerun, agree, says};
 use crate::compare::contains;
 use crate::run::Outcome;
 
@@ -96,19 +96,19 @@ pub fn reason(
     rerun: &mut Rerun<'_>,
 ) -> Option<&'static str> {
     let syntax = |o: &Outcome| contains(&o.stderr, b"syntax error");
-    let mut agree = |repaired: &[u8]| {
+    let mut repairs = |repaired: &[u8]| {
         if repaired == script {
             return false;
         }
         let Some((a, b)) = rerun(repaired) else { return false };
         // A script that breaks off says nothing about its rest.
         let runs = a.status.is_some() && (syntax(bash) || !syntax(&a));
-        runs && (a.main() == b.main() || compare::reason(repaired, &a, &b).is_some())
+        runs && agree(repaired, &a, &b)
     };
     RULES
         .iter()
         .filter(|rule| (rule.applies)(script, bash, ours))
-        .find(|rule| (rule.repairs)(script, bash).iter().any(|repaired| agree(repaired)))
+        .find(|rule| (rule.repairs)(script, bash).iter().any(|repaired| repairs(repaired)))
         .map(|rule| rule.name)
 }
 
