@@ -106,6 +106,7 @@ impl Shell<'_> {
         let started = self.detached(
             |s| {
                 s.state.xtrace_depth += 1;
+                s.state.exit_trap_depth = s.state.xtrace_depth;
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
                 }

@@ -2,34 +2,59 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sh_expand::{Env as _, ExpandError};
+use sh_expand::{Env as _, ErrorKind, ExpandError};
 
 use crate::Shell;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    /// Backslash escapes, then (with `promptvars`) parameter, command and arithmetic expansion.
+    /// Backslash escapes, then (with `promptvars`) parameter, command and arithmetic expansion, which
+    /// leaves `$?` alone. Where that fails there is a message, and the prompt is what it was before.
+    ///
+    /// # Errors
+    /// A failure under `set -e`, or one that ends the shell in any case; it was reported.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
-        let decoded = if memchr::memchr(b'\\', text).is_some() {
-            self.prompt_escapes(text)
-        } else {
-            text.to_vec()
-        };
-        let decoded = match self.state.options.has(SetOpt::Posix) {
-            true => with_history_number(decoded),
-            false => decoded,
-        };
-        let active = memchr::memchr3(b'$', b'`', b'\\', &decoded).is_some();
-        if !self.state.options.shopt(ShOpt::PromptVars) || !active {
+        let expands = self.state.options.shopt(ShOpt::PromptVars);
+        let decoded = self.decoded_prompt(text, expands);
+        if !expands || memchr::memchr3(b'$', b'`', b'\\', &decoded).is_none() {
             return Ok(decoded);
         }
-        match sh_syntax::parse::parse_dquoted(&decoded, &self.parse_options()) {
+        let (status, subst) = (self.state.status, self.last_subst);
+        let expanded = match sh_syntax::parse::parse_dquoted(&decoded, &self.parse_options()) {
             Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),
-            Err(_) => Ok(decoded),
+            Err(e) if e.message.ends_with(b"`}'") => {
+                Err(ExpandError::command(&[&decoded, b": bad substitution"]))
+            }
+            Err(_) => return Ok(decoded),
+        };
+        (self.state.status, self.last_subst) = (status, subst);
+        let e = match expanded {
+            Ok(prompt) => return Ok(prompt),
+            Err(e) if matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Limit) => return Err(e),
+            Err(e) => e,
+        };
+        if !e.message.is_empty() {
+            self.error(&[&e.message]);
+        }
+        match self.state.options.has(SetOpt::ErrExit) {
+            true => Err(ExpandError::exit(&[])),
+            false => Ok(self.decoded_prompt(text, false)),
         }
     }
 
-    fn prompt_escapes(&mut self, text: &[u8]) -> Vec<u8> {
+    /// The prompt without its backslash escapes; `expands`: what is expanded later keeps `\\`.
+    fn decoded_prompt(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
+        let decoded = match memchr::memchr(b'\\', text) {
+            Some(_) => self.prompt_escapes(text, expands),
+            None => text.to_vec(),
+        };
+        match self.state.options.has(SetOpt::Posix) {
+            true => with_history_number(decoded),
+            false => decoded,
+        }
+    }
+
+    fn prompt_escapes(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
         let mut out = Vec::new();
         let mut at = 0;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
@@ -97,7 +122,8 @@ impl Shell<'_> {
                 b'!' | b'#' => out.extend((self.history.len() + 1).to_string().bytes()),
                 b'$' => out.push(if box_sys::meta::ids().0 == 0 { b'#' } else { b'$' }),
                 b'[' | b']' => {}
-                b'\\' => out.extend_from_slice(b"\\\\"),
+                b'\\' if expands => out.extend_from_slice(b"\\\\"),
+                b'\\' => out.push(b'\\'),
                 b'0'..=b'7' => {
                     let digits =
                         text[at - 1..].iter().take(3).take_while(|c| matches!(c, b'0'..=b'7'));

@@ -27,6 +27,7 @@ pub struct Text<'t> {
 
 /// The name of a command substitution's text, whose traces are deeper by themselves.
 pub(crate) const SUBSTITUTION: &str = "command substitution";
+pub(crate) const EXIT_TRAP: &str = "exit trap";
 
 struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
 
@@ -137,7 +138,8 @@ impl Shell<'_> {
         self.count_stage();
         // Traces show how deep a text is.
         let depth = self.state.xtrace_depth;
-        self.state.xtrace_depth += u32::from(!text.main && text.name != Some(SUBSTITUTION));
+        let level = !text.main && !matches!(text.name, Some(SUBSTITUTION | EXIT_TRAP));
+        self.state.xtrace_depth += u32::from(level);
         let r = self.run_commands(text);
         self.state.xtrace_depth = depth;
         r

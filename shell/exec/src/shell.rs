@@ -137,6 +137,7 @@ impl<'a> Shell<'a> {
             errexit_ignored: 0,
             loop_depth: 0,
             xtrace_depth: 0,
+            exit_trap_depth: 0,
             in_debug_trap: false,
             in_err_trap: false,
             in_return_trap: false,

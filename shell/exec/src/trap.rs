@@ -7,7 +7,7 @@ use sh_expand::Str;
 use sh_syntax::ast::Command;
 
 use crate::Shell;
-use crate::run::Text;
+use crate::run::{EXIT_TRAP, Text};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::{PipeStatus, traps};
@@ -46,7 +46,10 @@ impl Shell<'_> {
         }
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
-        let r = self.run_action(&action, "exit trap");
+        // To a trace it stands in the shell itself, wherever that ends.
+        let depth = std::mem::replace(&mut self.state.xtrace_depth, self.state.exit_trap_depth);
+        let r = self.run_action(&action, EXIT_TRAP);
+        self.state.xtrace_depth = depth;
         self.state.in_exit_trap = false;
         match r {
             // An error that would end the shell changes nothing any more, but with `set -e`.

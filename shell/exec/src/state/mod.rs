@@ -135,6 +135,8 @@ pub struct State {
     pub loop_depth: u32,
     /// Nesting for `PS4`'s first character.
     pub xtrace_depth: u32,
+    /// The same for the EXIT trap.
+    pub exit_trap_depth: u32,
     /// Running inside of a trap action of this kind (no recursion).
     pub in_debug_trap: bool,
     pub in_err_trap: bool,

@@ -253,6 +253,7 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         u64::from(s.errexit_ignored),
         u64::from(s.loop_depth),
         u64::from(s.xtrace_depth),
+        u64::from(s.exit_trap_depth),
         u64::from(s.no_exit_trap),
         s.getopts.index as u64,
         s.getopts.offset as u64,
@@ -406,6 +407,7 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.errexit_ignored = r.num()? as u32;
     s.loop_depth = r.num()? as u32;
     s.xtrace_depth = r.num()? as u32;
+    s.exit_trap_depth = r.num()? as u32;
     s.no_exit_trap = r.num()? != 0;
     let index = r.num()? as usize;
     s.getopts = GetOpts { index, offset: r.num()? as usize };

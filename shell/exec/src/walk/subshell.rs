@@ -45,6 +45,7 @@ impl Shell<'_> {
         s.subshell += 1;
         s.hidden_here = false;
         s.alone = false;
+        s.exit_trap_depth = s.xtrace_depth + 1;
         s.outer_command = None;
         s.loop_depth = 0;
         s.trap_status = None;

@@ -35,6 +35,7 @@ impl Shell<'_> {
             s.state.outer_fds = None;
             s.state.late_exit_trap = Some(s.state.frames.len());
             s.state.xtrace_depth += 1;
+            s.state.exit_trap_depth = s.state.xtrace_depth;
             let r = match &source {
                 None => s.list(&sub.body),
                 Some(text) => {
