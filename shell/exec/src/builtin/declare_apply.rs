@@ -7,7 +7,7 @@ use super::declare::{Place, Request, SubscriptText, Target, Value};
 use crate::Shell;
 use crate::state::assign::{command_error, is_name, make_array, split_reference};
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::{ScopeKind, Slot, Var};
+use crate::state::vars::{OUTERMOST, ScopeKind, Slot, Var};
 
 pub(super) fn apply(
     shell: &mut Shell<'_>,
@@ -28,6 +28,12 @@ pub(super) fn apply(
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
             t.subscript = Some(SubscriptText::Text(sub.to_vec()));
+        }
+        if target.name.first() == Some(&OUTERMOST) && place == Place::Local {
+            let name = &t.name;
+            return Err(command_error(
+                [b"`", name.as_slice(), b"': not a valid identifier"].concat(),
+            ));
         }
         t.name = target.name.into_owned();
     }

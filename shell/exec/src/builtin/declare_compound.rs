@@ -41,6 +41,8 @@ pub(crate) fn assign_operand(
         // A nameref to an element: the array gets the attributes, and nothing else is done.
         let whole =
             Target { name: resolved.clone(), subscript: None, append: false, value: Value::None };
+        let mut q = q;
+        q.on.indexed |= !q.on.assoc && !shell.is_assoc(&resolved);
         apply(shell, name, whole, q, place)?;
         let message =
             [b"`", resolved.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();

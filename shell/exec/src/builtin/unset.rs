@@ -9,7 +9,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::{command_error, is_name, split_reference};
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::{Dynamic, Slot, decimal};
+use crate::state::vars::{Dynamic, OUTERMOST, Slot, decimal};
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "fnv") {
@@ -89,7 +89,13 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
     let target = if nameref_itself {
         crate::state::assign::Target { name: name.into(), subscript: None }
     } else {
-        shell.follow(name)?
+        match shell.follow(name)? {
+            // Of a local nameref to its own name, the nameref.
+            target if target.name.first() == Some(&OUTERMOST) && sub.is_none() => {
+                crate::state::assign::Target { name: name.into(), subscript: None }
+            }
+            target => target,
+        }
     };
     let base = target.name.into_owned();
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));

@@ -9,7 +9,7 @@ use sh_expand::{Attributes, Env as _, ErrorKind, ExpandError, Key, OwnedKey, Str
 use sh_syntax::ast::{AssignValue, Assignment, Subscript, WordPart};
 
 use super::options::SetOpt;
-use super::vars::{Slot, Var, decimal};
+use super::vars::{OUTERMOST, Slot, Var, decimal};
 use crate::Shell;
 
 pub(super) type Result<T> = std::result::Result<T, ExpandError>;
@@ -29,7 +29,13 @@ pub(crate) fn command_error(message: Vec<u8>) -> ExpandError {
 }
 
 fn readonly(name: &[u8]) -> ExpandError {
-    ExpandError { kind: ErrorKind::Readonly, message: [name, b": readonly variable"].concat() }
+    let message = [shown(name), b": readonly variable"].concat();
+    ExpandError { kind: ErrorKind::Readonly, message }
+}
+
+/// A name as messages have it.
+fn shown(name: &[u8]) -> &[u8] {
+    name.strip_prefix(&[OUTERMOST]).unwrap_or(name)
 }
 
 /// Where an assignment goes after namerefs are followed.
@@ -74,11 +80,11 @@ impl Shell<'_> {
                 let name = Cow::Owned(base.to_vec());
                 return Ok(Target { name, subscript: Some(Rc::new(sub.to_vec())) });
             }
-            if base == at {
-                // A local reference to the name itself means the variable it hides.
-                return Ok(Target { name: Cow::Owned(at), subscript: None });
-            }
-            at = base.to_vec();
+            at = match base == at {
+                // A local reference to the name itself means the global variable.
+                true => [&[OUTERMOST], base].concat(),
+                false => base.to_vec(),
+            };
         }
         Err(command_error([name, b": circular name reference"].concat()))
     }
@@ -506,6 +512,7 @@ impl Shell<'_> {
 
     /// What the assignment of some variables does besides.
     pub(crate) fn after_set(&mut self, name: &[u8]) {
+        let name = shown(name);
         if !is_special(name) {
             return;
         }
@@ -562,7 +569,7 @@ pub(crate) fn is_special(name: &[u8]) -> bool {
 }
 
 pub(super) fn bad_subscript(name: &[u8], index: i64) -> ExpandError {
-    command_error([name, b"[", &decimal(index), b"]: bad array subscript"].concat())
+    command_error([shown(name), b"[", &decimal(index), b"]: bad array subscript"].concat())
 }
 
 /// Turns a scalar into an array of one element.

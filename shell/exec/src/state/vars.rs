@@ -146,6 +146,10 @@ pub struct Scope {
     pub options: Option<Box<super::options::Options>>,
 }
 
+/// Before a name: the global variable that a local nameref to its own name hides. Only
+/// following namerefs makes such names, and no variable's own name has this byte.
+pub const OUTERMOST: u8 = 2;
+
 #[derive(Clone, Debug, Default)]
 pub struct Vars {
     map: Rc<FastMap<Name, Var>>,
@@ -164,17 +168,39 @@ fn next_generation() -> u64 {
 impl Vars {
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Var> {
-        self.map.get(name)
+        self.map.get(name).or_else(|| self.outermost(name))
+    }
+
+    #[inline]
+    fn outermost(&self, name: &[u8]) -> Option<&Var> {
+        let (&OUTERMOST, name) = name.split_first()? else { return None };
+        match self.hidden_global(name) {
+            None => self.map.get(name).filter(|v| v.level == 0),
+            Some((scope, at)) => self.scopes[scope].saved[at].1.as_ref(),
+        }
+    }
+
+    /// Where a global variable that locals hide is kept: in the outermost scope that hides it.
+    fn hidden_global(&self, name: &[u8]) -> Option<(usize, usize)> {
+        let kept = |s: &Scope| s.saved.iter().position(|(n, _)| **n == *name);
+        self.scopes.iter().enumerate().find_map(|(i, s)| kept(s).map(|at| (i, at)))
     }
 
     /// For in-place changes of an existing variable; call [`Vars::touch_env`] for exported ones.
     #[inline]
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut Var> {
+        if let Some((&OUTERMOST, outer)) = name.split_first() {
+            self.outermost(name)?;
+            return Some(self.global_mut(outer));
+        }
         Rc::make_mut(&mut self.map).get_mut(name)
     }
 
     /// The variable for writing, made (global, unset) where there is none.
     pub fn entry(&mut self, name: &[u8]) -> &mut Var {
+        if let Some((&OUTERMOST, name)) = name.split_first() {
+            return self.global_mut(name);
+        }
         let map = Rc::make_mut(&mut self.map);
         if !map.contains_key(name) {
             map.insert(Rc::from(name), Var::unset(0));
@@ -369,12 +395,7 @@ impl Vars {
         if self.map.get(name).is_none_or(|v| v.level == 0) {
             return self.entry(name);
         }
-        // The outermost scope that hides the name holds the global.
-        let place =
-            self.scopes.iter().enumerate().find_map(|(i, s)| {
-                s.saved.iter().position(|(n, _)| **n == *name).map(|at| (i, at))
-            });
-        let Some((i, at)) = place else { return self.entry(name) };
+        let Some((i, at)) = self.hidden_global(name) else { return self.entry(name) };
         let (_, old) = &mut Rc::make_mut(&mut self.scopes)[i].saved[at];
         old.get_or_insert_with(|| Var::unset(0))
     }

@@ -59,10 +59,8 @@ impl<'p> Target<'p> {
             && let Some(referenced) = env.nameref(name)
         {
             let (base, through) = env.resolve(name)?;
-            if env.nameref(&base).is_some_and(|to| to.as_slice() == base.as_ref())
-                || base.as_ref() == b"\0"
-            {
-                // It leads around in a circle.
+            if !base.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
+                // No name: it leads around in a circle.
                 return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
             }
             let array =
