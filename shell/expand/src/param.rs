@@ -24,6 +24,7 @@ use std::rc::Rc;
 use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript, Word, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
+use crate::env::Env;
 use crate::env::Lookup;
 use crate::error::ExpandError;
 use crate::fields::{Joint, Mode};
@@ -292,21 +293,59 @@ fn rejoined(x: &mut Expander<'_>, items: Vec<Str>) -> Result<bool> {
 
 /// How many `@` lists are among the parts: bash then makes several words of them, also where an
 /// operator on a `*` list left separators.
-pub(crate) fn count_lists(parts: &[WordPart]) -> usize {
-    let count = |part: &WordPart| match part {
+pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
+    let mut count = |part: &WordPart| match part {
         WordPart::Param(p) => {
             let word = match &p.op {
                 ParamOp::Default { word, .. }
                 | ParamOp::Assign { word, .. }
-                | ParamOp::Alternate { word, .. } => count_lists(&word.parts),
+                | ParamOp::Alternate { word, .. } => match count_lists(env, &word.parts) {
+                    0 => 0,
+                    lists if uses_word(env, p) => lists,
+                    _ => 0,
+                },
                 _ => 0,
             };
             usize::from(is_list(p)) + word
         }
-        WordPart::DoubleQuoted(parts) => count_lists(parts),
+        WordPart::DoubleQuoted(parts) => count_lists(env, parts),
         _ => 0,
     };
-    parts.iter().map(count).sum()
+    parts.iter().map(&mut count).sum()
+}
+
+/// Whether there is an `@` list outside double quotes, also one that an operand brings in.
+fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| match part {
+        WordPart::Param(p) => match &p.op {
+            _ if is_list(p) => true,
+            ParamOp::Default { word, .. }
+            | ParamOp::Assign { word, .. }
+            | ParamOp::Alternate { word, .. } => {
+                has_bare_list(env, &word.parts) && uses_word(env, p)
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// Whether `${x-word}` and the like will be their word, as far as that is easily told.
+fn uses_word(env: &mut dyn Env, p: &Param) -> bool {
+    if p.indirect || p.subscript.is_some() {
+        return true;
+    }
+    let value = match &p.name {
+        ParamName::Positional(n) => env.positional().get(*n as usize - 1).cloned(),
+        ParamName::Variable(name) if env.nameref(name).is_none() => target::whole(env, name),
+        _ => return true,
+    };
+    let there = |colon: bool| value.as_ref().is_some_and(|text| !(colon && text.is_empty()));
+    match p.op {
+        ParamOp::Alternate { colon, .. } => there(colon),
+        ParamOp::Default { colon, .. } | ParamOp::Assign { colon, .. } => !there(colon),
+        _ => true,
+    }
 }
 
 fn is_list(p: &Param) -> bool {

@@ -93,7 +93,7 @@ fn finish_word(
     let fields = x.fields.finish();
     let options = env.options();
     let (noglob, extglob) = (options.noglob, options.extglob);
-    let ifs = splits(parts).then(|| Ifs::of(env)).filter(|ifs| !ifs.is_usual());
+    let ifs = splits(env, parts).then(|| Ifs::of(env)).filter(|ifs| !ifs.is_usual());
     for field in fields {
         match if noglob { None } else { field.pattern(extglob, ifs.as_ref()) } {
             Some(pattern) => pathname::expand(env, &pattern, field, out)?,
@@ -104,10 +104,10 @@ fn finish_word(
 }
 
 /// Whether the result of a word of these parts is split.
-fn splits(parts: &[WordPart]) -> bool {
+fn splits(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::Param(_) | WordPart::CommandSub(_) | WordPart::Arith(_) => true,
-        WordPart::DoubleQuoted(parts) => param::count_lists(parts) > 0,
+        WordPart::DoubleQuoted(parts) => param::count_lists(env, parts) > 0,
         _ => false,
     })
 }
@@ -253,7 +253,7 @@ fn joined_or_none(
 /// The body of a here-document.
 pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
     let mut x = Expander::new(env, Mode::HereDoc);
-    x.beside_lists = param::count_lists(&doc.body.parts);
+    x.beside_lists = param::count_lists(x.env, &doc.body.parts);
     x.parts(&doc.body.parts, true)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
@@ -404,7 +404,8 @@ impl<'e> Expander<'e> {
     fn double_quoted(&mut self, parts: &[WordPart]) -> Result<()> {
         let before = self.fields.mark();
         let mut only_empty_list = false;
-        let outer = std::mem::replace(&mut self.beside_lists, param::count_lists(parts));
+        let lists = param::count_lists(self.env, parts);
+        let outer = std::mem::replace(&mut self.beside_lists, lists);
         for part in parts {
             match part {
                 WordPart::Param(param) => only_empty_list |= param::expand(self, param, true)?,
@@ -480,7 +481,11 @@ impl<'e> Expander<'e> {
                     if at > 0 {
                         self.fields.push_split(b" ");
                     }
-                    self.fields.push_quoted(item);
+                    match plain {
+                        true => self.fields.push_quoted(item),
+                        // What an operator made is split like anything else.
+                        false => self.fields.push_split(item),
+                    }
                 }
                 return Ok(false);
             }

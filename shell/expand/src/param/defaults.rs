@@ -18,9 +18,35 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
         return Ok(false);
     }
     let outer = std::mem::replace(&mut x.in_operand, true);
-    let result = unquoted_word(x, word);
+    let result = match x.fields.mode == Mode::Split && super::has_bare_list(x.env, &word.parts) {
+        true => one_string(x, word),
+        false => unquoted_word(x, word),
+    };
     x.in_operand = outer;
     result.map(|()| false)
+}
+
+/// A word with an `@` list outside quotes: bash splits it, and joins the fields by spaces, which is
+/// seen where `IFS` does not split there.
+fn one_string(x: &mut Expander<'_>, word: &Word) -> Result<()> {
+    x.load_ifs();
+    if x.fields.ifs().is_none_or(|ifs| matches!(ifs.separator(), b"" | b" ")) {
+        return unquoted_word(x, word);
+    }
+    let mut inner = Expander::new(x.env, Mode::Split);
+    inner.in_operand = true;
+    inner.colons = x.colons;
+    unquoted_word(&mut inner, word)?;
+    for (at, field) in inner.fields.finish().into_iter().enumerate() {
+        if at > 0 {
+            x.fields.push_split(b" ");
+        }
+        field.stretches(|text, quoted| match quoted {
+            true => x.fields.push_quoted(text),
+            false => x.fields.push_literal(text),
+        });
+    }
+    Ok(())
 }
 
 /// Literal text in the word is the result of an expansion now: it is split.
