@@ -7,8 +7,8 @@ use crate::compare::contains;
 /// The outputs with `N` for each number of a line: one behind the word `line` and before a
 /// colon, or one that the script got from `LINENO`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
-    // No text of a script has more lines than it.
-    let lines = script.split(|b| *b == b'\n').count() as u64;
+    // Bash may count those of a command twice, as it begins and as what it contains is read again.
+    let lines = 2 * script.split(|b| *b == b'\n').count() as u64;
     let text = in_messages(text, lines);
     match contains(script, b"LINENO") {
         true => from_variable(script, &text, lines),

@@ -95,14 +95,17 @@ pub fn reason(
     ours: &Outcome,
     rerun: &mut Rerun<'_>,
 ) -> Option<&'static str> {
-    let syntax = |o: &Outcome| contains(&o.stderr, b"syntax error");
+    let breaks_off = |o: &Outcome| {
+        let texts = [UNEXPECTED, UNCLOSED, b"syntax error: unexpected end of file"];
+        texts.iter().any(|text| contains(&o.stderr, text))
+    };
     let mut repairs = |repaired: &[u8]| {
         if repaired == script {
             return false;
         }
         let Some((a, b)) = rerun(repaired) else { return false };
         // A script that breaks off says nothing about its rest.
-        let runs = a.status.is_some() && (syntax(bash) || !syntax(&a));
+        let runs = a.status.is_some() && (breaks_off(bash) || !breaks_off(&a));
         runs && agree(repaired, &a, &b)
     };
     RULES
@@ -122,22 +125,28 @@ fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         && contains(script, b"=(")
 }
 
-/// The script with a letter for each quoted special character.
+/// The script with a letter for each quoted special character in `=(...)`.
 fn without_quoted(script: &[u8]) -> Vec<u8> {
-    let script = replaced(script, b"'\\''", b"x");
     let mut out = Vec::with_capacity(script.len());
-    let mut rest = script.as_slice();
-    while let Some((&byte, tail)) = rest.split_first() {
-        match (byte, tail.split_first()) {
-            (b'\\', Some((next, after))) if b"&'\"`|;<>()".contains(next) => {
-                out.push(b'x');
-                rest = after;
-            }
-            _ => {
-                out.push(byte);
-                rest = tail;
-            }
+    let mut rest = script;
+    let mut inside = false;
+    while let Some(&byte) = rest.first() {
+        let quoted = rest.get(1).filter(|_| byte == b'\\');
+        let special = quoted.is_some_and(|next| b"&'\"`|;<>()".contains(next));
+        let taken = match () {
+            () if inside && rest.starts_with(b"'\\''") => 4,
+            () if inside && special => 2,
+            () => 0,
+        };
+        if taken > 0 {
+            out.push(b'x');
+            rest = &rest[taken..];
+            continue;
         }
+        inside = byte != b')' && (inside || rest.starts_with(b"=("));
+        let length = if quoted.is_some() { 2 } else { 1 };
+        out.extend_from_slice(&rest[..length]);
+        rest = &rest[length..];
     }
     out
 }
@@ -390,6 +399,10 @@ mod tests {
     fn repairs() {
         assert_eq!(super::plain_ansi(b"$'a\\'b\\n\\0' '\\0'"), b"$'aqb\\nq' '\\0'");
         assert_eq!(super::without_quoted(b"a=(\\& 'x'\\''y' \\n)"), b"a=(x 'xxy' \\n)");
+        assert_eq!(
+            super::without_quoted(b"IFS='\\' \\&; a=(\\\\)\\'"),
+            b"IFS='\\' \\&; a=(\\\\)\\'"
+        );
         assert_eq!(super::without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
     }
 }
