@@ -104,12 +104,11 @@ impl Env for Shell<'_> {
     }
 
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
-        let set = |v: &Var| v.is_set();
-        let mut names: Vec<Vec<u8>> = self
-            .state
-            .vars
+        // An unset local does not keep bash from seeing what it hides.
+        let vars = &self.state.vars;
+        let mut names: Vec<Vec<u8>> = vars
             .iter()
-            .filter(|(n, v)| n.starts_with(prefix) && set(v))
+            .filter(|(n, v)| n.starts_with(prefix) && (v.is_set() || vars.hides_value(n)))
             .map(|(n, _)| n.to_vec())
             .collect();
         names.sort_unstable();

@@ -327,7 +327,6 @@ impl Shell<'_> {
             }
             (r, _) => r,
         };
-        let skip_trap = r.is_ok() && self.state.no_exit_trap;
         let status = match r {
             Ok(s)
             | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
@@ -340,7 +339,7 @@ impl Shell<'_> {
             Err(Unwind::Exit(s)) => s,
             Err(_) => status,
         };
-        let status = if skip_trap { status } else { self.run_exit_trap(status) };
+        let status = self.run_exit_trap(status);
         self.drain_captured_jobs();
         self.sync_output();
         if let Some(signal) = self.killed_by.take() {

@@ -34,7 +34,7 @@ impl Shell<'_> {
     /// The EXIT trap, once; the status to end with.
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
-        if action.is_empty() {
+        if action.is_empty() || self.state.no_exit_trap {
             return status;
         }
         self.state.traps.set(traps::EXIT, None);

@@ -142,7 +142,7 @@ fn run(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
 
 /// `export` and `readonly`: one attribute on the visible variable.
 pub fn export(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    marker(shell, call, "fnp", |a| a.export = true)
+    marker(shell, call, "aAfnp", |a| a.export = true)
 }
 
 pub fn readonly(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -165,7 +165,10 @@ fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attr
         q.functions = true;
         return functions(shell, call, p.operands, q);
     }
-    if p.operands.is_empty() || p.has(b'p') && p.operands.is_empty() {
+    if p.operands.is_empty() {
+        if q.on.indexed && q.on.assoc {
+            return Ok(0);
+        }
         let mut want = Attributes::default();
         mark(&mut want);
         let q = Request {
@@ -294,6 +297,13 @@ fn operands(
         // Elements can be neither exported nor made readonly (their arrays can).
         let marks = matches!(call.name(), b"export" | b"readonly");
         let whole = |t: &Target<'_>| !marks || t.subscript.is_none();
+        let mut q = q;
+        if marks {
+            // The kind of an array matters where there is a value, and only one does.
+            let value = target.as_ref().is_some_and(|t| !matches!(t.value, Value::None));
+            q.on.assoc &= value && !q.on.indexed;
+            q.on.indexed &= value;
+        }
         let Some(target) = target.filter(|t| is_name(&t.name) && whole(t)) else {
             // Of an element its name is told, of what is nothing at all the whole operand.
             let named = (from_text(shell, text)).is_some_and(|t| marks && is_name(&t.name));

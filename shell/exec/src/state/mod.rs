@@ -145,7 +145,7 @@ pub struct State {
     /// A command substitution, and how many calls were active when it began: outside of further
     /// ones `exit` leaves redirections before the EXIT trap runs.
     pub late_exit_trap: Option<usize>,
-    /// A stage of a pipeline that is a loop or conditional: bash runs no EXIT trap when it just ends.
+    /// A stage of a pipeline that is a loop or conditional: bash runs no EXIT trap when it ends.
     pub no_exit_trap: bool,
     /// The status that `exit` or `set -e` gave within the EXIT trap.
     pub trap_exit: Option<i32>,

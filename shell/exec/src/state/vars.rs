@@ -186,6 +186,14 @@ impl Vars {
         self.scopes.iter().enumerate().find_map(|(i, s)| kept(s).map(|at| (i, at)))
     }
 
+    /// Whether a scope further out has a value for the name.
+    pub fn hides_value(&self, name: &[u8]) -> bool {
+        let kept = |s: &Scope| {
+            s.saved.iter().any(|(n, v)| **n == *name && v.as_ref().is_some_and(Var::is_set))
+        };
+        self.scopes.iter().any(kept)
+    }
+
     /// For in-place changes of an existing variable; call [`Vars::touch_env`] for exported ones.
     #[inline]
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut Var> {

@@ -63,9 +63,6 @@ impl Shell<'_> {
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
-        if let (Ok(status), true) = (r, self.state.no_exit_trap) {
-            return status;
-        }
         if let (Err(Unwind::Discard(_) | Unwind::Abandon(_)), Some(fds)) =
             (r, self.state.outer_fds.take())
         {
