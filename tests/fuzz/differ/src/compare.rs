@@ -137,11 +137,10 @@ fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 
 /// The script with `;` for each `&` that starts something in the background.
 fn in_order(script: &[u8]) -> Vec<u8> {
-    let beside = |at: Option<usize>| {
-        let byte = at.and_then(|at| script.get(at));
-        byte.is_some_and(|b| matches!(b, b'&' | b'>' | b'<' | b'|' | b'\\' | b';'))
+    let is = |at: Option<usize>, bytes: &[u8]| {
+        at.and_then(|at| script.get(at)).is_some_and(|b| bytes.contains(b))
     };
-    let alone = |at: usize| !beside(at.checked_sub(1)) && !beside(Some(at + 1));
+    let alone = |at: usize| !is(at.checked_sub(1), b"&><|\\;") && !is(Some(at + 1), b"&>");
     let replaced = |(at, byte): (usize, &u8)| match byte {
         b'&' if alone(at) => b';',
         other => *other,
