@@ -11,6 +11,7 @@ const REWRITES: &[Rewrite] = &[
     ("a newline behind nested parentheses written `((`", blank_behind_nested),
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
+    ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
 ];
 
 /// The scripts to try, each with the deviation it avoids.
@@ -84,6 +85,25 @@ fn text_in_subshell(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `[[ a == ${x[@]^} ]]`: bash 5.2 takes nothing for what an operator makes of a scalar written as
+/// a list, if `IFS` has no blank.
+fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
+    const LIST: &[u8] = b"[@]";
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    let mut inside = false;
+    while let Some(byte) = rest.first() {
+        inside = rest.starts_with(b"[[ ") || inside && !rest.starts_with(b" ]]");
+        if inside && rest.starts_with(LIST) {
+            rest = &rest[LIST.len()..];
+            continue;
+        }
+        out.push(*byte);
+        rest = &rest[1..];
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +125,10 @@ mod tests {
             ),
             b"{ ( eval '[[' ); echo $?
 ( . ./f9 ); echo $?; eval x"
+        );
+        assert_eq!(
+            scalars_in_conditions(b"[[ a < ${x[@]^} ]]; ${x[@]}"),
+            b"[[ a < ${x^} ]]; ${x[@]}"
         );
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }
