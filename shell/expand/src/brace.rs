@@ -18,6 +18,9 @@ const MAX_DEPTH: usize = 200;
 /// No word makes more words than this, whatever the budget says.
 const MAX_WORDS: usize = 1 << 24;
 
+/// So many backquotes of a word that cannot be read are looked at.
+const MAX_BACKQUOTES: usize = 100;
+
 type Texts = Vec<Vec<u8>>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
@@ -55,23 +58,23 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
     }
     // What cannot be read is an error when its turn comes.
     let parsed = |text: Vec<u8>| match expansion.parsed(&text) {
-        Err(e) if e.kind == ErrorKind::Line => Ok(failing(&e)),
+        Err(e) if e.kind == ErrorKind::Line => Ok(vec![failing(&e.message)]),
         parsed => parsed,
     };
     texts.map(parsed).collect::<Result<_>>().map(Some)
 }
 
 /// A part that fails when it is expanded.
-fn failing(e: &ExpandError) -> Vec<WordPart> {
+fn failing(message: &[u8]) -> WordPart {
     let sub = CommandSub {
         body: List::default(),
         backquoted: false,
         is_file_read: false,
-        error: Some(e.message.clone().into()),
+        error: Some(message.into()),
         source: None,
         line: 0,
     };
-    vec![WordPart::CommandSub(Rc::new(sub))]
+    WordPart::CommandSub(Rc::new(sub))
 }
 
 /// Whether a text has more opening braces than those of `${`.
@@ -249,18 +252,33 @@ impl Expansion<'_> {
         Ok(vec![WordPart::Literal(Rc::new(text))])
     }
 
+    /// Where a backquote begins that nothing closes.
+    fn open_backquote(&mut self, text: &[u8]) -> Option<usize> {
+        let backquotes = text.iter().enumerate().filter(|(_, byte)| **byte == b'`');
+        backquotes.map(|(at, _)| at).take(MAX_BACKQUOTES).find(|&at| {
+            let rest = parse_word(&text[at..], &self.options).err();
+            rest.is_some_and(|e| e.message.ends_with(b"``'"))
+                && parse_word(&text[..at], &self.options).is_ok()
+        })
+    }
+
     fn parsed(&mut self, text: &[u8]) -> Result<Vec<WordPart>> {
-        // A backslash at the end quotes nothing; a backquote there, and a quote that is not closed, are no errors to bash.
+        // A backslash at the end quotes nothing; a backquote there, and a quote that
+        // is not closed, are no errors to bash.
         let mut text = text.to_vec();
         if text.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
             text.pop();
             text.extend_from_slice(b"''");
         }
-        if let Some(before) = text.strip_suffix(b"`")
-            && !before.contains(&b'`')
-            && !before.ends_with(b"\\")
-        {
-            text.insert(text.len() - 1, b'\\');
+        let open = parse_word(&text, &self.options).err().and_then(|_| self.open_backquote(&text));
+        if let Some(at) = open {
+            let (before, rest) = text.split_at(at);
+            let mut parts = self.parsed(before)?;
+            parts.push(match rest {
+                [_] => WordPart::Quoted(Rc::new(rest.to_vec())),
+                _ => failing(&[b"bad substitution: no closing \"`\" in ", rest].concat()),
+            });
+            return Ok(parts);
         }
         let mut result = parse_word(&text, &self.options);
         for quote in [b'"', b'\''] {

@@ -46,7 +46,9 @@ pub use compound::{CompoundElement, brace_elements, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
 pub use error::{ErrorKind, ExpandError};
 pub use param::chars::char_count;
-pub use pattern::{expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex};
+pub use pattern::{
+    expand_arm_pattern, expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex,
+};
 pub use split::{Ifs, split_fields};
 pub use subscript::{OwnedKey, element_index, expand_key, subscript_key, subscript_text_key};
 pub use value::{Attributes, Str, Value};

@@ -7,7 +7,19 @@ use crate::env::Env;
 use crate::error::ExpandError;
 use crate::word::{self, Tilde};
 
-/// The pattern of a `case` arm or of `[[ x == word ]]`: quoted parts match literally,
+/// The pattern of a `case` arm: as [`expand_pattern`], but of the words that `"$@"` makes bash takes
+/// the first.
+pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+    if !word.parts.iter().any(|part| matches!(part, WordPart::Param(_) | WordPart::DoubleQuoted(_)))
+    {
+        return expand_pattern(env, word);
+    }
+    let options = match_options(env, true, env.options().nocasematch);
+    let field = word::joined_to_first(env, word)?;
+    Ok(Pattern::new(&field.escaped(), options))
+}
+
+/// The pattern of `[[ x == word ]]`: quoted parts match literally,
 /// `extglob` is on, `nocasematch` is honoured.
 pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);

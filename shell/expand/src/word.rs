@@ -209,6 +209,16 @@ pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool)
     joined_as(env, word, mode, tilde, quoted)
 }
 
+/// As [`joined`], but what follows the first element of a quoted list is dropped.
+pub(crate) fn joined_to_first(env: &mut dyn Env, word: &Word) -> Result<Field> {
+    let mut x = Expander::new(env, Mode::Join);
+    x.only_first = true;
+    x.word(&word.parts, Tilde::Start)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.finish_one())
+}
+
 /// The value of `${x=word}`: within quotes lists are joined as in an assignment.
 pub(crate) fn default_text(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<Str> {
     let mode = if quoted { Mode::Assign } else { Mode::Join };
@@ -290,6 +300,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) by_ifs: bool,
     /// How many `@` lists the double quotes around hold.
     pub(crate) beside_lists: usize,
+    /// The word ends behind the first element of a quoted list.
+    pub(crate) only_first: bool,
     /// Within the unquoted word of `${x-word}`.
     pub(crate) in_operand: bool,
 }
@@ -302,6 +314,7 @@ impl<'e> Expander<'e> {
             colons: false,
             by_ifs: false,
             beside_lists: 0,
+            only_first: false,
             in_operand: false,
         }
     }
@@ -500,7 +513,15 @@ impl<'e> Expander<'e> {
             && !quoted
             && !self.fields.is_started()
             && items.first().is_some_and(blank);
+        let ends = self.only_first
+            && quoted
+            && !star
+            && self.fields.ifs().is_some_and(|ifs| !ifs.is_null());
         for (at, item) in items.into_iter().enumerate() {
+            if at > 0 && ends {
+                self.fields.close();
+                break;
+            }
             if at > 0 && !(at == 1 && skip) {
                 match (split, quoted) {
                     (true, true) if star => self.fields.push_joint(&separator, true),

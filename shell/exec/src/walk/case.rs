@@ -33,7 +33,7 @@ impl Shell<'_> {
                     Some(t) if is_plain(t) && !self.state.options.expand().nocasematch => {
                         t == subject.as_slice()
                     }
-                    _ => match sh_expand::expand_pattern(self, p) {
+                    _ => match sh_expand::expand_arm_pattern(self, p) {
                         Ok(pattern) => pattern.is_match(&subject),
                         Err(e) => return Err(self.expansion_failed(e)),
                     },
