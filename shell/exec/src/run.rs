@@ -159,7 +159,10 @@ impl Shell<'_> {
             let next = parser.next_command(&AliasView(&aliases));
             if self.state.options.has(SetOpt::Verbose) {
                 let end = parser.offset().min(text.text.len());
-                let lines = text.text.get(at..end).unwrap_or_default().to_vec();
+                let mut lines = text.text.get(at..end).unwrap_or_default().to_vec();
+                if lines.last().is_some_and(|b| *b != b'\n') {
+                    lines.push(b'\n');
+                }
                 self.err(&lines);
             }
             at = parser.offset();

@@ -38,8 +38,9 @@ pub fn compound_elements(
     if assoc && elements.first().is_some_and(|e| e.key.is_none()) {
         return pairs(env, elements);
     }
-    let mut out = Vec::with_capacity(elements.len());
-    let mut words = Vec::new();
+    // What has a key or is not split, and how many fields of plain words stand before it.
+    let mut single: Vec<(usize, CompoundElement)> = Vec::new();
+    let (mut words, mut late) = (Vec::new(), word::Late::default());
     for element in elements {
         match &element.key {
             Some(subscript) => {
@@ -49,23 +50,35 @@ pub fn compound_elements(
                     subscript_key(env, name, subscript)?
                 };
                 let value = word::expand_assignment_value(env, &element.value)?;
-                out.push(CompoundElement { key: Some(key), append: element.append, value });
+                let element = CompoundElement { key: Some(key), append: element.append, value };
+                single.push((words.len(), element));
             }
             None if assoc => {
                 let value = word::expand_single(env, &element.value)?;
-                out.push(CompoundElement { key: None, append: false, value });
+                single.push((words.len(), CompoundElement { key: None, append: false, value }));
             }
             None => {
-                word::expand_into(env, &element.value, word::Tilde::Start, &mut words)?;
-                out.extend(words.drain(..).map(|value| CompoundElement {
-                    key: None,
-                    append: false,
-                    value,
-                }));
+                word::expand_into(env, &element.value, word::Tilde::Start, &mut words, &mut late)?;
             }
         }
     }
+    let moved = late.finish(env, &mut words)?;
+    let mut words = words.into_iter();
+    let mut out = Vec::with_capacity(words.len() + single.len());
+    let mut taken = 0;
+    for (before, element) in single {
+        let by: isize = moved.iter().filter(|(at, _)| *at < before).map(|(_, by)| by).sum();
+        let before = before.saturating_add_signed(by);
+        out.extend(words.by_ref().take(before - taken).map(plain_element));
+        taken = before;
+        out.push(element);
+    }
+    out.extend(words.map(plain_element));
     Ok(out)
+}
+
+fn plain_element(value: Str) -> CompoundElement {
+    CompoundElement { key: None, append: false, value }
 }
 
 /// The elements of an indexed array with `[k]={a,b}` turned into plain words: bash takes an

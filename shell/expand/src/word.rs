@@ -33,15 +33,56 @@ pub(crate) enum Tilde {
 /// The first failing expansion's; a limit hit in [`Env::charge`].
 pub fn expand_words(env: &mut dyn Env, words: &[Word]) -> Result<Vec<Str>> {
     let mut out = Vec::with_capacity(words.len());
+    let mut late = Late::default();
     for word in words {
-        expand_word_into(env, word, &mut out)?;
+        expand_word_into(env, word, &mut out, &mut late)?;
     }
+    late.finish(env, &mut out)?;
     Ok(out)
 }
 
+/// Fields that are patterns: they become paths when all words of a command have been expanded,
+/// so that `rm * $(make one)` finds what the command made.
+#[derive(Debug, Default)]
+pub struct Late {
+    /// Place among the fields, pattern, and the field if nothing matches.
+    patterns: Vec<(usize, Vec<u8>, Field)>,
+}
+
+impl Late {
+    /// Puts paths in the place of the patterns; for each its place and how many fields were added.
+    ///
+    /// # Errors
+    /// As for [`expand_words`].
+    pub fn finish(self, env: &mut dyn Env, out: &mut Vec<Str>) -> Result<Vec<(usize, isize)>> {
+        let Some((first, ..)) = self.patterns.first() else { return Ok(Vec::new()) };
+        let mut rest = out.split_off((*first).min(out.len())).into_iter();
+        let mut next = *first;
+        let mut moved = Vec::with_capacity(self.patterns.len());
+        for (at, pattern, field) in self.patterns {
+            out.extend(rest.by_ref().take(at - next));
+            rest.next();
+            next = at + 1;
+            let before = out.len();
+            pathname::expand(env, &pattern, field, out)?;
+            moved.push((at, out.len() as isize - before as isize - 1));
+        }
+        out.extend(rest);
+        Ok(moved)
+    }
+}
+
 /// As [`expand_words`] for one word, appended to `out`.
-pub fn expand_word_into(env: &mut dyn Env, word: &Word, out: &mut Vec<Str>) -> Result<()> {
-    expand_into(env, word, Tilde::Word, out)
+///
+/// # Errors
+/// As there.
+pub fn expand_word_into(
+    env: &mut dyn Env,
+    word: &Word,
+    out: &mut Vec<Str>,
+    late: &mut Late,
+) -> Result<()> {
+    expand_into(env, word, Tilde::Word, out, late)
 }
 
 /// As [`expand_word_into`], with a say in tildes: elements of arrays never look like assignments.
@@ -50,6 +91,7 @@ pub(crate) fn expand_into(
     word: &Word,
     tilde: Tilde,
     out: &mut Vec<Str>,
+    late: &mut Late,
 ) -> Result<()> {
     if let Some(text) = plain_text(word) {
         out.push(text);
@@ -60,31 +102,37 @@ pub(crate) fn expand_into(
         out.push(text);
         return Ok(());
     }
-    if env.options().braceexpand && expand_braces_into(env, word, out)? {
+    if env.options().braceexpand && expand_braces_into(env, word, out, late)? {
         return Ok(());
     }
-    finish_word(env, &word.parts, tilde, out)
+    finish_word(env, &word.parts, tilde, out, late)
 }
 
 /// Expands a word if there are braces to expand in it.
 ///
 /// # Errors
 /// As for [`expand_words`].
-pub fn expand_braces_into(env: &mut dyn Env, word: &Word, out: &mut Vec<Str>) -> Result<bool> {
+pub fn expand_braces_into(
+    env: &mut dyn Env,
+    word: &Word,
+    out: &mut Vec<Str>,
+    late: &mut Late,
+) -> Result<bool> {
     let Some(words) = brace::expand(env, word)? else { return Ok(false) };
     for parts in &words {
         // What braces made is no assignment to bash, whatever it looks like.
-        finish_word(env, parts, Tilde::Start, out)?;
+        finish_word(env, parts, Tilde::Start, out, late)?;
     }
     Ok(true)
 }
 
-/// Expansion behind the braces: one word's parts to fields to pathnames.
+/// Expansion behind the braces: one word's parts to fields, and to patterns for `late`.
 fn finish_word(
     env: &mut dyn Env,
     parts: &[WordPart],
     tilde: Tilde,
     out: &mut Vec<Str>,
+    late: &mut Late,
 ) -> Result<()> {
     let mut x = Expander::new(env, Mode::Split);
     x.word(parts, tilde)?;
@@ -96,7 +144,10 @@ fn finish_word(
     let ifs = splits(env, parts).then(|| Ifs::of(env)).filter(|ifs| !ifs.is_usual());
     for field in fields {
         match if noglob { None } else { field.pattern(extglob, ifs.as_ref()) } {
-            Some(pattern) => pathname::expand(env, &pattern, field, out)?,
+            Some(pattern) => {
+                late.patterns.push((out.len(), pattern, field));
+                out.push(Str::default());
+            }
             None => out.push(field.into_text()),
         }
     }
@@ -282,8 +333,7 @@ pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
         }
         return single(env, word, Tilde::Start);
     }
-    let mut out = Vec::new();
-    expand_word_into(env, word, &mut out)?;
+    let mut out = expand_words(env, std::slice::from_ref(word))?;
     match (out.pop(), out.is_empty()) {
         (Some(field), true) => Ok(field),
         _ => Err(ExpandError::command(&[&word.raw, b": ambiguous redirect"])),

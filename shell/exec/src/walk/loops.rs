@@ -63,13 +63,10 @@ impl Shell<'_> {
     fn loop_words(&mut self, f: &For) -> Result<Rc<Vec<Str>>, Unwind> {
         let Some(words) = &f.words else { return Ok(self.state.positional.clone()) };
         self.budget.expansion_bytes = 0;
-        let mut out = Vec::with_capacity(words.len());
-        for w in words {
-            if let Err(e) = sh_expand::expand_word_into(self, w, &mut out) {
-                return Err(self.expansion_failed(e));
-            }
+        match sh_expand::expand_words(self, words) {
+            Ok(out) => Ok(Rc::new(out)),
+            Err(e) => Err(self.expansion_failed(e)),
         }
-        Ok(Rc::new(out))
     }
 
     /// The loop variable; a nameref is pointed at the word instead of assigned through.

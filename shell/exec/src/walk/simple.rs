@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::Str;
+use sh_expand::{Late, Str};
 use sh_syntax::ast::{
     AssignValue, Assignment, Command, CommandWord, ParamName, RedirectFd, SimpleCommand, Word,
     WordPart,
@@ -119,22 +119,36 @@ impl Shell<'_> {
     /// Expands the words, keeping assignment operands apart.
     pub(crate) fn expand_words<'c>(&mut self, s: &'c SimpleCommand) -> Result<Words<'c>, Unwind> {
         let mut out = Words { argv: Vec::with_capacity(s.words.len()), operands: Vec::new() };
+        let mut late = Late::default();
         for w in &s.words {
             let r = match w {
-                CommandWord::Word(word) => sh_expand::expand_word_into(self, word, &mut out.argv),
-                CommandWord::Assignment(a) => self.expand_operand(a, &mut out),
+                CommandWord::Word(word) => {
+                    sh_expand::expand_word_into(self, word, &mut out.argv, &mut late)
+                }
+                CommandWord::Assignment(a) => self.expand_operand(a, &mut out, &mut late),
             };
             if let Err(e) = r {
                 return Err(self.expansion_failed(e));
             }
         }
-        Ok(out)
+        match late.finish(self, &mut out.argv) {
+            Ok(moved) => {
+                for operand in &mut out.operands {
+                    let before = moved.iter().filter(|(at, _)| *at < operand.index);
+                    let by: isize = before.map(|(_, by)| by).sum();
+                    operand.index = operand.index.saturating_add_signed(by);
+                }
+                Ok(out)
+            }
+            Err(e) => Err(self.expansion_failed(e)),
+        }
     }
 
     fn expand_operand<'c>(
         &mut self,
         a: &'c Assignment,
         out: &mut Words<'c>,
+        late: &mut Late,
     ) -> Result<(), sh_expand::ExpandError> {
         if let AssignValue::Scalar(value) = &a.value
             && self.state.options.has(SetOpt::BraceExpand)
@@ -145,7 +159,7 @@ impl Shell<'_> {
             let at = a.raw.len() - value.raw.len();
             parts.insert(0, WordPart::Quoted(Rc::new(a.raw[..at].to_vec())));
             let word = Word { parts, raw: a.raw.clone() };
-            if sh_expand::expand_braces_into(self, &word, &mut out.argv)? {
+            if sh_expand::expand_braces_into(self, &word, &mut out.argv, late)? {
                 return Ok(());
             }
         }
