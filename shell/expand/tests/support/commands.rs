@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Env, ErrorKind, ExpandError, Key, OwnedKey, Str, Value, arith, compound_elements,
+    Env, ErrorKind, ExpandError, Key, Late, OwnedKey, Str, Value, arith, compound_elements,
     expand_assignment_value, expand_heredoc, expand_pattern, expand_single, expand_word_into,
     expand_words, subscript_key, subscript_text_key,
 };
@@ -130,12 +130,16 @@ impl Shell {
     fn simple(&mut self, simple: &SimpleCommand, redirects: &[Redirect]) -> Done {
         let mut words: Vec<Str> = Vec::new();
         let mut declared = Vec::new();
+        let mut late = Late::default();
         for word in &simple.words {
             match word {
-                CommandWord::Word(word) => expand_word_into(self, word, &mut words)?,
+                CommandWord::Word(word) => {
+                    expand_word_into(self, word, &mut words, &mut late)?;
+                }
                 CommandWord::Assignment(assignment) => declared.push(assignment),
             }
         }
+        late.finish(self, &mut words)?;
         if words.is_empty() {
             for assignment in &simple.assignments {
                 self.assign(assignment)?;
