@@ -208,6 +208,12 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
     match content {
         Content::Scalar(None) => Ok(false),
         Content::Scalar(Some(text)) => {
+            if matches!(param.op, ParamOp::Plain)
+                && matches!(param.name, ParamName::Special(b'?' | b'#' | b'$' | b'!' | b'-'))
+            {
+                x.number(text, quoted)?;
+                return Ok(false);
+            }
             let kept = matches!(
                 param.op,
                 ParamOp::Replace { .. } | ParamOp::Case { .. } | ParamOp::Substring { .. }
@@ -271,7 +277,8 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
                 | ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, false),
                 _ => joint(x.fields.mode, star, positional, false, false),
             };
-            let joint = if x.by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
+            let by_ifs = x.by_ifs || x.in_assigned && made && quoted;
+            let joint = if by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
             x.list_of(items, joint, quoted, !made)
         }
     }

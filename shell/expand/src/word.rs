@@ -272,8 +272,15 @@ pub(crate) fn joined_to_first(env: &mut dyn Env, word: &Word) -> Result<Field> {
 
 /// The value of `${x=word}`: within quotes lists are joined as in an assignment.
 pub(crate) fn default_text(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<Str> {
-    let mode = if quoted { Mode::Assign } else { Mode::Join };
-    Ok(joined_as(env, word, mode, Tilde::Start, quoted)?.into_text())
+    if quoted {
+        return Ok(joined_as(env, word, Mode::Assign, Tilde::Start, true)?.into_text());
+    }
+    let mut x = Expander::new(env, Mode::Join);
+    x.in_assigned = true;
+    x.word(&word.parts, Tilde::Start)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.finish_one().into_text())
 }
 
 fn joined_as(
@@ -350,6 +357,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) by_ifs: bool,
     /// How many `@` lists the double quotes around hold.
     pub(crate) beside_lists: usize,
+    /// Within the word of an unquoted `${x=word}`.
+    pub(crate) in_assigned: bool,
     /// The word ends behind the first element of a quoted list.
     pub(crate) only_first: bool,
     /// Within the unquoted word of `${x-word}`.
@@ -364,6 +373,7 @@ impl<'e> Expander<'e> {
             colons: false,
             by_ifs: false,
             beside_lists: 0,
+            in_assigned: false,
             only_first: false,
             in_operand: false,
         }
@@ -431,7 +441,7 @@ impl<'e> Expander<'e> {
             }
             WordPart::Arith(expr) => {
                 let number = arith::eval(self.env, expr)?;
-                self.value(Rc::new(number.to_string().into_bytes()), quoted)?;
+                self.number(Rc::new(number.to_string().into_bytes()), quoted)?;
             }
             WordPart::ProcessSub(sub) => {
                 let path = self.env.process_sub(sub)?;
@@ -484,6 +494,18 @@ impl<'e> Expander<'e> {
             self.fields.start();
         }
         Ok(())
+    }
+
+    /// A number, or another text that bash does not protect from being split beside an `@` list.
+    pub(crate) fn number(&mut self, text: Str, quoted: bool) -> Result<()> {
+        if quoted && self.beside_lists > 0 && self.fields.mode == Mode::Split {
+            self.load_ifs();
+            if self.fields.ifs().is_some_and(|ifs| ifs.ordinary_run(&text) < text.len()) {
+                self.fields.part(&text);
+                return Ok(());
+            }
+        }
+        self.value(text, quoted)
     }
 
     /// The result of an expansion. Empty and quoted: the surrounding quotes make the field.

@@ -65,7 +65,12 @@ impl Shell<'_> {
                     _ => sh_expand::expand_single(self, w)?,
                 };
                 if self.tracing() {
-                    self.trace_cond(inverted, &[&[b'-', *op], &text]);
+                    let shown = if *op == b'v' {
+                        with_quoted_subscript(&text)
+                    } else {
+                        Cow::Borrowed(&text[..])
+                    };
+                    self.trace_cond(inverted, &[&[b'-', *op], &shown]);
                 }
                 match op {
                     b'v' | b'R' => Ok(self.variable_test(*op, &text, true)?),
@@ -206,10 +211,17 @@ impl Shell<'_> {
                 Some(sh_expand::Value::Assoc(a)) => a.get(&s).is_some(),
             }),
             Some(s) => {
-                let key = match sh_expand::subscript_text_key(self, &base, &s) {
-                    _ if literal && self.is_assoc(&base) => OwnedKey::Name(s),
-                    Err(_) if self.is_assoc(&base) => return Ok(false),
-                    key => key?,
+                let assoc = self.is_assoc(&base);
+                let key = if literal && assoc {
+                    OwnedKey::Name(s)
+                } else if literal && quoted_subscript(&s) != s {
+                    // What an expansion gave is not expanded again: nothing of it is active.
+                    OwnedKey::Index(arith::eval_text(self, &unquoted(&quoted_subscript(&s)))?)
+                } else {
+                    match sh_expand::subscript_text_key(self, &base, &s) {
+                        Err(_) if assoc => return Ok(false),
+                        key => key?,
+                    }
                 };
                 if let OwnedKey::Index(index @ ..0) = &key {
                     let there = match &value {
@@ -228,6 +240,49 @@ impl Shell<'_> {
                 Ok(self.element_text(&base, &key).is_some())
             }
         }
+    }
+}
+
+/// A subscript with what could be active in it behind backslashes, as bash 5.2 quotes it for `-v`.
+fn quoted_subscript(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text {
+        if matches!(byte, b'\'' | b'"' | b'$' | b'`' | b'\\' | b'[' | b']' | b'~') {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+    out
+}
+
+/// The same as arithmetic sees it: within double quotes some backslashes go.
+fn unquoted(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().peekable();
+    while let Some(byte) = bytes.next() {
+        match (byte, bytes.peek()) {
+            (b'\\', Some(next @ (b'"' | b'$' | b'`' | b'\\'))) => {
+                out.push(**next);
+                bytes.next();
+            }
+            _ => out.push(*byte),
+        }
+    }
+    out
+}
+
+/// The operand of `-v` as a trace shows it.
+fn with_quoted_subscript(text: &[u8]) -> Cow<'_, [u8]> {
+    let open = text.iter().position(|byte| *byte == b'[');
+    let close = text.iter().rposition(|byte| *byte == b']');
+    match (open, close) {
+        (Some(open), Some(close))
+            if open < close && crate::state::assign::is_name(&text[..open]) =>
+        {
+            let subscript = quoted_subscript(&text[open + 1..close]);
+            Cow::Owned([&text[..=open], &subscript, &text[close..]].concat())
+        }
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -314,7 +369,8 @@ fn without_quotes(word: &Word) -> Cow<'_, Word> {
         WordPart::DoubleQuoted(inside) => inside.iter().any(quote),
         _ => false,
     };
-    if !word.parts.iter().any(inside) {
+    let subscripted = word.raw.contains(&b'[');
+    if subscripted || !word.parts.iter().any(inside) {
         return Cow::Borrowed(word);
     }
     let mut word = word.clone();

@@ -26,14 +26,14 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 if nounset {
                     return Err(ExpandError::command(&[name, b": unbound variable"]));
                 }
-                x.value(str_of(b"0".to_vec()), quoted)?;
+                x.number(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
             }
             let target = Target::of(x.env, param)?;
             refuse_bad_element(x, param, &target)?;
             if leads_to_element(x, param) {
                 // bash finds no variable of that name.
-                x.value(str_of(b"0".to_vec()), quoted)?;
+                x.number(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
             }
             let options = x.env.options();
@@ -53,7 +53,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             }
         }
     };
-    x.value(str_of(count.to_string().into_bytes()), quoted)?;
+    x.number(str_of(count.to_string().into_bytes()), quoted)?;
     Ok(false)
 }
 

@@ -29,8 +29,9 @@ impl<'t> Printer<'t> {
     /// Between two commands; `first`: the one before it starts the list.
     fn separator(&mut self, item: &Item, first: bool) {
         let on_new_line = self.in_function > 0;
-        // Bash keeps the newlines of a substitution.
-        let newline = !on_new_line && item.newline;
+        // Bash keeps the newlines of a substitution, also where a function within it has its own.
+        let newline = (self.substitution || !on_new_line) && item.newline;
+        let after_doc = self.after_doc || !self.docs.is_empty();
         if !self.docs.is_empty() {
             self.docs(b"");
             // Only then bash drops the next `;`, too.
@@ -42,7 +43,7 @@ impl<'t> Printer<'t> {
             self.put(b";");
         }
         if on_new_line {
-            self.put(b"\n");
+            self.put(if newline && !after_doc { b"\n\n" } else { b"\n" });
             self.indentation();
         } else if newline {
             self.put(b"\n");

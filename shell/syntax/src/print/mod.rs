@@ -81,7 +81,7 @@ pub fn exported_function(function: &Function) -> Vec<u8> {
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
 pub fn substitution(out: &mut Vec<u8>, list: &List) {
-    let mut p = Printer::default();
+    let mut p = Printer { substitution: true, ..Printer::default() };
     p.list(list);
     p.docs(b"");
     if p.out.first() == Some(&b'(') {
@@ -112,6 +112,8 @@ struct Printer<'t> {
     /// Nesting adds no indentation.
     flat: bool,
     posix: bool,
+    /// The list is one of `$(...)`.
+    substitution: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
     /// Here-documents announced on this line.
