@@ -39,8 +39,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         _ => {
             let loud = n < 0 || shell.state.options.shopt(ShOpt::ShiftVerbose);
             if loud {
-                let text = args.first().map(|a| a.to_vec()).unwrap_or_else(|| b"1".to_vec());
-                shell.builtin_error(call.name(), &[&text, b": shift count out of range"]);
+                let mut text = call.args().first().map(|a| a.to_vec()).unwrap_or_default();
+                if !text.is_empty() {
+                    text.extend_from_slice(b": ");
+                }
+                shell.builtin_error(call.name(), &[&text, b"shift count out of range"]);
             }
             Ok(1)
         }
