@@ -9,6 +9,7 @@ use super::table::{DQUOTE, NAME, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{Param, ParamName, Word, WordPart};
+use crate::error::SyntaxError;
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -222,11 +223,32 @@ impl Machine<'_, '_> {
                 part => b.part(part),
             }),
             Err(e) if e.limit => return Err(e),
-            Err(e) => b.part(super::command_sub::failing(&e)),
+            Err(e) => {
+                let backquote = last_backquote(self.src.get(start..start + length));
+                let unclosed = e.message.ends_with(b"`'") && e.is_incomplete();
+                let e = match backquote.filter(|_| unclosed) {
+                    Some(at) => self.unclosed_backquote(start + at, start + length + 1)?,
+                    None => e,
+                };
+                b.part(super::command_sub::failing(&e));
+            }
         }
         b.quoted(b"'");
         self.advance_to(start + length + 1);
         Ok(())
+    }
+
+    /// What bash says of a backquote in an operand that is not closed: it shows the operand from
+    /// there on. `behind`: in the operand, where its braces balance.
+    fn unclosed_backquote(&mut self, at: usize, behind: usize) -> Res<Box<SyntaxError>> {
+        let mark = self.mark();
+        self.advance_to(behind);
+        let skipped = self.skip_braces(self.line, true);
+        let end = self.pos.saturating_sub(1);
+        self.rewind(&mark);
+        skipped?;
+        let text = self.src.get(at..end).unwrap_or_default();
+        Ok(self.error(0, [b"bad substitution: no closing \"`\" in ", text].concat()))
     }
 
     /// `"$v"x`: bash removes the quotes before it looks at the rest, which is `$vx` then, as `"$"x`
@@ -370,4 +392,14 @@ fn hides_end(text: &[u8], spelled: &[u8]) -> bool {
     // A NUL ends the text, and the word with it.
     let with_mark = super::quote::ansi_decode(&[spelled, b"#"].concat());
     odd(b'"') || odd(b'\'') || odd(b'`') || backslashes % 2 == 1 || with_mark.last() != Some(&b'#')
+}
+
+/// The last backquote that counts.
+fn last_backquote(text: Option<&[u8]>) -> Option<usize> {
+    let text = text?;
+    let escaped = |at: usize| text[..at].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
+    let at = (0..text.len()).rev().find(|&at| text[at] == b'`' && !escaped(at))?;
+    let count = |what: u8| text[..at].iter().filter(|b| **b == what).count();
+    // Within `$(` it is another error.
+    (count(b'(') <= count(b')')).then_some(at)
 }
