@@ -63,16 +63,16 @@ impl<'n> Place<'n> {
     pub(super) fn read(&self, env: &mut dyn Env, depth: &Depth<'_>) -> Result<i64, ExpandError> {
         let value = match self {
             Place::Scalar(name) => {
-                let value = match env.get(name) {
+                // An array without element 0 counts as 0 even under `set -u`.
+                match env.get(name) {
+                    None if env.options().nounset => {
+                        return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                    }
                     None => None,
                     Some(Value::Scalar(text)) => Some(text),
                     Some(Value::Indexed(array)) => array.get(0).cloned(),
                     Some(Value::Assoc(array)) => array.get(b"0").cloned(),
-                };
-                if value.is_none() && env.options().nounset {
-                    return Err(ExpandError::exit(&[name, b": unbound variable"]));
                 }
-                value
             }
             Place::Nothing(message) => {
                 env.warn(message)?;
