@@ -54,7 +54,7 @@ pub fn compound_elements(
                 single.push((words.len(), element));
             }
             None if assoc => {
-                let value = word::expand_single(env, &element.value)?;
+                let value = word::single(env, &element.value, word::Tilde::Start)?;
                 single.push((words.len(), CompoundElement { key: None, append: false, value }));
             }
             None => {
@@ -153,7 +153,7 @@ fn pairs(
     let mut out = Vec::with_capacity(elements.len() / 2 + 1);
     let mut texts = Vec::with_capacity(elements.len());
     for element in elements {
-        texts.push(word::expand_single(env, &element.value)?);
+        texts.push(word::single(env, &element.value, word::Tilde::Start)?);
     }
     for pair in texts.chunks(2) {
         let key = Some(OwnedKey::Name(pair[0].to_vec()));

@@ -143,8 +143,6 @@ pub(crate) struct Fields {
     shared: Option<Str>,
     /// The current field exists even if it is empty.
     started: bool,
-    /// Nothing more is added.
-    closed: bool,
     /// Blanks ended the field before: a delimiter that follows belongs to them.
     after_blank: bool,
     /// Bytes since the last look at [`Fields::take_volume`].
@@ -160,7 +158,6 @@ impl Fields {
             current: Built::default(),
             shared: None,
             started: false,
-            closed: false,
             after_blank: false,
             volume: 0,
         }
@@ -216,15 +213,15 @@ impl Fields {
         }
     }
 
-    /// Takes nothing more.
-    pub(crate) fn close(&mut self) {
-        self.closed = true;
+    /// Adds all of a field, quoted as it is.
+    pub(crate) fn append(&mut self, field: &Field) {
+        field.stretches(|text, quoted| match quoted {
+            true => self.push_quoted(text),
+            false => self.push_literal(text),
+        });
     }
 
     fn add(&mut self, text: &[u8], quoted: bool) {
-        if self.closed {
-            return;
-        }
         self.unshare();
         self.set_quoted(quoted);
         self.current.text.extend_from_slice(text);
@@ -250,7 +247,7 @@ impl Fields {
 
     /// As [`Fields::push_quoted`], sharing the value if the field consists of nothing else.
     pub(crate) fn push_shared(&mut self, text: Str) {
-        if self.current.text.is_empty() && self.shared.is_none() && !self.closed {
+        if self.current.text.is_empty() && self.shared.is_none() {
             self.start();
             self.volume += text.len();
             self.shared = Some(text);

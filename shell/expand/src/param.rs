@@ -128,7 +128,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             if content.needs_no_operand(op) {
                 return emit(x, param, content, quoted);
             }
-            let content = apply(x, param, op, &target, content)?;
+            let content = apply(x, param, op, &target, content, quoted)?;
             return emit(x, param, content, quoted);
         }
     }
@@ -182,16 +182,17 @@ fn apply(
     op: &ParamOp,
     target: &Target<'_>,
     content: Content,
+    quoted: bool,
 ) -> Result<Content> {
     match op {
         ParamOp::RemovePrefix { longest, pattern } => {
-            edit::remove(x.env, content, pattern, true, *longest)
+            edit::remove(x.env, content, pattern, true, *longest, quoted)
         }
         ParamOp::RemoveSuffix { longest, pattern } => {
-            edit::remove(x.env, content, pattern, false, *longest)
+            edit::remove(x.env, content, pattern, false, *longest, quoted)
         }
         ParamOp::Replace { kind, pattern, replacement } => {
-            replace::replace(x.env, content, *kind, pattern, replacement.as_ref())
+            replace::replace(x.env, content, *kind, pattern, replacement.as_ref(), quoted)
         }
         ParamOp::Case { kind, all, pattern } => {
             edit::case(x.env, content, *kind, *all, pattern.as_ref())
@@ -271,10 +272,10 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
                 ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
                     joint(x.fields.mode, star, positional, quoted, true)
                 }
-                ParamOp::Replace { .. }
-                | ParamOp::Substring { .. }
-                | ParamOp::Case { .. }
-                | ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, false),
+                ParamOp::Replace { .. } | ParamOp::Substring { .. } | ParamOp::Case { .. } => {
+                    joint(x.fields.mode, star, positional, quoted, false)
+                }
+                ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, true),
                 _ => joint(x.fields.mode, star, positional, false, false),
             };
             let by_ifs = x.by_ifs || x.in_assigned && made && quoted;
@@ -322,7 +323,7 @@ pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
 }
 
 /// Whether there is an `@` list outside double quotes, also one that an operand brings in.
-fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
+pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::Param(p) => match &p.op {
             _ if is_list(p) => true,
@@ -330,6 +331,22 @@ fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
             | ParamOp::Assign { word, .. }
             | ParamOp::Alternate { word, .. } => {
                 has_bare_list(env, &word.parts) && uses_word(env, p)
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// Whether there is an `@` list in double quotes, also one that an operand brings in.
+pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| match part {
+        WordPart::DoubleQuoted(inside) => count_lists(env, inside) > 0,
+        WordPart::Param(p) => match &p.op {
+            ParamOp::Default { word, .. }
+            | ParamOp::Assign { word, .. }
+            | ParamOp::Alternate { word, .. } => {
+                has_quoted_list(env, &word.parts) && uses_word(env, p)
             }
             _ => false,
         },

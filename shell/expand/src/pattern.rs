@@ -15,7 +15,7 @@ pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, Exp
         return expand_pattern(env, word);
     }
     let options = match_options(env, true, env.options().nocasematch);
-    let field = word::joined_to_first(env, word)?;
+    let field = word::tested(env, word, true)?;
     Ok(Pattern::new(&field.escaped(), options))
 }
 
@@ -23,7 +23,10 @@ pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, Exp
 /// `extglob` is on, `nocasematch` is honoured.
 pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    compile(env, word, Tilde::Start, options)
+    match word.parts.as_slice() {
+        [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
+        _ => Ok(Pattern::new(&word::tested(env, word, false)?.escaped(), options)),
+    }
 }
 
 /// As [`expand_pattern`], with the text that `set -x` shows: a backslash before every quoted character.
@@ -32,7 +35,7 @@ pub fn expand_pattern_traced(
     word: &Word,
 ) -> Result<(Pattern, Vec<u8>), ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    let field = word::joined(env, word, Tilde::Start, false)?;
+    let field = word::tested(env, word, false)?;
     let mut shown = Vec::new();
     field.stretches(|text, quoted| {
         for &byte in text {
@@ -54,16 +57,20 @@ pub(crate) fn case_pattern(env: &mut dyn Env, word: &Word) -> Result<Option<Patt
     Ok(field.map(|field| Pattern::new(&field.escaped(), options)))
 }
 
-/// The pattern of an operator of `${...}`.
+/// The pattern of an operator of `${...}`; `quoted`: of a quoted one.
 pub(crate) fn operator_pattern(
     env: &mut dyn Env,
     word: &Word,
-    tilde: Tilde,
-    nocase: bool,
+    quoted: bool,
 ) -> Result<Pattern, ExpandError> {
-    let shell = env.options();
-    let options = match_options(env, shell.extglob, nocase && shell.nocasematch);
-    compile(env, word, tilde, options)
+    let options = match_options(env, env.options().extglob, false);
+    match word.parts.as_slice() {
+        [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
+        _ => {
+            let field = word::operator_field(env, word, Tilde::Start, quoted)?;
+            Ok(Pattern::new(&field.escaped(), options))
+        }
+    }
 }
 
 /// The pattern of `${x/pattern/...}`; `None` if bash never finds it: it measures a pattern of
@@ -72,6 +79,7 @@ pub(crate) fn replace_pattern(
     env: &mut dyn Env,
     word: &Word,
     tilde: Tilde,
+    quoted: bool,
 ) -> Result<Option<Pattern>, ExpandError> {
     let shell = env.options();
     let extglob = shell.extglob;
@@ -79,7 +87,7 @@ pub(crate) fn replace_pattern(
     let text = match word.parts.as_slice() {
         [WordPart::Literal(text)] if !text.contains(&b'~') => text.to_vec(),
         [WordPart::Quoted(text)] => return Ok(Some(Pattern::literal(text, options))),
-        _ => word::joined(env, word, tilde, false)?.escaped(),
+        _ => word::operator_field(env, word, tilde, quoted)?.escaped(),
     };
     Ok((!is_mismeasured(&text, extglob)).then(|| Pattern::new(&text, options)))
 }
@@ -125,7 +133,7 @@ pub fn expand_pattern_text(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, Ex
 /// An extended regular expression; characters of quoted parts are escaped where they
 /// would be special.
 pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
-    let field = word::joined(env, word, Tilde::Start, false)?;
+    let field = word::tested(env, word, false)?;
     let mut out = Vec::new();
     // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
     let mut bracket = Bracket::Outside;

@@ -210,7 +210,44 @@ fn plain_variable(env: &mut dyn Env, word: &Word) -> Result<Option<Str>> {
 /// Expands to one string without braces, splitting and pathnames: `case` subjects, operands
 /// of `[[`.
 pub fn expand_single(env: &mut dyn Env, word: &Word) -> Result<Str> {
-    single(env, word, Tilde::Start)
+    match becomes_words(env, word) {
+        false => single(env, word, Tilde::Start),
+        true => Ok(tested(env, word, false)?.into_text()),
+    }
+}
+
+/// Whether bash splits a word of `case` or `[[`, because of an `@` list in it: a quoted one, or one
+/// where `IFS` does not begin with a space.
+fn becomes_words(env: &mut dyn Env, word: &Word) -> bool {
+    let quoted = param::has_quoted_list(env, &word.parts);
+    if !quoted && !param::has_bare_list(env, &word.parts) {
+        return false;
+    }
+    let ifs = Ifs::of(env);
+    !ifs.is_null() && (quoted || ifs.separator() != b" ")
+}
+
+/// A word of `case` or `[[` as one field; `first`: the pattern of a `case` arm, of which bash takes the
+/// first of the words that a quoted list makes. Otherwise they are joined by spaces.
+pub(crate) fn tested(env: &mut dyn Env, word: &Word, first: bool) -> Result<Field> {
+    if !becomes_words(env, word) {
+        return joined(env, word, Tilde::Start, false);
+    }
+    let count = if first && param::has_quoted_list(env, &word.parts) { 1 } else { usize::MAX };
+    let mut x = Expander::new(env, Mode::Split);
+    x.in_operand = true;
+    x.splits_text = true;
+    x.word(&word.parts, Tilde::Start)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    let mut one = Fields::new(Mode::Join);
+    for (at, field) in x.fields.finish().into_iter().take(count).enumerate() {
+        if at > 0 {
+            one.push_literal(b" ");
+        }
+        one.append(&field);
+    }
+    Ok(one.finish_one())
 }
 
 /// The value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
@@ -260,11 +297,16 @@ pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool)
     joined_as(env, word, mode, tilde, quoted)
 }
 
-/// As [`joined`], but what follows the first element of a quoted list is dropped.
-pub(crate) fn joined_to_first(env: &mut dyn Env, word: &Word) -> Result<Field> {
+/// The pattern of an operator; within double quotes the elements of an `@` list in it are text.
+pub(crate) fn operator_field(
+    env: &mut dyn Env,
+    word: &Word,
+    tilde: Tilde,
+    quoted: bool,
+) -> Result<Field> {
     let mut x = Expander::new(env, Mode::Join);
-    x.only_first = true;
-    x.word(&word.parts, Tilde::Start)?;
+    x.quotes_lists = quoted;
+    x.word(&word.parts, tilde)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     Ok(x.fields.finish_one())
@@ -359,8 +401,10 @@ pub(crate) struct Expander<'e> {
     pub(crate) beside_lists: usize,
     /// Within the word of an unquoted `${x=word}`.
     pub(crate) in_assigned: bool,
-    /// The word ends behind the first element of a quoted list.
-    pub(crate) only_first: bool,
+    /// Literal text is split, too.
+    splits_text: bool,
+    /// The elements of `@` lists are text in a pattern.
+    quotes_lists: bool,
     /// Within the unquoted word of `${x-word}`.
     pub(crate) in_operand: bool,
 }
@@ -374,7 +418,8 @@ impl<'e> Expander<'e> {
             by_ifs: false,
             beside_lists: 0,
             in_assigned: false,
-            only_first: false,
+            splits_text: false,
+            quotes_lists: false,
             in_operand: false,
         }
     }
@@ -408,6 +453,11 @@ impl<'e> Expander<'e> {
 
     /// Unquoted source text; `start`: a tilde may stand at its beginning.
     fn literal(&mut self, text: &[u8], tilde: Tilde, start: bool, last: bool) -> Result<()> {
+        if self.splits_text {
+            self.load_ifs();
+            self.fields.push_split(text);
+            return Ok(());
+        }
         if tilde == Tilde::Never || !text.contains(&b'~') {
             self.fields.push_literal(text);
             return Ok(());
@@ -585,15 +635,7 @@ impl<'e> Expander<'e> {
             && !quoted
             && !self.fields.is_started()
             && items.first().is_some_and(blank);
-        let ends = self.only_first
-            && quoted
-            && !star
-            && self.fields.ifs().is_some_and(|ifs| !ifs.is_null());
         for (at, item) in items.into_iter().enumerate() {
-            if at > 0 && ends {
-                self.fields.close();
-                break;
-            }
             if at > 0 && !(at == 1 && skip) {
                 match (split, quoted) {
                     (true, true) if star => self.fields.push_joint(&separator, true),
@@ -606,7 +648,7 @@ impl<'e> Expander<'e> {
                     (false, _) => self.fields.push_joint(&separator, quoted && star),
                 }
             }
-            self.value(item, quoted)?;
+            self.value(item, quoted || self.quotes_lists && !star)?;
         }
         if quoted && !star {
             self.fields.start();

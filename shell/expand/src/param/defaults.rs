@@ -41,10 +41,7 @@ fn one_string(x: &mut Expander<'_>, word: &Word) -> Result<()> {
         if at > 0 {
             x.fields.push_split(b" ");
         }
-        field.stretches(|text, quoted| match quoted {
-            true => x.fields.push_quoted(text),
-            false => x.fields.push_literal(text),
-        });
+        x.fields.append(&field);
     }
     Ok(())
 }

@@ -7,7 +7,6 @@ use super::{Result, chars, str_of};
 use crate::env::Env;
 use crate::pattern::{case_pattern, operator_pattern};
 use crate::value::Str;
-use crate::word::Tilde;
 
 /// Removes a matching prefix or suffix from each value.
 pub(super) fn remove(
@@ -16,8 +15,9 @@ pub(super) fn remove(
     word: &Word,
     prefix: bool,
     longest: bool,
+    quoted: bool,
 ) -> Result<Content> {
-    let pattern = operator_pattern(env, word, Tilde::Start, false)?;
+    let pattern = operator_pattern(env, word, quoted)?;
     content.map(|text| {
         let kept = match (prefix, longest) {
             (true, false) => pattern.shortest_prefix(&text).map(|end| end..text.len()),

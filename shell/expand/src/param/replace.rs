@@ -25,11 +25,12 @@ pub(super) fn replace(
     kind: ReplaceKind,
     pattern: &Word,
     replacement: Option<&Word>,
+    quoted: bool,
 ) -> Result<Content> {
     let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
     // The pattern of an anchored form does not begin the word: no tilde there.
     let tilde = if anchored { Tilde::Never } else { Tilde::Start };
-    let pattern = replace_pattern(env, pattern, tilde)?;
+    let pattern = replace_pattern(env, pattern, tilde, quoted)?;
     let replacement = match replacement {
         Some(word) => Replacement::of(env, word)?,
         None => Replacement { pieces: vec![Vec::new()] },
