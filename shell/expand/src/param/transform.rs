@@ -65,6 +65,11 @@ fn variable_flags(env: &dyn Env, target: &Target<'_>) -> Vec<u8> {
 
 fn attributes(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Content {
     let letters = str_of(variable_flags(env, target));
+    let of_list = matches!(content, Content::List { star: false, .. });
+    if of_list && letters.is_empty() && matches!(target, Target::Variable { .. }) {
+        // A scalar written as a list that has none: no field at all.
+        return Content::List { items: Vec::new(), star: false };
+    }
     let has_value = match target {
         Target::Variable { name, .. } => env.get(name).is_some(),
         _ => true,
