@@ -15,10 +15,12 @@ pub(super) fn transform(
     content: Content,
     op: u8,
 ) -> Result<Content> {
-    if matches!(op, b'a' | b'A')
-        && matches!(target, Target::Variable { part: Part::Element(OwnedKey::Index(..0)), .. })
-        && matches!(content, Content::Scalar(None))
-    {
+    let nowhere = match target {
+        Target::Variable { part: Part::Element(OwnedKey::Index(index)), .. } => *index < 0,
+        Target::Variable { part: Part::Element(OwnedKey::Name(key)), .. } => key.is_empty(),
+        _ => false,
+    };
+    if matches!(op, b'a' | b'A') && nowhere && matches!(content, Content::Scalar(None)) {
         // bash looks the element up once more, and complains again.
         target.fetch(env)?;
     }

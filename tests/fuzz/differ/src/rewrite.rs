@@ -12,6 +12,8 @@ const REWRITES: &[Rewrite] = &[
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
+    ("lists within an assignment's substitution without `IFS`", at_for_star),
+    ("bash's marks in texts", no_empty_quotes),
 ];
 
 /// The scripts to try, each with the deviation it avoids.
@@ -46,14 +48,57 @@ fn blank_behind_nested(script: &[u8]) -> Vec<u8> {
 
 /// `$({ cat <<E` ... `} | cat; p)`: bash 5.2 prints it without the semicolon before it runs it.
 fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
-    const BEHIND: &[u8] = b"; p \"${PIPESTATUS[@]}\"";
+    const BEHIND: &[&[u8]] = &[b"; p \"${PIPESTATUS[@]}\"", b"; p \"$a\"; }"];
     let mut out = script.to_vec();
     if !contains(script, b"<<") {
         return out;
     }
     for at in 0..script.len() {
-        if script[at..].starts_with(BEHIND) {
+        if BEHIND.iter().any(|what| script[at..].starts_with(what)) {
             out[at] = b'\n';
+        }
+    }
+    out
+}
+
+/// `x=$(IFS=; p $*)`: to bash 5.2 the list stands in the assignment, and is one word.
+fn at_for_star(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        let null = contains(line, b"=$( IFS=''") || contains(line, b"=$( IFS= ");
+        out.extend_from_slice(&match null {
+            true => replaced(&replaced(line, b" $* ", b" $@ "), b" ${arr[*]} ", b" ${arr[@]} "),
+            false => line.to_vec(),
+        });
+    }
+    out
+}
+
+/// `case ${x-$n""} in`: bash 5.2 leaves a mark of the quotes in the word.
+fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        out.extend_from_slice(&match line.starts_with(b"case ") {
+            true => replaced(&replaced(line, b"\"\"", b""), b"''", b""),
+            false => line.to_vec(),
+        });
+    }
+    out
+}
+
+fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(byte) = rest.first() {
+        match rest.strip_prefix(what) {
+            Some(behind) => {
+                out.extend_from_slice(by);
+                rest = behind;
+            }
+            None => {
+                out.push(*byte);
+                rest = &rest[1..];
+            }
         }
     }
     out
@@ -68,8 +113,7 @@ fn text_in_subshell(script: &[u8]) -> Vec<u8> {
     let mut rest = script;
     while let Some(byte) = rest.first() {
         let begins = STARTS.iter().any(|start| rest.starts_with(start));
-        let end = rest.windows(BEHIND.len()).position(|w| w == BEHIND).filter(|_| begins);
-        match end {
+        match command_end(rest).filter(|end| begins && rest[*end..].starts_with(BEHIND)) {
             Some(end) => {
                 out.extend_from_slice(b"( ");
                 out.extend_from_slice(&rest[..end]);
@@ -83,6 +127,21 @@ fn text_in_subshell(script: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Where a semicolon outside single quotes ends the command that a text begins with.
+fn command_end(text: &[u8]) -> Option<usize> {
+    let mut quoted = false;
+    let mut escaped = false;
+    text.iter().position(|byte| {
+        let free = !std::mem::take(&mut escaped);
+        match byte {
+            b'\'' if free => quoted = !quoted,
+            b'\\' if free && !quoted => escaped = true,
+            _ => {}
+        }
+        *byte == b';' && free && !quoted
+    })
 }
 
 /// `[[ a == ${x[@]^} ]]`: bash 5.2 takes nothing for what an operator makes of a scalar written as
@@ -123,7 +182,7 @@ mod tests {
                 b"{ eval '[['; echo $?
 . ./f9; echo $?; eval x"
             ),
-            b"{ ( eval '[[' ); echo $?
+            b"{ ( eval '[[; '\\'' echo $?' ); echo $?
 ( . ./f9 ); echo $?; eval x"
         );
         assert_eq!(
