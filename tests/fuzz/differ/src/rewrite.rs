@@ -178,12 +178,8 @@ mod tests {
             b"<<E\n p \"${PIPESTATUS[@]}\""
         );
         assert_eq!(
-            text_in_subshell(
-                b"{ eval '[['; echo $?
-. ./f9; echo $?; eval x"
-            ),
-            b"{ ( eval '[[; '\\'' echo $?' ); echo $?
-( . ./f9 ); echo $?; eval x"
+            text_in_subshell(b"{ eval '[[; '\\'' echo $?'; echo $?\n. ./f9; echo $?; eval x"),
+            b"{ ( eval '[[; '\\'' echo $?' ); echo $?\n( . ./f9 ); echo $?; eval x"
         );
         assert_eq!(
             scalars_in_conditions(b"[[ a < ${x[@]^} ]]; ${x[@]}"),
