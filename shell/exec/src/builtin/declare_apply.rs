@@ -96,7 +96,7 @@ pub(super) fn apply(
         && !(q.on.indexed || q.on.assoc || q.off.export);
     let fresh = shell.state.vars.get(&name).is_none();
     let scalar = matches!(t.value, Value::Scalar(_));
-    attributes_before(shell, &name, q, &t)?;
+    attributes_before(shell, &name, q, &t, place)?;
     if let Err(e) = assign(shell, &name, t) {
         // An array begun with what is no number is there, with nothing in it.
         let v = shell.state.vars.entry(&name);
@@ -233,6 +233,7 @@ fn attributes_before(
     name: &[u8],
     q: Request,
     t: &Target<'_>,
+    place: Place,
 ) -> Result<(), ExpandError> {
     let existed = shell.state.vars.get(name).is_some();
     let has_value = !matches!(t.value, Value::None);
@@ -247,7 +248,15 @@ fn attributes_before(
         let message = [name, b": cannot convert associative to indexed array"].concat();
         return Err(command_error(message));
     }
-    if (q.off.indexed && is_indexed) || (q.off.assoc && is_assoc) {
+    // An element makes an array of what is not there.
+    let made = t.subscript.is_some() && !v.is_set() && !v.is_array();
+    if made && q.off.indexed && !q.on.assoc {
+        v.attrs.indexed = true;
+        if place != Place::Local && has_value {
+            make_array(v, false);
+        }
+    }
+    if (q.off.indexed && (is_indexed || made && !q.on.assoc)) || (q.off.assoc && is_assoc) {
         let message = [name, b": cannot destroy array variables in this way"].concat();
         return Err(command_error(message));
     }
@@ -359,7 +368,7 @@ fn on_hidden_global(
             _ => Ok(()),
         }
     } else {
-        attributes_before(shell, name, q, &t)
+        attributes_before(shell, name, q, &t, Place::Global)
             .and_then(|()| assign(shell, name, t))
             .map(|()| attributes_after(shell, name, q))
     };

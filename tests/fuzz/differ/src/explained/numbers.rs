@@ -59,7 +59,9 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
             () if !apart => None,
             () if traps && rest.starts_with(b"T:") => shape(rest, b"T:#:", b""),
             () if levels && rest.starts_with(b"5 ") => shape(rest, b"5 # ", b""),
-            () if calls && rest[0].is_ascii_digit() => shape(rest, b"", b" #"),
+            () if calls && rest[0].is_ascii_digit() => {
+                shape(rest, b"", b" #").or_else(|| shape(rest, b"", b"][1]"))
+            }
             () => None,
         };
         match found.filter(|(start, end, _)| is_line(&rest[*start..*end], lines)) {
@@ -135,6 +137,7 @@ mod tests {
     fn numbers_of_the_variable() {
         let calls = "\n\n\necho $((LINENO)) ${#BASH_LINENO[@]}\n";
         assert!(same(calls, "2 1\n", "3 1\n"));
+        assert!(same(calls, "[2][2][1]\n", "[2][3][1]\n"));
         assert!(!same(calls, "2 1\n", "2 2\n"));
         assert!(!same(calls, "2\n", "3\n"));
         let levels = "\n\n\necho ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO\n";

@@ -66,6 +66,14 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "the numbers that `{fd}` gets",
+        applies: |script, bash, ours| contains(script, b"{fd}>") && bash.status == ours.status,
+        // Split by `IFS`, another number is another word.
+        repairs: |script, _| {
+            vec![replaced(&replaced(script, b">&$fd;", b">&\"$fd\";"), b"[ $fd ", b"[ \"$fd\" ")]
+        },
+    },
+    Rule {
         name: "a tilde before a colon and an expansion",
         applies: |script, _, _| TILDES.iter().any(|(word, _)| contains(script, word)),
         repairs: |script, _| {
@@ -375,6 +383,7 @@ mod tests {
                 "s.sh: line 1: bad substitution: no closing `)' in ${x\n",
                 "",
             ),
+            ("IFS=0; exec {fd}> o1; p x >&$fd; cat o1", "", ""),
             ("echo ~:$x", "", ""),
             ("case x in [[=a=]]) ;; esac", "", ""),
         ] {
