@@ -89,7 +89,7 @@ impl Machine<'_, '_> {
     }
 
     /// The list up to the closing parenthesis, which is used up. The whole is spelled anew from
-    /// `start` on, after `open`, unless a here-document's body is behind it.
+    /// `start` on, after `open`.
     fn sub_list(&mut self, start: usize, open: &[u8]) -> Res<List> {
         self.enter(COST)?;
         self.subs += 1;
@@ -106,14 +106,11 @@ impl Machine<'_, '_> {
             return Err(e);
         }
         self.skip_token();
-        let whole = self.docs.begin() == docs || !self.docs.is_pending(docs);
         self.close_docs(docs, &mut body);
-        if whole {
-            let mut text = open.to_vec();
-            crate::print::substitution(&mut text, &body);
-            text.push(b')');
-            self.edit_from(start, text);
-        }
+        let mut text = open.to_vec();
+        crate::print::substitution(&mut text, &body);
+        text.push(b')');
+        self.edit_from(start, text);
         self.docs.base = outer;
         self.subs -= 1;
         self.leave(COST);

@@ -43,11 +43,6 @@ impl Docs {
         std::mem::replace(&mut self.base, self.pending.len())
     }
 
-    /// Whether a body from that number on is still to come.
-    pub fn is_pending(&self, from: u32) -> bool {
-        self.pending.iter().any(|p| p.id >= from)
-    }
-
     /// Whether the next newline ends with bodies.
     pub fn due(&self) -> bool {
         self.pending.len() > self.base
@@ -67,7 +62,7 @@ impl Machine<'_, '_> {
         self.docs.next += 1;
         let pending = Pending { id, delimiter: delimiter.clone(), strip_tabs, quoted, line: 0 };
         self.docs.pending.push(pending);
-        let body = Word { parts: Vec::new(), raw: id.to_le_bytes().into() };
+        let body = Word { parts: Vec::new(), raw: place_holder(id).into() };
         Rc::new(HereDoc { delimiter, strip_tabs, quoted, body })
     }
 
@@ -214,8 +209,26 @@ impl Machine<'_, '_> {
             self.st.warnings.push(Warning { line, message: message.into() });
         }
         let docs = &mut self.st.docs;
-        let mut filler = Filler { docs: &mut docs.done, in_words: docs.in_words };
+        let texts = match docs.in_words {
+            true => docs.done.iter().map(|(id, doc)| (*id, doc.body.raw.clone())).collect(),
+            false => Vec::new(),
+        };
+        let mut filler = Filler { docs: &mut docs.done, in_words: docs.in_words, texts };
         filler.list(list);
+    }
+}
+
+/// What stands for the body of a here-document in spellings; sources hold no NUL.
+fn place_holder(id: u32) -> [u8; 6] {
+    let [a, b, c, d] = id.to_le_bytes();
+    [0, a, b, c, d, 0]
+}
+
+/// The number in a place-holder.
+fn number_of(raw: &[u8]) -> Option<u32> {
+    match raw {
+        [0, a, b, c, d, 0] => Some(u32::from_le_bytes([*a, *b, *c, *d])),
+        _ => None,
     }
 }
 
@@ -223,6 +236,8 @@ impl Machine<'_, '_> {
 struct Filler<'a> {
     docs: &'a mut Vec<(u32, HereDoc)>,
     in_words: bool,
+    /// The bodies as they are spelled, for the words.
+    texts: Vec<(u32, Text)>,
 }
 
 impl Filler<'_> {
@@ -249,15 +264,12 @@ impl Filler<'_> {
             CommandKind::Simple(s) => {
                 if self.in_words {
                     for w in &mut s.words {
-                        if let CommandWord::Word(w) = w {
-                            self.word(w);
+                        match w {
+                            CommandWord::Word(w) => self.word(w),
+                            CommandWord::Assignment(a) => self.assignment(a),
                         }
                     }
-                    for a in &mut s.assignments {
-                        if let AssignValue::Scalar(w) = &mut a.value {
-                            self.word(w);
-                        }
-                    }
+                    s.assignments.iter_mut().for_each(|a| self.assignment(a));
                 }
             }
             CommandKind::Brace(l) => self.list(l),
@@ -279,9 +291,17 @@ impl Filler<'_> {
                 self.list(&mut w.condition);
                 self.list(&mut w.body);
             }
-            CommandKind::For(f) | CommandKind::Select(f) => self.list(&mut f.body),
+            CommandKind::For(f) | CommandKind::Select(f) => {
+                if self.in_words {
+                    f.words.iter_mut().flatten().for_each(|w| self.word(w));
+                }
+                self.list(&mut f.body);
+            }
             CommandKind::ArithFor(f) => self.list(&mut f.body),
             CommandKind::Case(c) => {
+                if self.in_words {
+                    self.word(&mut c.subject);
+                }
                 for arm in &mut c.arms {
                     self.list(&mut arm.body);
                 }
@@ -309,6 +329,45 @@ impl Filler<'_> {
 
     fn word(&mut self, w: &mut Word) {
         self.parts(&mut w.parts);
+        self.spell(&mut w.raw);
+    }
+
+    fn assignment(&mut self, a: &mut Assignment) {
+        match &mut a.value {
+            AssignValue::Scalar(w) => self.word(w),
+            AssignValue::Array(elements) => {
+                elements.iter_mut().for_each(|e| self.word(&mut e.value));
+            }
+        }
+        self.spell(&mut a.raw);
+    }
+
+    /// Puts the bodies into a spelling.
+    fn spell(&self, raw: &mut Text) {
+        if memchr::memchr(0, raw).is_none() {
+            return;
+        }
+        let mut out = Vec::with_capacity(raw.len());
+        let mut rest: &[u8] = raw;
+        while let Some(start) = memchr::memchr(0, rest) {
+            out.extend_from_slice(&rest[..start]);
+            rest = &rest[start..];
+            let id = rest.get(..6).and_then(number_of);
+            let at = id.and_then(|id| self.texts.binary_search_by_key(&id, |(n, _)| *n).ok());
+            let Some((_, text)) = at.and_then(|at| self.texts.get(at)) else {
+                out.push(0);
+                rest = &rest[1..];
+                continue;
+            };
+            out.extend_from_slice(text);
+            rest = &rest[6..];
+            // The newline behind it is there in any case.
+            if text.last().is_none_or(|b| *b == b'\n') {
+                rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+            }
+        }
+        out.extend_from_slice(rest);
+        *raw = out.into();
     }
 
     fn parts(&mut self, parts: &mut [WordPart]) {
@@ -319,6 +378,23 @@ impl Filler<'_> {
                     if let Some(c) = Rc::get_mut(c) {
                         self.list(&mut c.body);
                     }
+                }
+                WordPart::Param(p) => {
+                    match &mut p.op {
+                        ParamOp::Default { word, .. }
+                        | ParamOp::Assign { word, .. }
+                        | ParamOp::Error { word, .. }
+                        | ParamOp::Alternate { word, .. } => self.word(word),
+                        ParamOp::RemovePrefix { pattern, .. }
+                        | ParamOp::RemoveSuffix { pattern, .. }
+                        | ParamOp::Case { pattern: Some(pattern), .. } => self.word(pattern),
+                        ParamOp::Replace { pattern, replacement, .. } => {
+                            self.word(pattern);
+                            replacement.iter_mut().for_each(|w| self.word(w));
+                        }
+                        _ => {}
+                    }
+                    self.spell(&mut p.raw);
                 }
                 WordPart::ProcessSub(c) => {
                     if let Some(c) = Rc::get_mut(c) {
@@ -334,8 +410,7 @@ impl Filler<'_> {
         if !doc.body.parts.is_empty() {
             return;
         }
-        let Ok(id) = <[u8; 4]>::try_from(&*doc.body.raw) else { return };
-        let id = u32::from_le_bytes(id);
+        let Some(id) = number_of(&doc.body.raw) else { return };
         let Ok(i) = self.docs.binary_search_by_key(&id, |(id, _)| *id) else { return };
         // Bodies are nearly always filled in order, so they mostly leave from the end or the
         // start of a short list; a tombstone keeps removal cheap.

@@ -9,6 +9,8 @@ impl Machine<'_, '_> {
     pub fn complete_command(&mut self) -> Res<Option<List>> {
         self.st.started = false;
         self.st.not_arith.clear();
+        // The first word may have some already.
+        let docs = self.docs.begin();
         // Empty lines and comments.
         loop {
             match self.next_kind(Ctx::COMMAND)? {
@@ -21,7 +23,6 @@ impl Machine<'_, '_> {
             }
         }
         self.st.started = true;
-        let docs = self.docs.begin();
         let mut list = List::default();
         loop {
             let and_or = self.and_or()?;
