@@ -70,6 +70,8 @@ pub struct Shell<'a> {
     pub(crate) track_commands: bool,
     /// A syntax error in a sourced file is what ends the shell: not if `command` ran it.
     pub(crate) source_failed: bool,
+    /// An expansion failed so that the shell ends.
+    pub(crate) gave_up: bool,
     /// The scope of the assignments before the builtin that runs.
     pub(crate) own_scope: Option<u32>,
     /// A substitution may turn aliases on.
@@ -176,6 +178,7 @@ impl<'a> Shell<'a> {
             mentions_aliases: false,
             own_scope: None,
             source_failed: false,
+            gave_up: false,
             history: Vec::new(),
             line_before: (0, 0),
             odd_env: EnvList::default(),
@@ -284,6 +287,7 @@ impl<'a> Shell<'a> {
                     && self.state.subshell == 0
                     && !self.state.in_exit_trap;
                 let status = if main { 127 } else { 1 };
+                self.gave_up = true;
                 if self.state.options.interactive {
                     Unwind::Discard(1)
                 } else {
@@ -298,7 +302,7 @@ impl<'a> Shell<'a> {
                 && !e.message.ends_with(b"substring expression < 0")
                 && !e.message.ends_with(b"': not a valid identifier") =>
             {
-                Unwind::Exit(1)
+                self.exit_here(1)
             }
             _ => Unwind::Discard(1),
         }

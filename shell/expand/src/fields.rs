@@ -69,7 +69,9 @@ impl Field {
             Some(ifs) => built.without_separators(ifs).escaped(),
             None => built.escaped(),
         };
-        glob::has_magic(&pattern, extglob).then_some(pattern)
+        // An extended pattern counts as one to bash even if it may not be one: it is looked for.
+        let extended = pattern.windows(2).any(|w| matches!(w, b"+(" | b"@(" | b"!("));
+        (extended || glob::has_magic(&pattern, extglob)).then_some(pattern)
     }
 
     /// The text with quoted characters escaped for [`glob`].

@@ -226,6 +226,7 @@ impl Shell<'_> {
         let u = self.expansion_failed(e);
         // POSIX 2.8.1: an assignment error ends a non-interactive shell.
         if readonly && self.state.options.has(SetOpt::Posix) && !self.state.options.interactive {
+            self.gave_up = true;
             return Unwind::Exit(1);
         }
         u

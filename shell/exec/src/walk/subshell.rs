@@ -63,9 +63,13 @@ impl Shell<'_> {
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
-        if let (Err(Unwind::Discard(_) | Unwind::Abandon(_)), Some(fds)) =
-            (r, self.state.outer_fds.take())
-        {
+        let gave_up = std::mem::take(&mut self.gave_up);
+        let left = match r {
+            Err(Unwind::Discard(_) | Unwind::Abandon(_)) => true,
+            Err(Unwind::Exit(_)) => gave_up,
+            _ => false,
+        };
+        if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
             // Given up on, bash has left the commands around it when the trap runs.
             self.sync_output();
             self.state.fds = fds;
