@@ -650,7 +650,7 @@ impl<'e> Expander<'e> {
             }
             self.value(item, quoted || self.quotes_lists && !star)?;
         }
-        if quoted && !star {
+        if quoted {
             self.fields.start();
         }
         Ok(false)
