@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use box_sys::{Pid, strerror};
 use sh_syntax::ast::{
-    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Word, WordPart,
+    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Stage, Word,
+    WordPart,
 };
 
 use crate::Shell;
@@ -238,6 +239,12 @@ impl Shell<'_> {
             _ => None,
         };
         let pipeline = a.rest.is_empty() && a.first.timed.is_none();
+        if pipeline && self.track_commands {
+            let simple = |stage: &&Stage| matches!(stage.command.kind, CommandKind::Simple(_));
+            if let Some(last) = a.first.stages.iter().rfind(simple) {
+                self.note_command(|| sh_syntax::print::command_head(&last.command));
+            }
+        }
         let mut started = Vec::new();
         if pipeline && a.first.stages.len() > 1 {
             let mut input = null.map(Some);

@@ -89,6 +89,13 @@ impl Shell<'_> {
 
     /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
+        if let CommandKind::Simple(_) = c.kind
+            && self.track_commands
+            && !self.state.in_debug_trap
+        {
+            // What the shell shows itself afterwards, too.
+            self.note_command(|| sh_syntax::print::command_head(c));
+        }
         let inherits = self.state.options.has(SetOpt::FuncTrace);
         if self.state.traps.has_debug && !inherits && matches!(c.kind, CommandKind::Simple(_)) {
             self.state.line = c.line;
