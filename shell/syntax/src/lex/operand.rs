@@ -227,7 +227,9 @@ impl Machine<'_, '_> {
                 let backquote = last_backquote(self.src.get(start..start + length));
                 let unclosed = e.message.ends_with(b"`'") && e.is_incomplete();
                 let e = match backquote.filter(|_| unclosed) {
-                    Some(at) => self.unclosed_backquote(start + at, start + length + 1)?,
+                    Some(at) => {
+                        self.unclosed_backquote(start + at, start + length + 1)?.unwrap_or(e)
+                    }
                     None => e,
                 };
                 b.part(super::command_sub::failing(&e));
@@ -239,16 +241,21 @@ impl Machine<'_, '_> {
     }
 
     /// What bash says of a backquote in an operand that is not closed: it shows the operand from
-    /// there on. `behind`: in the operand, where its braces balance.
-    fn unclosed_backquote(&mut self, at: usize, behind: usize) -> Res<Box<SyntaxError>> {
+    /// there on. `behind`: in the operand, where its braces balance; `None`: they never do.
+    fn unclosed_backquote(&mut self, at: usize, behind: usize) -> Res<Option<Box<SyntaxError>>> {
         let mark = self.mark();
         self.advance_to(behind);
         let skipped = self.skip_braces(self.line, true);
         let end = self.pos.saturating_sub(1);
         self.rewind(&mark);
-        skipped?;
+        match skipped {
+            Ok(()) => {}
+            Err(e) if e.limit => return Err(e),
+            Err(_) => return Ok(None),
+        }
         let text = self.src.get(at..end).unwrap_or_default();
-        Ok(self.error(0, [b"bad substitution: no closing \"`\" in ", text].concat()))
+        let message = [b"bad substitution: no closing \"`\" in ", text].concat();
+        Ok(Some(self.error(0, message)))
     }
 
     /// `"$v"x`: bash removes the quotes before it looks at the rest, which is `$vx` then, as `"$"x`
