@@ -100,8 +100,14 @@ impl Machine<'_, '_> {
             }
             match self.peek() {
                 None => return Err(self.unclosed(b'"', line)),
-                Some(b'"') if nested && self.peek_at(1) == Some(b'"') => {
-                    self.pos += 2;
+                Some(b'"') if nested && self.next_quotes() => {
+                    self.pos += 1;
+                    if self.peek() == Some(b'$') {
+                        let dollar = self.pos;
+                        self.pos += 1;
+                        self.edit_from(dollar, Vec::new());
+                    }
+                    self.pos += 1;
                     let mut parts = std::mem::take(&mut b).finish();
                     self.rejoin(&mut parts, true)?;
                     parts.into_iter().for_each(|part| b.add(part));
@@ -124,6 +130,14 @@ impl Machine<'_, '_> {
             super::param::name_bad(&mut parts, &self.raw(start, end));
         }
         Ok(WordPart::DoubleQuoted(parts))
+    }
+
+    /// Whether the quote at `pos`, which closes, is followed by one that opens, as it is or as `$"`.
+    fn next_quotes(&mut self) -> bool {
+        match self.peek_at(1) {
+            Some(b'$') => !self.in_heredoc && self.peek_at(2) == Some(b'"'),
+            next => next == Some(b'"'),
+        }
     }
 
     /// After an error within a command substitution bash drops the line and goes on in the quotes
