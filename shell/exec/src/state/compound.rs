@@ -374,6 +374,7 @@ impl Shell<'_> {
                 }
                 _ => IndexedArray::new(),
             };
+            let unset = self.state.vars.get(name).is_none_or(|v| !v.is_set());
             let mut next = array.max_index().map_or(0, |m| m.saturating_add(1));
             for e in values {
                 let index = match e.key {
@@ -387,7 +388,18 @@ impl Shell<'_> {
                     _ => next,
                 };
                 let old = array.get(index).filter(|_| e.append).cloned();
-                match self.element_value(attrs, plain, old, e.value) {
+                if attrs.integer {
+                    // An expression sees the elements so far.
+                    self.state.vars.entry(name).slot =
+                        Slot::Indexed(Rc::new(std::mem::take(&mut array)));
+                }
+                let value = self.element_value(attrs, plain, old, e.value);
+                if attrs.integer
+                    && let Slot::Indexed(a) = &mut self.state.vars.entry(name).slot
+                {
+                    array = std::mem::take(Rc::make_mut(a));
+                }
+                match value {
                     Ok(value) => array.set(index, value),
                     Err(e) => {
                         failed = Err(e);
@@ -398,9 +410,10 @@ impl Shell<'_> {
             }
             let v = self.state.vars.entry(name);
             v.attrs.indexed = true;
-            if failed.is_ok() || !array.is_empty() || !matches!(v.slot, Slot::Unset) {
-                v.slot = Slot::Indexed(Rc::new(array));
-            }
+            v.slot = match failed.is_ok() || !array.is_empty() || !unset {
+                true => Slot::Indexed(Rc::new(array)),
+                false => Slot::Unset,
+            };
         }
         self.after_set(name);
         failed

@@ -87,9 +87,7 @@ impl Shell<'_> {
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
             return Ok(0);
         }
-        if matches!(c.kind, CommandKind::Subshell(_))
-            && (self.track_commands || !self.state.traps.is_empty())
-        {
+        if matches!(c.kind, CommandKind::Subshell(_)) && self.state.traps.has_err {
             self.note_command(|| sh_syntax::print::command_line(c));
         }
         let subs = self.process_subs.len();

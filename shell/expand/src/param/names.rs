@@ -87,7 +87,7 @@ fn refuse_bad_element(x: &mut Expander<'_>, param: &Param, target: &Target<'_>) 
     };
     match &param.subscript {
         Some(Subscript::Expr(e)) if bad => {
-            Err(ExpandError::command(&[&e.word.raw, b"]: bad array subscript"]))
+            Err(ExpandError::line(&[&e.word.raw, b"]: bad array subscript"]))
         }
         _ => Ok(()),
     }
