@@ -129,6 +129,7 @@ impl Options {
 
     pub fn put(&mut self, o: SetOpt, on: bool) {
         let bit = 1 << o as u8;
+        let changes = (self.set & bit != 0) != on;
         self.set = if on { self.set | bit } else { self.set & !bit };
         match o {
             SetOpt::Emacs if on => self.set &= !(1 << SetOpt::Vi as u8),
@@ -137,12 +138,14 @@ impl Options {
                 let b = 1 << ShOpt::InteractiveComments as u8;
                 self.shopt = if on { self.shopt | b } else { self.shopt & !b };
             }
-            // POSIX mode switches these two on (bash manual 6.11).
-            SetOpt::Posix => {
-                for s in [ShOpt::ExpandAliases, ShOpt::InheritErrExit, ShOpt::ShiftVerbose] {
-                    if s != ShOpt::ExpandAliases || on || !self.interactive {
-                        self.put_shopt(s, on);
-                    }
+            // POSIX mode switches these on (bash manual 6.11), and the first stays.
+            SetOpt::Posix if changes => {
+                if on {
+                    self.put_shopt(ShOpt::InheritErrExit, true);
+                }
+                self.put_shopt(ShOpt::ShiftVerbose, on);
+                if on || !self.interactive {
+                    self.put_shopt(ShOpt::ExpandAliases, on);
                 }
             }
             _ => {}
