@@ -384,7 +384,10 @@ fn escaped_text(b: &mut Builder, text: &[u8]) {
             rest = &rest[1..];
         }
     }
-    b.quoted(rest);
+    // Printed it is nothing, too.
+    if !rest.is_empty() {
+        b.quoted(rest);
+    }
 }
 
 /// A character before which a backslash within double quotes stays.
