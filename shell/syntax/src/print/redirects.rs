@@ -26,6 +26,10 @@ impl<'t> Printer<'t> {
                     single_quote(&mut quoted, delimiter(doc));
                     self.put(&quoted);
                 } else {
+                    if !doc.strip_tabs && delimiter(doc).starts_with(b"-") {
+                        // `<<-` is another operator.
+                        self.put(b" ");
+                    }
                     self.put(delimiter(doc));
                 }
                 self.docs.push(doc);

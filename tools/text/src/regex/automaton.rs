@@ -81,6 +81,9 @@ pub(super) struct Automaton {
     cache: RefCell<meta::Cache>,
     /// For patterns whose first match in priority order may not be the longest.
     longest: Option<Longest>,
+    /// The pattern can match nothing, under a condition: the search for an end alone does not look
+    /// at the condition then.
+    conditional: bool,
 }
 
 /// Finds the last end of a match whose start is known. Built on first use.
@@ -112,9 +115,11 @@ impl Automaton {
             .build_from_hir(&hir)
             .map_err(|_| RegexError::TooBig)?;
         let cache = RefCell::new(meta.create_cache());
+        let conditional =
+            hir.properties().minimum_len() == Some(0) && !hir.properties().look_set().is_empty();
         let longest =
             (!first_is_longest).then(|| Longest { hir, terminator, engines: OnceCell::new() });
-        Ok(Automaton { meta, cache, longest })
+        Ok(Automaton { meta, cache, longest, conditional })
     }
 
     /// The leftmost start of a match from `start` on, with some end.
@@ -137,6 +142,9 @@ impl Automaton {
 
     /// The end of the match that is complete first.
     pub(super) fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
+        if self.conditional {
+            return self.leftmost(hay, start).map(|(_, end)| end);
+        }
         let input = Input::new(hay).range(start..).earliest(true);
         let found = self.meta.search_half_with(&mut self.cache.borrow_mut(), &input)?;
         Some(found.offset())

@@ -123,3 +123,13 @@ fn hostile_patterns_end() {
     assert_eq!(re.find_at(&[b"a".repeat(300), b"xb".to_vec()].concat(), 0), None);
     assert!(re.gave_up());
 }
+
+/// A condition at a place where the rest matches nothing.
+#[test]
+fn empty_matches_under_conditions() {
+    for (text, found) in [(&b""[..], false), (b" ", false), (b"\x7f", false), (b" a", true)] {
+        let regex = Regex::new(b"\\<\x7f*w*", &Options::new(Syntax::Bre)).unwrap();
+        assert_eq!(regex.is_match(text), found, "{text:?}");
+        assert_eq!(regex.find_at(text, 0).is_some(), found, "{text:?}");
+    }
+}
