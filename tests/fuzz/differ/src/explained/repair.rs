@@ -125,20 +125,23 @@ pub fn reason(
 
 /// bash forgets backslashes in `a=(\&)` between `$(` and `)`: the line is a syntax error then.
 fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    let complains = |o: &Outcome| contains(&o.stderr, UNCLOSED) || contains(&o.stderr, UNEXPECTED);
-    let open = |o: &Outcome| contains(&o.stderr, UNCLOSED);
+    // Ours may find another error further down.
+    fn complaint(o: &Outcome) -> Option<&[u8]> {
+        let complains = |line: &&[u8]| contains(line, UNCLOSED) || contains(line, UNEXPECTED);
+        o.stderr.split(|b| *b == b'\n').find(complains)
+    }
     let substitutes = contains(script, b"$(") || contains(script, b"<(");
-    (complains(bash) && !complains(ours) || open(bash) && !open(ours))
-        && substitutes
-        && contains(script, b"=(")
+    let first = complaint(bash);
+    first.is_some() && first != complaint(ours) && substitutes && contains(script, b"=(")
 }
 
 /// The script with a letter for each quoted special character in `=(...)`.
 fn without_quoted(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
-    let mut inside = false;
+    let mut depth = 0usize;
     while let Some(&byte) = rest.first() {
+        let inside = depth > 0;
         let quoted = rest.get(1).filter(|_| byte == b'\\');
         let special = quoted.is_some_and(|next| b"&'\"`|;<>()".contains(next));
         let taken = match () {
@@ -151,7 +154,11 @@ fn without_quoted(script: &[u8]) -> Vec<u8> {
             rest = &rest[taken..];
             continue;
         }
-        inside = byte != b')' && (inside || rest.starts_with(b"=("));
+        match byte {
+            b'(' if inside || out.ends_with(b"=") => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
         let length = if quoted.is_some() { 2 } else { 1 };
         out.extend_from_slice(&rest[..length]);
         rest = &rest[length..];
