@@ -150,6 +150,9 @@ impl Machine<'_, '_> {
                 line.pop();
                 line.push(b'\n');
             }
+            if p.quoted && line.last() != Some(&b'\n') {
+                line.push(b'\n');
+            }
             let bare = line.strip_suffix(b"\n").unwrap_or(&line);
             if *bare == *p.delimiter {
                 return text;
