@@ -150,9 +150,6 @@ impl Machine<'_, '_> {
                 line.pop();
                 line.push(b'\n');
             }
-            if p.quoted && line.last() != Some(&b'\n') {
-                line.push(b'\n');
-            }
             let bare = line.strip_suffix(b"\n").unwrap_or(&line);
             if *bare == *p.delimiter {
                 return text;
@@ -172,6 +169,10 @@ impl Machine<'_, '_> {
                 return text;
             }
             text.extend_from_slice(&line);
+            if p.quoted && line.last() != Some(&b'\n') {
+                // The last line of the input ends in a backslash.
+                text.push(b'\n');
+            }
         }
     }
 
