@@ -1,7 +1,7 @@
 //! Words as patterns: `case`, `[[ == ]]`, `${x#p}`, and as regular expressions, `[[ =~ ]]`.
 
 use box_text::glob::{Options, Pattern};
-use sh_syntax::ast::{Word, WordPart};
+use sh_syntax::ast::{ReplaceKind, Word, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
@@ -80,6 +80,7 @@ pub(crate) fn replace_pattern(
     word: &Word,
     tilde: Tilde,
     quoted: bool,
+    kind: &mut ReplaceKind,
 ) -> Result<Option<Pattern>, ExpandError> {
     let shell = env.options();
     let extglob = shell.extglob;
@@ -87,7 +88,25 @@ pub(crate) fn replace_pattern(
     let text = match word.parts.as_slice() {
         [WordPart::Literal(text)] if !text.contains(&b'~') => text.to_vec(),
         [WordPart::Quoted(text)] => return Ok(Some(Pattern::literal(text, options))),
-        _ => word::operator_field(env, word, tilde, quoted)?.escaped(),
+        _ => {
+            let field = word::operator_field(env, word, tilde, quoted)?;
+            let mut text = field.escaped();
+            // bash looks for the anchor once it has expanded the pattern.
+            let mut first = None;
+            field.stretches(|text, quoted| {
+                first = first.or(text.first().map(|byte| (*byte, quoted)));
+            });
+            let anchor = match first {
+                Some((b'#', false)) => Some(ReplaceKind::Prefix),
+                Some((b'%', false)) => Some(ReplaceKind::Suffix),
+                _ => None,
+            };
+            if let (ReplaceKind::First, Some(anchor)) = (*kind, anchor) {
+                *kind = anchor;
+                text.remove(0);
+            }
+            text
+        }
     };
     Ok((!is_mismeasured(&text, extglob)).then(|| Pattern::new(&text, options)))
 }

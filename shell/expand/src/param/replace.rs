@@ -30,7 +30,9 @@ pub(super) fn replace(
     let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
     // The pattern of an anchored form does not begin the word: no tilde there.
     let tilde = if anchored { Tilde::Never } else { Tilde::Start };
-    let pattern = replace_pattern(env, pattern, tilde, quoted)?;
+    let mut kind = kind;
+    let pattern = replace_pattern(env, pattern, tilde, quoted, &mut kind)?;
+    let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
     let replacement = match replacement {
         Some(word) => Replacement::of(env, word)?,
         None => Replacement { pieces: vec![Vec::new()] },

@@ -2,6 +2,7 @@
 
 use super::Printer;
 use crate::ast::*;
+use crate::lex::token::Kw;
 
 impl<'t> Printer<'t> {
     /// A list whose first line is indented already.
@@ -101,6 +102,21 @@ impl<'t> Printer<'t> {
     }
 
     fn simple(&mut self, simple: &'t SimpleCommand, redirects: &'t [Redirect]) {
+        // Behind a redirection a reserved word is none.
+        if let ([], [CommandWord::Word(word), ..], [_, ..]) =
+            (&simple.assignments[..], &simple.words[..], redirects)
+            && Kw::from_bytes(&word.raw).is_some()
+        {
+            self.redirects(redirects, false);
+            for word in &simple.words {
+                self.put(b" ");
+                self.put(match word {
+                    CommandWord::Word(word) => &word.raw,
+                    CommandWord::Assignment(a) => &a.raw,
+                });
+            }
+            return;
+        }
         let mut first = true;
         let assignments = simple.assignments.iter().map(|a| &a.raw);
         let words = simple.words.iter().map(|w| match w {
