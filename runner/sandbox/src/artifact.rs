@@ -6,7 +6,8 @@
 //! (device, inode, size, modification and change times) that each had when it was last hashed.
 //!
 //! A *snapshot* (`crate::snapshot`) is kept likewise, as `KEY.snap` beside `KEY.snapsum`; one that
-//! cannot be made leaves `KEY.nosnap` with the reason.
+//! cannot be made leaves `KEY.nosnap` with the reason. The programs and snapshots that were used
+//! last are kept, the others removed when one is added.
 //!
 //! # Why a stamp
 //! Code that is mapped and run must be what we wrote: the engine accepts a flipped byte.
@@ -173,6 +174,7 @@ impl Store<'_> {
             return Ok(compiled.in_memory(name)?);
         }
         let _ = std::fs::remove_file(&lock);
+        forget_old(dir, PROGRAMS, "aot", &["sum", "mem"]);
         // The mapped form is what every later start uses; use it now as well.
         match self.open(engine, &files, &tell) {
             Some(l) => Ok(l),
@@ -263,26 +265,36 @@ impl Store<'_> {
             return Template::in_memory(&content).map(Arc::new).ok();
         }
         (self.progress)(&format!("prepared {name} in {:.1} s", start.elapsed().as_secs_f64()));
-        forget_old_snapshots(dir);
+        forget_old(dir, SNAPSHOTS, "snap", &["snapsum"]);
         open(&|_| {})
     }
 }
 
-/// Removes all but the latest snapshots: each is as large as a process's memory, and whoever
-/// builds images often would fill the disk. One in use stays mapped.
-fn forget_old_snapshots(dir: &Path) {
-    const KEPT: usize = 4;
+/// Snapshots and programs that are kept. Each is as large as a process's memory, or several times
+/// its module: whoever builds images often would fill the disk.
+const SNAPSHOTS: usize = 4;
+const PROGRAMS: usize = 16;
+
+/// Removes all but the `kept` files with the extension `what` that were used or made last, and
+/// what has the same name and the extensions `with`. One in use stays mapped.
+fn forget_old(dir: &Path, kept: usize, what: &str, with: &[&str]) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let last_use = |path: &Path| {
+        let m = path.symlink_metadata().ok()?;
+        Some(m.modified().ok()?.max(m.accessed().unwrap_or(std::time::UNIX_EPOCH)))
+    };
     let mut all: Vec<(std::time::SystemTime, PathBuf)> = entries
         .flatten()
         .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "snap"))
-        .filter_map(|p| Some((p.symlink_metadata().ok()?.modified().ok()?, p)))
+        .filter(|p| p.extension().is_some_and(|e| e == what))
+        .filter_map(|p| Some((last_use(&p)?, p)))
         .collect();
     all.sort();
-    let surplus = all.len().saturating_sub(KEPT);
+    let surplus = all.len().saturating_sub(kept);
     for (_, path) in all.into_iter().take(surplus) {
-        let _ = std::fs::remove_file(path.with_extension("snapsum"));
+        for extension in with {
+            let _ = std::fs::remove_file(path.with_extension(extension));
+        }
         let _ = std::fs::remove_file(path);
     }
 }
@@ -371,4 +383,39 @@ fn one_line(e: &dyn std::fmt::Display) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn what_was_used_last_is_kept() -> std::io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let dir = dir.path();
+        let hours_ago = |hours: u64| SystemTime::now() - Duration::from_secs(hours * 3600);
+        for n in 0..5 {
+            for extension in ["aot", "sum", "mem"] {
+                let file = std::fs::File::create(dir.join(format!("{n}.{extension}")))?;
+                // Made in the order of their names, but the first was used since.
+                let used = if n == 0 { 1 } else { 9 - n };
+                let times = std::fs::FileTimes::new()
+                    .set_modified(hours_ago(9 - n))
+                    .set_accessed(hours_ago(used));
+                file.set_times(times)?;
+            }
+        }
+        std::fs::write(dir.join("other.lock"), "")?;
+        forget_old(dir, 3, "aot", &["sum", "mem"]);
+        let mut left: Vec<_> = std::fs::read_dir(dir)?
+            .map(|e| Ok(e?.file_name().to_string_lossy().into_owned()))
+            .collect::<std::io::Result<_>>()?;
+        left.sort();
+        let of = |n| ["aot", "mem", "sum"].map(|e| format!("{n}.{e}"));
+        let expected: Vec<String> =
+            [0, 3, 4].into_iter().flat_map(of).chain(["other.lock".to_string()]).collect();
+        assert_eq!(left, expected);
+        Ok(())
+    }
 }
