@@ -79,6 +79,46 @@ def zones_of_dateutil():
 
 
 @check("numpy")
+def products_of_matrices():
+    import numpy as np
+
+    # Each sum in the order of its terms, with one rounding per step, as Python itself computes it.
+    def product(a, b, kind):
+        zero = kind(0)
+        return [[_sum_in_order(row, column, zero) for column in b.T] for row in a]
+
+    numbers = np.random.default_rng(7)
+    with np.errstate(over="ignore"):
+        for kind in np.float64, np.float32, np.int64, np.int32, np.uint8:
+            wide = np.float64 if np.issubdtype(kind, np.floating) else np.int64
+            for m, n, p in (4, 4, 4), (5, 300, 7), (9, 3, 6), (4, 257, 33), (1, 8, 5), (6, 0, 4):
+                a = (numbers.standard_normal((m, n)) * 50).astype(wide).astype(kind)
+                b = (numbers.standard_normal((n, p)) * 50).astype(wide).astype(kind)
+                expected = np.array(product(a, b, kind), kind).reshape(m, p)
+                for left, right in (
+                    (a, b),
+                    (np.asfortranarray(a), b),
+                    (a, np.asfortranarray(b)),
+                    (a[::-1, ::-1][::-1, ::-1], b),
+                ):
+                    equal((left @ right).tobytes(), expected.tobytes())
+                    equal(left.dot(right).tobytes(), expected.tobytes())
+                equal(np.matmul(b.T, a.T).T.tobytes(), expected.tobytes())
+    square = np.arange(25.0).reshape(5, 5)
+    equal((square @ square.T).tolist(), np.einsum("ij,kj", square, square).tolist())
+    whole = square.copy()
+    np.matmul(whole, whole, out=whole)
+    equal(whole.tolist(), (square @ square).tolist())
+    equal(np.isnan(np.full((4, 4), np.inf) @ np.zeros((4, 5))).all(), True)
+
+
+def _sum_in_order(left, right, zero):
+    for a, b in zip(left, right):
+        zero = zero + a * b
+    return zero
+
+
+@check("numpy")
 def arrays_in_files():
     import numpy as np
 

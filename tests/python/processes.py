@@ -2,7 +2,9 @@
 print the same (tests/harness/tests/python.rs)."""
 
 import asyncio
+import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -179,6 +181,13 @@ def spawned():
 
 show("posix_spawn", spawned)
 show("spawn", lambda: os.spawnv(os.P_WAIT, shutil.which("sh"), ["sh", "-c", "exit 6"]))
+show("spawn by name", lambda: os.spawnlp(os.P_WAIT, "sh", "sh", "-c", "exit 7"))
+show("spawn with a search path", lambda: (
+    os.spawnvpe(os.P_WAIT, "sh", ["sh", "-c", "exit $N"], {"PATH": os.environ["PATH"], "N": "8"}),
+    os.spawnvpe(os.P_WAIT, "no-such-command", ["x"], os.environ),
+))
+show("spawn and go on", lambda: os.waitstatus_to_exitcode(
+    os.waitpid(os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", "exit 9"), 0)[1]))
 show("not our child", lambda: os.waitpid(1, 0))
 show("own number", lambda: shell(f"test {os.getpid()} -eq $PPID && kill -0 {os.getpid()}"))
 show("no such process", lambda: os.kill(99999999, 0))
@@ -198,6 +207,24 @@ def caught(send):
 show("a signal from us", lambda: caught(lambda: os.kill(os.getpid(), signal.SIGUSR1)))
 show("a signal while computing", lambda: caught(
     lambda: Popen(f"sleep 0.1; kill -USR1 {os.getpid()}", shell=True)))
+
+
+def ended_by_signal(endless):
+    def stop(number, frame):
+        raise InterruptedError(number)
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    sender = Popen(f"sleep 0.1; kill -USR1 {os.getpid()}", shell=True)
+    try:
+        endless()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        sender.wait()
+
+
+show("a signal while matching", lambda: ended_by_signal(lambda: re.match("(a*)*b", "a" * 40)))
+show("a signal while printing", lambda: ended_by_signal(
+    lambda: all(str(number) for number in itertools.repeat(5))))
 show("blocked", lambda: (
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2]),
     os.kill(os.getpid(), signal.SIGUSR2),

@@ -84,14 +84,12 @@ static struct file *holder(struct file *file)
     return file;
 }
 
-static char *lock_name(const struct file *file)
+static char *with_suffix(const char *path, const char *suffix)
 {
-    size_t length = strlen(file->path);
-    char *name = malloc(length + sizeof ".lock");
-    if (name != NULL) {
-        memcpy(name, file->path, length);
-        memcpy(name + length, ".lock", sizeof ".lock");
-    }
+    size_t size = strlen(path) + strlen(suffix) + 1;
+    char *name = malloc(size);
+    if (name != NULL)
+        (void)snprintf(name, size, "%s%s", path, suffix);
     return name;
 }
 
@@ -106,6 +104,22 @@ static int is_left_over(const char *name)
     close(fd);
     long pid = size > 0 ? strtol(text, NULL, 10) : 0;
     return pid > 0 && pid != getpid() && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Removes the lock of a process that has ended, unless somebody else is about to. No two look at
+ * the lock and remove it at a time: the second could remove what the first has just made. Should a
+ * process end between the two, its NAME.take stays and the database is locked until it is removed. */
+static void remove_left_over(const char *name)
+{
+    char *guard = with_suffix(name, ".take");
+    int fd = guard == NULL ? -1 : open(guard, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (fd >= 0) {
+        close(fd);
+        if (is_left_over(name))
+            (void)unlink(name);
+        (void)unlink(guard);
+    }
+    free(guard);
 }
 
 static int take(const char *name)
@@ -125,7 +139,7 @@ static int take(const char *name)
             return -1;
         if (!is_left_over(name))
             break;
-        (void)unlink(name);
+        remove_left_over(name);
     }
     return refuse(EAGAIN);
 }
@@ -150,7 +164,7 @@ static unsigned bits(const struct flock *lock)
 static int change(struct file *file, int command, struct flock *lock)
 {
     struct file *has = holder(file);
-    char *name = lock_name(has);
+    char *name = with_suffix(has->path, ".lock");
     int result = 0;
     if (name == NULL)
         return refuse(ENOMEM);

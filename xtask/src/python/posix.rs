@@ -36,6 +36,7 @@ const REPLACED: &[&str] = &[
     "Modules/selectmodule.c",
     "Modules/signalmodule.c",
     "Modules/timemodule.c",
+    "Objects/obmalloc.c",
     "Parser/tokenizer/file_tokenizer.c",
     "Python/ceval.c",
     "Python/fileutils.c",

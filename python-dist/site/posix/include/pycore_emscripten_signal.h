@@ -13,7 +13,13 @@ void wasibox_poll_signals(void);
 #define WASIBOX_POLL_EVERY 20000
 extern int wasibox_poll_countdown;
 
-#define _Py_CHECK_EMSCRIPTEN_SIGNALS() wasibox_poll_signals()
+/* PyErr_CheckSignals(): what may take long comes by from time to time, but str() and repr() of
+ * anything each time. */
+#define _Py_CHECK_EMSCRIPTEN_SIGNALS() \
+    do { \
+        if ((wasibox_poll_countdown -= 16) <= 0) \
+            wasibox_poll_signals(); \
+    } while (0)
 #define _Py_CHECK_EMSCRIPTEN_SIGNALS_PERIODICALLY() \
     do { \
         if (--wasibox_poll_countdown <= 0) \
