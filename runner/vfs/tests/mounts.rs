@@ -36,7 +36,7 @@ fn nothing_leads_out() {
     link("../../secret", &w.dir.join("sub/rel"));
     link(secret.to_str().unwrap(), &w.dir.join("abs"));
     link("..", &w.dir.join("up"));
-    link("/", &w.dir.join("root"));
+    link("/", &w.dir.join("top"));
     link("/proc/self/root", &w.dir.join("magic"));
     link("/proc/self/cwd", &w.dir.join("cwd"));
     for writable in [false, true] {
@@ -54,12 +54,12 @@ fn nothing_leads_out() {
             "/m/sub/../../../secret",
             "/secret",
             host,
-            &format!("/m/root{host}"),
+            &format!("/m/top{host}"),
             &format!("/m/magic{host}"),
             "/m/cwd/Cargo.toml",
             "/m/magic/etc/hostname",
-            "/m/root/etc/hostname",
-            "/m/root/proc/self/environ",
+            "/m/top/etc/hostname",
+            "/m/top/proc/self/environ",
         ] {
             let r = read(&v, p);
             // What an earlier write left is the guest's own file of that name.

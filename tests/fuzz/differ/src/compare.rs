@@ -150,5 +150,23 @@ fn in_order(script: &[u8]) -> Vec<u8> {
 
 /// Whether `part` stands in `text`.
 pub fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|w| w == part)
+    position(text, part).is_some()
+}
+
+/// Where `part` stands in `text` first; it must not be empty.
+pub fn position(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|w| w == part)
+}
+
+/// The text with `by` in the place of each `what`.
+pub fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = position(rest, what) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(by);
+        rest = &rest[at + what.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
 }

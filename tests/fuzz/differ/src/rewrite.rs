@@ -2,7 +2,7 @@
 //! with the other, which means the same. A difference is explained by such a deviation if it goes
 //! away, and ours does the same with both.
 
-use crate::compare::contains;
+use crate::compare::{contains, replaced};
 
 /// A deviation, and how it is avoided: what the script becomes, the same where there is nothing to avoid.
 type Rewrite = (&'static str, fn(&[u8]) -> Vec<u8>);
@@ -82,24 +82,6 @@ fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
             true => replaced(&replaced(line, b"\"\"", b""), b"''", b""),
             false => line.to_vec(),
         });
-    }
-    out
-}
-
-fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(byte) = rest.first() {
-        match rest.strip_prefix(what) {
-            Some(behind) => {
-                out.extend_from_slice(by);
-                rest = behind;
-            }
-            None => {
-                out.push(*byte);
-                rest = &rest[1..];
-            }
-        }
     }
     out
 }

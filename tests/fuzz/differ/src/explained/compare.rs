@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{numbers, says};
-use crate::compare::contains;
+use crate::compare::{contains, position};
 use crate::run::Outcome;
 
 /// A rule: the deviation, and whether it is the one at hand. Line numbers are masked already.
@@ -49,7 +49,7 @@ fn descriptor_numbers(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const MARK: &[u8] = b"line N: ";
     const BAD: &[u8] = b"bad substitution";
-    same(bash, ours, |line| match (find(line, MARK), find(line, BAD)) {
+    same(bash, ours, |line| match (position(line, MARK), position(line, BAD)) {
         (Some(at), Some(bad)) if at < bad => [&line[..at], BAD].concat().into(),
         _ => line.into(),
     })
@@ -58,7 +58,7 @@ fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 /// `((` that began no arithmetic: which line the message behind ``: ` `` shows.
 fn no_arithmetic(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     contains(script, b"((")
-        && same(bash, ours, |line| match find(line, b"line N: `") {
+        && same(bash, ours, |line| match position(line, b"line N: `") {
             Some(at) if line.ends_with(b"'") => line[..at].into(),
             _ => line.into(),
         })
@@ -158,10 +158,6 @@ fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     };
     let listed = |o: &Outcome| says(o, b"BASH_VERSINFO=(") || says(o, b"BASH_CMDS=(");
     listed(bash) && listed(ours) && plain(bash) == plain(ours)
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|w| w == part)
 }
 
 /// Whether the two did the same, lines taken for what `plain` makes of them.

@@ -2,7 +2,7 @@
 //! otherwise. If the two agree then, there was no other difference.
 
 use super::{Rerun, agree, says};
-use crate::compare::contains;
+use crate::compare::{contains, position, replaced};
 use crate::run::Outcome;
 
 /// A rule: the deviation, whether it may be the one at hand, and scripts that lack it.
@@ -321,22 +321,6 @@ fn without_classes(script: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
-}
-
-fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = position(rest, what) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(by);
-        rest = &rest[at + what.len()..];
-    }
-    out.extend_from_slice(rest);
-    out
-}
-
-fn position(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|w| w == part)
 }
 
 /// The line of the text that holds this place.
