@@ -125,7 +125,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         ParamOp::Transform(b'A') if names::leads_to_element(x, param) => return Ok(false),
         op => {
             content.require_set(x.env, param)?;
-            if content.needs_no_operand(op) {
+            if content.needs_no_operand(op, quoted) {
                 return emit(x, param, content, quoted);
             }
             let content = apply(x, param, op, &target, content, quoted)?;
@@ -210,6 +210,7 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
         Content::Scalar(None) => Ok(false),
         Content::Scalar(Some(text)) => {
             if matches!(param.op, ParamOp::Plain)
+                && !param.indirect
                 && matches!(param.name, ParamName::Special(b'?' | b'#' | b'$' | b'!' | b'-'))
             {
                 x.number(text, quoted)?;

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use box_sys::events;
 use sh_expand::array::IndexedArray;
-use sh_expand::{Ifs, Str};
+use sh_expand::{ExpandError, Ifs, Str};
 
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
-use crate::state::assign::{is_name, split_reference};
+use crate::state::assign::{command_error, is_name, split_reference};
 
 /// A line with the places of escaped bytes: those neither split nor get trimmed.
 #[derive(Default)]
@@ -85,13 +85,6 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
         }
     }
-    for name in p.operands {
-        let (base, sub) = split_reference(name);
-        if !is_name(base) || sub == Some(b"") {
-            shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
-            return Ok(1);
-        }
-    }
     if let Some(prompt) = p.value(b'p')
         && shell.fd_is_terminal(fd)
     {
@@ -101,6 +94,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if timeout == Some(0.0) {
         // Only whether input is there.
         return Ok(i32::from(!shell.input_ready(fd)));
+    }
+    // The other names are looked at when they get their value.
+    if let Some(name) = p.operands.first().filter(|name| !is_target(name)) {
+        shell.builtin_error(call.name(), &[&invalid(name)]);
+        return Ok(1);
     }
     let delim = match p.value(b'd') {
         _ if exact.is_some() => None,
@@ -294,17 +292,16 @@ fn store(
     p: &super::Parsed<'_>,
     line: Line,
     exact: bool,
-) -> Result<(), sh_expand::ExpandError> {
+) -> Result<(), ExpandError> {
     if let Some(array) = p.value(b'a') {
         let array = array.clone();
         if !is_name(&array) {
-            let message = [b"`", array.as_slice(), b"': not a valid identifier"].concat();
-            return Err(crate::state::assign::command_error(message));
+            return Err(command_error(invalid(&array)));
         }
         let target = shell.follow(&array)?.name.into_owned();
         if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
             let message = [target.as_slice(), b": not an indexed array"].concat();
-            return Err(crate::state::assign::command_error(message));
+            return Err(command_error(message));
         }
         let mut fields = IndexedArray::new();
         if exact {
@@ -337,9 +334,9 @@ fn store(
     }
     if exact {
         let (first, rest) = (&p.operands[0], &p.operands[1..]);
-        shell.assign_reference(first, line.whole())?;
+        assign(shell, first, line.whole())?;
         for name in rest {
-            shell.assign_reference(name, Str::default())?;
+            assign(shell, name, Str::default())?;
         }
         return Ok(());
     }
@@ -356,10 +353,27 @@ fn store(
                 Str::default()
             }
         };
-        shell.assign_reference(name, value)?;
+        assign(shell, name, value)?;
     }
     let value = remainder(&line, at, &ifs);
-    shell.assign_reference(&p.operands[p.operands.len() - 1], value)
+    assign(shell, &p.operands[p.operands.len() - 1], value)
+}
+
+fn assign(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
+    match is_target(name) {
+        true => shell.assign_reference(name, value),
+        false => Err(command_error(invalid(name))),
+    }
+}
+
+/// A name or an element.
+fn is_target(name: &[u8]) -> bool {
+    let (base, sub) = split_reference(name);
+    is_name(base) && sub != Some(b"")
+}
+
+fn invalid(name: &[u8]) -> Vec<u8> {
+    [b"`", name, b"': not a valid identifier"].concat()
 }
 
 fn ifs(shell: &mut Shell<'_>) -> Ifs {

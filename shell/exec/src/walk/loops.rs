@@ -89,7 +89,12 @@ impl Shell<'_> {
             Ok(()) => Ok(true),
             Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
                 self.error(&[&e.message]);
-                self.refused().map(|_| false)
+                let options = &self.state.options;
+                match options.has(SetOpt::Posix) && !options.interactive {
+                    // POSIX 2.8.1: a variable assignment error ends the shell.
+                    true => Err(Unwind::Exit(1)),
+                    false => self.refused().map(|_| false),
+                }
             }
             Err(e) => Err(self.expansion_failed(e)),
         }

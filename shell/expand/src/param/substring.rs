@@ -31,7 +31,7 @@ pub(super) fn substring(
             };
             let limit = length.map(|expr| number(env, param, expr)).transpose()?;
             let range = match (string_range(count, start, limit), length) {
-                (None, Some(length)) => return Err(negative(env, length)),
+                (None, Some(length)) => return Err(negative(length)),
                 (range, _) => range.unwrap_or_default(),
             };
             if range == (0..count) {
@@ -50,9 +50,6 @@ pub(super) fn substring(
                 let made = substring(env, param, target, content, offset, length)?;
                 return Ok(match made {
                     Content::Scalar(None) => Content::List { items: Vec::new(), star },
-                    Content::Scalar(Some(t)) if t.is_empty() => {
-                        Content::List { items: Vec::new(), star }
-                    }
                     other => other,
                 });
             }
@@ -67,7 +64,7 @@ pub(super) fn substring(
                 None => usize::MAX,
                 Some(limit) => match (usize::try_from(limit), length) {
                     (Ok(limit), _) => limit,
-                    (Err(_), Some(length)) => return Err(negative(env, length)),
+                    (Err(_), Some(length)) => return Err(negative(length)),
                     (Err(_), None) => 0,
                 },
             };
@@ -119,11 +116,8 @@ fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
 }
 
 /// A length that leads before the offset, shown as it was written.
-fn negative(env: &mut dyn Env, length: &Arith) -> ExpandError {
-    match arith::expand_text(env, length) {
-        Ok(text) => ExpandError::line(&[&text, b": substring expression < 0"]),
-        Err(error) => error,
-    }
+fn negative(length: &Arith) -> ExpandError {
+    ExpandError::line(&[&length.word.raw, b": substring expression < 0"])
 }
 
 /// The first character meant; `None` if the offset lies outside.

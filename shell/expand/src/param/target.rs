@@ -246,8 +246,9 @@ impl Content {
     }
 
     /// Whether an operator has nothing to work on: its operands are not even expanded then.
-    /// An empty text is nothing to `#` and `%` only; `${@:n}` looks at `$0`.
-    pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
+    /// An empty text is nothing to `#` and `%` only, but a quoted list of it is something;
+    /// `${@:n}` looks at `$0`.
+    pub(super) fn needs_no_operand(&self, op: &ParamOp, quoted: bool) -> bool {
         let removal = matches!(op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
         match self {
             Content::Scalar(None) => !matches!(op, ParamOp::Transform(_)),
@@ -256,7 +257,7 @@ impl Content {
                 removal || matches!(op, ParamOp::Replace { .. } | ParamOp::Case { .. })
             }
             Content::List { items, .. } => {
-                removal && matches!(items.as_slice(), [only] if only.is_empty())
+                removal && !quoted && matches!(items.as_slice(), [only] if only.is_empty())
             }
         }
     }

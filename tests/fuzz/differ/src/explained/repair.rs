@@ -68,9 +68,11 @@ const RULES: &[Rule] = &[
     Rule {
         name: "the numbers that `{fd}` gets",
         applies: |script, bash, ours| contains(script, b"{fd}>") && bash.status == ours.status,
-        // Split by `IFS`, another number is another word.
+        // Split by `IFS`, another number is another word; and the trace shows it.
         repairs: |script, _| {
-            vec![replaced(&replaced(script, b">&$fd;", b">&\"$fd\";"), b"[ $fd ", b"[ \"$fd\" ")]
+            let quoted = replaced(script, b">&$fd;", b">&\"$fd\";");
+            let untested = replaced(&quoted, b"[ $fd -ge 10 ]", b":");
+            vec![replaced(&quoted, b"[ $fd ", b"[ \"$fd\" "), untested]
         },
     },
     Rule {
@@ -297,6 +299,8 @@ fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>
     let mut ranges: Vec<(usize, usize)> = (line.saturating_sub(AROUND).max(1)..=line)
         .flat_map(|from| (line..=lines.len().min(line + AROUND)).map(move |to| (from, to)))
         .collect();
+    // A line further down alone: that of a here-document whose command begins a loop, too.
+    ranges.extend((line + 1..=lines.len().min(line + AROUND)).map(|only| (only, only)));
     ranges.sort_by_key(|(from, to)| to - from);
     let without = |(from, to): (usize, usize)| {
         [&lines[..from - 1], &[b":"], &lines[to..]].concat().join(&b'\n')
