@@ -57,6 +57,7 @@ fn bombs() {
         ("f() { f; }; f; echo no", "nesting level exceeded"),
         ("f() { (f); }; f", "nesting level exceeded"),
         ("f='eval \"$f\"'; eval \"$f\"", "nesting level exceeded"),
+        ("set -- '${@@P}'; echo \"${@@P}\"", "nesting level exceeded"),
         ("trap 'eval \"$t\"' EXIT; t='eval \"$t\"'; eval \"$t\"", "nesting level exceeded"),
     ] {
         ends_with(&["--budget", "strict,commands=unlimited,loops=unlimited"], script, 1, message);

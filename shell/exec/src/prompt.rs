@@ -19,6 +19,11 @@ impl Shell<'_> {
         if !expands || memchr::memchr3(b'$', b'`', b'\\', &decoded).is_none() {
             return Ok(decoded);
         }
+        // A text that expands itself: `set -- '${@@P}'; echo "${@@P}"`.
+        if self.budget.stack_low() {
+            let message = b"maximum nesting level exceeded".to_vec();
+            return Err(ExpandError { kind: ErrorKind::Limit, message });
+        }
         let (status, subst) = (self.state.status, self.last_subst);
         let expanded = match sh_syntax::parse::parse_dquoted(&decoded, &self.parse_options()) {
             Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),

@@ -103,8 +103,8 @@ impl Shell<'_> {
             Err(e)
                 if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") =>
             {
-                if let RedirectFd::Var { name, .. } = &r.fd {
-                    return Err(self.complain(name, "ambiguous redirect"));
+                if let Some(variable) = variable_of(&r.fd) {
+                    return Err(self.complain(&variable, "ambiguous redirect"));
                 }
                 // For the message bash expands the word again, but for the commands in it; what
                 // that assigns stays.
@@ -119,7 +119,7 @@ impl Shell<'_> {
             Op::DupRead | Op::DupWrite => self.duplicate(r, &text, word.raw.as_ref(), saved),
             Op::WriteBoth | Op::AppendBoth => self.both(r, r.op == Op::AppendBoth, &text, saved),
             op => {
-                let desc = self.open(&text, op)?;
+                let desc = self.open(&text, op, r)?;
                 let default = u32::from(!matches!(op, Op::Read | Op::ReadWrite));
                 let fd = self.number(r, default)?;
                 self.put(r, fd, Some(desc), saved);
@@ -136,7 +136,7 @@ impl Shell<'_> {
         saved: &mut Saved,
     ) -> Result<(), Failure> {
         let op = if append { RedirectOp::Append } else { RedirectOp::Write };
-        let desc = self.open(text, op)?;
+        let desc = self.open(text, op, r)?;
         self.put(r, 1, Some(desc.clone()), saved);
         self.put(r, 2, Some(desc), saved);
         Ok(())
@@ -220,7 +220,7 @@ impl Shell<'_> {
     }
 
     /// Opens a file as an operator asks.
-    fn open(&mut self, name: &[u8], op: RedirectOp) -> Result<Desc, Failure> {
+    fn open(&mut self, name: &[u8], op: RedirectOp, r: &Redirect) -> Result<Desc, Failure> {
         if let Some(desc) = self.open_virtual(name) {
             return match desc {
                 Some(d) => Ok(d),
@@ -235,10 +235,13 @@ impl Shell<'_> {
                 let stream = !name.starts_with(b"/dev/");
                 Ok(Desc::File(Rc::new(OpenFile::new(Rc::new(f), stream))))
             }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && op == RedirectOp::Write => {
+                let variable = variable_of(&r.fd);
+                let shown = variable.as_deref().unwrap_or(name);
+                Err(self.complain(shown, "cannot overwrite existing file"))
+            }
             Err(e) => {
-                let text = if e.kind() == io::ErrorKind::AlreadyExists && op == RedirectOp::Write {
-                    "cannot overwrite existing file".to_string()
-                } else if name.is_empty() {
+                let text = if name.is_empty() {
                     strerror(&io::Error::from(io::ErrorKind::NotFound))
                 } else {
                     strerror(&e)
@@ -319,4 +322,12 @@ fn without_commands(parts: &[WordPart]) -> Vec<WordPart> {
         other => Some(other.clone()),
     };
     parts.iter().filter_map(kept).collect()
+}
+
+/// The `NAME` or `NAME[SUBSCRIPT]` of `{NAME}>`: some messages name it instead of the file.
+fn variable_of(fd: &RedirectFd) -> Option<Vec<u8>> {
+    let RedirectFd::Var { name, subscript } = fd else { return None };
+    let mut shown = name.to_vec();
+    sh_expand::push_subscript(subscript.as_ref(), &mut shown);
+    Some(shown)
 }

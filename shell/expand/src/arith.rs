@@ -93,35 +93,28 @@ pub fn eval_text(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
 /// The text of an expression after its expansions. What stands in brackets is expanded as a
 /// subscript is, quotes removed, and gets backslashes, so that it still ends where it did.
 fn expanded(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
-    let mut made = Vec::new();
     let pieces = match origin(word) {
         text::Origin::Raw => None,
         text::Origin::Expanded => brackets(&word.parts),
     };
-    let parts = match pieces {
-        None => &word.parts,
-        Some(pieces) => {
-            for piece in pieces {
-                match piece {
-                    Piece::Text(parts) => made.extend(parts),
-                    Piece::Subscript(parts) => {
-                        let inside = joined(env, &parts)?;
-                        let mut text = vec![b'['];
-                        for &byte in inside.iter() {
-                            if QUOTED_IN_SUBSCRIPT.contains(&byte) {
-                                text.push(b'\\');
-                            }
-                            text.push(byte);
-                        }
-                        text.push(b']');
-                        made.push(WordPart::Quoted(text.into()));
+    let Some(pieces) = pieces else { return joined(env, &word.parts) };
+    let mut text = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(parts) => text.extend_from_slice(&joined(env, &parts)?),
+            Piece::Subscript(parts) => {
+                text.push(b'[');
+                for &byte in joined(env, &parts)?.iter() {
+                    if QUOTED_IN_SUBSCRIPT.contains(&byte) {
+                        text.push(b'\\');
                     }
+                    text.push(byte);
                 }
+                text.push(b']');
             }
-            &made
         }
-    };
-    joined(env, parts)
+    }
+    Ok(Str::new(text))
 }
 
 const QUOTED_IN_SUBSCRIPT: &[u8] = b"[]\\\"'$`~";

@@ -30,6 +30,7 @@ use crate::error::ExpandError;
 use crate::fields::{Joint, Mode};
 use crate::value::{Str, Value};
 use crate::word::Expander;
+pub use target::push_subscript;
 use target::{Content, Target};
 
 type Result<T> = std::result::Result<T, ExpandError>;

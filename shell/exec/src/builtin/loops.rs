@@ -4,6 +4,7 @@ use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
 
 /// Levels to leave; `Err` is the flow after a message.
 fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
@@ -12,8 +13,11 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
         args = &args[1..];
     }
     if shell.state.loop_depth == 0 {
-        shell
-            .builtin_error(call.name(), &[b"only meaningful in a `for', `while', or `until' loop"]);
+        // POSIX leaves it unspecified, and in posix mode bash keeps quiet.
+        if !shell.state.options.has(SetOpt::Posix) {
+            let message: &[u8] = b"only meaningful in a `for', `while', or `until' loop";
+            shell.builtin_error(call.name(), &[message]);
+        }
         return Err(Ok(0));
     }
     let Some(a) = args.first() else { return Ok(1) };

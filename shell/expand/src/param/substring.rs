@@ -19,6 +19,17 @@ pub(super) fn substring(
     offset: &Arith,
     length: Option<&Arith>,
 ) -> Result<Content> {
+    let is_there = match &content {
+        Content::Scalar(text) => text.is_some(),
+        Content::List { items, .. } => {
+            !items.is_empty() || !matches!(target, Target::Variable { .. })
+        }
+    };
+    if is_there && length.is_none() && is_open(&offset.word.raw) {
+        // bash looks for the colon behind the parenthesis.
+        let text: &[u8] = &offset.word.raw;
+        return Err(ExpandError::line(&[b"bad substitution: no closing `)' in ", text]));
+    }
     match content {
         Content::Scalar(None) => Ok(Content::Scalar(None)),
         Content::Scalar(Some(text)) => {
@@ -71,6 +82,24 @@ pub(super) fn substring(
             Ok(Content::List { items: slice(env, target, items, offset, limit), star })
         }
     }
+}
+
+/// Whether a parenthesis outside quotes is never closed.
+fn is_open(text: &[u8]) -> bool {
+    let mut depth = 0usize;
+    let mut quote = None;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match (byte, quote) {
+            (b'\\', None | Some(b'"')) => drop(bytes.next()),
+            (b'\'' | b'"', None) => quote = Some(*byte),
+            (end, Some(open)) if *end == open => quote = None,
+            (b'(', None) => depth += 1,
+            (b')', None) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    depth > 0
 }
 
 /// Whether an offset lies outside of a list, so that the length is not looked at.

@@ -294,8 +294,8 @@ pub(super) fn unbound(param: &Param) -> ExpandError {
     ExpandError::exit(&[&name, b": unbound variable"])
 }
 
-/// Appends a subscript as it was written.
-pub(super) fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
+/// Appends a subscript as it was written: `[key]`, `[@]`, or nothing.
+pub fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
     match sub {
         None => {}
         Some(Subscript::At) => out.extend_from_slice(b"[@]"),

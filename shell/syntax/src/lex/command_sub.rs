@@ -23,6 +23,26 @@ pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
     }))
 }
 
+const NO_BRACKET: &[u8] = b"bad substitution: no closing `]' in ";
+
+/// What bash says of `$["x"]` within quotes: as it expands, it reads up to the quote only.
+pub(crate) fn no_bracket(spelled: &[u8]) -> Vec<u8> {
+    [NO_BRACKET, spelled].concat()
+}
+
+/// Has that message show all of the quoted text that comes before.
+pub(crate) fn name_unclosed(parts: &mut [WordPart], whole: &[u8]) {
+    for part in parts {
+        if let WordPart::CommandSub(sub) = part
+            && let Some(spelled) = sub.error.as_deref().and_then(|e| e.strip_prefix(NO_BRACKET))
+            && let Some(at) = whole.windows(spelled.len()).position(|text| text == spelled)
+        {
+            let error = no_bracket(&whole[..at + spelled.len()]);
+            Rc::make_mut(sub).error = Some(error.into());
+        }
+    }
+}
+
 /// Marks an error as one within a substitution.
 fn within(e: &mut crate::error::SyntaxError) {
     match e.kind {

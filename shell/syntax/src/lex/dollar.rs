@@ -26,9 +26,7 @@ impl Machine<'_, '_> {
                 if quoted && !self.in_heredoc {
                     let spelled = self.src.get(start..self.pos).unwrap_or_default();
                     if let Some(end) = memchr::memchr(b'"', spelled) {
-                        // bash reads up to the quote only, when it expands.
-                        let parts = [b"bad substitution: no closing `]' in ", &spelled[..end]];
-                        let message = parts.concat();
+                        let message = super::command_sub::no_bracket(&spelled[..end]);
                         return Ok(Some(super::command_sub::failing(&self.error(0, message))));
                     }
                 }

@@ -237,7 +237,12 @@ impl Machine<'_, '_> {
             ReplaceKind::All => Stop::LaterSlashOrBrace,
             _ => Stop::SlashOrBrace,
         };
-        let pattern = self.operand(stop, false)?;
+        let mut pattern = self.operand(stop, false)?;
+        match kind {
+            ReplaceKind::Prefix => anchor_bad(&mut pattern.parts, b'#'),
+            ReplaceKind::Suffix => anchor_bad(&mut pattern.parts, b'%'),
+            ReplaceKind::First | ReplaceKind::All => {}
+        }
         let replacement = if self.peek() == Some(b'/') {
             self.pos += 1;
             Some(self.operand(Stop::Brace, false)?)
@@ -316,6 +321,17 @@ pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) {
             && text.is_empty()
         {
             *text = whole.into();
+        }
+    }
+}
+
+/// To bash the anchor belongs to that text.
+fn anchor_bad(parts: &mut [WordPart], anchor: u8) {
+    for part in parts {
+        if let WordPart::Param(param) = part
+            && let ParamOp::Bad { whole } = &mut param.op
+        {
+            *whole = [&[anchor], &**whole].concat().into();
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::table::{self, DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
-use crate::ast::WordPart;
+use crate::ast::{ParamOp, WordPart};
 use crate::error::{ErrorKind, SyntaxError};
 
 impl Machine<'_, '_> {
@@ -91,6 +91,8 @@ impl Machine<'_, '_> {
         self.enter(1)?;
         let start = self.pos;
         let mut b = Builder::default();
+        // Where a backslash quotes a quote.
+        let mut escapes = Vec::new();
         loop {
             let run = table::run_without(self.rest(), DQUOTE);
             if run > 0 {
@@ -118,6 +120,9 @@ impl Machine<'_, '_> {
                 }
                 Some(b'\\') if nested => self.backslash(&mut b),
                 Some(c) if is(c, DQUOTE) => {
+                    if c == b'\\' && self.peek_at(1) == Some(b'"') {
+                        escapes.push(self.pos);
+                    }
                     self.dquote_special(&mut b, c, true).map_err(|e| self.cut_off(e))?;
                 }
                 Some(_) => {}
@@ -125,9 +130,17 @@ impl Machine<'_, '_> {
         }
         self.leave(1);
         let mut parts = b.finish();
-        if !nested {
-            let end = self.pos - 1;
-            super::param::name_bad(&mut parts, &self.raw(start, end));
+        if !nested && parts.iter().any(fails) {
+            // Messages show the text as bash does before it expands it.
+            let mut whole = Vec::new();
+            let mut at = start;
+            for escape in escapes {
+                whole.extend_from_slice(&self.raw(at, escape));
+                at = escape + 1;
+            }
+            whole.extend_from_slice(&self.raw(at, self.pos - 1));
+            super::param::name_bad(&mut parts, &whole);
+            super::command_sub::name_unclosed(&mut parts, &whole);
         }
         Ok(WordPart::DoubleQuoted(parts))
     }
@@ -183,6 +196,15 @@ impl Machine<'_, '_> {
             },
         }
         Ok(())
+    }
+}
+
+/// Whether a part will be an error that shows the text around it.
+fn fails(part: &WordPart) -> bool {
+    match part {
+        WordPart::Param(param) => matches!(param.op, ParamOp::Bad { .. }),
+        WordPart::CommandSub(sub) => sub.error.is_some(),
+        _ => false,
     }
 }
 
