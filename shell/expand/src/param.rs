@@ -6,7 +6,8 @@
 //! | `${x-w}` and relatives | `defaults` |
 //! | `${#x}`, `${!prefix@}`, `${!a[@]}` | `names` |
 //! | `${x:o:l}` | `substring` |
-//! | `${x#p}`, `${x%p}`, `${x/p/r}`, `${x^p}` | `edit` |
+//! | `${x#p}`, `${x%p}`, `${x^p}` | `edit` |
+//! | `${x/p/r}`: what is looked for, and what takes its place | `sought`, `replace` |
 //! | `${x@op}` | `transform` |
 //! | characters in byte strings | `chars` |
 
@@ -15,6 +16,7 @@ mod defaults;
 mod edit;
 mod names;
 mod replace;
+mod sought;
 mod substring;
 mod target;
 mod transform;

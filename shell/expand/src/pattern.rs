@@ -1,7 +1,7 @@
 //! Words as patterns: `case`, `[[ == ]]`, `${x#p}`, and as regular expressions, `[[ =~ ]]`.
 
 use box_text::glob::{Options, Pattern};
-use sh_syntax::ast::{ReplaceKind, Word, WordPart};
+use sh_syntax::ast::{Word, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
@@ -73,61 +73,7 @@ pub(crate) fn operator_pattern(
     }
 }
 
-/// The pattern of `${x/pattern/...}`; `None` if bash never finds it: it measures a pattern of
-/// fixed length before it looks for it, and takes the `]` of `[^]...]` for the end of the brackets.
-pub(crate) fn replace_pattern(
-    env: &mut dyn Env,
-    word: &Word,
-    tilde: Tilde,
-    quoted: bool,
-    kind: &mut ReplaceKind,
-) -> Result<Option<Pattern>, ExpandError> {
-    let shell = env.options();
-    let extglob = shell.extglob;
-    let options = match_options(env, extglob, shell.nocasematch);
-    let text = match word.parts.as_slice() {
-        [WordPart::Literal(text)] if !text.contains(&b'~') => text.to_vec(),
-        [WordPart::Quoted(text)] => return Ok(Some(Pattern::literal(text, options))),
-        _ => {
-            let field = word::operator_field(env, word, tilde, quoted)?;
-            let mut text = field.escaped();
-            // bash looks for the anchor once it has expanded the pattern.
-            let mut first = None;
-            field.stretches(|text, quoted| {
-                first = first.or(text.first().map(|byte| (*byte, quoted)));
-            });
-            let anchor = match first {
-                Some((b'#', false)) => Some(ReplaceKind::Prefix),
-                Some((b'%', false)) => Some(ReplaceKind::Suffix),
-                _ => None,
-            };
-            if let (ReplaceKind::First, Some(anchor)) = (*kind, anchor) {
-                *kind = anchor;
-                text.remove(0);
-            }
-            text
-        }
-    };
-    Ok((!is_mismeasured(&text, extglob)).then(|| Pattern::new(&text, options)))
-}
-
-/// Whether a pattern of fixed length has a negated bracket expression that begins with `]`.
-fn is_mismeasured(text: &[u8], extglob: bool) -> bool {
-    let mut found = false;
-    let mut rest = text;
-    while let Some((&byte, after)) = rest.split_first() {
-        match byte {
-            b'*' => return false,
-            b'?' | b'+' | b'@' | b'!' if extglob && after.first() == Some(&b'(') => return false,
-            b'[' => found |= after.starts_with(b"^]") || after.starts_with(b"!]"),
-            _ => {}
-        }
-        rest = if byte == b'\\' { after.get(1..).unwrap_or_default() } else { after };
-    }
-    found
-}
-
-fn match_options(env: &dyn Env, extglob: bool, ignore_case: bool) -> Options {
+pub(crate) fn match_options(env: &dyn Env, extglob: bool, ignore_case: bool) -> Options {
     Options { extglob, ignore_case, utf8: !env.options().c_locale, ..Options::default() }
 }
 

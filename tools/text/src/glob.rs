@@ -7,6 +7,7 @@
 //! | bracket expressions | `bracket` |
 //! | whole-string match without groups: two cursors and one star to return to | `simple` |
 //! | everything else: sets of positions, forwards or backwards | `sim`, `set` |
+//! | a star before a group that may be empty | `held` |
 //! | `${x#p}`, `${x%p}`, `${x//p/r}` | `search` |
 //!
 //! # Invariants
@@ -17,6 +18,7 @@
 //!   ranges are in code point order (`globasciiranges`, the C locale).
 
 mod bracket;
+mod held;
 mod parse;
 mod search;
 mod set;
@@ -24,6 +26,7 @@ mod sim;
 mod simple;
 
 use bracket::Bracket;
+use held::Held;
 pub use search::Matches;
 
 /// How a pattern is read and matched. The default is what `case` does in a UTF-8 locale
@@ -78,6 +81,8 @@ enum Node {
     Star,
     Bracket(Box<Bracket>),
     Group(Group, Vec<Vec<Node>>),
+    /// A star and all behind it, where bash asks that something is left for what is behind.
+    Held(Box<Held>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,11 +151,25 @@ impl Pattern {
     pub fn start(&self) -> Start {
         match self.nodes.first() {
             None => Start::Empty,
-            Some(Node::Star | Node::Group(Group::Star, _)) => Start::Star,
+            Some(Node::Star | Node::Held(_) | Node::Group(Group::Star, _)) => Start::Star,
             Some(Node::Group(Group::Optional, _)) => Start::Optional,
             Some(Node::Group(Group::Not, _)) => Start::Not,
             Some(_) => Start::Other,
         }
+    }
+
+    /// How many characters it matches, if that is always the same.
+    pub fn length(&self) -> Option<usize> {
+        let length = |node: &Node| match node {
+            Node::Literal(text) if self.options.utf8 => {
+                text.utf8_chunks().map(|c| c.valid().chars().count() + c.invalid().len()).sum()
+            }
+            Node::Literal(text) => text.len(),
+            Node::Folded(chars) => chars.len(),
+            _ => 1,
+        };
+        let fixed = matches!(self.shape, Shape::Literal | Shape::Fixed);
+        fixed.then(|| self.nodes.iter().map(length).sum())
     }
 
     /// The options it was compiled with.
@@ -188,7 +207,7 @@ impl Pattern {
 }
 
 fn shape_of(nodes: &[Node]) -> Shape {
-    if nodes.iter().any(|n| matches!(n, Node::Group(..))) {
+    if nodes.iter().any(|n| matches!(n, Node::Group(..) | Node::Held(_))) {
         Shape::Groups
     } else if nodes.contains(&Node::Star) {
         Shape::Simple

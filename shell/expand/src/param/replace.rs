@@ -1,12 +1,11 @@
 //! `${x/pattern/replacement}`.
 
-use box_text::glob::{Pattern, Start};
 use sh_syntax::ast::{ReplaceKind, Word};
 
+use super::sought::Sought;
 use super::target::Content;
 use super::{Result, str_of};
 use crate::env::Env;
-use crate::pattern::replace_pattern;
 use crate::value::Str;
 use crate::word::{self, Tilde};
 
@@ -27,21 +26,13 @@ pub(super) fn replace(
     replacement: Option<&Word>,
     quoted: bool,
 ) -> Result<Content> {
-    let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
-    // The pattern of an anchored form does not begin the word: no tilde there.
-    let tilde = if anchored { Tilde::Never } else { Tilde::Start };
-    let mut kind = kind;
-    let pattern = replace_pattern(env, pattern, tilde, quoted, &mut kind)?;
-    let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
+    let sought = Sought::of(env, pattern, kind, quoted)?;
     let replacement = match replacement {
         Some(word) => Replacement::of(env, word)?,
         None => Replacement { pieces: vec![Vec::new()] },
     };
-    let Some(pattern) = pattern else { return Ok(content) };
-    if pattern.as_literal() == Some(b"") && !anchored {
-        return Ok(content);
-    }
-    content.map(|text| one(env, text, kind, &pattern, &replacement))
+    let Some(sought) = sought.filter(|sought| !sought.is_nothing()) else { return Ok(content) };
+    content.map(|text| one(env, text, &sought, &replacement))
 }
 
 impl Replacement {
@@ -97,34 +88,27 @@ impl Replacement {
     }
 }
 
-fn one(
-    env: &mut dyn Env,
-    text: Str,
-    kind: ReplaceKind,
-    pattern: &Pattern,
-    replacement: &Replacement,
-) -> Result<Str> {
+fn one(env: &mut dyn Env, text: Str, sought: &Sought, replacement: &Replacement) -> Result<Str> {
     let mut out = Vec::new();
-    match kind {
-        _ if text.is_empty() && !matches_empty_text(kind, pattern) => return Ok(text),
+    if !sought.is_in(&text) {
+        return Ok(text);
+    }
+    match sought.kind {
         ReplaceKind::Prefix => {
-            let Some(end) = pattern.longest_prefix(&text) else { return Ok(text) };
+            let Some(end) = sought.prefix(&text) else { return Ok(text) };
             replacement.push(&text[..end], &mut out);
             out.extend_from_slice(&text[end..]);
         }
         ReplaceKind::Suffix => {
-            let Some(start) = pattern.longest_suffix(&text) else { return Ok(text) };
-            if start == text.len() && matches!(pattern.start(), Start::Not | Start::Other) {
-                return Ok(text);
-            }
+            let Some(start) = sought.suffix(&text) else { return Ok(text) };
             out.extend_from_slice(&text[..start]);
             replacement.push(&text[start..], &mut out);
         }
         ReplaceKind::First | ReplaceKind::All => {
             let mut from = 0;
             let mut charged = text.len();
-            let limit = if kind == ReplaceKind::First { 1 } else { usize::MAX };
-            for (start, end) in pattern.matches(&text).take(limit) {
+            let limit = if sought.kind == ReplaceKind::First { 1 } else { usize::MAX };
+            for (start, end) in sought.matches(&text).take(limit) {
                 out.extend_from_slice(&text[from..start]);
                 // Asked before it grows: one replacement may be as long as the budget.
                 let grown = out.len().saturating_add(replacement.len(end - start));
@@ -142,14 +126,4 @@ fn one(
         }
     }
     Ok(str_of(out))
-}
-
-/// Whether an empty text is looked at: bash measures patterns beforehand, and many that match
-/// nothing at all count as longer.
-fn matches_empty_text(kind: ReplaceKind, pattern: &Pattern) -> bool {
-    match pattern.start() {
-        Start::Empty | Start::Star => true,
-        Start::Optional | Start::Not => kind == ReplaceKind::Suffix,
-        Start::Other => false,
-    }
 }

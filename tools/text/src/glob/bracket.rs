@@ -99,6 +99,11 @@ impl Bracket {
         Bracket { negated, ascii: [0; 2], ranges: Vec::new(), classes: Vec::new(), ignore_case }
     }
 
+    /// One that no character matches.
+    pub(super) fn nothing() -> Bracket {
+        Bracket::empty(false, false)
+    }
+
     fn add_range(&mut self, first: u32, last: u32) {
         if first > last {
             return;
@@ -211,6 +216,35 @@ pub(super) fn parse(text: &[u8], at: usize, options: super::Options) -> Option<(
             bracket.add_range(start, start);
         }
     }
+}
+
+/// Whether the expression that opens at `at` and does not close reaches the end of the text behind
+/// a backslash, or a dash that wants the end of a range.
+pub(super) fn breaks_off(text: &[u8], at: usize, options: super::Options) -> bool {
+    let mut i = at + 1;
+    if matches!(text.get(i), Some(b'!' | b'^')) {
+        i += 1;
+    }
+    if text.len() - at > MAX_LENGTH {
+        return false;
+    }
+    while i < text.len() {
+        if options.escape && text[i..] == *b"\\" {
+            return true;
+        }
+        let Some((_, next)) = element(text, i, options) else { return false };
+        i = next;
+        if text.get(i) == Some(&b'-') {
+            if i + 1 == text.len() {
+                return true;
+            }
+            match element(text, i + 1, options) {
+                Some((_, next)) => i = next,
+                None => return options.escape && text.ends_with(b"\\"),
+            }
+        }
+    }
+    false
 }
 
 impl Bracket {

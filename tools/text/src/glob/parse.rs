@@ -1,6 +1,8 @@
 //! Pattern text to nodes.
 
-use super::{Group, Node, Options, bracket, char_at, fold};
+use super::bracket::{self, Bracket};
+use super::held::{self, Held};
+use super::{Group, Node, Options, char_at, fold};
 
 /// Groups nested deeper than this are taken as text: the matcher recurses over them.
 const MAX_DEPTH: usize = 100;
@@ -8,7 +10,8 @@ const MAX_DEPTH: usize = 100;
 pub(super) fn parse(text: &[u8], options: Options) -> Vec<Node> {
     let closes = if options.extglob { group_ends(text, options) } else { Vec::new() };
     let last_close = memchr::memrchr(b']', text).unwrap_or(0);
-    let mut parser = Parser { text, options, closes, last_close, at: 0 };
+    let breaks_off = options.escape && text.ends_with(b"\\") || text.ends_with(b"-");
+    let mut parser = Parser { text, options, closes, last_close, breaks_off, at: 0 };
     parser.sequence(text.len(), 0)
 }
 
@@ -19,6 +22,8 @@ struct Parser<'t> {
     closes: Vec<(usize, usize)>,
     /// The last `]`: no bracket expression opens behind it.
     last_close: usize,
+    /// A bracket expression may break off at the end of the text.
+    breaks_off: bool,
     at: usize,
 }
 
@@ -34,9 +39,18 @@ impl Parser<'_> {
                 nodes.push(node);
                 continue;
             }
-            if depth == 0 && self.opens_nothing(byte, end) {
-                nodes.text.extend_from_slice(&self.text[self.at..end]);
+            if depth == 0 && self.opens_nothing(byte, end, nodes.at_star()) {
+                let rest = &self.text[self.at..end];
                 self.at = end;
+                match (nodes.at_star(), byte) {
+                    // The star takes all.
+                    (true, b'?' | b'*') => {}
+                    (true, b'!') => {
+                        nodes.nodes.pop();
+                        nodes.push(Node::Held(Box::new(Held::unclosed(rest))));
+                    }
+                    _ => nodes.text.extend_from_slice(rest),
+                }
                 break;
             }
             match byte {
@@ -49,21 +63,24 @@ impl Parser<'_> {
                     self.at += 1;
                     nodes.push(Node::Any);
                 }
-                b'[' if self.at < self.last_close => {
-                    match bracket::parse(&self.text[..end], self.at, self.options) {
-                        Some((bracket, next)) => {
-                            self.at = next;
-                            nodes.push(Node::Bracket(Box::new(bracket)));
-                        }
-                        None => {
-                            self.at += 1;
-                            nodes.text.push(byte);
-                        }
+                b'[' => match self.bracket(end) {
+                    Some((bracket, next)) => {
+                        self.at = next;
+                        nodes.push(Node::Bracket(Box::new(bracket)));
                     }
-                }
+                    None => {
+                        self.at += 1;
+                        nodes.text.push(byte);
+                    }
+                },
                 b'\\' if self.options.escape && self.at + 1 < end => {
                     nodes.text.push(self.text[self.at + 1]);
                     self.at += 2;
+                }
+                b'\\' if self.options.escape && self.at + 1 == end && nodes.at_star() => {
+                    // What such a backslash should quote is looked for behind the star.
+                    self.at += 1;
+                    nodes.push(Node::Bracket(Box::new(Bracket::nothing())));
                 }
                 _ => {
                     match byte {
@@ -79,12 +96,25 @@ impl Parser<'_> {
         nodes.finish()
     }
 
+    /// The bracket expression at this place and where it ends. One that breaks off behind a
+    /// backslash or a range's dash matches nothing in bash; others that do not end are text.
+    fn bracket(&self, end: usize) -> Option<(Bracket, usize)> {
+        let text = &self.text[..end];
+        if self.at < self.last_close
+            && let Some(found) = bracket::parse(text, self.at, self.options)
+        {
+            return Some(found);
+        }
+        let broken = self.breaks_off && bracket::breaks_off(text, self.at, self.options);
+        broken.then(|| (Bracket::nothing(), end))
+    }
+
     /// Behind a group's opening that never closes bash compares the rest as it stands.
-    fn opens_nothing(&self, byte: u8, end: usize) -> bool {
+    fn opens_nothing(&self, byte: u8, end: usize, at_star: bool) -> bool {
         self.options.extglob
             && group_kind(byte).is_some()
             && self.text.get(self.at + 1) == Some(&b'(')
-            && self.at + 2 < end
+            && (self.at + 2 < end || byte != b'*' || at_star)
             && self.close_of(self.at + 1).is_none()
     }
 
@@ -168,7 +198,11 @@ impl Builder {
         self.flush();
         match node {
             Node::Star if self.nodes.last() == Some(&Node::Star) => {}
-            Node::Literal(text) => self.text.extend_from_slice(&text),
+            // `*?` means `?*`.
+            Node::Any if self.nodes.last() == Some(&Node::Star) => {
+                let star = self.nodes.len() - 1;
+                self.nodes.insert(star, Node::Any);
+            }
             node => self.nodes.push(node),
         }
     }
@@ -187,9 +221,14 @@ impl Builder {
         }
     }
 
+    /// Whether a star came last.
+    fn at_star(&self) -> bool {
+        self.text.is_empty() && self.nodes.last() == Some(&Node::Star)
+    }
+
     fn finish(mut self) -> Vec<Node> {
         self.flush();
-        self.nodes
+        held::hold(self.nodes)
     }
 }
 

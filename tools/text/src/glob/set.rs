@@ -39,12 +39,6 @@ impl Set {
         self.ranges.get(index).is_some_and(|r| r.0 <= position)
     }
 
-    /// The members up to `last`.
-    pub(super) fn up_to(&self, last: usize) -> Set {
-        let within = self.ranges.iter().filter(|r| r.0 <= last);
-        Set { ranges: within.map(|r| (r.0, r.1.min(last))).collect() }
-    }
-
     /// The first member at or after `position`.
     pub(super) fn next_from(&self, position: usize) -> Option<usize> {
         let index = self.ranges.partition_point(|r| r.1 < position);

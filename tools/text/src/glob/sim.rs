@@ -98,26 +98,9 @@ impl<'t> Sim<'t> {
                 Direction::Forward => &nodes[k],
                 Direction::Backward => &nodes[count - 1 - k],
             };
-            // Behind a star `@(..)` and `+(..)` never begin at the end, in bash.
-            let at = if direction == Direction::Forward { k } else { count - 1 - k };
-            let held = matches!(node, Node::Star)
-                && matches!(nodes.get(at + 1), Some(Node::Group(Group::One | Group::Plus, _)));
-            if held && direction == Direction::Backward {
-                set = self.before_end(&set);
-            }
             set = self.step(node, set, direction);
-            if held && direction == Direction::Forward {
-                set = self.before_end(&set);
-            }
         }
         set
-    }
-
-    fn before_end(&self, set: &Set) -> Set {
-        match self.text.len().checked_sub(1) {
-            Some(last) => set.up_to(last),
-            None => Set::default(),
-        }
     }
 
     fn step(&mut self, node: &Node, set: Set, direction: Direction) -> Set {
@@ -127,6 +110,7 @@ impl<'t> Sim<'t> {
             Node::Any if !self.wide && self.free => self.shift(&set, direction),
             Node::Folded(_) | Node::Any | Node::Bracket(_) => self.each(node, &set, direction),
             Node::Group(kind, alternatives) => self.group(*kind, alternatives, set, direction),
+            Node::Held(held) => self.held(held, set, direction),
         }
     }
 
@@ -212,7 +196,7 @@ impl<'t> Sim<'t> {
         }
     }
 
-    fn star(&self, set: &Set, direction: Direction) -> Set {
+    pub(super) fn star(&self, set: &Set, direction: Direction) -> Set {
         let size = self.text.len();
         if self.free {
             let range = match direction {

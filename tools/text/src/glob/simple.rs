@@ -43,7 +43,7 @@ pub(super) fn step(node: &Node, text: &[u8], at: usize, options: Options) -> Opt
             let (code, width) = char_at(text, at, options.utf8)?;
             (may_wildcard(text, at, options) && bracket.matches(code)).then_some(at + width)
         }
-        Node::Star | Node::Group(..) => None,
+        Node::Star | Node::Group(..) | Node::Held(_) => None,
     }
 }
 

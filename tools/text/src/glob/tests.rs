@@ -53,6 +53,14 @@ fn whole_text_as_bash() {
         ("b", "[[.a.]-[.c.]]"),
         ("*(", "*("),
         ("abc(", "*("),
+        // A star before groups that may be empty.
+        ("", "*!()b"),
+        ("a", "a*!(b)c"),
+        ("b", "*!(a)"),
+        ("a", "*?(a)@()"),
+        ("ba", "**(a)@()"),
+        ("ab", "**(a"),
+        ("", "*!(a"),
     ];
     for (text, pattern) in yes {
         assert!(matches(text.as_bytes(), pattern.as_bytes()), "{text} should match {pattern}");
@@ -73,6 +81,13 @@ fn whole_text_as_bash() {
         ("b", "[a-[:digit:]]"),
         ("a", "[^]"),
         ("abc(d", "*(d"),
+        ("a", "*@()"),
+        ("b", "*!(b)"),
+        ("b", "*?(a)@()"),
+        ("[a-", "[a-"),
+        ("[a\\", "[a\\"),
+        ("a\\", "*\\"),
+        ("a\\", "*?\\"),
     ];
     for (text, pattern) in no {
         assert!(!matches(text.as_bytes(), pattern.as_bytes()), "{text} should not match {pattern}");
