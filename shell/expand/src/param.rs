@@ -64,9 +64,6 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             _ => {}
         }
     }
-    if is_bad_count(param) {
-        return bad_substitution(x, param, &[]).map(|()| false);
-    }
     match &param.op {
         ParamOp::Bad { whole }
             if quoted
@@ -78,7 +75,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             return Err(ExpandError::command(&parts));
         }
         ParamOp::Bad { whole } => {
-            if param.raw.ends_with(b":}") && !matches!(param.name, ParamName::Special(_)) {
+            if param.raw.ends_with(b":}")
+                && (param.indirect || !matches!(param.name, ParamName::Special(_)))
+            {
                 Target::of(x.env, param)?.fetch(x.env)?;
             }
             let list = param.raw.starts_with(b"${@") || contains(&param.raw, b"[@]");
@@ -93,14 +92,18 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     let content = target.fetch(x.env)?;
     // Found by experiment: an unquoted `${*:+w}` looks at the elements, not at the joined string.
     let joined = quoted;
+    // And a list of one empty element is not null in an assignment.
+    let assigned = !quoted && x.fields.mode == Mode::Assign && target.is_list(x.env);
+    let missing =
+        |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon && !assigned, joined);
     match &param.op {
         ParamOp::Default { colon, word } => {
-            if content.is_missing(x.env, *colon, joined) {
+            if missing(x, *colon) {
                 return instead(x, param, word, quoted);
             }
         }
         ParamOp::Alternate { colon, word } => {
-            if !content.is_missing(x.env, *colon, joined) {
+            if !missing(x, *colon) {
                 return instead(x, param, word, quoted);
             }
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
@@ -109,12 +112,12 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             );
         }
         ParamOp::Error { colon, word } => {
-            if content.is_missing(x.env, *colon, joined) {
+            if missing(x, *colon) {
                 return Err(defaults::error(x, param, *colon, word)?);
             }
         }
         ParamOp::Assign { colon, word } => {
-            if content.is_missing(x.env, *colon, joined) {
+            if missing(x, *colon) {
                 let value = defaults::assign(x, param, &target, word, quoted)?;
                 if quoted && value.is_empty() {
                     // A field beside an empty `"$@"`, too.
@@ -124,11 +127,18 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 return Ok(false);
             }
         }
-        // As for its length, bash finds no variable of that name.
-        ParamOp::Transform(b'A') if names::leads_to_element(x, param) => return Ok(false),
         op => {
-            content.require_set(x.env, param)?;
-            if content.needs_no_operand(op, quoted) {
+            let of_variable = matches!(op, ParamOp::Transform(b'a' | b'A'));
+            // `set -u` lets an array without element 0 pass there.
+            if !(of_variable && target.is_filled_array(x.env)
+                || target::is_indirect_nameref(x.env, param))
+            {
+                content.require_set(x.env, param)?;
+            }
+            if of_variable && transform::finds_no_variable(x, param, &target) {
+                return Ok(false);
+            }
+            if content.needs_no_operand(op, quoted || assigned) {
                 return emit(x, param, content, quoted);
             }
             let content = apply(x, param, op, &target, content, quoted)?;
@@ -147,17 +157,6 @@ fn is_unclosed(raw: &[u8]) -> bool {
     let Some(text) = raw.strip_prefix(b"${") else { return false };
     let name = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
     name > 0 && text.get(name) == Some(&b'[') && !text.contains(&b']')
-}
-
-/// What bash takes for the length of a parameter that does not exist: `${#^}`, `${#/}`.
-fn is_bad_count(param: &Param) -> bool {
-    if param.indirect && matches!(param.name, ParamName::Special(b'@')) {
-        // `${!@^}`
-        return matches!(param.op, ParamOp::Case { .. });
-    }
-    matches!(param.name, ParamName::Special(b'#'))
-        && !param.indirect
-        && (matches!(param.op, ParamOp::Case { .. }) || matches!(&*param.raw, b"${#/}" | b"${#%}"))
 }
 
 /// How a list that an operator made is joined where it must become one string. Found by
@@ -410,6 +409,10 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
     let shown = if whole.is_empty() { &param.raw } else { whole };
     let parts: [&[u8]; 2] = [shown, b": bad substitution"];
     let text = param.raw.strip_prefix(b"${").unwrap_or_default();
+    let (text, indirect) = match text.strip_prefix(b"!") {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
     let end = match text.first() {
         Some(b'@' | b'*') => 1,
         _ => text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count(),
@@ -418,26 +421,34 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
         Some(b'[') => text[end..].iter().position(|b| *b == b']').map_or(end, |n| end + n + 1),
         _ => end,
     };
-    let Some((name, subscript)) = (text.get(end) == Some(&b'@'))
+    // `${!1@}` asks for names, which do not begin so.
+    let names = indirect && &text[end..] == b"@}" && text.first() != Some(&b'@');
+    let Some((name, subscript)) = (text.get(end) == Some(&b'@') && !names)
         .then(|| parse_parameter(&text[..end], &ParseOptions::default()))
         .flatten()
     else {
         return Err(ExpandError::command(&parts));
     };
-    let target = Target::direct(x.env, &name, subscript.as_ref())?;
-    let content = target.fetch(x.env)?;
+    let raw = param.raw.clone();
+    let looked_at =
+        Param { name, subscript, indirect, op: ParamOp::Bad { whole: raw.clone() }, raw };
+    let content = Target::of(x.env, &looked_at)?.fetch(x.env)?;
     match content.is_missing(x.env, false, false) {
         // Of lists `set -u` does not ask anything.
-        true if x.env.options().nounset && matches!(content, Content::Scalar(_)) => {
-            Err(ExpandError::exit(&[&text[..end], b": unbound variable"]))
-        }
-        true => Ok(()),
+        true => content.require_set(x.env, &looked_at),
         false => Err(ExpandError::exit(&parts)),
     }
 }
 
-/// The parameter as messages name it: `x`, `a[$i]`, `1`, `@`.
+/// The parameter as messages name it: `x`, `a[$i]`, `1`, `@`, `!x`.
 fn shown(param: &Param) -> Vec<u8> {
+    let mut out = if param.indirect { vec![b'!'] } else { Vec::new() };
+    out.extend_from_slice(&shown_directly(param));
+    out
+}
+
+/// The parameter that holds the name of the one that is meant.
+fn shown_directly(param: &Param) -> Vec<u8> {
     let mut out = match &param.name {
         ParamName::Variable(name) => name.to_vec(),
         ParamName::Positional(n) => n.to_string().into_bytes(),

@@ -1,13 +1,15 @@
 //! `${x-word}`, `${x=word}`, `${x?word}`, `${x+word}`.
 
-use sh_syntax::ast::{Param, Word, WordPart};
+use sh_syntax::ast::{Param, ParamName, Word, WordPart};
 use sh_syntax::parse::ParseOptions;
 
 use super::target::{Part, Target};
 use super::{Result, shown};
+use crate::env::Key;
 use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::subscript::OwnedKey;
+
 use crate::value::Str;
 use crate::word::{Expander, Tilde, default_text};
 
@@ -119,32 +121,36 @@ pub(super) fn assign(
     word: &Word,
     quoted: bool,
 ) -> Result<Str> {
+    let is_list = matches!(param.name, ParamName::Special(b'@' | b'*'));
+    if is_list || !param.indirect && !matches!(param.name, ParamName::Variable(_)) {
+        return Err(ExpandError::line(&[b"$", &shown(param), b": cannot assign in this way"]));
+    }
     let value = default_text(x.env, word, quoted)?;
     // IFS itself may be what is assigned.
     if x.fields.mode == Mode::Split {
         x.fields.forget_ifs();
     }
+    if param.indirect
+        && let Some(name) = unassignable(target)
+    {
+        return Err(ExpandError::line(&[&name, b": invalid variable name"]));
+    }
     match target {
-        // bash assigns through `${!ref=w}` to plain variables only.
-        Target::Variable { name, part: Part::Element(key) } if param.indirect => {
-            let key = match key {
-                OwnedKey::Index(index) => index.to_string().into_bytes(),
-                OwnedKey::Name(key) => key.clone(),
-            };
-            return Err(ExpandError::line(&[name, b"[", &key, b"]: invalid variable name"]));
-        }
         Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
         Target::Variable { name, part: Part::Element(key) } => {
             x.env.set_element(name, key.as_key(), value.clone())?;
         }
-        Target::Variable { .. } => {
+        Target::Variable { name, part: Part::All { star } } if x.env.attributes(name).assoc => {
+            // Here bash takes it for a key.
+            let key = if *star { b"*" } else { b"@" };
+            x.env.set_element(name, Key::Name(key), value.clone())?;
+            return Ok(value);
+        }
+        Target::Variable { .. } | Target::NoList { .. } => {
             return Err(ExpandError::command(&[&shown(param), b": bad array subscript"]));
         }
-        Target::Positional(_) | Target::Special(_) => {
-            return Err(ExpandError::line(&[b"$", &shown(param), b": cannot assign in this way"]));
-        }
         Target::Text(name) => x.env.set(name, value.clone())?,
-        Target::Nothing => {
+        Target::Positional(_) | Target::Special(_) | Target::Nothing => {
             return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
         }
     }
@@ -152,4 +158,20 @@ pub(super) fn assign(
         super::target::Content::Scalar(Some(now)) => Ok(now),
         _ => Ok(value),
     }
+}
+
+/// What bash assigns nothing to through `${!ref=w}`, where it takes plain variables only.
+fn unassignable(target: &Target<'_>) -> Option<Vec<u8>> {
+    let (name, subscript) = match target {
+        Target::Variable { name, part: Part::Element(OwnedKey::Index(index)) } => {
+            (name, index.to_string().into_bytes())
+        }
+        Target::Variable { name, part: Part::Element(OwnedKey::Name(key)) } => (name, key.clone()),
+        Target::Variable { name, part: Part::All { star: false } } => (name, b"@".to_vec()),
+        Target::Variable { name, part: Part::All { star: true } } => (name, b"*".to_vec()),
+        Target::Positional(n) => return Some(n.to_string().into_bytes()),
+        Target::Special(c) => return Some(vec![*c]),
+        _ => return None,
+    };
+    Some([name, b"[".as_slice(), &subscript, b"]"].concat())
 }

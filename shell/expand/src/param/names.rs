@@ -39,6 +39,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             let options = x.env.options();
             let (nounset, utf8) = (options.nounset, !options.c_locale);
             match target.fetch(x.env)? {
+                Content::Scalar(None) if matches!(target, Target::Special(_)) => 0,
                 Content::Scalar(None) if nounset && !is_array_element(x, &target) => {
                     return Err(match (&param.name, &target) {
                         (ParamName::Variable(name), Target::Variable { .. }) => {
@@ -83,6 +84,7 @@ fn refuse_bad_element(x: &mut Expander<'_>, param: &Param, target: &Target<'_>) 
     let bad = match (key, x.env.get(name)) {
         (OwnedKey::Name(key), _) => key.is_empty() && x.env.attributes(name).assoc,
         (OwnedKey::Index(index), Some(Value::Indexed(array))) => array.resolve(*index).is_none(),
+        (OwnedKey::Index(index), Some(Value::Scalar(_))) => *index < 0,
         _ => false,
     };
     match &param.subscript {
@@ -102,7 +104,14 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
         (ParamName::Variable(name), Some(Subscript::At | Subscript::Star), false) => name,
         _ => return Ok(None),
     };
-    let (name, _) = x.env.resolve(name)?;
+    let (resolved, through) = x.env.resolve(name)?;
+    if through.is_some() {
+        return match x.env.options().nounset {
+            true => Err(ExpandError::command(&[name, b": unbound variable"])),
+            false => Ok(Some(0)),
+        };
+    }
+    let name = resolved;
     Ok(Some(match x.env.get(&name) {
         // To bash only an array that was assigned to has elements to count.
         None | Some(Value::Scalar(_)) if x.env.options().nounset => {
@@ -122,7 +131,11 @@ pub(super) fn with_prefix(
     quoted: bool,
 ) -> Result<bool> {
     let ParamName::Variable(prefix) = &param.name else { return Ok(false) };
-    let names: Vec<Str> = x.env.names_with_prefix(prefix).into_iter().map(str_of).collect();
+    let names: Vec<Str> = match &param.subscript {
+        None => x.env.names_with_prefix(prefix).into_iter().map(str_of).collect(),
+        // `${!a[1]@}`: no name begins so.
+        Some(_) => Vec::new(),
+    };
     if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
         // Found by experiment: without IFS bash has one word of them.
         return one_word(x, &names, b"");
@@ -134,8 +147,9 @@ pub(super) fn with_prefix(
 
 pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
     let ParamName::Variable(name) = &param.name else { return Ok(false) };
-    let (name, _) = x.env.resolve(name)?;
+    let (name, through) = x.env.resolve(name)?;
     let keys: Vec<Str> = match x.env.get(&name) {
+        _ if through.is_some() => Vec::new(),
         None => Vec::new(),
         Some(Value::Scalar(_)) => vec![str_of(b"0".to_vec())],
         Some(Value::Indexed(array)) => {

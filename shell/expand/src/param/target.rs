@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
-use super::{Result, shown, str_of};
+use super::{Result, shown, shown_directly, str_of};
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::subscript::{self, OwnedKey};
@@ -25,6 +25,10 @@ pub(super) enum Target<'p> {
     Text(Str),
     /// `${!x}` where `x` is there but has no value: unset.
     Nothing,
+    /// `${r[@]}` of a nameref to an element.
+    NoList {
+        star: bool,
+    },
 }
 
 /// Which part of a variable.
@@ -61,7 +65,10 @@ impl<'p> Target<'p> {
             let (base, through) = env.resolve(name)?;
             if !base.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
                 // No name: it leads around in a circle.
-                return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
+                return Err(ExpandError::line(&[
+                    &shown_directly(param),
+                    b": invalid indirect expansion",
+                ]));
             }
             let array =
                 through.is_some() || !matches!(env.get(&base), None | Some(Value::Scalar(_)));
@@ -84,18 +91,24 @@ impl<'p> Target<'p> {
                     }
                     (ParamName::Variable(name), Some(_)) => {
                         let (name, through) = env.resolve(name)?;
-                        through.is_some() || !env.is_declared(&name)
+                        through.is_some()
+                            || !env.is_declared(&name)
+                            || env.attributes(&name).nameref
                     }
                     _ => false,
                 };
                 if !unknown {
-                    if matches!(param.op, ParamOp::Transform(b'a' | b'A')) {
+                    if matches!(param.op, ParamOp::Transform(b'a' | b'A') | ParamOp::Assign { .. })
+                    {
                         // bash looks the element up once more, and complains again.
                         target.fetch(env)?;
                     }
                     return Ok(Target::Nothing);
                 }
-                return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
+                return Err(ExpandError::line(&[
+                    &shown_directly(param),
+                    b": invalid indirect expansion",
+                ]));
             }
         };
         let Some((name, sub)) = parse_parameter(&text, &ParseOptions::default()) else {
@@ -128,6 +141,9 @@ impl<'p> Target<'p> {
             },
             // `r=a[1]; ${r[0]}`: there is no such thing.
             (Some(Subscript::Expr(_)), Some(_)) => return Ok(Target::Nothing),
+            (Some(list), Some(_)) => {
+                return Ok(Target::NoList { star: *list == Subscript::Star });
+            }
             (Some(Subscript::At), _) => Part::All { star: false },
             (Some(Subscript::Star), _) => Part::All { star: true },
             (Some(sub), _) => Part::Element(subscript::subscript_key(env, &name, sub)?),
@@ -144,6 +160,30 @@ impl<'p> Target<'p> {
             Target::Special(c) => Target::Special(c),
             Target::Text(text) => Target::Text(text),
             Target::Nothing => Target::Nothing,
+            Target::NoList { star } => Target::NoList { star },
+        }
+    }
+
+    /// Whether it is in an array that has elements.
+    pub(super) fn is_filled_array(&self, env: &mut dyn Env) -> bool {
+        match self {
+            Target::Variable { name, part: Part::Whole } => match env.get(name) {
+                Some(Value::Indexed(array)) => !array.is_empty(),
+                Some(Value::Assoc(array)) => !array.is_empty(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether it is a list, not a scalar written as one.
+    pub(super) fn is_list(&self, env: &mut dyn Env) -> bool {
+        match self {
+            Target::Special(b'@' | b'*') => true,
+            Target::Variable { name, part: Part::All { .. } } => {
+                matches!(env.get(name), Some(Value::Indexed(_) | Value::Assoc(_)))
+            }
+            _ => false,
         }
     }
 
@@ -152,6 +192,7 @@ impl<'p> Target<'p> {
         Ok(match self {
             Target::Text(text) => Content::Scalar(Some(text.clone())),
             Target::Nothing => Content::Scalar(None),
+            Target::NoList { star } => Content::List { items: Vec::new(), star: *star },
             Target::Positional(n) => {
                 let index = (*n as usize).wrapping_sub(1);
                 Content::Scalar(env.positional().get(index).cloned())
@@ -166,6 +207,14 @@ impl<'p> Target<'p> {
                 Part::Element(key) => Content::Scalar(element(env, name, key)?),
             },
         })
+    }
+}
+
+/// `${!r}` of a nameref, which is never unset.
+pub(super) fn is_indirect_nameref(env: &dyn Env, param: &Param) -> bool {
+    match (&param.name, &param.subscript) {
+        (ParamName::Variable(name), None) => param.indirect && env.nameref(name).is_some(),
+        _ => false,
     }
 }
 
@@ -246,9 +295,9 @@ impl Content {
     }
 
     /// Whether an operator has nothing to work on: its operands are not even expanded then.
-    /// An empty text is nothing to `#` and `%` only, but a quoted list of it is something;
+    /// An empty text is nothing to `#` and `%` only, nor is a list of one unless it is `one_string`;
     /// `${@:n}` looks at `$0`.
-    pub(super) fn needs_no_operand(&self, op: &ParamOp, quoted: bool) -> bool {
+    pub(super) fn needs_no_operand(&self, op: &ParamOp, one_string: bool) -> bool {
         let removal = matches!(op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
         match self {
             Content::Scalar(None) => !matches!(op, ParamOp::Transform(_)),
@@ -257,7 +306,7 @@ impl Content {
                 removal || matches!(op, ParamOp::Replace { .. } | ParamOp::Case { .. })
             }
             Content::List { items, .. } => {
-                removal && !quoted && matches!(items.as_slice(), [only] if only.is_empty())
+                removal && !one_string && matches!(items.as_slice(), [only] if only.is_empty())
             }
         }
     }
@@ -284,9 +333,9 @@ impl Content {
 
 /// `x: unbound variable`; a parameter written without braces shows its dollar if it is no name.
 pub(super) fn unbound(param: &Param) -> ExpandError {
-    let plain = matches!(param.op, ParamOp::Plain) && !param.raw.starts_with(b"${");
+    let plain =
+        matches!(param.op, ParamOp::Plain) && !param.indirect && !param.raw.starts_with(b"${");
     let name = match param.name {
-        _ if param.indirect => [b"!", shown(param).as_slice()].concat(),
         ParamName::Variable(_) => shown(param),
         _ if plain => param.raw.to_vec(),
         _ => shown(param),

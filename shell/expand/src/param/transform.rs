@@ -1,13 +1,14 @@
 //! `${x@op}` (bash manual 3.5.3).
 
 use box_text::escape;
-use sh_syntax::ast::CaseKind;
+use sh_syntax::ast::{CaseKind, Param};
 
 use super::target::{Content, Part, Target};
-use super::{Result, edit, str_of};
+use super::{Result, edit, names, str_of};
 use crate::env::Env;
 use crate::subscript::OwnedKey;
 use crate::value::{Attributes, Str, Value};
+use crate::word::Expander;
 
 pub(super) fn transform(
     env: &mut dyn Env,
@@ -38,6 +39,18 @@ pub(super) fn transform(
         b'A' => assignment(env, target, content),
         _ => Ok(content),
     }
+}
+
+/// Whether bash finds no variable of that name, whose attributes it could tell: as for the length,
+/// a nameref to an element, an unset nameref, and what is declared only and found by `${!x@a}`.
+pub(super) fn finds_no_variable(x: &mut Expander<'_>, param: &Param, target: &Target<'_>) -> bool {
+    let unset = |x: &mut Expander<'_>| match target {
+        Target::Variable { name, part: Part::Whole } => {
+            x.env.get(name).is_none() && (param.indirect || x.env.attributes(name).nameref)
+        }
+        _ => false,
+    };
+    names::leads_to_element(x, param) || unset(x)
 }
 
 /// Letters of the attributes, in the order bash lists them.

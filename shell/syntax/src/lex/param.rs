@@ -114,6 +114,10 @@ impl Machine<'_, '_> {
             p.op = ParamOp::Length;
             return Ok(true);
         }
+        // `${#=}`: to bash the length of a parameter that does not exist.
+        if matches!(c, b'=' | b'+' | b'/' | b'%') && self.peek_at(1) == Some(b'}') {
+            p.op = bad_op();
+        }
         p.name = ParamName::Special(b'#');
         Ok(false)
     }
@@ -123,22 +127,20 @@ impl Machine<'_, '_> {
     fn indirect_or_bang(&mut self, p: &mut Param) -> Res<bool> {
         self.pos += 1;
         let Some(c) = self.peek_joined() else { return Ok(false) };
-        if c == b'#' && self.peek_at(1).is_some_and(|n| is(n, NAME)) {
-            p.op = bad_op();
-            return Ok(false);
-        }
         let special = match c {
             b'@' | b'*' => true,
-            // In POSIX mode `${!#}` is `$!` without a prefix.
-            b'#' if self.opts.posix && self.peek_at(1) == Some(b'}') => false,
-            b'#' | b'?' => {
-                matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'+' | b'=' | b'/' | b'%'))
-            }
+            // In POSIX mode `${!#}` is `$!` without a prefix, and `${!?}` an error if it is unset.
+            b'#' | b'?' => !self.opts.posix,
             _ => false,
         };
         if !is(c, NAME) && !special {
             p.name = ParamName::Special(b'!');
             p.op = ParamOp::Plain;
+            return Ok(false);
+        }
+        let operator = |c: Option<u8>| c.is_some_and(|c| b"}:-+=/%#?@".contains(&c));
+        if matches!(c, b'#' | b'?') && !operator(self.peek_at(1)) {
+            p.op = bad_op();
             return Ok(false);
         }
         if !self.param_name(p)? {
@@ -149,8 +151,8 @@ impl Machine<'_, '_> {
         if matches!(p.name, ParamName::Variable(_))
             && matches!(next, Some(b'@' | b'*'))
             && self.peek_at(1) == Some(b'}')
-            && p.subscript.is_none()
         {
+            // With a subscript, too, though no name begins so.
             self.pos += 1;
             p.op = ParamOp::NamesWithPrefix { at: next == Some(b'@') };
             return Ok(true);
@@ -195,6 +197,7 @@ impl Machine<'_, '_> {
                 };
             }
             b'/' => self.replace_op(p)?,
+            b'^' | b',' | b'~' if !has_case(p) => return Ok(false),
             b'^' | b',' | b'~' => {
                 let all = self.doubled(c);
                 let pattern = if self.peek_joined() == Some(b'}') {
@@ -289,6 +292,15 @@ impl Machine<'_, '_> {
         }
         p.op = ParamOp::Substring { offset: own(offset), length: length.map(own) };
         Ok(true)
+    }
+}
+
+/// Whether `^` and its relatives may follow the parameter: `${?^}` is none, `${$^}` is.
+fn has_case(p: &Param) -> bool {
+    match p.name {
+        ParamName::Special(b'@') => !p.indirect,
+        ParamName::Special(b'#' | b'?' | b'-') => false,
+        _ => true,
     }
 }
 

@@ -11,6 +11,11 @@ impl Machine<'_, '_> {
         let mut open: Vec<u8> = Vec::new();
         loop {
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
+            if c == b'$' && self.peek_at(1) == Some(b'(') && open.last() != Some(&b'`') {
+                // Read as anywhere else, and shown as it is printed.
+                self.dollar(quoted)?;
+                continue;
+            }
             self.pos += 1;
             match c {
                 b'\n' => self.line += 1,
@@ -35,18 +40,10 @@ impl Machine<'_, '_> {
                     self.advance_to(end);
                 }
                 b'"' | b'`' => open.push(c),
-                b'(' if open.last() == Some(&b')') => open.push(b')'),
-                b'$' => match self.peek() {
-                    Some(b'{') => {
-                        self.pos += 1;
-                        open.push(b'}');
-                    }
-                    Some(b'(') => {
-                        self.pos += 1;
-                        open.push(b')');
-                    }
-                    _ => {}
-                },
+                b'$' if self.peek() == Some(b'{') => {
+                    self.pos += 1;
+                    open.push(b'}');
+                }
                 _ => {}
             }
         }
