@@ -282,7 +282,9 @@ impl<'a> Shell<'a> {
         match e.kind {
             ErrorKind::Abandon => Unwind::Abandon(1),
             ErrorKind::Number => Unwind::Abandon(self.status_after_failure()),
-            ErrorKind::Command | ErrorKind::Exit if posix || e.kind == ErrorKind::Exit => {
+            ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Exit
+                if posix || e.kind == ErrorKind::Exit =>
+            {
                 let main = self.state.options.command_string
                     && self.state.subshell == 0
                     && !self.state.in_exit_trap;

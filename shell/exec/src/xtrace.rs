@@ -111,7 +111,7 @@ impl Shell<'_> {
             Some(words) => {
                 for w in words {
                     text.push(b' ');
-                    text.extend_from_slice(&w.raw);
+                    text.extend_from_slice(&doubled(&w.raw));
                 }
             }
             None => text.extend_from_slice(b" \"$@\""),
@@ -120,7 +120,7 @@ impl Shell<'_> {
     }
 }
 
-/// The text of `name=(...)` with what bash puts before two control characters in there.
+/// The spelling of a word or of `name=(...)` with what bash puts before two control characters in there.
 pub(crate) fn doubled(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for &byte in text {

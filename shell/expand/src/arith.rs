@@ -121,7 +121,7 @@ const QUOTED_IN_SUBSCRIPT: &[u8] = b"[]\\\"'$`~";
 
 fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
     let mut x = Expander::new(env, Mode::Join);
-    x.parts(parts, true)?;
+    x.parts(parts, true).map_err(ExpandError::in_expansion)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     Ok(x.fields.finish_one().into_text())

@@ -46,6 +46,15 @@ impl ExpandError {
         self.kind == ErrorKind::Command && self.message.ends_with(b"]: bad array subscript")
     }
 
+    /// The error of an expansion within an expression: a failed `((` goes on with the next
+    /// command, one that fails there does not.
+    pub(crate) fn in_expansion(mut self) -> ExpandError {
+        if self.kind == ErrorKind::Command {
+            self.kind = ErrorKind::Expansion;
+        }
+        self
+    }
+
     /// The error of a subscript: a failed `((` goes on, one that fails in a subscript does not.
     pub(crate) fn in_subscript(mut self) -> ExpandError {
         if self.kind == ErrorKind::Command {
@@ -71,6 +80,8 @@ pub enum ErrorKind {
     /// The command fails with status 1; the script goes on with the next line (bad substitution
     /// in bash abandons the current top-level command, arithmetic errors too).
     Command,
+    /// As [`ErrorKind::Command`], of an expansion within an expression.
+    Expansion,
     /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
     Exit,
     /// As [`ErrorKind::Command`], but in POSIX mode, too, where that ends the shell.

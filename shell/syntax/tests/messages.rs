@@ -75,8 +75,6 @@ fn deviations() {
     let fails = |t: &str| parse(t, &options, &Table::default()).is_err();
     // Bash takes the text for an expression with a stray parenthesis, and runs nothing.
     assert!(fails("for ((;;) do :; done\n"));
-    // Bash forgets that the command is a declaration when a redirection comes in between.
-    assert!(!fails("declare x >y a=(1)\n"));
 }
 
 /// The same messages when the text comes in line by line.

@@ -326,12 +326,14 @@ fn operands(
             }
             _ => None,
         };
-        match apply(shell, call.name(), target, q, place) {
-            Ok(()) => {
-                if let Some(text) = traced {
-                    shell.trace_text(&text);
-                }
-            }
+        let done = apply(shell, call.name(), target, q, place);
+        if let Some(text) = traced
+            && done.as_ref().err().is_none_or(|e| e.kind == ErrorKind::Readonly)
+        {
+            shell.trace_text(&text);
+        }
+        match done {
+            Ok(()) => {}
             Err(e) if e.kind == ErrorKind::Abandon => return Err(shell.expansion_failed(e)),
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);

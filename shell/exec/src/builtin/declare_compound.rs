@@ -27,7 +27,7 @@ pub(crate) fn assign_operand(
     let (q, name) = (request(argv), argv.first().map_or(&b""[..], |name| name));
     let local = shell.state.vars.function_level().is_some() && !q.global;
     let place = match name {
-        b"export" | b"readonly" => Place::Visible,
+        b"alias" | b"export" | b"readonly" => Place::Visible,
         _ if local => Place::Local,
         _ => Place::Global,
     };

@@ -4,6 +4,7 @@ use sh_syntax::ast::{Case, CaseEnd, Command};
 
 use crate::Shell;
 use crate::shell::Flow;
+use crate::xtrace::doubled;
 
 impl Shell<'_> {
     pub(crate) fn case_command(&mut self, k: &Case, c: &Command) -> Flow {
@@ -12,14 +13,14 @@ impl Shell<'_> {
             return Ok(0);
         }
         self.budget.expansion_bytes = 0;
+        if self.tracing() {
+            let text = [b"case ", &*doubled(&k.subject.raw), b" in"].concat();
+            self.trace_text(&text);
+        }
         let subject = match sh_expand::expand_single(self, &k.subject) {
             Ok(s) => s,
             Err(e) => return Err(self.expansion_failed(e)),
         };
-        if self.tracing() {
-            let text = [b"case ", k.subject.raw.as_ref(), b" in"].concat();
-            self.trace_text(&text);
-        }
         let mut status = 0;
         let mut fall_through = false;
         for arm in &k.arms {

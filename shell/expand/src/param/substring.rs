@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sh_syntax::ast::{Arith, Param, WordPart};
+use sh_syntax::ast::{Arith, Param};
 
 use super::target::{Content, Part, Target};
 use super::{Result, chars, shown, str_of};
@@ -122,20 +122,7 @@ fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i6
 
 /// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
 fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
-    let is_nested = |part: &WordPart| !matches!(part, WordPart::Quoted(_) | WordPart::Literal(_));
-    let value = match expr.expr.is_none() && expr.word.parts.iter().any(is_nested) {
-        false => arith::eval(env, expr),
-        true => {
-            let text = arith::expand_text(env, expr).map_err(|mut error| {
-                if error.kind == ErrorKind::Command {
-                    error.kind = ErrorKind::Line;
-                }
-                error
-            })?;
-            arith::eval_expanded(env, expr, &text)
-        }
-    };
-    value.map_err(|mut error| {
+    arith::eval(env, expr).map_err(|mut error| {
         if error.kind == ErrorKind::Command {
             error.message.splice(0..0, [shown(param).as_slice(), b": "].concat());
             error.kind = ErrorKind::Line;

@@ -4,8 +4,9 @@
 
 use std::rc::Rc;
 
+use super::quote::single_quote;
 use super::word::Builder;
-use super::{Machine, Res};
+use super::{Machine, Res, SyntaxError};
 use crate::ast::{Arith, Word};
 
 /// What ends the text.
@@ -24,20 +25,22 @@ pub(crate) enum End {
 }
 
 impl Machine<'_, '_> {
-    /// The expression up to `end`. `line`: where it began, for the message.
-    pub fn arith_until(&mut self, end: End, line: u32) -> Res<Rc<Arith>> {
+    /// The expression up to `end`. `line`: where it began, for the message. `bare`: `$'...'` gets
+    /// no quotes, as within double quotes.
+    pub fn arith_until(&mut self, end: End, line: u32, bare: bool) -> Res<Rc<Arith>> {
         let start = self.pos;
         self.begin_word();
-        let word = self.arith_word(end, line, start)?;
+        let word = self.arith_word(end, line, start, bare)?;
         self.end_word();
         Ok(Rc::new(crate::arith::from_word(word)))
     }
 
     #[inline(never)]
-    fn arith_word(&mut self, end: End, line: u32, start: usize) -> Res<Word> {
+    fn arith_word(&mut self, end: End, line: u32, start: usize, bare: bool) -> Res<Word> {
         let mut b = Builder::default();
         let (mut parens, mut brackets, mut ternaries) = (0usize, 0usize, 0usize);
-        // Quotes hide parentheses from the end of `$((...))`, and nothing else.
+        let in_braces = matches!(end, End::ColonOrBrace | End::Brace) && !self.in_heredoc;
+        // Quotes hide what ends the expression, and nothing else.
         let mut quote = None;
         let raw_end;
         loop {
@@ -54,15 +57,18 @@ impl Machine<'_, '_> {
                     break;
                 }
                 let close = match end {
-                    End::Parens if quote.is_some() => quote.unwrap_or(b')'),
-                    End::Bracket => b']',
-                    End::ColonOrBrace | End::Brace => b'}',
-                    _ => b')',
+                    End::Parens => quote.unwrap_or(b')'),
+                    End::Bracket => quote.unwrap_or(b']'),
+                    End::ColonOrBrace | End::Brace => match quote {
+                        Some(quote) if in_braces && !(bare && quote == b'"') => quote,
+                        _ => b'}',
+                    },
+                    End::Input => b')',
                 };
                 return Err(self.unclosed(close, line));
             };
             match c {
-                b'(' | b')' if quote.is_some() => {}
+                b'(' | b')' if end == End::Parens && quote.is_some() => {}
                 b'(' => parens += 1,
                 b')' if parens > 0 => parens -= 1,
                 b')' if end == End::Parens => {
@@ -78,6 +84,8 @@ impl Machine<'_, '_> {
                     raw_end = at;
                     break;
                 }
+                b'[' | b']' if end == End::Bracket && quote.is_some() => {}
+                b':' | b'}' if in_braces && quote.is_some() => {}
                 b'[' => brackets += 1,
                 b']' if brackets > 0 => brackets -= 1,
                 b']' if end == End::Bracket => {
@@ -96,7 +104,7 @@ impl Machine<'_, '_> {
                     break;
                 }
                 b'"' | b'\'' => {
-                    if end == End::Parens && quote.is_none_or(|open| open == c) {
+                    if quote.is_none_or(|open| open == c) {
                         quote = if quote.is_none() { Some(c) } else { None };
                     }
                     if c == b'"' {
@@ -105,6 +113,14 @@ impl Machine<'_, '_> {
                     }
                 }
                 b'\n' => self.line += 1,
+                b'\\' if quote == Some(b'\'') && self.peek_at(1) == Some(b'\'') => {}
+                b'$' if quote.is_none()
+                    && !self.in_heredoc
+                    && matches!(self.peek_at(1), Some(b'\'' | b'"')) =>
+                {
+                    self.translated(&mut b, bare)?;
+                    continue;
+                }
                 b'\\' if matches!(self.peek_at(1), Some(b'(' | b')' | b'\'')) => {
                     b.quoted(b"\\");
                     self.pos += 1;
@@ -113,10 +129,17 @@ impl Machine<'_, '_> {
                     self.pos += 1;
                     continue;
                 }
+                b'\\' if in_braces && matches!(self.peek_at(1), Some(b':' | b'}')) => {
+                    let escaped = self.pos;
+                    b.quoted(self.src.get(escaped..escaped + 2).unwrap_or_default());
+                    self.pos += 2;
+                    continue;
+                }
                 b'\\' | b'$' | b'`' => {
                     self.st.in_arith = true;
+                    self.st.ansi_quotes = !bare && quote != Some(b'"') && !self.in_heredoc;
                     self.dquote_special(&mut b, c, true)?;
-                    self.st.in_arith = false;
+                    (self.st.in_arith, self.st.ansi_quotes) = (false, false);
                     continue;
                 }
                 _ if !STOP[c as usize] => continue,
@@ -126,6 +149,42 @@ impl Machine<'_, '_> {
             self.pos += 1;
         }
         Ok(b.into_word(self.raw(start, raw_end)))
+    }
+
+    /// `$'...'` becomes text in single quotes, which mean nothing here, `$"` a quote.
+    #[inline(never)]
+    pub fn translated(&mut self, b: &mut Builder, bare: bool) -> Res<()> {
+        let start = self.pos;
+        if self.peek_at(1) == Some(b'"') {
+            self.pos += 1;
+            self.edit_from(start, Vec::new());
+            return Ok(());
+        }
+        let line = self.line;
+        let decoded = self.ansi_quoted()?;
+        let text = match bare {
+            true => {
+                self.edit_from(start, decoded.clone());
+                decoded
+            }
+            false => {
+                let mut text = Vec::new();
+                single_quote(&mut text, &decoded);
+                text
+            }
+        };
+        let mut inner = self.inner(text, line);
+        inner.dquoted_text(b).map_err(|(e, _)| e)
+    }
+
+    /// An expression with a `${` that nothing closes: bash finds out when it expands the text.
+    pub fn unclosed_brace(text: &[u8], e: &SyntaxError) -> Option<Arith> {
+        if !e.message.ends_with(b"matching `}'") {
+            return None;
+        }
+        let mut parts = vec![super::param::bad_part()];
+        super::param::name_bad(&mut parts, text);
+        Some(Arith { word: Word { parts, raw: text.into() }, expr: None })
     }
 }
 

@@ -53,7 +53,7 @@ impl Machine<'_, '_> {
             return Ok(Outcome::Word { bracket_end });
         }
         self.pos += 1;
-        let value = if self.peek_joined() == Some(b'(') {
+        let value = if self.peek_joined() == Some(b'(') && !ctx.has(Ctx::SCALAR) {
             let from = self.pos;
             let before = self.mark();
             let elements = self.array()?;

@@ -109,8 +109,9 @@ impl Machine<'_, '_> {
     }
 
     /// The list up to the closing parenthesis, which is used up. The whole is spelled anew from
-    /// `start` on, after `open`.
+    /// `start` on, after `open`; bash keeps the spelling of `<((`.
     fn sub_list(&mut self, start: usize, open: &[u8]) -> Res<List> {
+        let kept = open != b"$(" && self.peek() == Some(b'(');
         self.enter(COST)?;
         self.subs += 1;
         let docs = self.docs.begin();
@@ -127,10 +128,12 @@ impl Machine<'_, '_> {
         }
         self.skip_token();
         self.close_docs(docs, &mut body);
-        let mut text = open.to_vec();
-        crate::print::substitution(&mut text, &body);
-        text.push(b')');
-        self.edit_from(start, text);
+        if !kept {
+            let mut text = open.to_vec();
+            crate::print::substitution(&mut text, &body);
+            text.push(b')');
+            self.edit_from(start, text);
+        }
         self.docs.base = outer;
         self.subs -= 1;
         self.leave(COST);

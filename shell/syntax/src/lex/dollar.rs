@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::table::{self, DIGIT, NAME, NAME_START, is};
-use super::{Machine, Res};
-use crate::ast::{CommandSub, List, Param, ParamName, ParamOp, WordPart};
+use super::{Machine, Res, SyntaxError};
+use crate::ast::{Arith, CommandSub, List, Param, ParamName, ParamOp, WordPart};
 
 impl Machine<'_, '_> {
     /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
@@ -22,7 +22,7 @@ impl Machine<'_, '_> {
             b'(' => self.dollar_paren(start, quoted).map(Some),
             b'[' => {
                 self.pos += 1;
-                let part = self.dollar_bracket()?;
+                let part = self.dollar_bracket(quoted)?;
                 if quoted && !self.in_heredoc {
                     let spelled = self.src.get(start..self.pos).unwrap_or_default();
                     if let Some(end) = memchr::memchr(b'"', spelled) {
@@ -67,10 +67,10 @@ impl Machine<'_, '_> {
 
     /// `$[...]`, with `pos` after the bracket.
     #[inline(never)]
-    fn dollar_bracket(&mut self) -> Res<WordPart> {
+    fn dollar_bracket(&mut self, quoted: bool) -> Res<WordPart> {
         self.enter(4)?;
         let line = self.line;
-        let arith = self.arith_until(super::arith_text::End::Bracket, line)?;
+        let arith = self.arith_until(super::arith_text::End::Bracket, line, quoted)?;
         self.leave(4);
         Ok(WordPart::Arith(arith))
     }
@@ -117,7 +117,7 @@ impl Machine<'_, '_> {
             let line = self.line;
             self.pos += 1;
             self.enter(4)?;
-            match self.arith_until(super::arith_text::End::Parens, line) {
+            match self.arith_until(super::arith_text::End::Parens, line, false) {
                 Ok(arith) => {
                     self.leave(4);
                     return Ok(WordPart::Arith(arith));
@@ -127,6 +127,10 @@ impl Machine<'_, '_> {
                     // `$((a); b)`: a command after all. bash looks for its end by the parentheses
                     // and finds out what is in it when it runs.
                     self.rewind(&mark);
+                    if let Some(arith) = self.unclosed_in_arith(&arith_error) {
+                        self.leave(4);
+                        return Ok(WordPart::Arith(Rc::new(arith)));
+                    }
                     self.not_arith.insert(start);
                     return match self.text_sub() {
                         Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
@@ -137,11 +141,28 @@ impl Machine<'_, '_> {
             }
         }
         let in_arith = std::mem::take(&mut self.st.in_arith);
+        let ansi_quotes = std::mem::take(&mut self.st.ansi_quotes);
         let quoted = quoted && !self.in_heredoc && !in_arith;
         let outer = std::mem::replace(&mut self.st.quoted_sub, quoted);
         let part = self.command_sub(start);
         self.st.quoted_sub = outer;
+        self.st.ansi_quotes = ansi_quotes;
         part
+    }
+
+    /// `$((...))` with a `${` that nothing closes, with `pos` after the first parenthesis.
+    fn unclosed_in_arith(&mut self, e: &SyntaxError) -> Option<Arith> {
+        if !e.incomplete {
+            return None;
+        }
+        let mark = self.mark();
+        let text = self.paren_text().unwrap_or_default();
+        let inside = text.strip_prefix(b"(").and_then(|text| text.strip_suffix(b")"));
+        let arith = inside.and_then(|text| Self::unclosed_brace(text, e));
+        if arith.is_none() {
+            self.rewind(&mark);
+        }
+        arith
     }
 
     /// `$(...)` that is kept as text, with `pos` after the parenthesis.

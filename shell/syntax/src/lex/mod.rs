@@ -65,6 +65,8 @@ pub(crate) struct State<'i> {
     pub quoted_sub: bool,
     /// The `$` at `pos` stands in arithmetic.
     pub in_arith: bool,
+    /// `$'...'` keeps quotes there: it is not within double quotes.
+    pub ansi_quotes: bool,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
     pub depth: u32,

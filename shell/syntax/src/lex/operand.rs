@@ -152,6 +152,10 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
+                b'$' if self.peek_at(1) == Some(b'\'') && self.ansi_quotes => {
+                    self.translated(b, false)?;
+                    continue;
+                }
                 b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc && !self.opts.posix => {
                     // Spelled as its text where that means the same: `'...'` would not.
                     let (start, edits) = (self.pos, self.edits.len());

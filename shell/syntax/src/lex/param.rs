@@ -184,7 +184,7 @@ impl Machine<'_, '_> {
                     p.op = bad_op();
                     return Ok(true);
                 }
-                _ => return self.substring(p),
+                _ => return self.substring(p, quoted),
             },
             b'-' | b'=' | b'?' | b'+' => self.word_op(p, c, false, quoted)?,
             b'#' | b'%' => {
@@ -277,12 +277,13 @@ impl Machine<'_, '_> {
     }
 
     #[inline(never)]
-    fn substring(&mut self, p: &mut Param) -> Res<bool> {
+    fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
-        let offset = self.arith_until(End::ColonOrBrace, line)?;
+        let bare = quoted && !self.ansi_quotes;
+        let offset = self.arith_until(End::ColonOrBrace, line, bare)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;
-            Some(self.arith_until(End::Brace, line)?)
+            Some(self.arith_until(End::Brace, line, bare)?)
         } else {
             None
         };

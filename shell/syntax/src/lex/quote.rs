@@ -208,8 +208,12 @@ fn fails(part: &WordPart) -> bool {
     }
 }
 
-/// Appends `text` in single quotes.
+/// Appends `text` in single quotes; a quote alone gets a backslash.
 pub(crate) fn single_quote(out: &mut Vec<u8>, text: &[u8]) {
+    if text == b"'" {
+        out.extend_from_slice(b"\\'");
+        return;
+    }
     out.push(b'\'');
     for &b in text {
         if b == b'\'' {

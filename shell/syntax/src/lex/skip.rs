@@ -111,7 +111,11 @@ impl Machine<'_, '_> {
                         self.pos += 1;
                     }
                 }
-                b'\'' | b'"' | b'`' => self.skip_quote(c)?,
+                b'$' if self.peek() == Some(b'\'') => {
+                    self.pos += 1;
+                    self.skip_quote(b'\'', true)?;
+                }
+                b'\'' | b'"' | b'`' => self.skip_quote(c, c != b'\'')?,
                 b'(' => depth += 1,
                 b')' if depth > 0 => depth -= 1,
                 b')' => return Ok(self.pos - 1),
@@ -120,15 +124,16 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// From after a quote character to after the one that closes it.
-    fn skip_quote(&mut self, quote: u8) -> Res<()> {
+    /// From after a quote character to after the one that closes it; `escapes`: a backslash hides
+    /// it.
+    fn skip_quote(&mut self, quote: u8, escapes: bool) -> Res<()> {
         let line = self.line;
         loop {
             let Some(c) = self.peek() else { return Err(self.unclosed(quote, line)) };
             self.pos += 1;
             match c {
                 b'\n' => self.line += 1,
-                b'\\' if quote != b'\'' => {
+                b'\\' if escapes => {
                     if let Some(e) = self.peek() {
                         self.line += u32::from(e == b'\n');
                         self.pos += 1;

@@ -136,6 +136,8 @@ impl Ctx {
     pub const REGEX: Ctx = Ctx(32);
     /// An operand of `let` or `eval`: `name=(...)` is one word.
     pub const LET: Ctx = Ctx(64);
+    /// Behind a redirection `name=(...)` is no assignment, whatever the command.
+    pub const SCALAR: Ctx = Ctx(128);
     /// Start of a command.
     pub const COMMAND: Ctx = Ctx(1 | 2 | 4);
     /// After an assignment at the start of a command.

@@ -120,16 +120,22 @@ impl Machine<'_, '_> {
     fn split_semicolons(&self, start: usize, end: usize) -> Option<[(usize, usize); 3]> {
         let mut cuts = Vec::new();
         let mut depth = 0usize;
+        // Within `$'...'` it is the `$`.
         let mut quote = 0u8;
         let mut i = start;
         while i < end {
             match *self.src.get(i)? {
-                b'\\' => i += 1,
+                b'\\' if quote != b'\'' => i += 1,
                 b'(' if quote == 0 => depth += 1,
                 b')' if quote == 0 => depth = depth.saturating_sub(1),
                 b';' if quote == 0 && depth == 0 => cuts.push(i),
+                b'$' if quote == 0 && self.src.get(i + 1) == Some(&b'\'') => {
+                    quote = b'$';
+                    i += 1;
+                }
+                b'\'' if quote == b'$' => quote = 0,
                 c @ (b'"' | b'\'') if quote == 0 => quote = c,
-                c if c == quote => quote = 0,
+                c if c == quote && c != b'$' => quote = 0,
                 _ => {}
             }
             i += 1;

@@ -199,7 +199,7 @@ impl Machine<'_, '_> {
 
     fn arith_input(&mut self) -> Res<Rc<Arith>> {
         let line = self.line;
-        self.arith_until(End::Input, line)
+        self.arith_until(End::Input, line, false)
     }
 
     /// The body of a here-document.
@@ -224,7 +224,10 @@ impl Machine<'_, '_> {
 
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
     /// An error comes with the position of the part it is in.
-    fn dquoted_text(&mut self, b: &mut Builder) -> Result<(), (Box<SyntaxError>, usize)> {
+    pub(crate) fn dquoted_text(
+        &mut self,
+        b: &mut Builder,
+    ) -> Result<(), (Box<SyntaxError>, usize)> {
         loop {
             let special = |c: &u8| is(*c, DQUOTE) && *c != b'"';
             let run = self.rest().iter().position(special).unwrap_or(self.rest().len());

@@ -63,9 +63,12 @@ impl Machine<'_, '_> {
                 }
                 kind if is_redirect(kind) => {
                     self.redirect(redirects)?;
-                    if simple.words.is_empty() {
-                        ctx = Ctx::PREFIX;
-                    }
+                    ctx = match ctx {
+                        _ if simple.words.is_empty() => Ctx::PREFIX,
+                        Ctx::DECL => Ctx::DECL.with(Ctx::SCALAR),
+                        Ctx::LET => Ctx::ARG,
+                        _ => ctx,
+                    };
                 }
                 _ if simple.words.is_empty()
                     && simple.assignments.is_empty()
@@ -106,8 +109,8 @@ fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) -> Ctx {
 /// How the operands of the command called `name` are read.
 fn after_name(name: &Word) -> Ctx {
     match name.as_literal() {
-        Some(b"declare" | b"typeset" | b"local" | b"export" | b"readonly") => Ctx::DECL,
-        Some(b"let" | b"eval" | b"alias") => Ctx::LET,
+        Some(b"alias" | b"declare" | b"typeset" | b"local" | b"export" | b"readonly") => Ctx::DECL,
+        Some(b"let" | b"eval") => Ctx::LET,
         _ => Ctx::ARG,
     }
 }

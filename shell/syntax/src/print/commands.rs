@@ -95,7 +95,6 @@ impl<'t> Printer<'t> {
             CommandKind::Simple(s) => self.simple(s, &command.redirects),
             kind => {
                 self.compound(kind);
-                self.after_doc &= command.redirects.is_empty();
                 self.redirects(&command.redirects, true);
             }
         }

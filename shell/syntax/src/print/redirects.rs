@@ -7,6 +7,7 @@ use crate::lex::quote::single_quote;
 impl<'t> Printer<'t> {
     /// The redirections; `spaced`: a blank before the first one.
     pub(super) fn redirects(&mut self, redirects: &'t [Redirect], spaced: bool) {
+        self.after_doc &= redirects.is_empty();
         for (i, r) in redirects.iter().enumerate() {
             if spaced || i > 0 {
                 self.put(b" ");
