@@ -10,6 +10,7 @@
 //! Numbers wrap at 64 bits. Recursion through variables stops at bash's depth of 1024.
 
 mod number;
+mod operand;
 mod text;
 mod tree;
 mod variable;
@@ -23,6 +24,7 @@ use crate::value::Str;
 use crate::word::Expander;
 
 pub use number::plain_integer;
+pub use operand::expand_operand;
 pub use text::closing_bracket;
 
 /// How deep variables may refer to variables (`x=y y=z ...`), as in bash, which counts the
@@ -102,15 +104,14 @@ fn expanded(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
     for piece in pieces {
         match piece {
             Piece::Text(parts) => text.extend_from_slice(&joined(env, &parts)?),
-            Piece::Subscript(parts) => {
-                text.push(b'[');
+            Piece::Bracket(byte) => text.push(byte),
+            Piece::Inside(parts) => {
                 for &byte in joined(env, &parts)?.iter() {
                     if QUOTED_IN_SUBSCRIPT.contains(&byte) {
                         text.push(b'\\');
                     }
                     text.push(byte);
                 }
-                text.push(b']');
             }
         }
     }
@@ -129,11 +130,13 @@ fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
 
 enum Piece {
     Text(Vec<WordPart>),
+    /// A bracket of a subscript, maybe within another one.
+    Bracket(u8),
     /// What stands between brackets, without its quotes.
-    Subscript(Vec<WordPart>),
+    Inside(Vec<WordPart>),
 }
 
-/// Takes an expression apart at the outermost brackets of its source; `None` where that would
+/// Takes an expression apart at the brackets of its source; `None` where that would
 /// change nothing, as there is nothing to expand or to unquote within.
 fn brackets(parts: &[WordPart]) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
@@ -172,20 +175,27 @@ fn brackets(parts: &[WordPart]) -> Option<Vec<Piece>> {
                     continue;
                 }
                 b'[' if !single => {
+                    let text = WordPart::Quoted(std::mem::take(&mut kept).into());
+                    pieces.push(match depth {
+                        0 => {
+                            outside.push(text);
+                            Piece::Text(std::mem::take(&mut outside))
+                        }
+                        _ => {
+                            inside.push(text);
+                            Piece::Inside(std::mem::take(&mut inside))
+                        }
+                    });
+                    pieces.push(Piece::Bracket(byte));
                     depth += 1;
-                    if depth == 1 {
-                        outside.push(WordPart::Quoted(std::mem::take(&mut kept).into()));
-                        pieces.push(Piece::Text(std::mem::take(&mut outside)));
-                        continue;
-                    }
+                    continue;
                 }
                 b']' if !single && depth > 0 => {
+                    inside.push(WordPart::Quoted(std::mem::take(&mut kept).into()));
+                    pieces.push(Piece::Inside(std::mem::take(&mut inside)));
+                    pieces.push(Piece::Bracket(byte));
                     depth -= 1;
-                    if depth == 0 {
-                        inside.push(WordPart::Quoted(std::mem::take(&mut kept).into()));
-                        pieces.push(Piece::Subscript(std::mem::take(&mut inside)));
-                        continue;
-                    }
+                    continue;
                 }
                 _ => {}
             }

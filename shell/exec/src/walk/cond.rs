@@ -99,7 +99,15 @@ impl Shell<'_> {
         right: &Word,
         inverted: bool,
     ) -> Result<bool, Stop> {
-        let l = sh_expand::expand_single(self, left)?;
+        let numbers = matches!(
+            op,
+            CondOp::Eq | CondOp::Ne | CondOp::Lt | CondOp::Le | CondOp::Gt | CondOp::Ge
+        );
+        let expand = match numbers {
+            true => arith::expand_operand,
+            false => sh_expand::expand_single,
+        };
+        let l = expand(self, left)?;
         match op {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
                 let pattern = if self.tracing() {
@@ -122,7 +130,7 @@ impl Shell<'_> {
                 }
             }
             _ => {
-                let r = sh_expand::expand_single(self, right)?;
+                let r = expand(self, right)?;
                 if self.tracing() {
                     self.trace_cond(inverted, &[&l, op_name(op), &r]);
                 }

@@ -410,13 +410,13 @@ fn precedence(op: ArithBinary) -> u8 {
     }
 }
 
-/// A subscript without the backslashes it got when it was expanded: all of them in a key, those
-/// of double quotes and brackets in an index.
+/// A subscript without the backslashes it got when it was expanded: all of them in a key; in an
+/// index those of brackets and single quotes stay, as an expansion makes no subscript of its own.
 fn without_backslashes(text: &[u8], key: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
-        let special = |b: &u8| key || matches!(b, b'\\' | b'"' | b'$' | b'`' | b'[' | b']');
+        let special = |b: &u8| key || matches!(b, b'\\' | b'"' | b'$' | b'`');
         match byte {
             b'\\' => out.push(bytes.next_if(special).unwrap_or(byte)),
             _ => out.push(byte),
