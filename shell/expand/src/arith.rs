@@ -105,20 +105,23 @@ fn expanded(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
         match piece {
             Piece::Text(parts) => text.extend_from_slice(&joined(env, &parts)?),
             Piece::Bracket(byte) => text.push(byte),
-            Piece::Inside(parts) => {
-                for &byte in joined(env, &parts)?.iter() {
-                    if QUOTED_IN_SUBSCRIPT.contains(&byte) {
-                        text.push(b'\\');
-                    }
-                    text.push(byte);
-                }
-            }
+            Piece::Inside(parts) => push_inert(&mut text, &joined(env, &parts)?),
         }
     }
     Ok(Str::new(text))
 }
 
-const QUOTED_IN_SUBSCRIPT: &[u8] = b"[]\\\"'$`~";
+/// Appends what an expansion gave within a subscript, with backslashes before what would mean
+/// something there.
+fn push_inert(out: &mut Vec<u8>, expanded: &[u8]) {
+    for &byte in expanded {
+        let comment = byte == b'#' && out.last() == Some(&b'[');
+        if comment || b"[]\\\"'$`~".contains(&byte) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+}
 
 fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
     let mut x = Expander::new(env, Mode::Join);

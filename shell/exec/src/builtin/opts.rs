@@ -62,8 +62,7 @@ impl Shell<'_> {
                 let place = spec.iter().position(|c| *c == letter && *c != b':');
                 let Some(place) = place else {
                     let sign = [arg[0], letter];
-                    let shown: &[u8] = if arg.starts_with(b"--") { arg } else { &sign };
-                    self.builtin_error(call.name(), &[shown, b": invalid option"]);
+                    self.builtin_error(call.name(), &[&sign, b": invalid option"]);
                     return Err(self.usage(call.name()));
                 };
                 let mut value = None;

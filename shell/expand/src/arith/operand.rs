@@ -2,7 +2,7 @@
 
 use sh_syntax::ast::{Word, WordPart};
 
-use super::QUOTED_IN_SUBSCRIPT;
+use super::push_inert;
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::value::Str;
@@ -27,15 +27,9 @@ pub fn expand_operand(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError
     for piece in pieces.list {
         let raw = word.raw.clone();
         let expanded = expand_single(env, &Word { parts: piece.parts, raw })?;
-        if !piece.escaped {
-            text.extend_from_slice(&expanded);
-            continue;
-        }
-        for &byte in expanded.iter() {
-            if QUOTED_IN_SUBSCRIPT.contains(&byte) {
-                text.push(b'\\');
-            }
-            text.push(byte);
+        match piece.escaped {
+            true => push_inert(&mut text, &expanded),
+            false => text.extend_from_slice(&expanded),
         }
     }
     Ok(Str::new(text))

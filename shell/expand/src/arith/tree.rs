@@ -297,6 +297,10 @@ impl<'t> Walk<'_, 't> {
             None => text::eval(self.env, &index.raw, Origin::Raw, 0)
                 .map_err(ExpandError::in_subscript)?,
         };
+        if value < 0 && !self.assigned && self.tree_has_param() {
+            // There may be no such element, and the complaint must not come twice.
+            return Err(Fail::AsText);
+        }
         Ok(Place::Element(base, OwnedKey::Index(value)))
     }
 

@@ -39,6 +39,9 @@ impl Machine<'_, '_> {
         }
         self.leave(4);
         param.raw = self.raw_from(start);
+        if is_bad_count(&param) {
+            param.op = bad_op();
+        }
         Ok(WordPart::Param(param))
     }
 
@@ -307,6 +310,17 @@ fn has_case(p: &Param) -> bool {
 
 fn own(arith: Rc<Arith>) -> Arith {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
+}
+
+/// What bash takes for the length of a parameter that does not exist: `${#^}`, `${#/}`.
+fn is_bad_count(param: &Param) -> bool {
+    if param.indirect && matches!(param.name, ParamName::Special(b'@')) {
+        // `${!@^}`
+        return matches!(param.op, ParamOp::Case { .. });
+    }
+    matches!(param.name, ParamName::Special(b'#'))
+        && !param.indirect
+        && (matches!(param.op, ParamOp::Case { .. }) || matches!(&*param.raw, b"${#/}" | b"${#%}"))
 }
 
 /// What does not fit the grammar.
