@@ -7,6 +7,7 @@ use sh_syntax::ast::{ArrayElement, Subscript, Word, WordPart};
 use crate::brace;
 use crate::env::Env;
 use crate::error::ExpandError;
+use crate::lists;
 use crate::subscript::{OwnedKey, subscript_key};
 use crate::value::Str;
 use crate::word;
@@ -49,7 +50,10 @@ pub fn compound_elements(
                 } else {
                     subscript_key(env, name, subscript)?
                 };
-                let value = word::expand_assignment_value(env, &element.value)?;
+                let value = match assoc {
+                    true => lists::text(env, &element.value, word::Tilde::Assignment)?,
+                    false => word::expand_assignment_value(env, &element.value)?,
+                };
                 let element = CompoundElement { key: Some(key), append: element.append, value };
                 single.push((words.len(), element));
             }
@@ -141,7 +145,7 @@ fn assoc_key(env: &mut dyn Env, subscript: &Subscript) -> Result<OwnedKey, Expan
     Ok(OwnedKey::Name(match subscript {
         Subscript::At => b"@".to_vec(),
         Subscript::Star => b"*".to_vec(),
-        Subscript::Expr(expr) => word::single(env, &expr.word, word::Tilde::Never)?.to_vec(),
+        Subscript::Expr(expr) => lists::text(env, &expr.word, word::Tilde::Never)?.to_vec(),
     }))
 }
 

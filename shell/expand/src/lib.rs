@@ -9,6 +9,7 @@
 //! | `$name`, `${...}` | `param/` |
 //! | `$((...))`, `((...))`, subscripts | [`arith`] |
 //! | fields under construction, `"$@"`, word splitting | `fields`, `split` |
+//! | lists: `$@`, `${a[*]}` and what they do to the word around them | `lists` |
 //! | pathname expansion | `pathname` |
 //! | `case` and `[[` patterns, regular expressions | `pattern` |
 //! | subscripts, `name=(...)` | `subscript`, `compound` |
@@ -32,6 +33,7 @@ mod compound;
 pub mod env;
 pub mod error;
 mod fields;
+mod lists;
 mod param;
 mod pathname;
 mod pattern;

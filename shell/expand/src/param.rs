@@ -23,16 +23,17 @@ mod transform;
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript, Word, WordPart};
+use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
-use crate::env::Env;
 use crate::env::Lookup;
 use crate::error::ExpandError;
-use crate::fields::{Joint, Mode};
+use crate::fields::Mode;
+use crate::lists;
 use crate::value::{Str, Value};
 use crate::word::Expander;
 pub use target::push_subscript;
+pub(crate) use target::whole as whole_value;
 use target::{Content, Target};
 
 type Result<T> = std::result::Result<T, ExpandError>;
@@ -159,24 +160,6 @@ fn is_unclosed(raw: &[u8]) -> bool {
     name > 0 && text.get(name) == Some(&b'[') && !text.contains(&b']')
 }
 
-/// How a list that an operator made is joined where it must become one string. Found by
-/// experiment with bash 5.2: in assignments by `IFS` if it is quoted, and `${@#p}` even
-/// unquoted; in a here-document `$*` never is.
-pub(crate) fn joint(
-    mode: Mode,
-    star: bool,
-    positional: bool,
-    quoted: bool,
-    removal: bool,
-) -> Joint {
-    match mode {
-        Mode::HereDoc if positional => Joint::At,
-        _ if star => Joint::Star,
-        Mode::Assign if quoted || removal => Joint::AtByIfs,
-        _ => Joint::At,
-    }
-}
-
 /// The operators that make a value from a value.
 fn apply(
     x: &mut Expander<'_>,
@@ -229,178 +212,17 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
             x.value(text, quoted)?;
             Ok(false)
         }
-        Content::List { items, star } => {
-            let positional = matches!(param.name, ParamName::Special(_));
-            if x.fields.mode == Mode::HereDoc
-                && x.beside_lists > 0
-                && matches!(param.name, ParamName::Special(b'*'))
-                && matches!(param.op, ParamOp::Plain)
-            {
-                // Beside an `@` list bash splits it, and joins the words by spaces.
-                let ifs = crate::split::Ifs::of(x.env);
-                let words: Vec<Str> =
-                    items.iter().flat_map(|item| crate::split::split_fields(item, &ifs)).collect();
-                let words: Vec<&[u8]> = words.iter().map(|word| word.as_slice()).collect();
-                let mut text = words.join(&b' ');
-                let end = items.last().and_then(|item| item.last());
-                if end.is_some_and(|b| ifs.is_blank(*b)) {
-                    text.push(b' ');
-                }
-                x.value(str_of(text), quoted)?;
-                return Ok(false);
-            }
-            let removal =
-                matches!(param.op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
-            if removal && !positional && !quoted && crate::split::Ifs::of(x.env).is_null() {
-                // One string to bash, which has nothing to split it at.
-                let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
-                x.value(str_of(items.join(&b' ')), quoted)?;
-                return Ok(false);
-            }
-            let made = !matches!(
-                param.op,
-                ParamOp::Plain
-                    | ParamOp::Default { .. }
-                    | ParamOp::Assign { .. }
-                    | ParamOp::Alternate { .. }
-                    | ParamOp::Error { .. }
-            );
-            let parted = star && made && !is_star(x, star, quoted);
-            if parted {
-                return rejoined(x, items);
-            }
-            let spaced = matches!(param.op, ParamOp::Substring { .. } | ParamOp::Transform(_));
-            let star = star && !(x.fields.mode == Mode::HereDoc && (removal || spaced));
-            let joint = match &param.op {
-                ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
-                    joint(x.fields.mode, star, positional, quoted, true)
-                }
-                ParamOp::Replace { .. } | ParamOp::Substring { .. } | ParamOp::Case { .. } => {
-                    joint(x.fields.mode, star, positional, quoted, false)
-                }
-                ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, true),
-                _ => joint(x.fields.mode, star, positional, false, false),
-            };
-            let by_ifs = x.by_ifs || x.in_assigned && made && quoted;
-            let joint = if by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
-            x.list_of(items, joint, quoted, !made)
-        }
-    }
-}
-
-/// A `*` list beside an `@` list: one string that is taken apart again, so that empty elements at
-/// its end vanish, and between blanks, too.
-fn rejoined(x: &mut Expander<'_>, items: Vec<Str>) -> Result<bool> {
-    x.load_ifs();
-    let separator = x.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
-    for (at, item) in items.into_iter().enumerate() {
-        if at > 0 {
-            x.fields.part(&separator);
-        }
-        x.value(item, true)?;
-    }
-    Ok(false)
-}
-
-/// How many `@` lists are among the parts: bash then makes several words of them, also where an
-/// operator on a `*` list left separators.
-pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
-    let mut count = |part: &WordPart| match part {
-        WordPart::Param(p) => {
-            let word = match &p.op {
-                ParamOp::Default { word, .. }
-                | ParamOp::Assign { word, .. }
-                | ParamOp::Alternate { word, .. } => match count_lists(env, &word.parts) {
-                    0 => 0,
-                    lists if uses_word(env, p) => lists,
-                    _ => 0,
-                },
-                _ => 0,
-            };
-            usize::from(is_list(p)) + word
-        }
-        WordPart::DoubleQuoted(parts) => count_lists(env, parts),
-        _ => 0,
-    };
-    parts.iter().map(&mut count).sum()
-}
-
-/// Whether there is an `@` list outside double quotes, also one that an operand brings in.
-pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
-    parts.iter().any(|part| match part {
-        WordPart::Param(p) => match &p.op {
-            _ if is_list(p) => true,
-            ParamOp::Default { word, .. }
-            | ParamOp::Assign { word, .. }
-            | ParamOp::Alternate { word, .. } => {
-                has_bare_list(env, &word.parts) && uses_word(env, p)
-            }
-            _ => false,
-        },
-        _ => false,
-    })
-}
-
-/// Whether there is an `@` list in double quotes, also one that an operand brings in.
-pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
-    parts.iter().any(|part| match part {
-        WordPart::DoubleQuoted(inside) => count_lists(env, inside) > 0,
-        WordPart::Param(p) => match &p.op {
-            ParamOp::Default { word, .. }
-            | ParamOp::Assign { word, .. }
-            | ParamOp::Alternate { word, .. } => {
-                has_quoted_list(env, &word.parts) && uses_word(env, p)
-            }
-            _ => false,
-        },
-        _ => false,
-    })
-}
-
-/// Whether `${x-word}` and the like will be their word, as far as that is easily told.
-fn uses_word(env: &mut dyn Env, p: &Param) -> bool {
-    if p.indirect || p.subscript.is_some() {
-        return true;
-    }
-    let value = match &p.name {
-        ParamName::Positional(n) => env.positional().get(*n as usize - 1).cloned(),
-        ParamName::Variable(name) if env.nameref(name).is_none() => target::whole(env, name),
-        _ => return true,
-    };
-    let there = |colon: bool| value.as_ref().is_some_and(|text| !(colon && text.is_empty()));
-    match p.op {
-        ParamOp::Alternate { colon, .. } => there(colon),
-        ParamOp::Default { colon, .. } | ParamOp::Assign { colon, .. } => !there(colon),
-        _ => true,
-    }
-}
-
-fn is_list(p: &Param) -> bool {
-    match &p.op {
-        ParamOp::Length | ParamOp::Bad { .. } => false,
-        ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
-        _ => {
-            matches!(p.name, ParamName::Special(b'@')) && !p.indirect
-                || p.subscript == Some(Subscript::At)
-        }
+        Content::List { items, star } => lists::emit(x, param, items, star, quoted),
     }
 }
 
 /// The word instead of the parameter, which is then no list beside it.
 fn instead(x: &mut Expander<'_>, param: &Param, word: &Word, quoted: bool) -> Result<bool> {
     let outer = x.beside_lists;
-    x.beside_lists = outer.saturating_sub(usize::from(is_list(param)));
+    x.beside_lists = outer.saturating_sub(usize::from(lists::is_list(param)));
     let result = defaults::word(x, word, quoted);
     x.beside_lists = outer;
     result
-}
-
-/// A `*` list that an operator made, which counts as an `@` list beside another one.
-pub(crate) fn is_star(x: &mut Expander<'_>, star: bool, quoted: bool) -> bool {
-    star && !(quoted
-        && x.beside_lists > 0
-        && x.fields.mode == Mode::Split
-        && !crate::split::Ifs::of(x.env).is_null())
 }
 
 /// What is no expansion. For an unknown `@` operator bash looks at the variable first: unset, it
@@ -458,6 +280,6 @@ fn shown_directly(param: &Param) -> Vec<u8> {
     out
 }
 
-fn str_of(bytes: Vec<u8>) -> Str {
+pub(crate) fn str_of(bytes: Vec<u8>) -> Str {
     Rc::new(bytes)
 }

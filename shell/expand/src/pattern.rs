@@ -5,6 +5,7 @@ use sh_syntax::ast::{Word, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
+use crate::lists;
 use crate::word::{self, Tilde};
 
 /// The pattern of a `case` arm: as [`expand_pattern`], but of the words that `"$@"` makes bash takes
@@ -15,7 +16,7 @@ pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, Exp
         return expand_pattern(env, word);
     }
     let options = match_options(env, true, env.options().nocasematch);
-    let field = word::tested(env, word, true)?;
+    let field = lists::tested(env, word, true)?;
     Ok(Pattern::new(&field.escaped(), options))
 }
 
@@ -25,7 +26,7 @@ pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandE
     let options = match_options(env, true, env.options().nocasematch);
     match word.parts.as_slice() {
         [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
-        _ => Ok(Pattern::new(&word::tested(env, word, false)?.escaped(), options)),
+        _ => Ok(Pattern::new(&lists::tested(env, word, false)?.escaped(), options)),
     }
 }
 
@@ -35,7 +36,7 @@ pub fn expand_pattern_traced(
     word: &Word,
 ) -> Result<(Pattern, Vec<u8>), ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    let field = word::tested(env, word, false)?;
+    let field = lists::tested(env, word, false)?;
     let mut shown = Vec::new();
     field.stretches(|text, quoted| {
         for &byte in text {
@@ -67,7 +68,7 @@ pub(crate) fn operator_pattern(
     match word.parts.as_slice() {
         [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
         _ => {
-            let field = word::operator_field(env, word, Tilde::Start, quoted)?;
+            let field = lists::operator_field(env, word, Tilde::Start, quoted)?;
             Ok(Pattern::new(&field.escaped(), options))
         }
     }
@@ -98,7 +99,7 @@ pub fn expand_pattern_text(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, Ex
 /// An extended regular expression; characters of quoted parts are escaped where they
 /// would be special.
 pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
-    let field = word::tested(env, word, false)?;
+    let field = lists::tested(env, word, false)?;
     let mut out = Vec::new();
     // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
     let mut bracket = Bracket::Outside;

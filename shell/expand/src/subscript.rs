@@ -6,6 +6,7 @@ use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 use crate::arith;
 use crate::env::{Env, Key};
 use crate::error::ExpandError;
+use crate::lists;
 use crate::value::Value;
 use crate::word;
 
@@ -50,7 +51,7 @@ pub fn subscript_key(
         Subscript::At => Err(ExpandError::command(&[name, b"[@]: bad array subscript"])),
         Subscript::Star => Err(ExpandError::command(&[name, b"[*]: bad array subscript"])),
         Subscript::Expr(expr) if assoc => {
-            let text = word::single(env, &expr.word, word::Tilde::Never)?;
+            let text = lists::text(env, &expr.word, word::Tilde::Never)?;
             Ok(OwnedKey::Name(text.to_vec()))
         }
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
@@ -73,7 +74,7 @@ pub fn subscript_key(
 /// # Errors
 /// Those of the expansions.
 pub fn expand_key(env: &mut dyn Env, word: &Word) -> Result<crate::value::Str, ExpandError> {
-    word::single(env, word, word::Tilde::Never)
+    lists::text(env, word, word::Tilde::Never)
 }
 
 /// The index that such a text means: bash expands it once more.

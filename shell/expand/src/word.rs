@@ -7,10 +7,10 @@ use sh_syntax::ast::{HereDoc, Word, WordPart};
 use crate::brace;
 use crate::env::{Env, Lookup};
 use crate::error::ExpandError;
-use crate::fields::{Field, Fields, Joint, Mode};
+use crate::fields::{Field, Fields, Mode};
 use crate::split::Ifs;
 use crate::value::{Str, Value};
-use crate::{arith, param, pathname, tilde};
+use crate::{arith, lists, param, pathname, tilde};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
@@ -158,7 +158,7 @@ fn finish_word(
 fn splits(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::Param(_) | WordPart::CommandSub(_) | WordPart::Arith(_) => true,
-        WordPart::DoubleQuoted(parts) => param::count_lists(env, parts) > 0,
+        WordPart::DoubleQuoted(parts) => lists::count_lists(env, parts) > 0,
         _ => false,
     })
 }
@@ -210,44 +210,7 @@ fn plain_variable(env: &mut dyn Env, word: &Word) -> Result<Option<Str>> {
 /// Expands to one string without braces, splitting and pathnames: `case` subjects, operands
 /// of `[[`.
 pub fn expand_single(env: &mut dyn Env, word: &Word) -> Result<Str> {
-    match becomes_words(env, word) {
-        false => single(env, word, Tilde::Start),
-        true => Ok(tested(env, word, false)?.into_text()),
-    }
-}
-
-/// Whether bash splits a word of `case` or `[[`, because of an `@` list in it: a quoted one, or one
-/// where `IFS` does not begin with a space.
-fn becomes_words(env: &mut dyn Env, word: &Word) -> bool {
-    let quoted = param::has_quoted_list(env, &word.parts);
-    if !quoted && !param::has_bare_list(env, &word.parts) {
-        return false;
-    }
-    let ifs = Ifs::of(env);
-    !ifs.is_null() && (quoted || ifs.separator() != b" ")
-}
-
-/// A word of `case` or `[[` as one field; `first`: the pattern of a `case` arm, of which bash takes the
-/// first of the words that a quoted list makes. Otherwise they are joined by spaces.
-pub(crate) fn tested(env: &mut dyn Env, word: &Word, first: bool) -> Result<Field> {
-    if !becomes_words(env, word) {
-        return joined(env, word, Tilde::Start, false);
-    }
-    let count = if first && param::has_quoted_list(env, &word.parts) { 1 } else { usize::MAX };
-    let mut x = Expander::new(env, Mode::Split);
-    x.in_operand = true;
-    x.splits_text = true;
-    x.word(&word.parts, Tilde::Start)?;
-    let volume = x.fields.take_volume();
-    x.env.charge(volume)?;
-    let mut one = Fields::new(Mode::Join);
-    for (at, field) in x.fields.finish().into_iter().take(count).enumerate() {
-        if at > 0 {
-            one.push_literal(b" ");
-        }
-        one.append(&field);
-    }
-    Ok(one.finish_one())
+    lists::text(env, word, Tilde::Start)
 }
 
 /// The value of an assignment or a here-string: as [`expand_single`], with tildes also behind colons.
@@ -295,21 +258,6 @@ pub(crate) fn single(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str
 pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool) -> Result<Field> {
     let mode = if tilde == Tilde::Assignment { Mode::Assign } else { Mode::Join };
     joined_as(env, word, mode, tilde, quoted)
-}
-
-/// The pattern of an operator; within double quotes the elements of an `@` list in it are text.
-pub(crate) fn operator_field(
-    env: &mut dyn Env,
-    word: &Word,
-    tilde: Tilde,
-    quoted: bool,
-) -> Result<Field> {
-    let mut x = Expander::new(env, Mode::Join);
-    x.quotes_lists = quoted;
-    x.word(&word.parts, tilde)?;
-    let volume = x.fields.take_volume();
-    x.env.charge(volume)?;
-    Ok(x.fields.finish_one())
 }
 
 /// The value of `${x=word}`: within quotes lists are joined as in an assignment.
@@ -363,7 +311,7 @@ fn joined_or_none(
 /// The body of a here-document.
 pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
     let mut x = Expander::new(env, Mode::HereDoc);
-    x.beside_lists = param::count_lists(x.env, &doc.body.parts);
+    x.beside_lists = lists::count_lists(x.env, &doc.body.parts);
     x.parts(&doc.body.parts, true)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
@@ -402,9 +350,9 @@ pub(crate) struct Expander<'e> {
     /// Within the word of an unquoted `${x=word}`.
     pub(crate) in_assigned: bool,
     /// Literal text is split, too.
-    splits_text: bool,
+    pub(crate) splits_text: bool,
     /// The elements of `@` lists are text in a pattern.
-    quotes_lists: bool,
+    pub(crate) quotes_lists: bool,
     /// Within the unquoted word of `${x-word}`.
     pub(crate) in_operand: bool,
 }
@@ -527,7 +475,7 @@ impl<'e> Expander<'e> {
     fn double_quoted(&mut self, parts: &[WordPart]) -> Result<()> {
         let before = self.fields.mark();
         let mut only_empty_list = false;
-        let lists = param::count_lists(self.env, parts);
+        let lists = lists::count_lists(self.env, parts);
         let outer = std::mem::replace(&mut self.beside_lists, lists);
         for part in parts {
             match part {
@@ -578,81 +526,5 @@ impl<'e> Expander<'e> {
             let ifs = Ifs::of(self.env);
             self.fields.set_ifs(ifs);
         }
-    }
-
-    /// The elements of `$@`, `$*`, `${a[@]}`, `${a[*]}`. Whether there were none of an `@` list.
-    pub(crate) fn list(&mut self, items: Vec<Str>, joint: Joint, quoted: bool) -> Result<bool> {
-        self.list_of(items, joint, quoted, false)
-    }
-
-    /// As [`Expander::list`]; `plain`: no operator had a part in it.
-    pub(crate) fn list_of(
-        &mut self,
-        items: Vec<Str>,
-        joint: Joint,
-        quoted: bool,
-        plain: bool,
-    ) -> Result<bool> {
-        let star = joint == Joint::Star;
-        if items.is_empty() {
-            return Ok(!star);
-        }
-        self.load_ifs();
-        let split = self.fields.mode == Mode::Split;
-        let first = self.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
-        let separator = match joint {
-            _ if split => first,
-            Joint::Star => first,
-            Joint::AtByIfs if !first.is_empty() => first,
-            Joint::At | Joint::AtByIfs => b" ".to_vec(),
-        };
-        let one_string = split && self.in_operand || self.fields.mode == Mode::Join;
-        if joint == Joint::At && one_string && !quoted {
-            let first = self.fields.ifs().map(|ifs| ifs.separator()).unwrap_or_default();
-            if !matches!(first, b"" | b" ") {
-                // In `${x-$@}` only the blanks between the elements are split then, if at all;
-                // and as a pattern, the elements are text.
-                for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        self.fields.push_split(b" ");
-                    }
-                    match plain {
-                        true => self.fields.push_quoted(item),
-                        // What an operator made is split like anything else.
-                        false => self.fields.push_split(item),
-                    }
-                }
-                return Ok(false);
-            }
-        }
-        // A first element of blanks takes the separator behind it along.
-        let blank = |item: &Str| match self.fields.ifs() {
-            Some(ifs) => !item.is_empty() && item.iter().all(|b| ifs.is_blank(*b)),
-            None => false,
-        };
-        let skip = plain
-            && split
-            && !quoted
-            && !self.fields.is_started()
-            && items.first().is_some_and(blank);
-        for (at, item) in items.into_iter().enumerate() {
-            if at > 0 && !(at == 1 && skip) {
-                match (split, quoted) {
-                    (true, true) if star => self.fields.push_joint(&separator, true),
-                    (true, true) => self.fields.end_field(),
-                    // Joined by the first of IFS and split again: with blanks in front empty
-                    // elements vanish, with a delimiter they stay, as in bash.
-                    (true, false) if separator.is_empty() => self.fields.end_field_if_any(),
-                    (true, false) => self.fields.push_split(&separator),
-                    // Traces show the blanks between the elements of `"$@"` unquoted.
-                    (false, _) => self.fields.push_joint(&separator, quoted && star),
-                }
-            }
-            self.value(item, quoted || self.quotes_lists && !star)?;
-        }
-        if quoted {
-            self.fields.start();
-        }
-        Ok(false)
     }
 }

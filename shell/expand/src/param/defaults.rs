@@ -8,6 +8,7 @@ use super::{Result, shown};
 use crate::env::Key;
 use crate::error::ExpandError;
 use crate::fields::Mode;
+use crate::lists;
 use crate::subscript::OwnedKey;
 
 use crate::value::Str;
@@ -20,7 +21,7 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
         return Ok(false);
     }
     let outer = std::mem::replace(&mut x.in_operand, true);
-    let result = match x.fields.mode == Mode::Split && super::has_bare_list(x.env, &word.parts) {
+    let result = match x.fields.mode == Mode::Split && lists::has_bare_list(x.env, &word.parts) {
         true => one_string(x, word),
         false => unquoted_word(x, word),
     };

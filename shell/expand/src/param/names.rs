@@ -6,6 +6,7 @@ use super::target::{Content, Part, Target, unbound};
 use super::{Result, chars, str_of};
 use crate::error::ExpandError;
 use crate::fields::Mode;
+use crate::lists;
 use crate::split::Ifs;
 use crate::subscript::OwnedKey;
 use crate::value::{Str, Value};
@@ -140,8 +141,8 @@ pub(super) fn with_prefix(
         // Found by experiment: without IFS bash has one word of them.
         return one_word(x, &names, b"");
     }
-    let star = super::is_star(x, !at, quoted);
-    let joint = super::joint(x.fields.mode, star, false, quoted, true);
+    let star = lists::is_star(x, !at, quoted);
+    let joint = lists::joint(x.fields.mode, star, false, quoted, true);
     x.list(names, joint, quoted)
 }
 
@@ -161,8 +162,8 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
         return one_word(x, &keys, b" ");
     }
     // Found by experiment: in a here-document by spaces.
-    let star = super::is_star(x, !at, quoted) && x.fields.mode != Mode::HereDoc;
-    let joint = super::joint(x.fields.mode, star, false, quoted, false);
+    let star = lists::is_star(x, !at, quoted) && x.fields.mode != Mode::HereDoc;
+    let joint = lists::joint(x.fields.mode, star, false, quoted, false);
     x.list(keys, joint, quoted)
 }
 

@@ -6,8 +6,8 @@ use super::sought::Sought;
 use super::target::Content;
 use super::{Result, str_of};
 use crate::env::Env;
+use crate::lists;
 use crate::value::Str;
-use crate::word::{self, Tilde};
 
 /// How much a result may grow before the budget is asked again.
 const CHARGE_STEP: usize = 1 << 20;
@@ -38,7 +38,7 @@ pub(super) fn replace(
 impl Replacement {
     /// With `patsub_replacement` an unquoted `&` is the match; a backslash quotes `&` and itself.
     fn of(env: &mut dyn Env, word: &Word) -> Result<Replacement> {
-        let field = word::joined(env, word, Tilde::Start, false)?;
+        let field = lists::tested(env, word, false)?;
         if !env.options().patsub_replacement {
             return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
         }

@@ -8,8 +8,9 @@ use sh_syntax::ast::{ReplaceKind, Word, WordPart};
 use super::chars;
 use crate::env::Env;
 use crate::error::ExpandError;
+use crate::lists;
 use crate::pattern::match_options;
-use crate::word::{self, Tilde};
+use crate::word::Tilde;
 
 pub(super) struct Sought {
     pub(super) kind: ReplaceKind,
@@ -139,7 +140,7 @@ fn expanded(
     // The pattern of an anchored form does not begin the word: no tilde there.
     let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
     let tilde = if anchored { Tilde::Never } else { Tilde::Start };
-    let field = word::operator_field(env, word, tilde, quoted)?;
+    let field = lists::operator_field(env, word, tilde, quoted)?;
     let mut text = field.escaped();
     let mut first = None;
     field.stretches(|text, quoted| {

@@ -232,7 +232,7 @@ fn works_on_value(op: &ParamOp) -> bool {
 }
 
 /// A variable without subscript: an array stands for its element 0.
-pub(super) fn whole(env: &mut dyn Env, name: &[u8]) -> Option<Str> {
+pub(crate) fn whole(env: &mut dyn Env, name: &[u8]) -> Option<Str> {
     match env.get(name)? {
         Value::Scalar(text) => Some(text),
         Value::Indexed(array) => array.get(0).cloned(),
