@@ -8,7 +8,7 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
-use crate::state::{Frame, FunctionDef};
+use crate::state::{Frame, FunctionDef, traps};
 
 impl Shell<'_> {
     pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str]) -> Flow {
@@ -56,15 +56,21 @@ impl Shell<'_> {
         self.state.vars.push_scope(ScopeKind::Function);
         // DEBUG and RETURN reach into functions only with functrace or `declare -t`.
         let traced = def.trace || self.state.options.has(SetOpt::FuncTrace);
-        let traps =
+        let outer =
             (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        let mut unseen = Vec::new();
         if !traced {
+            unseen.extend(outer.0.then_some(traps::DEBUG));
+            unseen.extend(outer.1.then_some(traps::RETURN));
             self.state.traps.has_debug = false;
             self.state.traps.has_return = false;
         }
-        if !(self.state.options.has(SetOpt::ErrTrace)) {
+        if !self.state.options.has(SetOpt::ErrTrace) {
+            unseen.extend(outer.2.then_some(traps::ERR));
             self.state.traps.has_err = false;
         }
+        let action = |c: u8| self.state.traps.get(c).map(|action| (c, action.clone()));
+        let unseen: Vec<(u8, Str)> = unseen.into_iter().filter_map(action).collect();
         let inner =
             (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
         let r = self.command_in_function(def);
@@ -83,22 +89,39 @@ impl Shell<'_> {
                 r = Err(u);
             }
         }
-        // A trap set inside of the function stays in force; else the flags come back.
+        // A trap set inside of the function stays in force; else the flags come back, and what it
+        // did not see and reset nevertheless.
+        for (condition, action) in unseen {
+            if self.state.traps.get(condition).is_none() {
+                let flags = (
+                    self.state.traps.has_debug,
+                    self.state.traps.has_return,
+                    self.state.traps.has_err,
+                );
+                self.state.traps.set(condition, Some(action));
+                (
+                    self.state.traps.has_debug,
+                    self.state.traps.has_return,
+                    self.state.traps.has_err,
+                ) = flags;
+            }
+        }
         let now =
             (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
         if now.0 == inner.0 {
-            self.state.traps.has_debug = traps.0;
+            self.state.traps.has_debug = outer.0;
         }
         if now.1 == inner.1 {
-            self.state.traps.has_return = traps.1;
+            self.state.traps.has_return = outer.1;
         }
         if now.2 == inner.2 {
-            self.state.traps.has_err = traps.2;
+            self.state.traps.has_err = outer.2;
         }
         self.pop_scope();
         Rc::make_mut(&mut self.state.frames).pop();
         match r {
             Err(Unwind::Discard(_) | Unwind::Abandon(_)) => self.state.funcname_shown = true,
+            Err(Unwind::Exit(_)) if self.gave_up => self.state.funcname_shown = true,
             Ok(_) if !self.state.frames.iter().any(|f| f.is_function) => {
                 self.state.funcname_shown = false;
             }

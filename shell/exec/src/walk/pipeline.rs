@@ -34,7 +34,9 @@ impl Shell<'_> {
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
             return Ok(0);
         }
-        // bash looks at this when the pipeline begins: `! { set -e; ... }` does exit.
+        // bash looks at these when the pipeline begins: `! { set -e; ... }` does exit, and a
+        // function that sets an ERR trap and fails does not run it.
+        let trapped = self.state.traps.has_err;
         let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
         let status = match p.stages.as_slice() {
             [] => 0,
@@ -63,8 +65,8 @@ impl Shell<'_> {
                     self.state.status = last;
                     let line = stages.first().map_or(0, |s| s.command.line);
                     if !p.negated {
-                        self.failed(last, line)?;
-                    } else if self.state.errexit_ignored == 0 && self.state.traps.has_err {
+                        self.failed(last, line, trapped)?;
+                    } else if self.state.errexit_ignored == 0 && trapped {
                         self.run_err_trap(line)?;
                     }
                 }
@@ -90,7 +92,7 @@ impl Shell<'_> {
             };
             if checked {
                 let line = p.stages.first().map_or(0, |s| s.command.line);
-                self.failed(status, line)?;
+                self.failed(status, line, trapped)?;
             }
         }
         Ok(status)
@@ -107,15 +109,18 @@ impl Shell<'_> {
     /// A compound command failed before it began (a redirection).
     pub(crate) fn failed_unless_checked(&mut self, c: &Command, line: u32) -> Result<(), Unwind> {
         // Bash reports the line of the command before.
-        if fails_by_itself(c) { Ok(()) } else { self.failed(1, line) }
+        match fails_by_itself(c) {
+            true => Ok(()),
+            false => self.failed(1, line, self.state.traps.has_err),
+        }
     }
 
-    /// A command failed where failure counts: the ERR trap, then `set -e`.
-    fn failed(&mut self, status: i32, line: u32) -> Result<(), Unwind> {
+    /// A command failed where failure counts: the ERR trap if it was set before, then `set -e`.
+    fn failed(&mut self, status: i32, line: u32, trapped: bool) -> Result<(), Unwind> {
         if self.state.errexit_ignored > 0 {
             return Ok(());
         }
-        if self.state.traps.has_err {
+        if trapped {
             self.run_err_trap(line)?;
         }
         if self.state.options.has(SetOpt::ErrExit) {

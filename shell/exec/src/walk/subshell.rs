@@ -69,10 +69,15 @@ impl Shell<'_> {
             Err(Unwind::Exit(_)) => gave_up,
             _ => false,
         };
+        // Given up on, bash has left the commands and functions around it when the trap runs.
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
-            // Given up on, bash has left the commands around it when the trap runs.
             self.sync_output();
             self.state.fds = fds;
+        }
+        let substitution = self.state.late_exit_trap.is_some();
+        if left && !substitution && self.state.frames.iter().any(|frame| frame.is_function) {
+            std::rc::Rc::make_mut(&mut self.state.frames).truncate(1);
+            self.state.funcname_shown = true;
         }
         let status = match r {
             Ok(s)

@@ -246,14 +246,14 @@ impl<'e, 't> Evaluator<'e, 't> {
                         self.error("identifier expected after pre-increment or pre-decrement")
                     );
                 };
-                let sign = if delta > 0 { "++" } else { "--" };
                 let (value, target) = self.read(name)?;
                 let value = value.wrapping_add(delta);
                 if self.skip == 0 {
                     self.write(target, value)?;
                 }
                 self.advance()?;
-                if let Token::PostIncrement(_) = self.token {
+                if let Token::PostIncrement(delta) = self.token {
+                    let sign = if delta > 0 { "++" } else { "--" };
                     return Err(self.error(&format!("{sign}: assignment requires lvalue")));
                 }
                 Ok((value, None))
