@@ -93,17 +93,7 @@ impl Shell<'_> {
         // did not see and reset nevertheless.
         for (condition, action) in unseen {
             if self.state.traps.get(condition).is_none() {
-                let flags = (
-                    self.state.traps.has_debug,
-                    self.state.traps.has_return,
-                    self.state.traps.has_err,
-                );
                 self.state.traps.set(condition, Some(action));
-                (
-                    self.state.traps.has_debug,
-                    self.state.traps.has_return,
-                    self.state.traps.has_err,
-                ) = flags;
             }
         }
         let now =

@@ -36,12 +36,19 @@ impl Traps {
     /// Sets or (`None`) resets an action.
     pub fn set(&mut self, condition: u8, action: Option<Str>) {
         self.inherited = None;
+        let acts = action.as_ref().is_some_and(|a| !a.is_empty());
         let map = Rc::make_mut(&mut self.actions);
         match action {
             Some(a) => map.insert(condition, a),
             None => map.remove(&condition),
         };
-        self.sync();
+        // Others stay hidden from the function that sets this one.
+        match condition {
+            DEBUG => self.has_debug = acts,
+            ERR => self.has_err = acts,
+            RETURN => self.has_return = acts,
+            _ => {}
+        }
     }
 
     fn sync(&mut self) {
