@@ -197,6 +197,11 @@ impl Parser<'_, '_> {
         if is_unary(first)
             && let Some(operand) = args.get(self.at + 1)
         {
+            if first.as_slice() == b"-t" && integer(operand).is_none() {
+                // As it once was: without a number it is about standard output.
+                self.at += 1;
+                return Ok(self.shell.fd_is_terminal(1));
+            }
             self.at += 2;
             return self.unary(first, operand);
         }

@@ -136,8 +136,11 @@ impl Shell<'_> {
             if let Slot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
-            let nameref = a.nameref;
-            let value = if nameref { value } else { self.converted(a, value)? };
+            let value = match (a.nameref, &v.slot) {
+                (true, _) => value,
+                (false, Slot::Unset) if a.integer => self.first_number(name, a, value)?,
+                _ => self.converted(a, value)?,
+            };
             let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
             match &mut v.slot {
                 Slot::Indexed(array) => Rc::make_mut(array).set(0, value),
@@ -170,6 +173,19 @@ impl Shell<'_> {
         }
         self.after_set(name);
         Ok(())
+    }
+
+    /// The first value of an integer, which is there, but null, while its expression is looked at.
+    fn first_number(&mut self, name: &[u8], attrs: Attributes, value: Str) -> Result<Str> {
+        let put = |shell: &mut Self, slot| {
+            if let Some(v) = shell.state.vars.get_mut(name) {
+                v.slot = slot;
+            }
+        };
+        put(self, Slot::Scalar(Str::default()));
+        let number = self.converted(attrs, value);
+        put(self, Slot::Unset);
+        number
     }
 
     /// Assigns a number; `false` when the slow path must do it.
@@ -220,6 +236,7 @@ impl Shell<'_> {
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
         }
+        let allexport = self.state.options.has(SetOpt::AllExport);
         let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
         if let Slot::Scalar(s) = &v.slot
             && (s.len() + value.len()) as u64 > self.budget.limits.expansion_bytes
@@ -236,7 +253,8 @@ impl Shell<'_> {
             Slot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
             _ => {}
         }
-        if a.export {
+        v.attrs.export |= allexport;
+        if a.export || allexport {
             self.state.vars.touch_env();
         }
         self.after_set(name);
