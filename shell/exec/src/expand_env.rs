@@ -204,7 +204,7 @@ impl Env for Shell<'_> {
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.error(&[message]);
         if self.state.options.has(SetOpt::ErrExit) {
-            self.interrupted = Some(Unwind::Exit(1));
+            self.interrupted = Some(Unwind::Exit(self.status_after_failure()));
             return Err(ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() });
         }
         Ok(())

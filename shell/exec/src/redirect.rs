@@ -211,6 +211,9 @@ impl Shell<'_> {
                 let value = Rc::new(decimal(i64::from(n)));
                 if let Err(e) = self.assign_scalar_to(name, subscript.as_ref(), false, value) {
                     self.error(&[&e.message]);
+                    if e.kind == ErrorKind::Readonly {
+                        self.refused().map_err(Some)?;
+                    }
                     let name = name.to_vec();
                     return Err(self.complain(&name, "cannot assign fd to variable"));
                 }

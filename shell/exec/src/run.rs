@@ -119,7 +119,7 @@ impl Shell<'_> {
     }
 
     /// Whether `set -e` holds here and now.
-    fn exits_on_errors(&self) -> bool {
+    pub(crate) fn exits_on_errors(&self) -> bool {
         self.state.options.has(SetOpt::ErrExit) && self.state.errexit_ignored == 0
     }
 

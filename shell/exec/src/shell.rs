@@ -265,6 +265,7 @@ impl<'a> Shell<'a> {
             }
             ErrorKind::Number => Err(Unwind::Abandon(self.status_after_failure())),
             ErrorKind::Readonly => self.refused(),
+            _ if e.is_bad_subscript() => self.refused(),
             _ => Ok(1),
         }
     }
@@ -282,6 +283,9 @@ impl<'a> Shell<'a> {
         match e.kind {
             ErrorKind::Abandon => Unwind::Abandon(1),
             ErrorKind::Number => Unwind::Abandon(self.status_after_failure()),
+            ErrorKind::Command if posix && e.is_refusal() && self.refused().is_err() => {
+                self.exit_here(self.status_after_failure())
+            }
             ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Exit
                 if posix || e.kind == ErrorKind::Exit =>
             {
@@ -304,7 +308,8 @@ impl<'a> Shell<'a> {
                 && !e.message.ends_with(b"substring expression < 0")
                 && !e.message.ends_with(b"': not a valid identifier") =>
             {
-                self.exit_here(1)
+                let told = e.kind == ErrorKind::Readonly || e.is_refusal();
+                self.exit_here(if told { self.status_after_failure() } else { 1 })
             }
             _ => Unwind::Discard(1),
         }
@@ -314,7 +319,7 @@ impl<'a> Shell<'a> {
     /// command around it.
     pub(crate) fn refused(&self) -> Flow {
         match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(Unwind::Exit(1)),
+            true => Err(Unwind::Exit(self.status_after_failure())),
             false => Ok(1),
         }
     }

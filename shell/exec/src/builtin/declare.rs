@@ -5,7 +5,6 @@
 use std::rc::Rc;
 
 use sh_expand::{Attributes, ErrorKind, Str};
-use sh_syntax::ast::Subscript;
 
 use super::Call;
 use super::declare_apply::apply;
@@ -16,6 +15,10 @@ use crate::state::assign::{is_name, split_reference};
 use crate::state::compound::Elements;
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
+
+/// The status inside the shell of an assignment that could not be, to others 1; a process that did
+/// nothing else ends with its last eight bits.
+pub(crate) const BAD_ASSIGNMENT: i32 = 0x104;
 
 /// Attributes to switch on and off, and modes.
 #[derive(Clone, Copy, Default)]
@@ -40,16 +43,18 @@ pub(super) enum Place {
 }
 
 /// An operand taken apart.
-pub(super) struct Target<'c> {
+pub(super) struct Target {
     pub(super) name: Vec<u8>,
-    pub(super) subscript: Option<SubscriptText<'c>>,
+    pub(super) subscript: Option<Vec<u8>>,
     pub(super) append: bool,
     pub(super) value: Value,
 }
 
-pub(super) enum SubscriptText<'c> {
-    Tree(&'c Subscript),
-    Text(Vec<u8>),
+impl Target {
+    /// The name and the subscript of an element.
+    fn element(&self) -> Option<(&[u8], &[u8])> {
+        self.subscript.as_ref().map(|subscript| (self.name.as_slice(), subscript.as_slice()))
+    }
 }
 
 pub(super) enum Value {
@@ -284,8 +289,10 @@ fn operands(
         let tree = call.operands.iter().find(|o| o.index == i);
         let target = match tree {
             Some(o) => from_tree(o),
-            None => from_text(shell, text),
+            None => from_text(text),
         };
+        let mut failed =
+            |assigned: bool| status = status.max(if assigned { BAD_ASSIGNMENT } else { 1 });
         if text.as_slice() == b"-" && call.name() == b"local" {
             let level = shell.state.vars.function_level().unwrap_or(0);
             let options = Box::new(shell.state.options.clone());
@@ -296,7 +303,7 @@ fn operands(
         }
         // Elements can be neither exported nor made readonly (their arrays can).
         let marks = matches!(call.name(), b"export" | b"readonly");
-        let whole = |t: &Target<'_>| !marks || t.subscript.is_none();
+        let whole = |t: &Target| !marks || t.subscript.is_none();
         let mut q = q;
         if marks {
             // The kind of an array matters where there is a value, and only one does.
@@ -304,19 +311,33 @@ fn operands(
             q.on.assoc &= value && !q.on.indexed;
             q.on.indexed &= value;
         }
+        if q.on.nameref
+            && let Some((name, sub)) = target.as_ref().and_then(Target::element)
+        {
+            let message = b"]: reference variable cannot be an array";
+            shell.builtin_error(call.name(), &[name, b"[", sub, message]);
+            failed(false);
+            continue;
+        }
         let Some(target) = target.filter(|t| is_name(&t.name) && whole(t)) else {
             // Of an element its name is told, of what is nothing at all the whole operand.
-            let named = (from_text(shell, text)).is_some_and(|t| marks && is_name(&t.name));
-            let end = memchr::memchr(b'=', text).filter(|_| named).unwrap_or(text.len());
+            let named = from_text(text).filter(|t| marks && is_name(&t.name));
+            let element = named.as_ref().and_then(Target::element);
+            let end = match element {
+                Some((name, sub)) => name.len() + sub.len() + 2,
+                None => {
+                    memchr::memchr(b'=', text).filter(|_| named.is_some()).unwrap_or(text.len())
+                }
+            };
             let shown = &text[..end];
             shell.builtin_error(call.name(), &[b"`", shown, b"': not a valid identifier"]);
-            status = 1;
+            failed(!marks && call.name() != b"local" || element.is_some() && end < text.len());
             continue;
         };
         if q.on.indexed && q.on.assoc && shell.state.vars.get(&target.name).is_none() {
             let message = b": cannot convert associative to indexed array";
             shell.builtin_error(call.name(), &[&target.name, message]);
-            status = 1;
+            failed(false);
             continue;
         }
         let traced = match &target.value {
@@ -326,6 +347,8 @@ fn operands(
             }
             _ => None,
         };
+        let assigns =
+            !matches!(target.value, Value::None) && !hides_readonly(shell, &target, place);
         let done = apply(shell, call.name(), target, q, place);
         if let Some(text) = traced
             && done.as_ref().err().is_none_or(|e| e.kind == ErrorKind::Readonly)
@@ -346,8 +369,9 @@ fn operands(
                 } else {
                     shell.builtin_error(call.name(), &[&e.message]);
                 }
-                status = 1;
-                if e.kind == ErrorKind::Readonly && special {
+                let kind = memchr::memmem::find(&e.message, b" cannot ").is_some();
+                failed(assigns && !kind);
+                if e.kind == ErrorKind::Readonly && special || e.is_bad_subscript() {
                     shell.refused()?;
                 }
                 if e.kind == ErrorKind::Readonly
@@ -364,50 +388,40 @@ fn operands(
     Ok(status)
 }
 
-fn from_tree<'c>(o: &'c Operand<'c>) -> Option<Target<'c>> {
-    let a = o.assignment;
-    Some(Target {
-        name: a.name.to_vec(),
-        subscript: a.subscript.as_ref().map(SubscriptText::Tree),
-        append: a.append,
-        value: Value::Scalar(o.value.clone()),
-    })
+/// Whether a local variable would hide a global one that is readonly.
+fn hides_readonly(shell: &Shell<'_>, target: &Target, place: Place) -> bool {
+    let visible = shell.state.vars.get(&target.name);
+    place == Place::Local && visible.is_some_and(|v| v.level == 0 && v.attrs.readonly)
 }
 
-fn from_text<'c>(shell: &Shell<'_>, text: &[u8]) -> Option<Target<'c>> {
+fn from_tree(o: &Operand<'_>) -> Option<Target> {
+    let a = o.assignment;
+    let value = Value::Scalar(o.value.clone());
+    Some(Target { name: a.name.to_vec(), subscript: None, append: a.append, value })
+}
+
+fn from_text(text: &[u8]) -> Option<Target> {
     let Some(eq) = memchr::memchr(b'=', text) else {
         let (name, sub) = split_reference(text);
-        return Some(Target {
-            name: name.to_vec(),
-            subscript: sub.map(|s| SubscriptText::Text(s.to_vec())),
-            append: false,
-            value: Value::None,
-        });
+        let (name, subscript) = (name.to_vec(), sub.map(<[u8]>::to_vec));
+        return Some(Target { name, subscript, append: false, value: Value::None });
     };
-    // A subscript may itself hold `=`: the parser knows where it ends.
-    if let Some(a) = sh_syntax::parse::parse_assignment(text, &shell.parse_options())
-        && a.subscript.is_some()
-    {
-        let close =
-            memchr::memmem::find(text, b"]=").or_else(|| memchr::memmem::find(text, b"]+="))?;
-        let open = memchr::memchr(b'[', text)?;
-        let at = memchr::memchr(b'=', text.get(close..)?)? + close;
-        return Some(Target {
-            name: a.name.to_vec(),
-            subscript: Some(SubscriptText::Text(text.get(open + 1..close)?.to_vec())),
-            append: a.append,
-            value: Value::Scalar(Rc::new(text[at + 1..].to_vec())),
-        });
-    }
-    let (head, value) = (&text[..eq], &text[eq + 1..]);
-    let (name, append) = match head.strip_suffix(b"+") {
-        Some(n) => (n, true),
-        None => (head, false),
+    // A subscript may itself hold `=`.
+    let (name, subscript, rest) = match memchr::memchr(b'[', &text[..eq]) {
+        Some(open) => {
+            let inside = &text[open + 1..];
+            let close = sh_expand::closing_bracket(inside)?;
+            (&text[..open], Some(inside[..close].to_vec()), &inside[close + 1..])
+        }
+        None => {
+            let end = if text[..eq].ends_with(b"+") { eq - 1 } else { eq };
+            (&text[..end], None, &text[end..])
+        }
     };
-    Some(Target {
-        name: name.to_vec(),
-        subscript: None,
-        append,
-        value: Value::Scalar(Rc::new(value.to_vec())),
-    })
+    let (append, value) = match rest.strip_prefix(b"+") {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    let value = Value::Scalar(Rc::new(value.strip_prefix(b"=")?.to_vec()));
+    Some(Target { name: name.to_vec(), subscript, append, value })
 }

@@ -3,7 +3,7 @@
 
 use sh_expand::{ErrorKind, ExpandError, OwnedKey};
 
-use super::declare::{Place, Request, SubscriptText, Target, Value};
+use super::declare::{Place, Request, Target, Value};
 use crate::Shell;
 use crate::state::assign::{command_error, is_name, make_array, split_reference};
 use crate::state::options::{SetOpt, ShOpt};
@@ -12,7 +12,7 @@ use crate::state::vars::{OUTERMOST, ScopeKind, Slot, Var};
 pub(super) fn apply(
     shell: &mut Shell<'_>,
     command: &[u8],
-    t: Target<'_>,
+    t: Target,
     q: Request,
     place: Place,
 ) -> Result<(), ExpandError> {
@@ -27,7 +27,7 @@ pub(super) fn apply(
     if follow {
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
-            t.subscript = Some(SubscriptText::Text(sub.to_vec()));
+            t.subscript = Some(sub.to_vec());
         }
         if target.name.first() == Some(&OUTERMOST) && place == Place::Local {
             let name = &t.name;
@@ -67,18 +67,15 @@ pub(super) fn apply(
     }
     if let Some(v) = shell.state.vars.get(&name)
         && v.attrs.readonly
+        && (!matches!(t.value, Value::None) || q.off.readonly)
     {
-        let changes =
-            !matches!(t.value, Value::None) || q.off.readonly || q.on.integer && !v.attrs.integer;
-        if changes {
-            if command == b"export" && q.on.export {
-                // It is exported all the same.
-                shell.state.vars.entry(&name).attrs.export = true;
-                shell.state.vars.touch_env();
-            }
-            let message = [name.as_slice(), b": readonly variable"].concat();
-            return Err(ExpandError { kind: ErrorKind::Readonly, message });
+        if command == b"export" && q.on.export {
+            // It is exported all the same.
+            shell.state.vars.entry(&name).attrs.export = true;
+            shell.state.vars.touch_env();
         }
+        let message = [name.as_slice(), b": readonly variable"].concat();
+        return Err(ExpandError { kind: ErrorKind::Readonly, message });
     }
     if command == b"export"
         && q.off.export
@@ -232,7 +229,7 @@ fn attributes_before(
     shell: &mut Shell<'_>,
     name: &[u8],
     q: Request,
-    t: &Target<'_>,
+    t: &Target,
     place: Place,
 ) -> Result<(), ExpandError> {
     let existed = shell.state.vars.get(name).is_some();
@@ -308,7 +305,7 @@ fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
     }
 }
 
-fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), ExpandError> {
+fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<(), ExpandError> {
     let Some(v) = shell.state.vars.get(name) else { return Ok(()) };
     let array = v.attrs.indexed || v.attrs.assoc;
     match t.value {
@@ -317,10 +314,7 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), Expan
         Value::Scalar(value) => {
             let key = match t.subscript {
                 None => None,
-                Some(SubscriptText::Tree(s)) => Some(sh_expand::subscript_key(shell, name, s)?),
-                Some(SubscriptText::Text(s)) => {
-                    Some(sh_expand::subscript_text_key(shell, name, &s)?)
-                }
+                Some(s) => Some(sh_expand::subscript_text_key(shell, name, &s)?),
             };
             if let Some(key) = key {
                 return shell.set_array_element(name, &key, t.append, value);
@@ -350,7 +344,7 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target<'_>) -> Result<(), Expan
 fn on_hidden_global(
     shell: &mut Shell<'_>,
     name: &[u8],
-    t: Target<'_>,
+    t: Target,
     q: Request,
 ) -> Result<(), ExpandError> {
     // The elements and values are expanded with the local visible; the result is stored outside.

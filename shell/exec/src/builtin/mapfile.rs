@@ -62,7 +62,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     if let Err(e) = shell.check_writable(&name) {
         shell.error(&[&e.message]);
-        return Ok(1);
+        return shell.refused();
     }
     if p.value(b'O').is_none() {
         let _ = shell.set_array(&name, Default::default());

@@ -48,6 +48,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
+pub(crate) use declare::BAD_ASSIGNMENT;
 pub(crate) use declare_compound::assign_operand;
 
 pub(crate) use opts::Parsed;

@@ -42,10 +42,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             } else {
                 shell.error(&[name, b": ", text.as_bytes()]);
             }
-            if posix && !shell.state.options.interactive {
-                return Err(Unwind::Exit(1));
-            }
-            return Ok(1);
+            return match shell.exits_on_errors() {
+                true => Err(Unwind::Exit(shell.status_after_failure())),
+                false if posix && !shell.state.options.interactive => Err(Unwind::Exit(1)),
+                false => Ok(1),
+            };
         }
     };
     if memchr::memchr(0, text.get(..80.min(text.len())).unwrap_or_default()).is_some() {

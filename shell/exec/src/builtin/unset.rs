@@ -8,7 +8,7 @@ use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::{command_error, is_name, split_reference};
-use crate::state::options::{SetOpt, ShOpt};
+use crate::state::options::ShOpt;
 use crate::state::vars::{Dynamic, OUTERMOST, Slot, decimal};
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -57,12 +57,6 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             shell.builtin_error(call.name(), &[&e.message]);
             status = 1;
-            if e.kind == ErrorKind::Readonly
-                && shell.state.options.has(SetOpt::Posix)
-                && !shell.state.options.interactive
-            {
-                return Err(crate::Unwind::Exit(1));
-            }
         }
     }
     Ok(status)

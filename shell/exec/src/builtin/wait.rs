@@ -7,6 +7,7 @@ use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::Flow;
+use crate::state::assign::{is_name, split_reference};
 use crate::state::vars::decimal;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -20,6 +21,15 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let var = p.value(b'p').cloned();
     if let Some(v) = &var {
+        let (base, sub) = split_reference(v);
+        if !is_name(base) || sub == Some(b"") {
+            shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
+            return Ok(1);
+        }
+        if shell.state.vars.get(base).is_some_and(|v| v.attrs.readonly) {
+            shell.builtin_error(call.name(), &[base, b": cannot unset: readonly variable"]);
+            return Ok(1);
+        }
         shell.state.vars.unset(v, false);
     }
     let set_pid = |shell: &mut Shell<'_>, pid: u32| {

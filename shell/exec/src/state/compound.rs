@@ -196,6 +196,36 @@ impl Shell<'_> {
         Ok(Elements { assoc: false, words: None, list })
     }
 
+    /// What the list is before a command: an array cannot be passed on, bash passes its text.
+    ///
+    /// # Errors
+    /// Those of the expansions.
+    pub(crate) fn compound_text(&mut self, list: &[ArrayElement]) -> Result<Str> {
+        let mut out = b"(".to_vec();
+        for (at, element) in list.iter().enumerate() {
+            if at > 0 {
+                out.push(b' ');
+            }
+            if let Some(key) = &element.key {
+                out.push(b'[');
+                out.extend_from_slice(&self.subscript_text(key)?);
+                out.extend_from_slice(if element.append { b"]+=" } else { b"]=" });
+            }
+            out.extend_from_slice(&sh_expand::expand_key(self, &element.value)?);
+        }
+        out.push(b')');
+        Ok(Rc::new(out))
+    }
+
+    /// The text of a subscript, expanded, whatever it will mean.
+    pub(crate) fn subscript_text(&mut self, subscript: &Subscript) -> Result<Str> {
+        Ok(match subscript {
+            Subscript::At => Rc::new(b"@".to_vec()),
+            Subscript::Star => Rc::new(b"*".to_vec()),
+            Subscript::Expr(expr) => sh_expand::expand_key(self, &expr.word)?,
+        })
+    }
+
     /// Assigns what [`Shell::expand_compound`] gave.
     pub(crate) fn set_elements(
         &mut self,
@@ -259,6 +289,11 @@ impl Shell<'_> {
                 _ => None,
             };
             if let Some(message) = wrong {
+                if !key.is_empty() {
+                    // This one leaves a status.
+                    self.state.status = 1;
+                    self.last_subst = self.last_subst.map(|_| 1);
+                }
                 self.element_error(&[&whole, message.as_bytes()])?;
                 continue;
             }
@@ -423,7 +458,10 @@ impl Shell<'_> {
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
         self.error(message);
         match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(sh_expand::ExpandError::line(&[])),
+            true => {
+                let kind = sh_expand::ErrorKind::Readonly;
+                Err(sh_expand::ExpandError { kind, message: Vec::new() })
+            }
             false => Ok(()),
         }
     }

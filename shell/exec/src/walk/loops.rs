@@ -46,7 +46,8 @@ impl Shell<'_> {
                 let condition = s.ignoring_errexit(|s| s.list(&w.condition));
                 let mut value = 0;
                 if let ControlFlow::Break(r) = s.round(condition, &mut value) {
-                    return r;
+                    // What `break` there leaves is that of the last round.
+                    return r.map(|_| status);
                 }
                 if (value == 0) == w.until {
                     return Ok(status);
@@ -89,11 +90,12 @@ impl Shell<'_> {
             Ok(()) => Ok(true),
             Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
                 self.error(&[&e.message]);
+                self.refused()?;
                 let options = &self.state.options;
                 match options.has(SetOpt::Posix) && !options.interactive {
                     // POSIX 2.8.1: a variable assignment error ends the shell.
                     true => Err(Unwind::Exit(1)),
-                    false => self.refused().map(|_| false),
+                    false => Ok(false),
                 }
             }
             Err(e) => Err(self.expansion_failed(e)),

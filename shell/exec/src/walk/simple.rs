@@ -10,14 +10,16 @@ use sh_syntax::ast::{
 };
 
 use crate::Shell;
-use crate::builtin::{Call, assign_operand};
+
+use crate::builtin::{BAD_ASSIGNMENT, Call, assign_operand};
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, is_special};
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
-/// A scalar assignment among the operands of a declaration builtin, with its expanded value.
+/// A scalar assignment without subscript among the operands of a declaration builtin, with its
+/// expanded value.
 pub struct Operand<'c> {
     /// Its index in `argv`.
     pub index: usize,
@@ -164,6 +166,16 @@ impl Shell<'_> {
             }
         }
         let index = out.argv.len();
+        let mut head = match (&a.value, &a.subscript) {
+            // Text to the builtin, which finds the end of the subscript and expands it once more.
+            (AssignValue::Scalar(_), Some(subscript)) => {
+                let sign: &[u8] = if a.append { b"+=" } else { b"=" };
+                let key = self.subscript_text(subscript)?;
+                [a.name.as_ref(), b"[", key.as_slice(), b"]", sign].concat()
+            }
+            (AssignValue::Scalar(word), None) => a.raw[..a.raw.len() - word.raw.len()].to_vec(),
+            (AssignValue::Array(_), _) => Vec::new(),
+        };
         let value = match &a.value {
             AssignValue::Scalar(word) => {
                 let at = a.raw.len() - word.raw.len();
@@ -176,9 +188,8 @@ impl Shell<'_> {
                     }
                     e
                 })?;
-                let mut text = a.raw.get(..at).unwrap_or_default().to_vec();
-                text.extend_from_slice(&value);
-                out.argv.push(Rc::new(text));
+                head.extend_from_slice(&value);
+                out.argv.push(Rc::new(head));
                 value
             }
             AssignValue::Array(elements) => {
@@ -187,7 +198,9 @@ impl Shell<'_> {
                 return Ok(());
             }
         };
-        out.operands.push(Operand { index, assignment: a, value });
+        if a.subscript.is_none() {
+            out.operands.push(Operand { index, assignment: a, value });
+        }
         Ok(())
     }
 
@@ -225,7 +238,11 @@ impl Shell<'_> {
         let readonly = e.kind == sh_expand::ErrorKind::Readonly;
         let u = self.expansion_failed(e);
         // POSIX 2.8.1: an assignment error ends a non-interactive shell.
-        if readonly && self.state.options.has(SetOpt::Posix) && !self.state.options.interactive {
+        if readonly
+            && self.state.options.has(SetOpt::Posix)
+            && !self.state.options.has(SetOpt::ErrExit)
+            && !self.state.options.interactive
+        {
             self.gave_up = true;
             return Unwind::Exit(1);
         }
@@ -292,19 +309,13 @@ impl Shell<'_> {
                         return Err(self.assignment_failed(e));
                     }
                     self.error(&[&e.message]);
-                    if self.state.options.has(SetOpt::ErrExit) {
-                        return Err(Unwind::Exit(1));
-                    }
+                    self.refused()?;
                     continue;
                 }
                 // The value may refer to the variable itself, so it is expanded before it is hidden.
                 let value = match &a.value {
                     AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
-                    // An array cannot be passed on; bash passes its text.
-                    AssignValue::Array(_) => {
-                        let at = memchr::memchr(b'(', &a.raw).unwrap_or(a.raw.len());
-                        Ok(Rc::new(a.raw[at..].to_vec()))
-                    }
+                    AssignValue::Array(elements) => self.compound_text(elements),
                 };
                 let value = match value {
                     Ok(v) => v,
@@ -346,8 +357,12 @@ impl Shell<'_> {
                     return Err(self.assignment_failed(e));
                 }
             } else {
-                let end = memchr::memchr(b'=', &a.raw).unwrap_or(a.raw.len());
-                let place = a.raw[..end].strip_suffix(b"+").unwrap_or(&a.raw[..end]);
+                let value = match &a.value {
+                    AssignValue::Scalar(word) => word.raw.len() + 1,
+                    AssignValue::Array(_) => 0,
+                };
+                let place = &a.raw[..a.raw.len() - value];
+                let place = place.strip_suffix(b"+").unwrap_or(place);
                 self.error(&[b"`", place, b"': not a valid identifier"]);
             }
         }
@@ -473,6 +488,7 @@ impl Shell<'_> {
                 match self.run_builtin(b, &call) {
                     // Of a builtin alone in its subshell bash takes no notice how it was left.
                     Err(Unwind::Abandon(_) | Unwind::Discard(_)) if alone => Ok(1),
+                    Ok(BAD_ASSIGNMENT) => Ok(if alone { BAD_ASSIGNMENT & 0xff } else { 1 }),
                     r => r,
                 }
             }
