@@ -4,7 +4,8 @@
 
 use std::rc::Rc;
 
-use super::quote::single_quote;
+use box_text::escape::single_quote;
+
 use super::word::Builder;
 use super::{Machine, Res, SyntaxError};
 use crate::ast::{Arith, Word};
@@ -167,11 +168,7 @@ impl Machine<'_, '_> {
                 self.edit_from(start, decoded.clone());
                 decoded
             }
-            false => {
-                let mut text = Vec::new();
-                single_quote(&mut text, &decoded);
-                text
-            }
+            false => single_quote(&decoded),
         };
         let mut inner = self.inner(text, line);
         inner.dquoted_text(b).map_err(|(e, _)| e)

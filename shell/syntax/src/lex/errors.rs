@@ -1,5 +1,7 @@
 //! Making errors, with bash's wording and line numbers.
 
+use box_text::escape::set_quote;
+
 use super::token::{Tk, Token};
 use super::{Machine, SyntaxError};
 use crate::error::ErrorKind;
@@ -93,7 +95,7 @@ impl Machine<'_, '_> {
             message.extend_from_slice(b"newline");
             self.line = t.line;
         } else {
-            message.extend_from_slice(&self.raw(t.start, t.end));
+            message.extend_from_slice(&shown(&self.raw(t.start, t.end)));
         }
         message.push(b'\'');
         let mut e = self.error(self.line, message);
@@ -101,4 +103,18 @@ impl Machine<'_, '_> {
         e.more.push(self.source_line(at));
         e
     }
+}
+
+/// A token as messages show it: quoted if it has control characters or invalid bytes, two of
+/// which bash marks in words.
+fn shown(token: &[u8]) -> Vec<u8> {
+    let quoted = set_quote(token);
+    if !quoted.starts_with(b"$'") || token.starts_with(b"$'") {
+        return token.to_vec();
+    }
+    if !token.iter().any(|byte| matches!(byte, 1 | 0x7f)) {
+        return quoted;
+    }
+    let mark = |&byte: &u8| matches!(byte, 1 | 0x7f).then_some(1).into_iter().chain([byte]);
+    set_quote(&token.iter().flat_map(mark).collect::<Vec<u8>>())
 }

@@ -1,5 +1,7 @@
 //! Quoting (POSIX XCU 2.2; bash manual 3.1.2).
 
+use box_text::escape::single_quote;
+
 use super::table::{self, DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
@@ -75,9 +77,7 @@ impl Machine<'_, '_> {
         let text = ansi_decode(self.src.get(start + 2..at).unwrap_or_default());
         self.advance_to(at + 1);
         if self.words > 0 {
-            let mut spelled = Vec::with_capacity(text.len() + 2);
-            single_quote(&mut spelled, &text);
-            self.edit_from(start, spelled);
+            self.edit_from(start, single_quote(&text));
         }
         Ok(text)
     }
@@ -206,23 +206,6 @@ fn fails(part: &WordPart) -> bool {
         WordPart::CommandSub(sub) => sub.error.is_some(),
         _ => false,
     }
-}
-
-/// Appends `text` in single quotes; a quote alone gets a backslash.
-pub(crate) fn single_quote(out: &mut Vec<u8>, text: &[u8]) {
-    if text == b"'" {
-        out.extend_from_slice(b"\\'");
-        return;
-    }
-    out.push(b'\'');
-    for &b in text {
-        if b == b'\'' {
-            out.extend_from_slice(b"'\\''");
-        } else {
-            out.push(b);
-        }
-    }
-    out.push(b'\'');
 }
 
 /// Decodes the inside of `$'...'` (bash manual 3.1.2.4). Unknown escapes keep their backslash;

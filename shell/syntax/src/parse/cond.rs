@@ -8,30 +8,65 @@ use crate::lex::{Machine, Res};
 /// Operands are read as ordinary words: digits before `<` are no word, which bash trips over, too.
 const OPERAND: Ctx = Ctx::ARG;
 
+/// What bash says after a term if the input ends there, and of which line; nothing where
+/// parentheses around it will.
+#[derive(Clone, Copy)]
+struct Missing(u32, &'static str);
+
+const END: &str = "unexpected EOF while looking for `]]'";
+
 impl Machine<'_, '_> {
     /// `[[ ... ]]`, its opening read ahead.
     #[inline(never)]
     pub fn cond_command(&mut self, out: &mut CommandKind) -> Res<()> {
+        self.cond_inside(out).map_err(|e| self.past_cond_error(e))
+    }
+
+    /// After an error bash reads on to the end of the line, where something may be open.
+    #[cold]
+    fn past_cond_error(&mut self, mut e: Box<SyntaxError>) -> Box<SyntaxError> {
+        if e.kind != ErrorKind::Conditional {
+            return e;
+        }
+        loop {
+            match self.next_kind(OPERAND) {
+                Ok(Tk::Newline | Tk::Eof) => {
+                    self.pos = self.look.as_ref().map_or(self.pos, |t| t.start);
+                    return e;
+                }
+                Ok(_) => self.skip_token(),
+                Err(open) => {
+                    if !open.limit {
+                        e.more.extend(open.lines().map(|(line, text)| (line, text.into())));
+                        e.kind = ErrorKind::Unclosed;
+                    }
+                    return e;
+                }
+            }
+        }
+    }
+
+    fn cond_inside(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         let line = self.line;
-        let cond = self.cond_or()?;
-        if self.next_kind(OPERAND)? == Tk::Eof {
-            let mut e = self.error(line, "unexpected EOF while looking for `]]'");
-            e.incomplete = true;
-            e.kind = ErrorKind::Unclosed;
-            return Err(e);
-        }
-        if self.next_kind(OPERAND)? != Tk::Word {
-            return Err(
-                self.cond_error("syntax error in conditional expression: unexpected token `X'")
-            );
-        }
-        if !self.at_cond_end()? {
-            return Err(self.cond_error("syntax error in conditional expression"));
-        }
-        self.skip_token();
-        *out = CommandKind::Cond(cond);
-        Ok(())
+        let cond = self.cond_or(Missing(line, END))?;
+        let mut e = match self.next_kind(OPERAND)? {
+            Tk::Eof => {
+                let mut e = self.error(line, END);
+                e.incomplete = true;
+                e.kind = ErrorKind::Unclosed;
+                return Err(e);
+            }
+            Tk::Word if self.at_cond_end()? => {
+                self.skip_token();
+                *out = CommandKind::Cond(cond);
+                return Ok(());
+            }
+            Tk::Word | Tk::IoNumber(_) => self.cond_error("syntax error in conditional expression"),
+            _ => self.cond_error("syntax error in conditional expression: unexpected token `X'"),
+        };
+        e.line = line;
+        Err(e)
     }
 
     /// Whether `]]` is next.
@@ -45,28 +80,28 @@ impl Machine<'_, '_> {
     }
 
     #[inline(never)]
-    fn cond_or(&mut self) -> Res<Cond> {
-        let mut terms = vec![self.cond_and()?];
+    fn cond_or(&mut self, missing: Missing) -> Res<Cond> {
+        let mut terms = vec![self.cond_and(missing)?];
         while self.next_kind(OPERAND)? == Tk::OrOr {
             self.skip_token();
-            terms.push(self.cond_and()?);
+            terms.push(self.cond_and(missing)?);
         }
         Ok(balanced(flatten(terms, true), Cond::Or))
     }
 
     #[inline(never)]
-    fn cond_and(&mut self) -> Res<Cond> {
-        let mut terms = vec![self.cond_term()?];
+    fn cond_and(&mut self, missing: Missing) -> Res<Cond> {
+        let mut terms = vec![self.cond_term(missing)?];
         while self.next_kind(OPERAND)? == Tk::AndAnd {
             self.skip_token();
-            terms.push(self.cond_term()?);
+            terms.push(self.cond_term(missing)?);
         }
         Ok(balanced(flatten(terms, false), Cond::And))
     }
 
     /// A term with the newlines around it.
     #[inline(never)]
-    fn cond_term(&mut self) -> Res<Cond> {
+    fn cond_term(&mut self, missing: Missing) -> Res<Cond> {
         self.enter(4)?;
         self.skip_newlines(OPERAND)?;
         let term = match self.next_kind(OPERAND)? {
@@ -74,7 +109,7 @@ impl Machine<'_, '_> {
             Tk::Word if self.at_cond_end()? => return Err(self.cond_error("")),
             Tk::Word => {
                 let word = self.expect_word(OPERAND)?;
-                self.cond_from_word(word)?
+                self.cond_from_word(word, missing)?
             }
             Tk::IoNumber(_) => {
                 // Bash's own words; the number is its name for a descriptor.
@@ -83,23 +118,28 @@ impl Machine<'_, '_> {
             _ => return Err(self.cond_error("unexpected token `X' in conditional command")),
         };
         self.leave(4);
-        self.skip_newlines(OPERAND)?;
+        self.skip_newlines(OPERAND).map_err(|mut e| {
+            if e.incomplete {
+                e.more.push((missing.0, missing.1.as_bytes().into()));
+            }
+            e
+        })?;
         Ok(term)
     }
 
     /// `( expr )`, the parenthesis read ahead.
     #[inline(never)]
     fn cond_parens(&mut self) -> Res<Cond> {
+        let line = self.line;
         self.skip_token();
-        let inner = match self.cond_or() {
-            Ok(inner) => inner,
-            Err(mut e) if !e.limit && !e.incomplete => {
-                let line = self.line;
+        let inner = self.cond_or(Missing(line, "")).map_err(|mut e| {
+            // Where a quote is open at the beginning of a term bash shows a byte of its memory.
+            if !e.limit && (!e.incomplete || !e.more.is_empty()) {
+                e.more.retain(|(_, message)| !message.is_empty());
                 e.more.push((line, b"expected `)'"[..].into()));
-                return Err(e);
             }
-            Err(e) => return Err(e),
-        };
+            e
+        })?;
         if self.next_kind(OPERAND)? == Tk::RParen {
             self.skip_token();
             return Ok(Cond::Group(Box::new(inner)));
@@ -112,18 +152,22 @@ impl Machine<'_, '_> {
 
     /// A term that starts with `word`.
     #[inline(never)]
-    fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
+    fn cond_from_word(&mut self, word: Word, missing: Missing) -> Res<Cond> {
         match &*word.raw {
-            b"!" => Ok(match self.cond_term()? {
+            b"!" => Ok(match self.cond_term(missing)? {
                 // Two cancel each other, as bash has them.
                 Cond::Not(inner) => *inner,
                 term => Cond::Not(Box::new(term)),
             }),
             [b'-', op] if UNARY.contains(op) => {
-                if self.next_kind(OPERAND)? != Tk::Word || self.at_cond_end()? {
-                    return Err(
-                        self.cond_error("unexpected argument `X' to conditional unary operator")
-                    );
+                const EXPECTED: &str = "unexpected argument to conditional unary operator";
+                match self.operand_kind(OPERAND, EXPECTED)? {
+                    Tk::Word if !self.at_cond_end()? => {}
+                    Tk::IoNumber(_) => return Err(self.cond_error(EXPECTED)),
+                    _ => {
+                        return Err(self
+                            .cond_error("unexpected argument `X' to conditional unary operator"));
+                    }
                 }
                 Ok(Cond::Unary(*op, self.expect_word(OPERAND)?))
             }
@@ -134,7 +178,8 @@ impl Machine<'_, '_> {
     /// `word`, or `word OP word`.
     #[inline(never)]
     fn cond_binary(&mut self, left: Word) -> Res<Cond> {
-        let op = match self.next_kind(OPERAND)? {
+        const EXPECTED: &str = "conditional binary operator expected";
+        let op = match self.operand_kind(OPERAND, EXPECTED)? {
             Tk::Less => CondOp::Before,
             Tk::Great => CondOp::After,
             Tk::Word if self.at_cond_end()? => return Ok(lone(left)),
@@ -145,10 +190,11 @@ impl Machine<'_, '_> {
                 };
                 match found {
                     Some(op) => op,
-                    None => return Err(self.cond_error("conditional binary operator expected")),
+                    None => return Err(self.cond_error(EXPECTED)),
                 }
             }
             Tk::AndAnd | Tk::OrOr | Tk::RParen => return Ok(lone(left)),
+            Tk::IoNumber(_) => return Err(self.cond_error(EXPECTED)),
             _ => {
                 return Err(
                     self.cond_error("unexpected token `X', conditional binary operator expected")
@@ -162,20 +208,13 @@ impl Machine<'_, '_> {
             _ => OPERAND,
         };
         let outer = std::mem::replace(&mut self.st.in_pattern, ctx.has(Ctx::EXTGLOB));
-        let kind = self.next_kind(ctx);
+        let kind = self.operand_kind(ctx, "unexpected argument to conditional binary operator");
         self.st.in_pattern = outer;
-        let kind = match kind {
-            Err(mut e) if e.incomplete => {
-                let line = self.eof_line();
-                e.more
-                    .push((line, b"unexpected argument to conditional binary operator"[..].into()));
-                return Err(e);
-            }
-            kind => kind?,
-        };
-        match kind {
+        match kind? {
             Tk::Word if !self.at_cond_end()? => {}
-            Tk::RParen if op == CondOp::Regex => {
+            kind if op == CondOp::Regex
+                && !matches!(kind, Tk::Word | Tk::Newline | Tk::IoNumber(_)) =>
+            {
                 return Err(
                     self.cond_error("syntax error in conditional expression: unexpected token `X'")
                 );
@@ -191,6 +230,17 @@ impl Machine<'_, '_> {
         }
         let right = self.expect_word(ctx)?;
         Ok(Cond::Binary(op, left, right))
+    }
+
+    /// The kind of the next token. With an open quote in it bash complains of two things.
+    fn operand_kind(&mut self, ctx: Ctx, expected: &str) -> Res<Tk> {
+        self.next_kind(ctx).map_err(|mut e| {
+            if e.incomplete {
+                let lines = memchr::memchr_iter(b'\n', self.rest()).count();
+                e.more.push((self.eof_line() + lines as u32, expected.as_bytes().into()));
+            }
+            e
+        })
     }
 
     /// An error at the token read ahead, whose text takes the place of `X`. After a newline at

@@ -1,8 +1,9 @@
 //! Redirections.
 
+use box_text::escape::single_quote;
+
 use super::Printer;
 use crate::ast::*;
-use crate::lex::quote::single_quote;
 
 impl<'t> Printer<'t> {
     /// The redirections; `spaced`: a blank before the first one.
@@ -23,9 +24,7 @@ impl<'t> Printer<'t> {
                 self.fd(&r.fd, Some(0));
                 self.put(if doc.strip_tabs { b"<<-" } else { b"<<" });
                 if doc.quoted {
-                    let mut quoted = Vec::new();
-                    single_quote(&mut quoted, delimiter(doc));
-                    self.put(&quoted);
+                    self.put(&single_quote(delimiter(doc)));
                 } else {
                     if !doc.strip_tabs && delimiter(doc).starts_with(b"-") {
                         // `<<-` is another operator.
