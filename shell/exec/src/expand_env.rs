@@ -210,6 +210,10 @@ impl Env for Shell<'_> {
         Ok(())
     }
 
+    fn fails(&mut self) {
+        self.state.status = 1;
+    }
+
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {
         self.budget.expansion_bytes += bytes as u64;
         if self.budget.expansion_bytes > self.budget.limits.expansion_bytes {

@@ -214,8 +214,8 @@ impl Shell<'_> {
                     if e.kind == ErrorKind::Readonly {
                         self.refused().map_err(Some)?;
                     }
-                    let name = name.to_vec();
-                    return Err(self.complain(&name, "cannot assign fd to variable"));
+                    let variable = variable_of(&r.fd).unwrap_or_default();
+                    return Err(self.complain(&variable, "cannot assign fd to variable"));
                 }
                 Ok(n)
             }

@@ -130,8 +130,7 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), ExpandE
                 match a.resolve(i) {
                     Some(i) => a.unset(i),
                     None => {
-                        let message =
-                            [b"[", decimal(i).as_slice(), b"]: bad array subscript"].concat();
+                        let message = [b"[", sub, b"]: bad array subscript"].concat();
                         return Err(command_error(message));
                     }
                 };

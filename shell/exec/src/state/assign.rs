@@ -450,12 +450,17 @@ impl Shell<'_> {
                     let parts: [&[u8]; 4] = [&base, b"[", &e.word.raw, b"]: bad array subscript"];
                     return Err(command_error(parts.concat()));
                 }
-                self.set_array_element(&base, &key, append, value)
+                self.set_array_element(&base, &key, append, value).map_err(|error| {
+                    let mut written = Vec::new();
+                    sh_expand::push_subscript(Some(sub), &mut written);
+                    as_written(error, &base, &written)
+                })
             }
             (None, Some(sub)) => {
                 self.check_writable(&base)?;
                 let key = sh_expand::subscript_text_key(self, &base, &sub)?;
                 self.set_array_element(&base, &key, append, value)
+                    .map_err(|error| as_written(error, &base, &bracketed(&sub)))
             }
             (Some(_), Some(sub)) => {
                 let message =
@@ -491,6 +496,7 @@ impl Shell<'_> {
                 self.check_writable(&base)?;
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, false, value)
+                    .map_err(|error| as_written(error, &base, &bracketed(sub)))
             }
         }
     }
@@ -588,6 +594,19 @@ pub(crate) fn is_special(name: &[u8]) -> bool {
 
 pub(super) fn bad_subscript(name: &[u8], index: i64) -> ExpandError {
     command_error([shown(name), b"[", &decimal(index), b"]: bad array subscript"].concat())
+}
+
+/// What is wrong with an element, with its subscript, brackets included, as it was written:
+/// `a[i]` for `a[-3]`.
+pub(crate) fn as_written(mut error: ExpandError, name: &[u8], subscript: &[u8]) -> ExpandError {
+    if error.is_bad_subscript() {
+        error.message = [shown(name), subscript, b": bad array subscript"].concat();
+    }
+    error
+}
+
+fn bracketed(subscript: &[u8]) -> Vec<u8> {
+    [b"[", subscript, b"]"].concat()
 }
 
 /// Turns a scalar into an array of one element.

@@ -3,6 +3,8 @@
 
 mod token;
 
+use std::borrow::Cow;
+
 use sh_syntax::ast::ArithBinary;
 
 use super::tree::binary;
@@ -339,6 +341,7 @@ impl<'e, 't> Evaluator<'e, 't> {
         if let Some(place) = variable::whole(self.env, name, &base, text) {
             return Ok(place);
         }
+        let written = text;
         let unquoted;
         let text = match self.origin == Origin::Expanded && text.contains(&b'\\') {
             true => {
@@ -357,7 +360,7 @@ impl<'e, 't> Evaluator<'e, 't> {
             let index = eval(self.env, text, self.origin, depth);
             OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
         };
-        Ok(Place::Element(base, key))
+        Ok(Place::Element(base, key, Cow::Borrowed(written)))
     }
 
     /// Numbers the operators that can fail, in source order.

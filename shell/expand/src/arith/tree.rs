@@ -4,6 +4,8 @@
 //! place, which makes no difference unless an assignment inside the expression comes first;
 //! then, and where a `$x` is no plain number, the whole expression goes the way of text.
 
+use std::borrow::Cow;
+
 use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param, ParamName, ParamOp};
 
 use super::number::plain_integer;
@@ -261,11 +263,12 @@ impl<'t> Walk<'_, 't> {
                     // `m['k']`: quotes alone.
                     let parsed = subscript::parsed(&base, &index.raw)?;
                     let key = subscript::subscript_key(self.env, &base, &parsed)?;
-                    return Ok(Place::Element(base, key));
+                    return Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)));
                 }
                 return if self.assigned { Err(too_deep()) } else { Err(Fail::AsText) };
             }
-            return Ok(Place::Element(base, OwnedKey::Name(index.raw.to_vec())));
+            let key = OwnedKey::Name(index.raw.to_vec());
+            return Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)));
         }
         if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
             if !self.assigned && self.tree_has_param() {
@@ -301,7 +304,7 @@ impl<'t> Walk<'_, 't> {
             // There may be no such element, and the complaint must not come twice.
             return Err(Fail::AsText);
         }
-        Ok(Place::Element(base, OwnedKey::Index(value)))
+        Ok(Place::Element(base, OwnedKey::Index(value), Cow::Borrowed(&index.raw)))
     }
 
     /// The number of a failed operator, counted through the source.

@@ -41,7 +41,8 @@ impl Depth<'_> {
 #[derive(Debug)]
 pub(super) enum Place<'n> {
     Scalar(Cow<'n, [u8]>),
-    Element(Cow<'n, [u8]>, OwnedKey),
+    /// The array, the element, and the subscript as it was written.
+    Element(Cow<'n, [u8]>, OwnedKey, Cow<'n, [u8]>),
     /// `a[@]`, `a[*]`, `a[]` of an indexed array, with bash's complaint: 0, and not assigned.
     Nothing(Vec<u8>),
 }
@@ -54,7 +55,7 @@ impl<'n> Place<'n> {
             None => Ok(Place::Scalar(name)),
             Some(text) => {
                 let key = subscript::subscript_text_key(env, &name, &text)?;
-                Ok(Place::Element(name, key))
+                Ok(Place::Element(name, key, Cow::Owned(text.to_vec())))
             }
         }
     }
@@ -82,7 +83,7 @@ impl<'n> Place<'n> {
                 return Ok(0);
             }
             // An unset element of an array that exists counts as 0 even under `set -u`.
-            Place::Element(name, key) => match env.get(name) {
+            Place::Element(name, key, _) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
                     return Err(ExpandError::exit(&[name, b": unbound variable"]));
                 }
@@ -118,17 +119,19 @@ impl<'n> Place<'n> {
         match self {
             Place::Scalar(name) => env.set(name, text),
             Place::Nothing(message) => env.warn(message),
-            Place::Element(name, OwnedKey::Index(index)) => {
+            Place::Element(name, OwnedKey::Index(index), written) => {
                 match env.set_element(name, Key::Index(*index), text) {
                     // bash says so and goes on.
-                    Err(e) if e.is_bad_subscript() => env.warn(&e.message),
+                    Err(e) if e.is_bad_subscript() => {
+                        env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat())
+                    }
                     other => other,
                 }
             }
-            Place::Element(name, OwnedKey::Name(key)) if key.is_empty() => {
+            Place::Element(name, OwnedKey::Name(key), _) if key.is_empty() => {
                 Err(ExpandError::command(&[b"`", name, b"[]': not a valid identifier"]))
             }
-            Place::Element(name, OwnedKey::Name(key)) => {
+            Place::Element(name, OwnedKey::Name(key), _) => {
                 env.set_element(name, Key::Name(key), text)
             }
         }

@@ -99,6 +99,7 @@ pub(super) fn error(
     let name = shown(param);
     // The words it makes, quoted or not, joined by spaces.
     let unquoted = sh_syntax::parse::parse_word(&word.raw, &ParseOptions::default());
+    x.env.fails();
     let mut inner = Expander::new(x.env, Mode::Split);
     inner.load_ifs();
     inner.word(&unquoted.as_ref().unwrap_or(word).parts, Tilde::Start)?;
@@ -139,7 +140,12 @@ pub(super) fn assign(
     match target {
         Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
         Target::Variable { name, part: Part::Element(key) } => {
-            x.env.set_element(name, key.as_key(), value.clone())?;
+            x.env.set_element(name, key.as_key(), value.clone()).map_err(|mut error| {
+                if error.is_bad_subscript() && param.subscript.is_some() {
+                    error.message = [&*shown(param), b": bad array subscript"].concat();
+                }
+                error
+            })?;
         }
         Target::Variable { name, part: Part::All { star } } if x.env.attributes(name).assoc => {
             // Here bash takes it for a key.

@@ -82,7 +82,10 @@ impl<'p> Target<'p> {
         let text = match target.fetch(env)? {
             Content::Scalar(Some(text)) => text,
             Content::List { items, star } if !items.is_empty() => {
-                join(env, &items, star || matches!(param.name, ParamName::Variable(_)))
+                let array = matches!(param.name, ParamName::Variable(_));
+                // Found by experiment: by `IFS` for an array's `[@]`, too, but not if that is null.
+                let by_ifs = star || array && !crate::split::Ifs::of(env).is_null();
+                join(env, &items, by_ifs)
             }
             _ => {
                 let unknown = match (&param.name, &param.subscript) {

@@ -127,14 +127,14 @@ pub fn reason(
 
 /// bash forgets backslashes in `a=(\&)` between `$(` and `)`: the line is a syntax error then.
 fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
-    // Ours may find another error further down.
-    fn complaint(o: &Outcome) -> Option<&[u8]> {
+    // Ours may find other errors, here or further down.
+    fn complaints(o: &Outcome) -> Vec<&[u8]> {
         let complains = |line: &&[u8]| contains(line, UNCLOSED) || contains(line, UNEXPECTED);
-        o.stderr.split(|b| *b == b'\n').find(complains)
+        o.stderr.split(|b| *b == b'\n').filter(complains).collect()
     }
     let substitutes = contains(script, b"$(") || contains(script, b"<(");
-    let first = complaint(bash);
-    first.is_some() && first != complaint(ours) && substitutes && contains(script, b"=(")
+    let found = complaints(bash);
+    !found.is_empty() && found != complaints(ours) && substitutes && contains(script, b"=(")
 }
 
 /// The script with a letter for each quoted special character in `=(...)`.
