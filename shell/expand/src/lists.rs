@@ -1,14 +1,14 @@
 //! Lists: `$@`, `$*`, `${a[@]}`, `${a[*]}`, what operators make of them, and words that hold them
 //! (bash manual 3.4.2, 3.5.3). What the manual leaves open was found by experiment with bash 5.2.
 
-use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript, Word, WordPart};
+use sh_syntax::ast::{HereDoc, Param, ParamName, ParamOp, Subscript, Word, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::fields::{Field, Fields, Joint, Mode};
 use crate::param::{str_of, whole_value};
-use crate::split::{self, Ifs};
-use crate::value::Str;
+use crate::split::Ifs;
+use crate::value::{Str, Value};
 use crate::word::{self, Expander, Tilde};
 
 type Result<T> = std::result::Result<T, ExpandError>;
@@ -39,6 +39,29 @@ pub(crate) fn text(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str> 
         false => word::single(env, word, tilde),
         true => Ok(as_words(env, word, tilde, false)?.into_text()),
     }
+}
+
+/// The body of a here-document that holds `@` lists: bash makes words of it, which are joined by spaces.
+pub(crate) fn heredoc(env: &mut dyn Env, doc: &HereDoc, lists: usize) -> Result<Str> {
+    let mut x = Expander::new(env, Mode::Split);
+    x.in_heredoc = true;
+    x.beside_lists = lists;
+    x.parts(&doc.body.parts, true)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(by_spaces(x.fields.finish().into_iter()).into_text())
+}
+
+/// Fields as one.
+fn by_spaces(fields: impl Iterator<Item = Field>) -> Field {
+    let mut one = Fields::new(Mode::Join);
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            one.push_literal(b" ");
+        }
+        one.append(&field);
+    }
+    one.finish_one()
 }
 
 /// The pattern of an operator; within double quotes the elements of lists in it are text.
@@ -72,14 +95,7 @@ fn words_of(mut x: Expander<'_>, word: &Word, tilde: Tilde, count: usize) -> Res
     x.word(&word.parts, tilde)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
-    let mut one = Fields::new(Mode::Join);
-    for (at, field) in x.fields.finish().into_iter().take(count).enumerate() {
-        if at > 0 {
-            one.push_literal(b" ");
-        }
-        one.append(&field);
-    }
-    Ok(one.finish_one())
+    Ok(by_spaces(x.fields.finish().into_iter().take(count)))
 }
 
 /// The elements of a list, after what the operator of `param` made of them. True as for
@@ -92,24 +108,6 @@ pub(crate) fn emit(
     quoted: bool,
 ) -> Result<bool> {
     let positional = matches!(param.name, ParamName::Special(_));
-    if x.fields.mode == Mode::HereDoc
-        && x.beside_lists > 0
-        && matches!(param.name, ParamName::Special(b'*'))
-        && matches!(param.op, ParamOp::Plain)
-    {
-        // Beside an `@` list bash splits it, and joins the words by spaces.
-        let ifs = Ifs::of(x.env);
-        let words: Vec<Str> =
-            items.iter().flat_map(|item| split::split_fields(item, &ifs)).collect();
-        let words: Vec<&[u8]> = words.iter().map(|word| word.as_slice()).collect();
-        let mut text = words.join(&b' ');
-        let end = items.last().and_then(|item| item.last());
-        if end.is_some_and(|b| ifs.is_blank(*b)) {
-            text.push(b' ');
-        }
-        x.value(str_of(text), quoted)?;
-        return Ok(false);
-    }
     let removal = matches!(param.op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
     if removal && !positional && !quoted && Ifs::of(x.env).is_null() {
         // One string to bash, which has nothing to split it at.
@@ -125,13 +123,21 @@ pub(crate) fn emit(
             | ParamOp::Alternate { .. }
             | ParamOp::Error { .. }
     );
-    let parted = star && made && !is_star(x, star, quoted);
-    if parted {
+    // In a here-document with an `@` list `$*` is split as if it were not quoted.
+    let unquoted = x.in_heredoc && !made && matches!(param.name, ParamName::Special(b'*'));
+    let quoted = quoted && !unquoted;
+    let spaced = removal || matches!(param.op, ParamOp::Substring { .. } | ParamOp::Transform(_));
+    if star && made && x.in_heredoc {
+        return in_heredoc(x, items, spaced, true);
+    }
+    if star && made && !is_star(x, star, quoted) {
         return rejoined(x, items);
     }
-    let spaced = matches!(param.op, ParamOp::Substring { .. } | ParamOp::Transform(_));
-    let star = star && !(x.fields.mode == Mode::HereDoc && (removal || spaced));
+    let heredoc = x.fields.mode == Mode::HereDoc;
+    let by_ifs = x.by_ifs && (!heredoc || made && !star) || x.in_assigned && made && quoted;
+    let star = star && !(heredoc && spaced);
     let joint = match &param.op {
+        ParamOp::Replace { .. } | ParamOp::Case { .. } if star => Joint::Star,
         ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
             joint(x.fields.mode, star, positional, quoted, true)
         }
@@ -141,9 +147,8 @@ pub(crate) fn emit(
         ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, true),
         _ => joint(x.fields.mode, star, positional, false, false),
     };
-    let by_ifs = x.by_ifs || x.in_assigned && made && quoted;
     let joint = if by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
-    let null = crate::split::Ifs::of(x.env).is_null();
+    let null = Ifs::of(x.env).is_null();
     let joined = x.fields.mode == Mode::Join || x.by_ifs;
     let mut items = items;
     if null && star && positional && !quoted && x.in_operand && joined {
@@ -181,6 +186,44 @@ pub(crate) fn joint(
     }
 }
 
+/// Text in the word of `${x-word}` in a here-document with an `@` list: bash splits it at the
+/// characters that matter to tildes.
+pub(crate) fn operand_text(x: &mut Expander<'_>, text: &[u8]) {
+    x.load_ifs();
+    for piece in text.chunk_by(|a, b| is_of_tildes(*a) == is_of_tildes(*b)) {
+        match is_of_tildes(piece[0]) {
+            true => x.fields.push_split(piece),
+            false => x.fields.push_quoted(piece),
+        }
+    }
+}
+
+fn is_of_tildes(byte: u8) -> bool {
+    matches!(byte, b':' | b'=' | b'~')
+}
+
+/// What an operator made of a `*` list in a here-document with an `@` list: joined by spaces, or else
+/// by `IFS`, and split there; what is not `quoted` is split, too.
+pub(crate) fn in_heredoc(
+    x: &mut Expander<'_>,
+    items: Vec<Str>,
+    spaced: bool,
+    quoted: bool,
+) -> Result<bool> {
+    let ifs = Ifs::of(x.env);
+    x.load_ifs();
+    for (at, item) in items.into_iter().enumerate() {
+        match spaced {
+            _ if at == 0 => {}
+            true if ifs.is_null() => x.fields.end_field_if_any(),
+            true => x.fields.push_split(b" "),
+            false => x.fields.push_split(ifs.separator()),
+        }
+        x.value(item, quoted)?;
+    }
+    Ok(false)
+}
+
 /// A `*` list beside an `@` list: one string that is taken apart again, so that empty elements at
 /// its end vanish, and between blanks, too.
 fn rejoined(x: &mut Expander<'_>, items: Vec<Str>) -> Result<bool> {
@@ -196,21 +239,15 @@ fn rejoined(x: &mut Expander<'_>, items: Vec<Str>) -> Result<bool> {
 }
 
 /// How many `@` lists are among the parts: bash then makes several words of them, also where an
-/// operator on a `*` list left separators.
+/// operator on a `*` list left separators. A list in whose place a word stands is none.
 pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
     let mut count = |part: &WordPart| match part {
         WordPart::Param(p) => {
-            let word = match &p.op {
-                ParamOp::Default { word, .. }
-                | ParamOp::Assign { word, .. }
-                | ParamOp::Alternate { word, .. } => match count_lists(env, &word.parts) {
-                    0 => 0,
-                    lists if uses_word(env, p) => lists,
-                    _ => 0,
-                },
-                _ => 0,
-            };
-            usize::from(is_list(p)) + word
+            let inside = operand(p).map_or(0, |word| count_lists(env, &word.parts));
+            match is_list(p) || inside > 0 {
+                true if operand(p).is_some() && uses_word(env, p) => inside,
+                own => usize::from(own && is_list(p)),
+            }
         }
         WordPart::DoubleQuoted(parts) => count_lists(env, parts),
         _ => 0,
@@ -221,15 +258,13 @@ pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
 /// Whether there is an `@` list outside double quotes, also one that an operand brings in.
 pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
-        WordPart::Param(p) => match &p.op {
-            _ if is_list(p) => true,
-            ParamOp::Default { word, .. }
-            | ParamOp::Assign { word, .. }
-            | ParamOp::Alternate { word, .. } => {
-                has_bare_list(env, &word.parts) && uses_word(env, p)
+        WordPart::Param(p) => {
+            let inside = operand(p).is_some_and(|word| has_bare_list(env, &word.parts));
+            match is_list(p) || inside {
+                true if operand(p).is_some() && uses_word(env, p) => inside,
+                own => own && is_list(p),
             }
-            _ => false,
-        },
+        }
         _ => false,
     })
 }
@@ -238,37 +273,60 @@ pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
 pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::DoubleQuoted(inside) => count_lists(env, inside) > 0,
-        WordPart::Param(p) => match &p.op {
-            ParamOp::Default { word, .. }
-            | ParamOp::Assign { word, .. }
-            | ParamOp::Alternate { word, .. } => {
-                has_quoted_list(env, &word.parts) && uses_word(env, p)
-            }
-            _ => false,
-        },
+        WordPart::Param(p) => {
+            operand(p).is_some_and(|word| has_quoted_list(env, &word.parts) && uses_word(env, p))
+        }
         _ => false,
     })
 }
 
+/// The word that may stand in the place of a parameter.
+fn operand(p: &Param) -> Option<&Word> {
+    match &p.op {
+        ParamOp::Default { word, .. }
+        | ParamOp::Assign { word, .. }
+        | ParamOp::Alternate { word, .. } => Some(word),
+        _ => None,
+    }
+}
+
 /// Whether `${x-word}` and the like will be their word, as far as that is easily told.
 fn uses_word(env: &mut dyn Env, p: &Param) -> bool {
-    if p.indirect || p.subscript.is_some() {
-        return true;
-    }
-    let value = match &p.name {
-        ParamName::Positional(n) => env.positional().get(*n as usize - 1).cloned(),
-        ParamName::Variable(name) if env.nameref(name).is_none() => whole_value(env, name),
-        _ => return true,
-    };
-    let there = |colon: bool| value.as_ref().is_some_and(|text| !(colon && text.is_empty()));
     match p.op {
-        ParamOp::Alternate { colon, .. } => there(colon),
-        ParamOp::Default { colon, .. } | ParamOp::Assign { colon, .. } => !there(colon),
+        ParamOp::Alternate { colon, .. } => is_there(env, p, colon).unwrap_or(true),
+        ParamOp::Default { colon, .. } | ParamOp::Assign { colon, .. } => {
+            !is_there(env, p, colon).unwrap_or(false)
+        }
         _ => true,
     }
 }
 
-pub(crate) fn is_list(p: &Param) -> bool {
+/// Whether a parameter is set, with `colon` also not null, if that is easily told.
+fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
+    if p.indirect {
+        return None;
+    }
+    let there = |text: Option<&Str>| text.is_some_and(|text| !(colon && text.is_empty()));
+    let many = |count: usize, first: Option<&Str>| count > 1 || there(first);
+    Some(match (&p.name, &p.subscript) {
+        (ParamName::Positional(n), None) => there(env.positional().get(*n as usize - 1)),
+        (ParamName::Special(b'@' | b'*'), None) => {
+            let items = env.positional();
+            many(items.len(), items.first())
+        }
+        (ParamName::Variable(name), _) if env.nameref(name).is_some() => return None,
+        (ParamName::Variable(name), None) => there(whole_value(env, name).as_ref()),
+        (ParamName::Variable(name), Some(Subscript::At | Subscript::Star)) => match env.get(name) {
+            None => false,
+            Some(Value::Scalar(text)) => there(Some(&text)),
+            Some(Value::Indexed(array)) => many(array.len(), array.values().next()),
+            Some(Value::Assoc(array)) => many(array.len(), array.values().next()),
+        },
+        _ => return None,
+    })
+}
+
+fn is_list(p: &Param) -> bool {
     match &p.op {
         ParamOp::Length | ParamOp::Bad { .. } => false,
         ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
@@ -322,7 +380,9 @@ impl Expander<'_> {
         let separator = match joint {
             _ if split => first,
             // The word of an operator is made of words, which are joined by spaces.
-            Joint::Star if first.is_empty() && self.in_operand && !quoted && !glued => {
+            Joint::Star
+                if first.is_empty() && !quoted && !glued && (self.in_operand || self.by_ifs) =>
+            {
                 b" ".to_vec()
             }
             Joint::Star => first,

@@ -23,7 +23,7 @@ mod transform;
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
+use sh_syntax::ast::{Param, ParamName, ParamOp};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::Lookup;
@@ -70,6 +70,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             if quoted
                 && !whole.is_empty()
                 && x.fields.mode != Mode::HereDoc
+                && !x.in_heredoc
                 && is_unclosed(&param.raw) =>
         {
             let parts: [&[u8]; 3] = [b"bad substitution: no closing `}' in \"", whole, b"\""];
@@ -100,12 +101,12 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     match &param.op {
         ParamOp::Default { colon, word } => {
             if missing(x, *colon) {
-                return instead(x, param, word, quoted);
+                return defaults::word(x, word, quoted);
             }
         }
         ParamOp::Alternate { colon, word } => {
             if !missing(x, *colon) {
-                return instead(x, param, word, quoted);
+                return defaults::word(x, word, quoted);
             }
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
             return Ok(
@@ -214,15 +215,6 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
         }
         Content::List { items, star } => lists::emit(x, param, items, star, quoted),
     }
-}
-
-/// The word instead of the parameter, which is then no list beside it.
-fn instead(x: &mut Expander<'_>, param: &Param, word: &Word, quoted: bool) -> Result<bool> {
-    let outer = x.beside_lists;
-    x.beside_lists = outer.saturating_sub(usize::from(lists::is_list(param)));
-    let result = defaults::word(x, word, quoted);
-    x.beside_lists = outer;
-    result
 }
 
 /// What is no expansion. For an unknown `@` operator bash looks at the variable first: unset, it

@@ -260,10 +260,15 @@ pub(crate) fn joined(env: &mut dyn Env, word: &Word, tilde: Tilde, quoted: bool)
     joined_as(env, word, mode, tilde, quoted)
 }
 
-/// The value of `${x=word}`: within quotes lists are joined as in an assignment.
-pub(crate) fn default_text(env: &mut dyn Env, word: &Word, quoted: bool) -> Result<Str> {
-    if quoted {
-        return Ok(joined_as(env, word, Mode::Assign, Tilde::Start, true)?.into_text());
+/// The value of `${x=word}`. `quoted`: within quotes, where lists are joined as in this mode.
+pub(crate) fn default_text(env: &mut dyn Env, word: &Word, quoted: Option<Mode>) -> Result<Str> {
+    if let Some(mode) = quoted {
+        let mut x = Expander::new(env, mode);
+        x.by_ifs = mode == Mode::HereDoc;
+        x.parts(&word.parts, true)?;
+        let volume = x.fields.take_volume();
+        x.env.charge(volume)?;
+        return Ok(x.fields.finish_one().into_text());
     }
     let mut x = Expander::new(env, Mode::Join);
     x.in_assigned = true;
@@ -310,8 +315,11 @@ fn joined_or_none(
 
 /// The body of a here-document.
 pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
+    let lists = lists::count_lists(env, &doc.body.parts);
+    if lists > 0 {
+        return lists::heredoc(env, doc, lists);
+    }
     let mut x = Expander::new(env, Mode::HereDoc);
-    x.beside_lists = lists::count_lists(x.env, &doc.body.parts);
     x.parts(&doc.body.parts, true)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
@@ -347,6 +355,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) by_ifs: bool,
     /// How many `@` lists the double quotes around hold.
     pub(crate) beside_lists: usize,
+    /// Within a here-document that holds `@` lists.
+    pub(crate) in_heredoc: bool,
     /// Within the word of an unquoted `${x=word}`.
     pub(crate) in_assigned: bool,
     /// Literal text is split, too.
@@ -365,6 +375,7 @@ impl<'e> Expander<'e> {
             colons: false,
             by_ifs: false,
             beside_lists: 0,
+            in_heredoc: false,
             in_assigned: false,
             splits_text: false,
             quotes_lists: false,
@@ -450,7 +461,9 @@ impl<'e> Expander<'e> {
     }
 
     fn quoted_text(&mut self, text: &[u8]) {
-        if !text.is_empty() {
+        if self.in_heredoc && self.in_operand {
+            lists::operand_text(self, text);
+        } else if !text.is_empty() {
             self.fields.push_quoted(text);
         }
     }

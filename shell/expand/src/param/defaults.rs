@@ -16,12 +16,15 @@ use crate::word::{Expander, Tilde, default_text};
 
 /// Adds the word in place of the parameter, part by part: it is split as the expansion is.
 pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bool> {
-    if quoted {
-        x.parts(&word.parts, true)?;
-        return Ok(false);
-    }
     let outer = std::mem::replace(&mut x.in_operand, true);
-    let result = match x.fields.mode == Mode::Split && lists::has_bare_list(x.env, &word.parts) {
+    if quoted {
+        // Only a here-document asks whether this is an operand.
+        x.in_operand = outer || x.in_heredoc;
+        let result = x.parts(&word.parts, true);
+        x.in_operand = outer;
+        return result.map(|()| false);
+    }
+    let result = match x.fields.mode == Mode::Split && becomes_one_string(x, word) {
         true => one_string(x, word),
         false => unquoted_word(x, word),
     };
@@ -29,22 +32,36 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
     result.map(|()| false)
 }
 
-/// A word with an `@` list outside quotes: bash splits it, and joins the fields by spaces, which is
-/// seen where `IFS` does not split there.
-fn one_string(x: &mut Expander<'_>, word: &Word) -> Result<()> {
-    x.load_ifs();
-    if x.fields.ifs().is_none_or(|ifs| matches!(ifs.separator(), b"" | b" ")) {
-        return unquoted_word(x, word);
+/// Whether a word has an `@` list in it for which bash splits it and joins the fields by spaces: that
+/// is seen where `IFS` does not split there, and by blanks before a quoted list.
+fn becomes_one_string(x: &mut Expander<'_>, word: &Word) -> bool {
+    let bare = lists::has_bare_list(x.env, &word.parts);
+    if !bare && !lists::has_quoted_list(x.env, &word.parts) {
+        return false;
     }
+    x.load_ifs();
+    x.fields.ifs().is_some_and(|ifs| match bare {
+        true => !matches!(ifs.separator(), b"" | b" "),
+        false => ifs.is_blank(b' '),
+    })
+}
+
+fn one_string(x: &mut Expander<'_>, word: &Word) -> Result<()> {
+    let quoted = !lists::has_bare_list(x.env, &word.parts);
     let mut inner = Expander::new(x.env, Mode::Split);
     inner.in_operand = true;
     inner.colons = x.colons;
     unquoted_word(&mut inner, word)?;
     for (at, field) in inner.fields.finish().into_iter().enumerate() {
-        if at > 0 {
-            x.fields.push_split(b" ");
+        match quoted {
+            _ if at == 0 => {}
+            true => x.fields.end_field(),
+            false => x.fields.push_split(b" "),
         }
         x.fields.append(&field);
+        if quoted {
+            x.fields.start();
+        }
     }
     Ok(())
 }
@@ -127,7 +144,9 @@ pub(super) fn assign(
     if is_list || !param.indirect && !matches!(param.name, ParamName::Variable(_)) {
         return Err(ExpandError::line(&[b"$", &shown(param), b": cannot assign in this way"]));
     }
-    let value = default_text(x.env, word, quoted)?;
+    let heredoc = x.fields.mode == Mode::HereDoc || x.in_heredoc;
+    let mode = if heredoc { Mode::HereDoc } else { Mode::Assign };
+    let value = default_text(x.env, word, quoted.then_some(mode))?;
     // IFS itself may be what is assigned.
     if x.fields.mode == Mode::Split {
         x.fields.forget_ifs();

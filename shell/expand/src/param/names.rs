@@ -141,6 +141,9 @@ pub(super) fn with_prefix(
         // Found by experiment: without IFS bash has one word of them.
         return one_word(x, &names, b"");
     }
+    if !at && x.in_heredoc {
+        return lists::in_heredoc(x, names, false, false);
+    }
     let star = lists::is_star(x, !at, quoted);
     let joint = lists::joint(x.fields.mode, star, false, quoted, true);
     x.list(names, joint, quoted)
@@ -160,6 +163,9 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
     };
     if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
         return one_word(x, &keys, b" ");
+    }
+    if !at && x.in_heredoc {
+        return lists::in_heredoc(x, keys, true, true);
     }
     // Found by experiment: in a here-document by spaces.
     let star = lists::is_star(x, !at, quoted) && x.fields.mode != Mode::HereDoc;

@@ -12,8 +12,10 @@ const REWRITES: &[Rewrite] = &[
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
+    ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within an assignment's substitution without `IFS`", at_for_star),
     ("bash's marks in texts", no_empty_quotes),
+    ("bash's marks in texts", words_from_variables),
 ];
 
 /// The scripts to try, each with the deviation it avoids.
@@ -86,6 +88,19 @@ fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `case "${e^}"x in`: the same mark, for what an operator made of nothing. An assignment leaves none.
+fn words_from_variables(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        let word = line.strip_prefix(b"case ").and_then(|rest| rest.strip_suffix(b" in\n"));
+        out.extend_from_slice(&match word.filter(|word| contains(word, b"\"${")) {
+            Some(word) => [b"word_=", word, b"; case $word_ in\n"].concat(),
+            None => line.to_vec(),
+        });
+    }
+    out
+}
+
 /// After a syntax error in `eval '[[ a =~ ('` bash 5.2 does not know the next reserved words. Text
 /// in a subshell leaves the parser outside alone.
 fn text_in_subshell(script: &[u8]) -> Vec<u8> {
@@ -145,6 +160,12 @@ fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `${y#${x[*]^}}`: the same mistake in patterns. The generator's scalars without a list.
+fn scalars_as_lists(script: &[u8]) -> Vec<u8> {
+    let lists: [(&[u8], &[u8]); 3] = [(b"{e[*]", b"{e"), (b"{a[@]", b"{a"), (b"{u[@]", b"{u")];
+    lists.iter().fold(script.to_vec(), |text, (list, plain)| replaced(&text, list, plain))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +188,11 @@ mod tests {
             scalars_in_conditions(b"[[ a < ${x[@]^} ]]; ${x[@]}"),
             b"[[ a < ${x^} ]]; ${x[@]}"
         );
+        assert_eq!(
+            words_from_variables(b"case \"${e^}\"x in\ncase x in\n"),
+            b"word_=\"${e^}\"x; case $word_ in\ncase x in\n"
+        );
+        assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }
 }
