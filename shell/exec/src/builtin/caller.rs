@@ -11,7 +11,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if depth == 0 {
         return Ok(1);
     }
-    let n = match call.args().first() {
+    let p = match shell.options(call, "") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let n = match p.operands.first() {
         None => None,
         Some(a) => match integer(a) {
             Some(n) if n >= 0 => Some(n as usize),
@@ -22,7 +26,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         },
     };
     if !frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source") {
-        if !frames.is_empty() && call.args().is_empty() {
+        if !frames.is_empty() && p.operands.is_empty() {
             shell.out(b"0 NULL\n");
             return Ok(0);
         }

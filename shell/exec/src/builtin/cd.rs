@@ -48,6 +48,10 @@ pub fn cd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         },
         Some(d) => d.clone(),
     };
+    if dir.is_empty() && physical {
+        shell.builtin_error(call.name(), &[b": No such file or directory"]);
+        return Ok(1);
+    }
     if dir.is_empty() {
         // It stays where it is, and was there before, too.
         let _ = shell.change_dir(b".", physical);

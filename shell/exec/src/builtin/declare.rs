@@ -241,7 +241,8 @@ fn functions(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str], q: Request) 
     let changes = q.on != Attributes::default() || q.off != Attributes::default();
     for name in names {
         if !changes {
-            if memchr::memchr(b'=', name).is_some() {
+            if from_text(name).is_some_and(|t| !matches!(t.value, Value::None) && is_name(&t.name))
+            {
                 shell.builtin_error(call.name(), &[b"cannot use `-f' to make functions"]);
                 status = 1;
             } else if !shell.print_function(name, !q.names_only) {
@@ -331,7 +332,7 @@ fn operands(
             };
             let shown = &text[..end];
             shell.builtin_error(call.name(), &[b"`", shown, b"': not a valid identifier"]);
-            failed(!marks && call.name() != b"local" || element.is_some() && end < text.len());
+            failed(!marks || element.is_some() && end < text.len());
             continue;
         };
         if q.on.indexed && q.on.assoc && shell.state.vars.get(&target.name).is_none() {

@@ -53,7 +53,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             let file = path::from_bytes(file).to_path_buf();
             Rc::make_mut(&mut shell.state.hashed).insert(name.to_vec(), (file, 0));
         } else if p.has(b'd') {
-            if Rc::make_mut(&mut shell.state.hashed).remove(name.as_slice()).is_none() {
+            let empty = shell.state.hashed.is_empty();
+            if Rc::make_mut(&mut shell.state.hashed).remove(name.as_slice()).is_none() && !empty {
                 shell.builtin_error(call.name(), &[name, b": not found"]);
                 status = 1;
             }
@@ -76,7 +77,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     status = 1;
                 }
             }
-        } else if name.contains(&b'/') || shell.builtin(name).is_some() {
+        } else if name.contains(&b'/')
+            || shell.builtin(name).is_some()
+            || shell.state.functions.contains_key(name.as_slice())
+        {
             continue;
         } else {
             Rc::make_mut(&mut shell.state.hashed).remove(name.as_slice());

@@ -64,6 +64,16 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     Ok(status)
 }
 
+impl Shell<'_> {
+    /// `NAME --help`; the status that it has.
+    pub(crate) fn tell_help(&mut self, name: &[u8]) -> i32 {
+        if let Some(b) = TABLE.iter().find(|b| b.name.as_bytes() == name) {
+            self.out(describe(b, false).as_bytes());
+        }
+        2
+    }
+}
+
 /// The whole description, plain or laid out as a manual page.
 fn describe(b: &Builtin, manual: bool) -> String {
     let indented = |text: &str| -> String {

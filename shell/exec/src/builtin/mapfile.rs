@@ -38,6 +38,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let fd = u32::try_from(fd).unwrap_or(u32::MAX);
     let delim = p.value(b'd').map_or(b'\n', |d| d.first().copied().unwrap_or(0));
     let name = p.operands.first().map_or_else(|| b"MAPFILE".to_vec(), |n| n.to_vec());
+    if name.is_empty() {
+        shell.builtin_error(call.name(), &[b"empty array variable name"]);
+        return Ok(2);
+    }
     if !crate::state::assign::is_name(&name) {
         shell.builtin_error(call.name(), &[b"`", &name, b"': not a valid identifier"]);
         return Ok(1);

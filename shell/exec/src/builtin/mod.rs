@@ -335,7 +335,11 @@ pub fn is_special(name: &[u8]) -> bool {
 impl Shell<'_> {
     /// Calls a builtin and reports a write error of its output.
     pub(crate) fn run_builtin(&mut self, b: &'static Builtin, call: &Call<'_>) -> Flow {
-        let r = (b.run)(self, call);
+        let asks = call.args().first().is_some_and(|a| a.as_slice() == b"--help");
+        let r = match asks && !matches!(b.name, ":" | "true" | "false" | "test" | "[" | "echo") {
+            true => Ok(self.tell_help(b.name.as_bytes())),
+            false => (b.run)(self, call),
+        };
         if (self.output_error.is_some() || self.dirty.as_ref().is_some_and(|d| !d.stream))
             && let Some(e) = self.finish_output()
         {

@@ -54,6 +54,9 @@ impl Shell<'_> {
                 i += 1;
                 break;
             }
+            if arg.as_slice() == b"--help" {
+                return Err(Ok(self.tell_help(call.name())));
+            }
             i += 1;
             let mut at = 1;
             while at < arg.len() {

@@ -44,6 +44,18 @@ impl Line {
     }
 }
 
+/// A number of seconds, perhaps with a fraction.
+fn seconds(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let whole = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()? };
+    Some(whole as f64 + format!("0.{fraction}0").parse::<f64>().ok()?)
+}
+
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "ersa:d:i:n:N:p:t:u:") {
         Ok(p) => p,
@@ -65,19 +77,19 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         None => 0,
         Some(v) => match integer(&v).and_then(|n| u32::try_from(n).ok()) {
             Some(n) if shell.state.fds.get(n).is_some() => n,
-            _ => {
-                shell.builtin_error(
-                    call.name(),
-                    &[&v, b": invalid file descriptor: Bad file descriptor"],
-                );
+            known => {
+                let reason: &[u8] = match known.is_some_and(|n| i32::try_from(n).is_ok()) {
+                    true => b": invalid file descriptor: Bad file descriptor",
+                    false => b": invalid file descriptor specification",
+                };
+                shell.builtin_error(call.name(), &[&v, reason]);
                 return Ok(1);
             }
         },
     };
     let mut timeout = None;
     if let Some(t) = p.value(b't').cloned() {
-        match std::str::from_utf8(&t).ok().and_then(|t| t.parse::<f64>().ok()).filter(|t| *t >= 0.0)
-        {
+        match seconds(&t) {
             Some(t) => timeout = Some(t),
             None => {
                 shell.builtin_error(call.name(), &[&t, b": invalid timeout specification"]);

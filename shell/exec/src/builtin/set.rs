@@ -2,17 +2,12 @@
 
 use std::rc::Rc;
 
+use sh_expand::Str;
+
 use super::Call;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
-
-/// What an argument asks for.
-enum Change {
-    Put(SetOpt, bool),
-    /// `-o` or `+o` without a name.
-    List(bool),
-}
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let args = call.args();
@@ -20,66 +15,54 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.print_all_set();
         return Ok(0);
     }
-    // All letters are checked before any takes effect.
+    if let Some(shown) = unknown_letter(args) {
+        shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
+        return shell.usage(call.name());
+    }
+    let options = &shell.state.options;
+    let strict = options.has(SetOpt::Posix) && !options.interactive;
+    let ends = strict && shell.state.errexit_ignored == 0;
     let mut i = 0;
-    let mut changes: Vec<Change> = Vec::new();
     let mut replace = false;
     while let Some(a) = args.get(i) {
+        let Some((sign @ (b'-' | b'+'), letters)) = a.split_first() else { break };
+        i += 1;
         match a.as_slice() {
             b"--" => {
                 replace = true;
-                i += 1;
                 break;
             }
             b"-" => {
-                changes.push(Change::Put(SetOpt::XTrace, false));
-                changes.push(Change::Put(SetOpt::Verbose, false));
-                i += 1;
+                shell.state.options.put(SetOpt::XTrace, false);
+                shell.state.options.put(SetOpt::Verbose, false);
                 break;
             }
+            // A lone plus is passed over.
             _ => {}
         }
-        let Some((sign @ (b'-' | b'+'), letters)) = a.split_first() else { break };
-        if letters.is_empty() {
-            // A lone plus is passed over.
-            i += 1;
-            continue;
-        }
-        i += 1;
         let on = *sign == b'-';
         for c in letters {
-            if *c == b'o' {
-                match args.get(i) {
-                    Some(name) if !(name.starts_with(b"-") || name.starts_with(b"+")) => {
-                        let Some(o) = set_option(name) else {
+            match (*c, letter(*c)) {
+                (b'o', _) => match args.get(i).filter(|name| names_option(name)) {
+                    Some(name) => {
+                        let Some(option) = set_option(name) else {
                             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
-                            let options = &shell.state.options;
-                            return match options.has(SetOpt::Posix) && !options.interactive {
-                                true => Err(Unwind::Exit(2)),
-                                false => Ok(2),
-                            };
+                            return if ends { Err(Unwind::Exit(2)) } else { Ok(2) };
                         };
-                        changes.push(Change::Put(o, on));
+                        shell.state.options.put(option, on);
                         i += 1;
                     }
-                    _ => changes.push(Change::List(on)),
-                }
-                continue;
-            }
-            match letter(*c) {
-                Some(o) => changes.push(Change::Put(o, on)),
-                None => {
+                    None => print_options(shell, on),
+                },
+                // That bash is interactive may be said in a bundle only.
+                (b'i', _) => {}
+                (_, Some(option)) => shell.state.options.put(option, on),
+                (_, None) => {
                     let shown = [*sign, *c];
                     shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-                    return shell.usage(call.name());
+                    return shell.usage(call.name()).map(|_| 1);
                 }
             }
-        }
-    }
-    for change in changes {
-        match change {
-            Change::Put(option, on) => shell.state.options.put(option, on),
-            Change::List(readable) => print_options(shell, readable),
         }
     }
     let rest = &args[i.min(args.len())..];
@@ -87,6 +70,35 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.state.positional = Rc::new(rest.to_vec());
     }
     Ok(0)
+}
+
+/// Whether an argument behind `-o` is its name.
+fn names_option(text: &[u8]) -> bool {
+    !matches!(text.first(), None | Some(b'-' | b'+'))
+}
+
+/// The first letter that is no option, with its sign: they are checked before any takes effect,
+/// except what follows an `o` in the same argument, which could be a name.
+fn unknown_letter(args: &[Str]) -> Option<[u8; 2]> {
+    let mut args = args.iter().peekable();
+    while let Some(a) = args.next() {
+        let (sign @ (b'-' | b'+'), letters) = a.split_first()? else { return None };
+        if matches!(a.as_slice(), b"-" | b"--") {
+            return None;
+        }
+        for (at, c) in letters.iter().enumerate() {
+            if *c == b'o' {
+                if at + 1 == letters.len() {
+                    args.next_if(|name| names_option(name));
+                }
+                break;
+            }
+            if letter(*c).is_none() {
+                return Some([*sign, *c]);
+            }
+        }
+    }
+    None
 }
 
 /// `set -o` (a table) and `set +o` (commands).

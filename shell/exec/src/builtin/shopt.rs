@@ -45,7 +45,6 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return Ok(0);
     }
     let mut status = 0;
-    let mut out = String::new();
     for name in p.operands {
         let text = String::from_utf8_lossy(name).into_owned();
         let on = if of_set {
@@ -54,8 +53,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             shopt_option(name).map(|o| shell.state.options.shopt(o))
         };
         let Some(on) = on else {
-            shell.builtin_error(call.name(), &[name, b": invalid shell option name"]);
-            status = 1;
+            let kind: &[u8] =
+                if of_set { b": invalid option name" } else { b": invalid shell option name" };
+            shell.builtin_error(call.name(), &[name, kind]);
+            // Of such an option that is to be set bash keeps no status.
+            status |= i32::from(!(of_set && (set || unset)));
             continue;
         };
         if set || unset {
@@ -72,9 +74,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             status = 1;
         }
         if !quiet {
-            out.push_str(&line(&text, on));
+            shell.out(line(&text, on).as_bytes());
         }
     }
-    shell.out(out.as_bytes());
     Ok(status)
 }
