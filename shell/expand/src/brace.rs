@@ -79,7 +79,9 @@ fn failing(message: &[u8]) -> WordPart {
 
 /// Whether a text has more opening braces than those of `${`.
 fn odd_braces(raw: &[u8]) -> bool {
-    let open = |(at, byte): (usize, &u8)| *byte == b'{' && (at == 0 || raw[at - 1] != b'$');
+    let open = |(at, byte): (usize, &u8)| {
+        *byte == b'{' && (!raw[..at].ends_with(b"$") || raw[..at].ends_with(b"\\$"))
+    };
     raw.iter().enumerate().any(open)
 }
 

@@ -1,4 +1,5 @@
-//! The elements of compound assignments, `name=(...)` (bash manual 6.7).
+//! The elements of compound assignments, `name=(...)` (bash manual 6.7). Those of associative arrays have
+//! no tildes.
 
 use std::rc::Rc;
 
@@ -51,7 +52,7 @@ pub fn compound_elements(
                     subscript_key(env, name, subscript)?
                 };
                 let value = match assoc {
-                    true => lists::text(env, &element.value, word::Tilde::Assignment)?,
+                    true => lists::text(env, &element.value, word::Tilde::Never)?,
                     false => word::expand_assignment_value(env, &element.value)?,
                 };
                 let element = CompoundElement { key: Some(key), append: element.append, value };
@@ -149,7 +150,8 @@ fn assoc_key(env: &mut dyn Env, subscript: &Subscript) -> Result<OwnedKey, Expan
     }))
 }
 
-/// `a=(key value key value)`: no splitting, a missing last value is empty.
+/// `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
+/// are words like any other.
 fn pairs(
     env: &mut dyn Env,
     elements: &[ArrayElement],
@@ -157,7 +159,8 @@ fn pairs(
     let mut out = Vec::with_capacity(elements.len() / 2 + 1);
     let mut texts = Vec::with_capacity(elements.len());
     for element in elements {
-        texts.push(word::single(env, &element.value, word::Tilde::Start)?);
+        let word = whole_word(element);
+        texts.push(word::single(env, &word, word::Tilde::Never)?);
     }
     for pair in texts.chunks(2) {
         let key = Some(OwnedKey::Name(pair[0].to_vec()));

@@ -50,7 +50,7 @@ pub(crate) fn assign_operand(
     }
     let assoc = q.on.assoc || shell.is_assoc(&resolved);
     let elements = match q.on.assoc {
-        true => shell.expand_compound(&resolved, assoc, elements)?,
+        true => shell.expand_compound(&resolved, assoc, elements, true)?,
         false => shell.expand_declared(&resolved, assoc, elements)?,
     };
     shell.trace_elements(&a.name, &elements, a.append);

@@ -62,6 +62,18 @@ fn reread(whole: &[u8]) -> Reread {
     Reread { key: Some(key.to_vec()), append, value: Rc::new(value.to_vec()) }
 }
 
+/// An element as it was written.
+fn raw_element(element: &ArrayElement) -> Vec<u8> {
+    let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
+    let key: &[u8] = match &element.key {
+        None => return element.value.raw.to_vec(),
+        Some(Subscript::At) => b"@",
+        Some(Subscript::Star) => b"*",
+        Some(Subscript::Expr(key)) => &key.word.raw,
+    };
+    [b"[", key, sign, &element.value.raw].concat()
+}
+
 /// Whether expanding a subscript could give another text.
 fn is_expanded(raw: &[u8]) -> bool {
     raw.iter().any(|b| matches!(b, b'$' | b'`' | b'"' | b'\'' | b'\\' | b'[' | b']'))
@@ -77,7 +89,7 @@ impl Shell<'_> {
     ) -> Result<()> {
         self.check_writable(name)?;
         let assoc = self.is_assoc(name);
-        let elements = self.expand_compound(name, assoc, elements)?;
+        let elements = self.expand_compound(name, assoc, elements, false)?;
         self.set_elements(name, elements, append)
     }
 
@@ -86,12 +98,13 @@ impl Shell<'_> {
         self.state.vars.get(name).is_some_and(assoc)
     }
 
-    /// Expands the elements, for an associative array or another one.
+    /// Expands the elements, for an associative array or another one; `declared`: of `declare`.
     pub(crate) fn expand_compound(
         &mut self,
         name: &[u8],
         assoc: bool,
         elements: &[ArrayElement],
+        declared: bool,
     ) -> Result<Elements> {
         if !assoc && let Some(elements) = sh_expand::brace_elements(self, elements)? {
             return self.expand_indexed(name, &elements);
@@ -100,8 +113,8 @@ impl Shell<'_> {
             return self.expand_indexed(name, elements);
         }
         let mut values = sh_expand::compound_elements(self, name, assoc, elements)?;
-        if elements.len() == values.len() {
-            self.drop_empty_keys(elements, &mut values)?;
+        if assoc {
+            self.drop_empty_keys(elements, &mut values, declared)?;
         }
         let element = |e: sh_expand::CompoundElement| Element {
             key: e.key.map(ElementKey::Known),
@@ -122,7 +135,7 @@ impl Shell<'_> {
         elements: &[ArrayElement],
     ) -> Result<Elements> {
         if !assoc || elements.is_empty() || elements.iter().any(|e| e.key.is_some()) {
-            return self.expand_compound(name, assoc, elements);
+            return self.expand_compound(name, assoc, elements, true);
         }
         let words = sh_expand::compound_elements(self, name, false, elements)?;
         let pair = |pair: &[sh_expand::CompoundElement]| Element {
@@ -134,26 +147,33 @@ impl Shell<'_> {
         Ok(Elements { assoc, words: Some(words.len()), list })
     }
 
-    /// `[$unset]=value` of an associative array: bash shows the key as it was written.
+    /// `[$unset]=value` and `$unset value` of an associative array: bash shows them as they were written,
+    /// after `declare` in quotes.
     fn drop_empty_keys(
         &mut self,
         elements: &[ArrayElement],
         values: &mut Vec<sh_expand::CompoundElement>,
+        declared: bool,
     ) -> Result<()> {
+        let paired = elements.first().is_some_and(|e| e.key.is_none());
         let mut failed = Ok(());
-        let mut written = elements.iter().map(|e| e.key.as_ref());
+        let mut written = elements.iter().step_by(if paired { 2 } else { 1 });
         values.retain(|value| {
-            let raw = match written.next().flatten() {
-                Some(Subscript::Expr(key)) => &key.word.raw,
-                _ => return true,
-            };
+            let element = written.next();
             if !matches!(&value.key, Some(OwnedKey::Name(key)) if key.is_empty()) {
                 return true;
             }
-            let sign: &[u8] = if value.append { b"]+=" } else { b"]=" };
+            let shown = match element {
+                Some(_) if declared && paired => b"''".to_vec(),
+                Some(_) if declared => {
+                    let sign: &[u8] = if value.append { b"['']+=" } else { b"['']=" };
+                    [sign, &box_text::escape::single_quote(&value.value)].concat()
+                }
+                Some(element) => raw_element(element),
+                None => return true,
+            };
             if failed.is_ok() {
-                let text: [&[u8]; 5] = [b"[", raw, sign, &value.value, b": bad array subscript"];
-                failed = self.element_error(&text);
+                failed = self.element_error(&[&shown, b": bad array subscript"]);
             }
             false
         });
