@@ -263,7 +263,7 @@ impl<'a> Shell<'a> {
                 let reported = ExpandError { kind: e.kind, message: Vec::new() };
                 Err(self.expansion_failed(reported))
             }
-            ErrorKind::Number => Err(Unwind::Abandon(self.status_after_failure())),
+            ErrorKind::Number => Err(self.number_failed()),
             ErrorKind::Readonly => self.refused(),
             _ if e.is_bad_subscript() => self.refused(),
             _ => Ok(1),
@@ -282,7 +282,7 @@ impl<'a> Shell<'a> {
         let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
             ErrorKind::Abandon => Unwind::Abandon(1),
-            ErrorKind::Number => Unwind::Abandon(self.status_after_failure()),
+            ErrorKind::Number => self.number_failed(),
             ErrorKind::Command if posix && e.is_refusal() && self.refused().is_err() => {
                 self.exit_here(self.status_after_failure())
             }
@@ -321,6 +321,17 @@ impl<'a> Shell<'a> {
         match self.state.options.has(SetOpt::ErrExit) {
             true => Err(Unwind::Exit(self.status_after_failure())),
             false => Ok(1),
+        }
+    }
+
+    /// After a value that is no number, given to an integer: `-c` ends, of a script the command.
+    pub(crate) fn number_failed(&mut self) -> Unwind {
+        match self.state.options.command_string {
+            true => {
+                self.gave_up = true;
+                Unwind::Exit(1)
+            }
+            false => Unwind::Abandon(self.status_after_failure()),
         }
     }
 

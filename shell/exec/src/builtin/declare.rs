@@ -361,7 +361,7 @@ fn operands(
             Err(e) if e.kind == ErrorKind::Abandon => return Err(shell.expansion_failed(e)),
             Err(e) if e.is_arithmetic() => {
                 shell.builtin_error(call.name(), &[&e.message]);
-                return Err(Unwind::Abandon(shell.status_after_failure()));
+                return Err(shell.number_failed());
             }
             Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
                 let special = matches!(call.name(), b"export" | b"readonly");

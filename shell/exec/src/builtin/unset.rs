@@ -161,8 +161,7 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), ExpandE
             Ok(())
         }
         Some(Slot::Scalar(_) | Slot::Int(_)) => {
-            let key = sh_expand::subscript_text_key(shell, name, sub)?;
-            if key == OwnedKey::Index(0) {
+            if !all && sh_expand::subscript_text_key(shell, name, sub)? == OwnedKey::Index(0) {
                 shell.state.vars.unset(name, false);
                 return Ok(());
             }

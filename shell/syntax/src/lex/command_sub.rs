@@ -102,7 +102,11 @@ impl Machine<'_, '_> {
         self.pos += 2;
         let read = op == Some(b'<');
         let outer = std::mem::take(&mut self.st.quoted_sub);
+        // As for `$(...)`: aliases are expanded when it runs.
+        let aliases = self.opts.expand_aliases;
+        self.st.opts.expand_aliases &= self.opts.posix;
         let body = self.sub_list(start, if read { b"<(" } else { b">(" });
+        self.st.opts.expand_aliases = aliases;
         self.st.quoted_sub = outer;
         let body = body?;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))
