@@ -281,6 +281,9 @@ impl<'a> Shell<'a> {
         // POSIX 2.8.1: an expansion error ends a non-interactive shell.
         let posix = self.state.options.has(SetOpt::Posix);
         match e.kind {
+            ErrorKind::Abandon if e.is_refusal() && self.refused().is_err() => {
+                self.exit_here(self.status_after_failure())
+            }
             ErrorKind::Abandon => Unwind::Abandon(1),
             ErrorKind::Number => self.number_failed(),
             ErrorKind::Command if posix && e.is_refusal() && self.refused().is_err() => {

@@ -58,14 +58,18 @@ impl ExpandError {
     /// Whether bash tells that something cannot be as it does of a readonly variable: a shell with
     /// `set -e` ends with the status of the command before.
     pub fn is_refusal(&self) -> bool {
-        let texts: [&[u8]; 3] =
-            [b": bad array subscript", b": invalid indirect expansion", b": invalid variable name"];
+        let texts: [&[u8]; 4] = [
+            b": bad array subscript",
+            b": invalid indirect expansion",
+            b": invalid variable name",
+            b": readonly variable",
+        ];
         texts.iter().any(|text| self.message.ends_with(text))
     }
 
     /// The error of a subscript: a failed `((` goes on, one that fails in a subscript does not.
     pub(crate) fn in_subscript(mut self) -> ExpandError {
-        if self.kind == ErrorKind::Command {
+        if matches!(self.kind, ErrorKind::Command | ErrorKind::Readonly) {
             self.kind = ErrorKind::Abandon;
         }
         self

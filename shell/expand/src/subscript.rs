@@ -90,6 +90,13 @@ pub fn element_index(env: &mut dyn Env, text: &[u8]) -> Result<i64, ExpandError>
     arith::eval(env, &index).map_err(ExpandError::in_subscript)
 }
 
+/// Whether the bracket that opens first in a reference is closed by its last byte, if there is one.
+pub(crate) fn closes_at_end(text: &[u8]) -> bool {
+    let Some(at) = text.iter().position(|b| *b == b'[') else { return true };
+    let inside = &text[at + 1..];
+    arith::closing_bracket(inside).is_some_and(|end| end + 1 == inside.len())
+}
+
 /// As [`subscript_key`] for a subscript met as text at run time (`unset 'a[i]'`, namerefs).
 pub fn subscript_text_key(
     env: &mut dyn Env,

@@ -52,7 +52,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         if let Err(e) = variable(shell, arg, p.has(b'n')) {
             // An index that is no expression gives the whole line up.
-            if e.kind == ErrorKind::Interrupted || e.is_arithmetic() {
+            if matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Abandon) || e.is_arithmetic() {
                 return Err(shell.expansion_failed(e));
             }
             shell.builtin_error(call.name(), &[&e.message]);

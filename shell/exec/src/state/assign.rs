@@ -45,10 +45,15 @@ pub struct Target<'a> {
     pub subscript: Option<Str>,
 }
 
-/// `name[sub]` split; the subscript is `None` where there is none.
+/// `name[sub]` split; the subscript is `None` where there is none, or its bracket closes elsewhere
+/// than at the end.
 pub fn split_reference(text: &[u8]) -> (&[u8], Option<&[u8]>) {
-    match memchr::memchr(b'[', text) {
-        Some(at) if text.ends_with(b"]") => (&text[..at], Some(&text[at + 1..text.len() - 1])),
+    let Some(at) = memchr::memchr(b'[', text).filter(|_| text.ends_with(b"]")) else {
+        return (text, None);
+    };
+    let inside = &text[at + 1..];
+    match sh_expand::closing_bracket(inside) {
+        Some(end) if end + 1 == inside.len() => (&text[..at], Some(&inside[..end])),
         _ => (text, None),
     }
 }

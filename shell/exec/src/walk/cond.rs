@@ -194,7 +194,11 @@ impl Shell<'_> {
         if op == b'R' {
             return Ok(self.state.vars.get(text).is_some_and(|v| v.attrs.nameref && v.is_set()));
         }
-        let (name, sub) = crate::state::assign::split_reference(text);
+        let (name, sub) =
+            match outer_brackets(text).filter(|(name, _)| literal && self.is_assoc(name)) {
+                Some((name, key)) => (name, Some(key)),
+                None => crate::state::assign::split_reference(text),
+            };
         if let (None, Some(n)) = (sub, positional(text)) {
             return Ok(n <= self.state.positional.len() as u64);
         }
@@ -391,4 +395,10 @@ fn without_quotes(word: &Word) -> Cow<'_, Word> {
         }
     }
     Cow::Owned(word)
+}
+
+/// What stands between the first bracket and the last byte, brackets or not.
+fn outer_brackets(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr(b'[', text)?;
+    Some((&text[..at], text[at + 1..].strip_suffix(b"]")?))
 }

@@ -114,7 +114,8 @@ impl<'p> Target<'p> {
                 ]));
             }
         };
-        let Some((name, sub)) = parse_parameter(&text, &ParseOptions::default()) else {
+        let parsed = parse_parameter(&text, &ParseOptions::default());
+        let Some((name, sub)) = parsed.filter(|_| subscript::closes_at_end(&text)) else {
             return Err(ExpandError::line(&[&text, b": invalid variable name"]));
         };
         Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())

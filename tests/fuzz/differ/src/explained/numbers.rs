@@ -56,8 +56,9 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
         let apart = at == 0 || !text[at - 1].is_ascii_alphanumeric();
         let rest = &text[at..];
         let found = match () {
-            () if !apart => None,
+            // `printf %d x` may have left digits in front.
             () if traps && rest.starts_with(b"T:") => shape(rest, b"T:#:", b""),
+            () if !apart => None,
             () if levels && rest.starts_with(b"5 ") => shape(rest, b"5 # ", b""),
             () if calls && rest[0].is_ascii_digit() => {
                 shape(rest, b"", b" #").or_else(|| shape(rest, b"", b"][1]"))
@@ -145,6 +146,7 @@ mod tests {
         assert!(!same(levels, "5 0 2\n", "5 1 2\n"));
         let trap = "\n\ntrap 'echo T:$?:$LINENO' EXIT\n";
         assert!(same(trap, "T:0:1\n", "T:0:3\n"));
+        assert!(same(trap, "000T:0:1\n", "000T:0:3\n"));
         assert!(!same(trap, "T:0:1\n", "T:1:1\n"));
         assert!(!same("\n\n\n", "T:0:1\n", "T:0:3\n"));
     }
