@@ -98,7 +98,7 @@ impl Shell<'_> {
             stand_ins.push((n, Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
         }
         // Where aliases could change what it means, the text is read as it runs.
-        let evaluated = self.text_with_later_aliases(&sub.body).map(|text| evaluation(&text));
+        let evaluated = self.text_with_aliases(&sub.body).map(|text| evaluation(&text));
         let code = match &evaluated {
             Some(command) => Detached::Command(command),
             None => Detached::List(&sub.body),

@@ -16,8 +16,9 @@ impl Shell<'_> {
         self.check_depth()?;
         let source = match &sub.source {
             Some(text) => Some(text.to_vec()),
-            None if sub.backquoted => self.text_with_aliases(&sub.body),
-            None => self.text_with_later_aliases(&sub.body),
+            // Those of `$(...)` were looked up when it was read in POSIX mode.
+            None if !sub.backquoted && self.state.options.has(SetOpt::Posix) => None,
+            None => self.text_with_aliases(&sub.body),
         };
         let line = self.state.line;
         if sub.is_file_read
@@ -60,14 +61,6 @@ impl Shell<'_> {
             Err(shared) => shared.borrow().clone(),
         };
         Ok(self.trimmed(out))
-    }
-
-    /// The same for `$(...)`, whose aliases were looked up when it was read in POSIX mode.
-    pub(crate) fn text_with_later_aliases(&self, body: &List) -> Option<Vec<u8>> {
-        match self.state.options.has(SetOpt::Posix) {
-            true => None,
-            false => self.text_with_aliases(body),
-        }
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.

@@ -17,6 +17,8 @@ pub(crate) struct AliasState {
     spans: Vec<Span>,
     /// The next word is looked up wherever it stands.
     pub next: bool,
+    /// The last line with an alias in it, as it was, and its number.
+    line: Option<(u32, Vec<u8>)>,
 }
 
 struct Span {
@@ -44,6 +46,11 @@ impl State<'_> {
         self.alias.next
     }
 
+    /// The current line as it was before substitutions.
+    pub fn line_before_aliases(&self) -> Option<&[u8]> {
+        self.alias.line.as_ref().filter(|(line, _)| *line == self.line).map(|(_, text)| &text[..])
+    }
+
     /// Forgets all substitutions in progress.
     pub fn reset_aliases(&mut self) {
         self.alias.spans.clear();
@@ -67,6 +74,10 @@ impl Machine<'_, '_> {
         let Some(text) = self.aliases.get(name) else { return false };
         let chain = text.last().is_some_and(|&b| is(b, BLANK));
         let text = delimited(text);
+        if self.line_before_aliases().is_none() {
+            let line = self.line_at(start).to_vec();
+            self.st.alias.line = Some((self.line, line));
+        }
         let end = self.splice(start, end, &text);
         let name = name.into();
         // `alias.next` stays: the first word of the text is looked up like the one it replaces.

@@ -60,9 +60,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
         let line = self.line;
-        // Bash expands aliases in it when it runs; in POSIX mode now.
-        let aliases = self.opts.expand_aliases;
-        self.st.opts.expand_aliases &= self.opts.posix;
+        let aliases = self.aliases_later();
         let mark = self.mark();
         // What stands in it stands in no here-document any more.
         let outer = std::mem::replace(&mut self.st.in_heredoc, false);
@@ -101,15 +99,21 @@ impl Machine<'_, '_> {
         let op = self.peek();
         self.pos += 2;
         let read = op == Some(b'<');
+        let aliases = self.aliases_later();
         let outer = std::mem::take(&mut self.st.quoted_sub);
-        // As for `$(...)`: aliases are expanded when it runs.
-        let aliases = self.opts.expand_aliases;
-        self.st.opts.expand_aliases &= self.opts.posix;
         let body = self.sub_list(start, if read { b"<(" } else { b">(" });
-        self.st.opts.expand_aliases = aliases;
         self.st.quoted_sub = outer;
+        self.st.opts.expand_aliases = aliases;
         let body = body?;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))
+    }
+
+    /// Bash expands aliases in a substitution when it runs; in POSIX mode now. Gives what to put
+    /// back behind it.
+    fn aliases_later(&mut self) -> bool {
+        let aliases = self.opts.expand_aliases;
+        self.st.opts.expand_aliases &= self.opts.posix;
+        aliases
     }
 
     /// The list up to the closing parenthesis, which is used up. The whole is spelled anew from
@@ -187,7 +191,11 @@ impl Machine<'_, '_> {
             }
         }
         self.enter(COST)?;
-        let (body, source) = match self.parse_inner(text.clone(), line) {
+        // Aliases are expanded when it runs.
+        let aliases = std::mem::replace(&mut self.st.opts.expand_aliases, false);
+        let parsed = self.parse_inner(text.clone(), line);
+        self.st.opts.expand_aliases = aliases;
+        let (body, source) = match parsed {
             Ok(body) => (body, None),
             Err(e) if e.limit => return Err(e),
             Err(_) => (List::default(), Some(text.into())),

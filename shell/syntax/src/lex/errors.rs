@@ -46,15 +46,18 @@ impl Machine<'_, '_> {
 
     /// `` `source line' ``, as the second line of a message.
     pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
+        let line = self.line_before_aliases().unwrap_or_else(|| self.line_at(pos));
+        (self.line, [b"`", line, b"'"].concat().into_boxed_slice())
+    }
+
+    /// The line of the source that holds this place.
+    pub fn line_at(&self, pos: usize) -> &[u8] {
         let pos = pos.min(self.src.len());
         let before = self.src.get(..pos).unwrap_or_default();
         let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
         let after = self.src.get(pos..).unwrap_or_default();
         let end = memchr::memchr(b'\n', after).map_or(self.src.len(), |i| pos + i);
-        let mut text = vec![b'`'];
-        text.extend_from_slice(self.src.get(start..end).unwrap_or_default());
-        text.push(b'\'');
-        (self.line, text.into_boxed_slice())
+        self.src.get(start..end).unwrap_or_default()
     }
 
     /// Line number to report for the end of input: bash counts one more line, whether

@@ -74,7 +74,10 @@ impl<'t> Printer<'t> {
         self.list(list);
         self.docs(b"");
         self.shallower();
-        self.semicolon();
+        // To bash a `&` is a `&`, quoted or not; before a newline it does no harm.
+        if self.out.last() != Some(&b'&') {
+            self.semicolon();
+        }
     }
 
     fn if_command(&mut self, i: &'t If) {
