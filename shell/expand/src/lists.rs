@@ -3,7 +3,7 @@
 
 use sh_syntax::ast::{HereDoc, Param, ParamName, ParamOp, Subscript, Word, WordPart};
 
-use crate::env::Env;
+use crate::env::{Env, Lookup};
 use crate::error::ExpandError;
 use crate::fields::{Field, Fields, Joint, Mode};
 use crate::param::{str_of, whole_value};
@@ -130,8 +130,18 @@ pub(crate) fn emit(
     if star && made && x.in_heredoc {
         return in_heredoc(x, items, spaced, true);
     }
-    if star && made && !is_star(x, star, quoted) {
-        return rejoined(x, items);
+    if star && made && quoted && x.beside_lists > 0 && x.fields.mode == Mode::Split {
+        // Empty, it is a field only if it is made of a scalar.
+        let nothing = items.iter().all(|item| item.is_empty());
+        if nothing && is_scalar(x, param) {
+            if !matches!(param.op, ParamOp::Substring { .. }) {
+                x.fields.start();
+            }
+            return Ok(false);
+        }
+        if !is_star(x, star, quoted) || nothing {
+            return rejoined(x, items);
+        }
     }
     let heredoc = x.fields.mode == Mode::HereDoc;
     let by_ifs = x.by_ifs && (!heredoc || made && !star) || x.in_assigned && made && quoted;
@@ -166,6 +176,12 @@ pub(crate) fn emit(
             _ => whole_array && !made,
         };
     x.list_of(items, joint, quoted, Traits { plain: !made, text, glued })
+}
+
+/// Whether `${x[*]}` is of a scalar.
+fn is_scalar(x: &mut Expander<'_>, param: &Param) -> bool {
+    let ParamName::Variable(name) = &param.name else { return false };
+    matches!(x.env.lookup(name), Lookup::Value(Value::Scalar(_)))
 }
 
 /// How a list that an operator made is joined where it must become one string. Found by
@@ -359,6 +375,7 @@ struct Traits {
 impl Expander<'_> {
     /// The elements of `$@`, `$*`, `${a[@]}`, `${a[*]}`. Whether there were none of an `@` list.
     pub(crate) fn list(&mut self, items: Vec<Str>, joint: Joint, quoted: bool) -> Result<bool> {
+        let joint = if self.by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
         self.list_of(items, joint, quoted, Traits::default())
     }
 

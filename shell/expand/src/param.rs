@@ -204,7 +204,10 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
             }
             let kept = matches!(
                 param.op,
-                ParamOp::Replace { .. } | ParamOp::Case { .. } | ParamOp::Substring { .. }
+                ParamOp::Replace { .. }
+                    | ParamOp::Case { .. }
+                    | ParamOp::Substring { .. }
+                    | ParamOp::Transform(b'E' | b'K' | b'L' | b'P' | b'Q' | b'U' | b'k' | b'u')
             );
             if kept && quoted && text.is_empty() {
                 // A field beside an empty `"$@"`, where plain `$x` is none.

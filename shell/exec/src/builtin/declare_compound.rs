@@ -12,6 +12,7 @@ use super::declare::{Place, Request, Target, Value};
 use super::declare_apply::apply;
 use crate::Shell;
 use crate::state::assign::list_to_member;
+use crate::state::compound::Shown;
 use crate::state::options::SetOpt;
 
 /// Assigns the elements of the operand `a` of the command whose words so far are `argv`.
@@ -50,7 +51,7 @@ pub(crate) fn assign_operand(
     }
     let assoc = q.on.assoc || shell.is_assoc(&resolved);
     let elements = match q.on.assoc {
-        true => shell.expand_compound(&resolved, assoc, elements, true)?,
+        true => shell.expand_compound(&resolved, assoc, elements, Shown::Quoted)?,
         false => shell.expand_declared(&resolved, assoc, elements)?,
     };
     shell.trace_elements(&a.name, &elements, a.append);

@@ -62,6 +62,16 @@ fn reread(whole: &[u8]) -> Reread {
     Reread { key: Some(key.to_vec()), append, value: Rc::new(value.to_vec()) }
 }
 
+/// How messages show elements that cannot be assigned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown {
+    AsWritten,
+    /// `declare -A m=(...)`: in quotes.
+    Quoted,
+    /// `declare m=(...)`: the value in quotes.
+    QuotedValue,
+}
+
 /// An element as it was written.
 fn raw_element(element: &ArrayElement) -> Vec<u8> {
     let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
@@ -89,7 +99,7 @@ impl Shell<'_> {
     ) -> Result<()> {
         self.check_writable(name)?;
         let assoc = self.is_assoc(name);
-        let elements = self.expand_compound(name, assoc, elements, false)?;
+        let elements = self.expand_compound(name, assoc, elements, Shown::AsWritten)?;
         self.set_elements(name, elements, append)
     }
 
@@ -98,13 +108,13 @@ impl Shell<'_> {
         self.state.vars.get(name).is_some_and(assoc)
     }
 
-    /// Expands the elements, for an associative array or another one; `declared`: of `declare`.
+    /// Expands the elements, for an associative array or another one.
     pub(crate) fn expand_compound(
         &mut self,
         name: &[u8],
         assoc: bool,
         elements: &[ArrayElement],
-        declared: bool,
+        shown: Shown,
     ) -> Result<Elements> {
         if !assoc && let Some(elements) = sh_expand::brace_elements(self, elements)? {
             return self.expand_indexed(name, &elements);
@@ -114,7 +124,7 @@ impl Shell<'_> {
         }
         let mut values = sh_expand::compound_elements(self, name, assoc, elements)?;
         if assoc {
-            self.drop_empty_keys(elements, &mut values, declared)?;
+            self.show_wrong_keys(elements, &mut values, shown)?;
         }
         let element = |e: sh_expand::CompoundElement| Element {
             key: e.key.map(ElementKey::Known),
@@ -135,7 +145,7 @@ impl Shell<'_> {
         elements: &[ArrayElement],
     ) -> Result<Elements> {
         if !assoc || elements.is_empty() || elements.iter().any(|e| e.key.is_some()) {
-            return self.expand_compound(name, assoc, elements, true);
+            return self.expand_compound(name, assoc, elements, Shown::QuotedValue);
         }
         let words = sh_expand::compound_elements(self, name, false, elements)?;
         let pair = |pair: &[sh_expand::CompoundElement]| Element {
@@ -147,33 +157,40 @@ impl Shell<'_> {
         Ok(Elements { assoc, words: Some(words.len()), list })
     }
 
-    /// `[$unset]=value` and `$unset value` of an associative array: bash shows them as they were written,
-    /// after `declare` in quotes.
-    fn drop_empty_keys(
+    /// `[$unset]=value`, `$unset value` and words without a key of an associative array cannot be
+    /// assigned: bash shows them as they were written, after `declare` in quotes. The words are
+    /// complained of when their turn comes.
+    fn show_wrong_keys(
         &mut self,
         elements: &[ArrayElement],
         values: &mut Vec<sh_expand::CompoundElement>,
-        declared: bool,
+        shown: Shown,
     ) -> Result<()> {
+        let quoted = box_text::escape::single_quote;
         let paired = elements.first().is_some_and(|e| e.key.is_none());
         let mut failed = Ok(());
         let mut written = elements.iter().step_by(if paired { 2 } else { 1 });
-        values.retain(|value| {
-            let element = written.next();
-            if !matches!(&value.key, Some(OwnedKey::Name(key)) if key.is_empty()) {
+        values.retain_mut(|value| {
+            let Some(element) = written.next() else { return true };
+            let text = match (&value.key, shown) {
+                (None, Shown::AsWritten) => raw_element(element),
+                (None, Shown::Quoted) => quoted(&raw_element(element)),
+                (None, Shown::QuotedValue) => quoted(&value.value),
+                (Some(OwnedKey::Name(key)), _) if !key.is_empty() => return true,
+                (Some(OwnedKey::Index(_)), _) => return true,
+                (Some(_), Shown::AsWritten) => raw_element(element),
+                (Some(_), _) if paired => b"''".to_vec(),
+                (Some(_), _) => {
+                    let sign: &[u8] = if value.append { b"['']+=" } else { b"['']=" };
+                    [sign, &quoted(&value.value)].concat()
+                }
+            };
+            if value.key.is_none() {
+                value.value = Rc::new(text);
                 return true;
             }
-            let shown = match element {
-                Some(_) if declared && paired => b"''".to_vec(),
-                Some(_) if declared => {
-                    let sign: &[u8] = if value.append { b"['']+=" } else { b"['']=" };
-                    [sign, &box_text::escape::single_quote(&value.value)].concat()
-                }
-                Some(element) => raw_element(element),
-                None => return true,
-            };
             if failed.is_ok() {
-                failed = self.element_error(&[&shown, b": bad array subscript"]);
+                failed = self.element_error(&[&text, b": bad array subscript"]);
             }
             false
         });
@@ -392,9 +409,8 @@ impl Shell<'_> {
             for e in values {
                 // bash says what is wrong with an element and goes on.
                 let Some(OwnedKey::Name(key)) = e.key else {
-                    let text = if e.value.is_empty() { b"''" } else { e.value.as_slice() };
                     let message = b": must use subscript when assigning associative array";
-                    self.element_error(&[name, b": ", text, message])?;
+                    self.element_error(&[name, b": ", &e.value, message])?;
                     continue;
                 };
                 if key.is_empty() {
