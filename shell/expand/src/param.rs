@@ -26,10 +26,11 @@ use std::rc::Rc;
 use sh_syntax::ast::{Param, ParamName, ParamOp};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
-use crate::env::Lookup;
+use crate::env::{Env, Lookup};
 use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::lists;
+use crate::split::Ifs;
 use crate::value::{Str, Value};
 use crate::word::Expander;
 pub use target::push_subscript;
@@ -91,7 +92,14 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         _ => {}
     }
     let target = Target::of(x.env, param)?;
-    let content = target.fetch(x.env)?;
+    let content = match target.fetch(x.env)? {
+        Content::List { items, star }
+            if param.raw.starts_with(b"${") && names::leads_to_element(x, param) =>
+        {
+            one_text(x, &items, star, quoted)
+        }
+        content => content,
+    };
     // Found by experiment: an unquoted `${*:+w}` looks at the elements, not at the joined string.
     let joined = quoted;
     // And a list of one empty element is not null in an assignment.
@@ -144,6 +152,10 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 return emit(x, param, content, quoted);
             }
             let content = apply(x, param, op, &target, content, quoted)?;
+            if quoted && leaves_field(op) && is_empty_text(x.env, &target, &content) {
+                // A field beside an empty `"$@"`, where plain `$x` is none.
+                x.fields.start();
+            }
             return emit(x, param, content, quoted);
         }
     }
@@ -191,6 +203,47 @@ fn apply(
     }
 }
 
+/// All of an array, to which the nameref in `${r}` leads, is one text; in `$r` it is a list. Found
+/// by experiment: in assignments `[@]` is joined by spaces, and where `IFS` is null all but a quoted
+/// `[*]`.
+fn one_text(x: &mut Expander<'_>, items: &[Str], star: bool, quoted: bool) -> Content {
+    if items.is_empty() {
+        return Content::Scalar(None);
+    }
+    let ifs = Ifs::of(x.env);
+    let assigned = x.fields.mode == Mode::Assign;
+    let by_ifs =
+        if star { assigned || quoted || !ifs.is_null() } else { !assigned && !ifs.is_null() };
+    let separator: &[u8] = if by_ifs { ifs.separator() } else { b" " };
+    let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
+    Content::Scalar(Some(str_of(items.join(separator))))
+}
+
+/// Whether this is one text, which is empty; that of a scalar as a `*` list, too.
+fn is_empty_text(env: &mut dyn Env, target: &Target<'_>, content: &Content) -> bool {
+    match (content, target) {
+        (Content::Scalar(text), _) => text.as_ref().is_some_and(|text| text.is_empty()),
+        (Content::List { items, star: true }, Target::Variable { name, .. }) => {
+            matches!(items.as_slice(), [text] if text.is_empty())
+                && matches!(env.get(name), Some(Value::Scalar(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an operator that leaves nothing of a quoted value leaves a field nevertheless.
+fn leaves_field(op: &ParamOp) -> bool {
+    matches!(
+        op,
+        ParamOp::Replace { .. }
+            | ParamOp::Case { .. }
+            | ParamOp::Substring { .. }
+            | ParamOp::RemovePrefix { .. }
+            | ParamOp::RemoveSuffix { .. }
+            | ParamOp::Transform(b'E' | b'K' | b'L' | b'P' | b'Q' | b'U' | b'k' | b'u')
+    )
+}
+
 fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> Result<bool> {
     match content {
         Content::Scalar(None) => Ok(false),
@@ -201,17 +254,6 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
             {
                 x.number(text, quoted)?;
                 return Ok(false);
-            }
-            let kept = matches!(
-                param.op,
-                ParamOp::Replace { .. }
-                    | ParamOp::Case { .. }
-                    | ParamOp::Substring { .. }
-                    | ParamOp::Transform(b'E' | b'K' | b'L' | b'P' | b'Q' | b'U' | b'k' | b'u')
-            );
-            if kept && quoted && text.is_empty() {
-                // A field beside an empty `"$@"`, where plain `$x` is none.
-                x.fields.start();
             }
             x.value(text, quoted)?;
             Ok(false)

@@ -22,6 +22,10 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
         x.in_operand = outer || x.in_heredoc;
         let result = x.parts(&word.parts, true);
         x.in_operand = outer;
+        if lists::count_lists(x.env, &word.parts) > 0 {
+            // Unlike the list itself: `"${x-$@}"` is a field.
+            x.fields.start();
+        }
         return result.map(|()| false);
     }
     let result = match x.fields.mode == Mode::Split && becomes_one_string(x, word) {

@@ -32,8 +32,9 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             }
             let target = Target::of(x.env, param)?;
             refuse_bad_element(x, param, &target)?;
-            if leads_to_element(x, param) {
-                // bash finds no variable of that name.
+            let leads = leads_to_element(x, param);
+            if leads && !x.env.options().nounset {
+                // bash finds no variable of that name, unless it has to be there.
                 x.number(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
             }
@@ -41,7 +42,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             let (nounset, utf8) = (options.nounset, !options.c_locale);
             match target.fetch(x.env)? {
                 Content::Scalar(None) if matches!(target, Target::Special(_)) => 0,
-                Content::Scalar(None) if nounset && !is_array_element(x, &target) => {
+                Content::Scalar(None) if nounset && !leads && !is_array_element(x, &target) => {
                     return Err(match (&param.name, &target) {
                         (ParamName::Variable(name), Target::Variable { .. }) => {
                             ExpandError::exit(&[name, b": unbound variable"])
@@ -51,6 +52,10 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 }
                 Content::Scalar(None) => 0,
                 Content::Scalar(Some(text)) => chars::char_count(&text, utf8),
+                Content::List { items, .. } if leads => {
+                    let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
+                    chars::char_count(&items.join(&b' '), utf8)
+                }
                 Content::List { items, .. } => items.len(),
             }
         }
