@@ -161,7 +161,8 @@ impl Expansion<'_> {
         while let Some(&byte) = text.get(at) {
             self.steps = self.steps.checked_sub(1)?;
             let next = text.get(at + 1).copied();
-            if byte == b'\\' && quote != b'\'' {
+            // `$$` is a parameter, no substitution begins in it.
+            if byte == b'\\' && quote != b'\'' || text[at..].starts_with(b"$$(") {
                 at += 2;
                 continue;
             }

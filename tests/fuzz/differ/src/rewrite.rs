@@ -12,7 +12,6 @@ const REWRITES: &[Rewrite] = &[
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
-    ("`$$(` in a word with braces", number_in_braces),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within an assignment's substitution without `IFS`", at_for_star),
     ("bash's marks in texts", no_empty_quotes),
@@ -161,11 +160,6 @@ fn scalars_in_conditions(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `"$$(if)"{a,b}`: looking for braces bash 5.2 takes `$(` behind `$` for a substitution.
-fn number_in_braces(script: &[u8]) -> Vec<u8> {
-    replaced(script, b"$$(", b"${$}(")
-}
-
 /// `${y#${x[*]^}}`: the same mistake in patterns. The generator's scalars without a list.
 fn scalars_as_lists(script: &[u8]) -> Vec<u8> {
     let lists: [(&[u8], &[u8]); 3] = [(b"{e[*]", b"{e"), (b"{a[@]", b"{a"), (b"{u[@]", b"{u")];
@@ -198,7 +192,6 @@ mod tests {
             words_from_variables(b"case \"${e^}\"x in\ncase x in\n"),
             b"word_=\"${e^}\"x; case $word_ in\ncase x in\n"
         );
-        assert_eq!(number_in_braces(b"\"$$(if)\"{a,b} $(x)"), b"\"${$}(if)\"{a,b} $(x)");
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }

@@ -76,6 +76,13 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "`$$(` in a word with braces",
+        applies: |script, bash, ours| {
+            contains(script, b"$$(") && says(bash, SUBSTITUTION) && !says(ours, SUBSTITUTION)
+        },
+        repairs: |script, _| vec![replaced(script, b"$$(", b"0(")],
+    },
+    Rule {
         name: "a tilde before a colon and an expansion",
         applies: |script, _, _| TILDES.iter().any(|(word, _)| contains(script, word)),
         repairs: |script, _| {
@@ -380,6 +387,7 @@ mod tests {
             ),
             ("IFS=0; exec {fd}> o1; p x >&$fd; cat o1", "", ""),
             ("echo ~:$x", "", ""),
+            ("echo \"$$(if)\"{a,b}", "s.sh: command substitution: line 1: x\n", ""),
             ("case x in [[=a=]]) ;; esac", "", ""),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
