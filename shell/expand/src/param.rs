@@ -116,6 +116,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             if !missing(x, *colon) {
                 return defaults::word(x, word, quoted);
             }
+            if quoted && matches!(&content, Content::List { items, .. } if !items.is_empty()) {
+                x.fields.start();
+            }
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
             return Ok(
                 matches!(&content, Content::List { items, star: false } if items.is_empty()),
@@ -240,7 +243,7 @@ fn leaves_field(op: &ParamOp) -> bool {
             | ParamOp::Substring { .. }
             | ParamOp::RemovePrefix { .. }
             | ParamOp::RemoveSuffix { .. }
-            | ParamOp::Transform(b'E' | b'K' | b'L' | b'P' | b'Q' | b'U' | b'k' | b'u')
+            | ParamOp::Transform(b'E' | b'K' | b'L' | b'Q' | b'U' | b'k' | b'u')
     )
 }
 
