@@ -117,7 +117,7 @@ pub(crate) struct Token {
 
 /// Where a token stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ctx(u8);
+pub(crate) struct Ctx(u16);
 
 impl Ctx {
     /// An ordinary word.
@@ -138,6 +138,8 @@ impl Ctx {
     pub const LET: Ctx = Ctx(64);
     /// Behind a redirection `name=(...)` is no assignment, whatever the command.
     pub const SCALAR: Ctx = Ctx(128);
+    /// Behind `>&` and `<&`: in `2>&1>f` the second number is a word.
+    pub const COPIED: Ctx = Ctx(256);
     /// Start of a command.
     pub const COMMAND: Ctx = Ctx(1 | 2 | 4);
     /// After an assignment at the start of a command.
@@ -412,6 +414,7 @@ impl Machine<'_, '_> {
                 }));
             }
             if matches!(self.peek(), Some(b'<' | b'>'))
+                && !ctx.has(Ctx::COPIED)
                 && let Some(n) = io_number(text)
             {
                 return Ok(Some(Token {
@@ -450,7 +453,7 @@ impl Machine<'_, '_> {
             return Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None });
         }
         if matches!(next, Some(b'<' | b'>')) {
-            if let Some(n) = io_number(run) {
+            if let Some(n) = io_number(run).filter(|_| !ctx.has(Ctx::COPIED)) {
                 return Some(Token {
                     kind: Tk::IoNumber(n),
                     start,

@@ -40,7 +40,8 @@ impl Machine<'_, '_> {
             Tk::LessLess | Tk::LessLessDash => RedirectOp::HereDoc,
             _ => RedirectOp::HereString,
         };
-        let word = self.expect_word(Ctx::ARG)?;
+        let copies = matches!(kind, Tk::LessAmp | Tk::GreatAmp);
+        let word = self.expect_word(if copies { Ctx::COPIED } else { Ctx::ARG })?;
         let target = if op == RedirectOp::HereDoc {
             RedirectTarget::HereDoc(self.announce_doc(&word.raw, kind == Tk::LessLessDash))
         } else {
