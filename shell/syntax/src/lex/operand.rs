@@ -380,6 +380,12 @@ fn without_quotes(raw: &[u8]) -> Vec<u8> {
 fn escaped_text(b: &mut Builder, text: &[u8]) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'\\', rest) {
+        if rest.get(at + 1) == Some(&b'\n') {
+            // A line continuation.
+            b.quoted(&rest[..at]);
+            rest = &rest[at + 2..];
+            continue;
+        }
         let kept = rest.get(at + 1).copied().is_some_and(keeps_backslash);
         b.quoted(&rest[..=at]);
         rest = &rest[at + 1..];

@@ -78,6 +78,7 @@ impl Machine<'_, '_> {
                 b'\\' => self.backslash(&mut parts),
                 b'$' if self.peek_at(1) == Some(b'(') => drop(self.dollar(false)?),
                 b'$' if self.peek_at(1) == Some(b'\'') => drop(self.ansi_quoted()?),
+                b'$' if self.peek_at(1) == Some(b'"') => drop(self.dollar(false)?),
                 b')' if depth == 0 => {
                     let text = self.raw(start, self.pos).into_vec();
                     self.pos += 1;
