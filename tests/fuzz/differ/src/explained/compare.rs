@@ -13,6 +13,7 @@ const RULES: &[Rule] = &[
     ("line numbers", |_, bash, ours| bash.main() == ours.main()),
     ("the numbers that `{fd}` gets", descriptor_numbers),
     ("the text that a bad substitution shows", bad_substitution_text),
+    ("a backquote that a brace range makes", backquote_of_range),
     ("lists of all variables", lists_of_variables),
     ("the source line shown for `((` that is no arithmetic", no_arithmetic),
     ("warnings about circular namerefs", circular_warnings),
@@ -53,6 +54,22 @@ fn bad_substitution_text(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         (Some(at), Some(bad)) if at < bad => [&line[..at], BAD].concat().into(),
         _ => line.into(),
     })
+}
+
+/// `{Y..b}"`a`"`: bash looks for the end of the range's backquote in what follows it, and may
+/// find one, whose command then does not parse.
+fn backquote_of_range(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const LOST: &[u8] = b"bad substitution: no closing \"`\" in ";
+    const BROKEN: &[u8] = b": command substitution: line N: unexpected EOF while looking";
+    let plain = |text: &[u8]| -> Vec<Vec<u8>> {
+        let lines = text.split(|b| *b == b'\n').filter(|line| !contains(line, BROKEN));
+        lines.map(|line| line[..position(line, LOST).unwrap_or(line.len())].to_vec()).collect()
+    };
+    let all = |o: &Outcome| -> (Option<i32>, Vec<Vec<u8>>, Vec<(String, Vec<Vec<u8>>)>) {
+        let files = o.files.iter().map(|(name, text)| (name.clone(), plain(text)));
+        (o.status, plain(&o.stdout), files.collect())
+    };
+    contains(script, b"..") && says(bash, LOST) && says(ours, LOST) && all(bash) == all(ours)
 }
 
 /// `((` that began no arithmetic: which line the message behind ``: ` `` shows.
@@ -213,6 +230,13 @@ mod tests {
         let (a, b) = ("line 1: ${x: bad substitution\n", "line 1: y${x: bad substitution\n");
         explains(text, "", a, b);
         assert_eq!(rule("", "${x: bad substitution\n", "${y: bad substitution\n"), None);
+        let range = "echo {Y..b}\"`a`\"";
+        let lost = |rest: &str| format!("{m} 2: bad substitution: no closing \"`\" in `{rest}\n");
+        let broken = format!("{m} 2: command substitution: line 2: unexpected EOF while looking\n");
+        let broken = broken.replace("s.sh: line 2: command", "s.sh: command");
+        let (a, b) = (format!("{broken}{}", lost("")), lost("\"`a`\""));
+        explains("a backquote that a brace range makes", range, &a, &b);
+        assert_eq!(rule("", &a, &b), None);
         let list = "declare -ir BASHPID=\"1\"\ndeclare -ar BASH_VERSINFO=()\n";
         explains("lists of all variables", "", list, "declare -ar BASH_VERSINFO=(1)\n");
         let arithmetic = "the source line shown for `((` that is no arithmetic";

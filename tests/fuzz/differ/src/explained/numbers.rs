@@ -9,14 +9,16 @@ use crate::compare::contains;
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
     // Bash may count those of a command twice, as it begins and as what it contains is read again.
     let lines = 2 * script.split(|b| *b == b'\n').count() as u64;
-    let text = in_messages(text, lines);
+    // Split at colons, the number of a message stands alone.
+    let split = contains(script, b"IFS=");
+    let text = in_messages(text, lines, split);
     match contains(script, b"LINENO") {
         true => from_variable(script, &text, lines),
         false => text,
     }
 }
 
-fn in_messages(text: &[u8], lines: u64) -> Vec<u8> {
+fn in_messages(text: &[u8], lines: u64, split: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut word: Vec<u8> = Vec::new();
     let mut at = 0;
@@ -29,7 +31,9 @@ fn in_messages(text: &[u8], lines: u64) -> Vec<u8> {
             at = end;
         } else if byte.is_ascii_digit() {
             let end = run(text, at, u8::is_ascii_digit);
-            if word == b"line" && text.get(end) == Some(&b':') && is_line(&text[at..end], lines) {
+            let alone = split && text[..at].ends_with(b"[line][") && text.get(end) == Some(&b']');
+            let told = word == b"line" && (text.get(end) == Some(&b':') || alone);
+            if told && is_line(&text[at..end], lines) {
                 out.push(b'N');
                 word.clear();
             } else {
@@ -125,6 +129,10 @@ mod tests {
         assert!(same(script, "[s.sh:][line][2:][x]\n", "[s.sh:][line][4:][x]\n"));
         assert!(same(script, "S.SH: LINE 2: X\n", "S.SH: LINE 4: X\n"));
         assert!(same(script, "[1][line]\n[1][2:]\n", "[1][line]\n[1][3:]\n"));
+        let split = "IFS=:\n2\n3\n4\n5\n";
+        assert!(same(split, "[s.sh][line][2][x]\n", "[s.sh][line][4][x]\n"));
+        assert!(!same(split, "[s.sh][lines][2][x]\n", "[s.sh][lines][4][x]\n"));
+        assert!(!same(script, "[s.sh][line][2][x]\n", "[s.sh][line][4][x]\n"));
         // Not so many lines, other numbers, another text.
         assert!(!same(script, "line 2: x\n", "line 20: x\n"));
         assert!(!same(script, "line 2: 1\n", "line 2: 2\n"));
