@@ -58,6 +58,21 @@ const RULES: &[Rule] = &[
         repairs: |script, bash| without_command(script, bash, NO_BRACE),
     },
     Rule {
+        name: "parentheses within `name=(...)` that bash reads once more",
+        applies: |script, bash, ours| {
+            contains(script, b"=(") && says(bash, NO_PARENTHESIS) && !says(ours, NO_PARENTHESIS)
+        },
+        repairs: |script, bash| without_command(script, bash, NO_PARENTHESIS),
+    },
+    Rule {
+        name: "levels of loops behind a `select` without words",
+        applies: |script, _, _| contains(script, b"select "),
+        repairs: |script, _| {
+            let level = replaced(script, b"break 2", b"break");
+            vec![replaced(&level, b"continue 2", b"continue")]
+        },
+    },
+    Rule {
         name: "here-documents that bash loses its way in",
         applies: nested_in_heredoc,
         repairs: |script, bash| {
@@ -385,6 +400,12 @@ mod tests {
                 "s.sh: line 1: bad substitution: no closing `)' in ${x\n",
                 "",
             ),
+            (
+                "a=(x$((! #)))",
+                "s.sh: line 1: bad substitution: no closing `)' in x$((! #))\n",
+                "s.sh: line 1: ! #: syntax error\n",
+            ),
+            ("select v in $u; do :; done; for i in 1; do break 2; done", "", ""),
             ("IFS=0; exec {fd}> o1; p x >&$fd; cat o1", "", ""),
             ("echo ~:$x", "", ""),
             ("echo \"$$(if)\"{a,b}", "s.sh: command substitution: line 1: x\n", ""),
