@@ -332,6 +332,15 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
         }
         (ParamName::Variable(name), _) if env.nameref(name).is_some() => return None,
         (ParamName::Variable(name), None) => there(whole_value(env, name).as_ref()),
+        (ParamName::Variable(name), Some(Subscript::Expr(key))) => {
+            let index: i64 = std::str::from_utf8(&key.word.raw).ok()?.parse().ok()?;
+            match env.get(name) {
+                None => false,
+                Some(Value::Scalar(text)) => index == 0 && there(Some(&text)),
+                Some(Value::Indexed(array)) => there(array.get(array.resolve(index)?)),
+                Some(Value::Assoc(array)) => there(array.get(&key.word.raw)),
+            }
+        }
         (ParamName::Variable(name), Some(Subscript::At | Subscript::Star)) => match env.get(name) {
             None => false,
             Some(Value::Scalar(text)) => there(Some(&text)),

@@ -141,7 +141,12 @@ fn in_order(script: &[u8]) -> Vec<u8> {
     let is = |at: Option<usize>, bytes: &[u8]| {
         at.and_then(|at| script.get(at)).is_some_and(|b| bytes.contains(b))
     };
-    let alone = |at: usize| !is(at.checked_sub(1), b"&><|\\;") && !is(Some(at + 1), b"&>");
+    let quoted = |at: usize| {
+        let before = &script[..at];
+        before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    };
+    let alone =
+        |at: usize| !is(at.checked_sub(1), b"&><|;") && !is(Some(at + 1), b"&>") && !quoted(at);
     let replaced = |(at, byte): (usize, &u8)| match byte {
         b'&' if alone(at) => b';',
         other => *other,
