@@ -137,6 +137,14 @@ impl Machine<'_, '_> {
                     let mut part = self.double_quoted(true)?;
                     if let WordPart::DoubleQuoted(parts) = &mut part {
                         self.rejoin(parts, false)?;
+                        if let Some(WordPart::Param(param)) = b.last_part() {
+                            lengthen_by_text(param, parts);
+                            let empty =
+                                |p: &WordPart| matches!(p, WordPart::Quoted(t) if t.is_empty());
+                            if parts.iter().all(empty) {
+                                self.lengthen_name(param);
+                            }
+                        }
                     }
                     b.part(part);
                     continue;
@@ -363,6 +371,22 @@ impl Machine<'_, '_> {
             }
         }
     }
+}
+
+/// `$v"x"`: without the quotes that is `$vx`, too.
+fn lengthen_by_text(param: &mut Box<Param>, inside: &mut [WordPart]) {
+    let Some(WordPart::Quoted(text)) = inside.first_mut() else { return };
+    let ParamName::Variable(name) = &param.name else { return };
+    let length = super::table::run_with(text, NAME);
+    if length == 0 || param.raw.get(1) == Some(&b'{') {
+        return;
+    }
+    let (more, rest) = text.split_at(length);
+    let mut longer = (**param).clone();
+    longer.name = ParamName::Variable([name.as_ref(), more].concat().into());
+    longer.raw = [&*param.raw, more].concat().into();
+    *param = longer.into();
+    *text = rest.to_vec().into();
 }
 
 /// The spelling of an operand without its double quotes.

@@ -49,6 +49,11 @@ impl Builder {
         self.parts.push(part);
     }
 
+    /// What came last, unless text did.
+    pub fn last_part(&mut self) -> Option<&mut WordPart> {
+        if self.kind == Kind::None { self.parts.last_mut() } else { None }
+    }
+
     /// A part that may be quoted text.
     pub fn add(&mut self, part: WordPart) {
         match part {
