@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use box_text::escape::{needs_quotes, set_quote, single_quote};
 use sh_expand::Str;
-use sh_syntax::ast::{AssignValue, Assignment, For};
+use sh_syntax::ast::{Assignment, For};
 
 use crate::Shell;
 use crate::state::options::SetOpt;
@@ -92,14 +92,7 @@ impl Shell<'_> {
                 }
                 t
             }
-            None if matches!(a.value, AssignValue::Array(_)) => doubled(&a.raw),
-            None => {
-                // A number went straight into the variable.
-                match self.var(&a.name) {
-                    Some(v) => [&a.name, b"=".as_slice(), &v].concat(),
-                    None => a.raw.to_vec(),
-                }
-            }
+            None => doubled(&a.raw),
         };
         self.trace_text(&text);
     }

@@ -374,10 +374,12 @@ impl Shell<'_> {
             && let [WordPart::Arith(arith)] = word.parts.as_slice()
         {
             let n = sh_expand::arith::eval(self, arith)?;
+            if self.tracing() {
+                self.trace_assignment(a, Some(&Rc::new(decimal(n))));
+            }
             if !self.set_number(&a.name, n)? {
                 self.assign_scalar_to(&a.name, None, false, Rc::new(decimal(n)))?;
             }
-            self.trace_assignment(a, None);
             return Ok(());
         }
         match &a.value {
