@@ -144,18 +144,19 @@ pub(crate) fn emit(
         }
     }
     let heredoc = x.fields.mode == Mode::HereDoc;
-    let by_ifs = x.by_ifs && (!heredoc || made && !star) || x.in_assigned && made && quoted;
+    let by_ifs = x.by_ifs && (!heredoc || made && !star);
     let star = star && !(heredoc && spaced);
+    let mode = assigned_mode(x);
     let joint = match &param.op {
         ParamOp::Replace { .. } | ParamOp::Case { .. } if star => Joint::Star,
         ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. } => {
-            joint(x.fields.mode, star, positional, quoted, true)
+            joint(mode, star, positional, quoted, true)
         }
         ParamOp::Replace { .. } | ParamOp::Substring { .. } | ParamOp::Case { .. } => {
-            joint(x.fields.mode, star, positional, quoted, false)
+            joint(mode, star, positional, quoted, false)
         }
-        ParamOp::Transform(_) => joint(x.fields.mode, star, positional, quoted, true),
-        _ => joint(x.fields.mode, star, positional, false, false),
+        ParamOp::Transform(_) => joint(mode, star, positional, quoted, true),
+        _ => joint(mode, star, positional, false, false),
     };
     let joint = if by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
     let null = Ifs::of(x.env).is_null();
@@ -182,6 +183,14 @@ pub(crate) fn emit(
 fn is_scalar(x: &mut Expander<'_>, param: &Param) -> bool {
     let ParamName::Variable(name) = &param.name else { return false };
     matches!(x.env.lookup(name), Lookup::Value(Value::Scalar(_)))
+}
+
+/// What is assigned by `${x=word}` is joined as in an assignment, wherever that stands.
+pub(crate) fn assigned_mode(x: &Expander<'_>) -> Mode {
+    match x.fields.mode {
+        Mode::Join if x.in_assigned => Mode::Assign,
+        mode => mode,
+    }
 }
 
 /// How a list that an operator made is joined where it must become one string. Found by

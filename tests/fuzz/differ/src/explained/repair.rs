@@ -300,12 +300,13 @@ fn plain_ansi(script: &[u8]) -> Vec<u8> {
 }
 
 /// `${x:$((1))}` in a here-document: bash looks for the end of the substitution in a text that
-/// lacks it. And a here-document within a substitution may be printed so that it cannot be read.
+/// lacks it. A here-document within a substitution may be printed so that it cannot be read. And a
+/// syntax error in a substitution of the body may give 2, or end the script.
 fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let failed = |o: &Outcome| says(o, SUBSTITUTION) && (says(o, UNEXPECTED) || says(o, UNCLOSED));
     contains(script, b"<<")
         && (says(bash, NO_PARENTHESIS) && !says(ours, NO_PARENTHESIS)
-            || failed(bash) && !failed(ours)
+            || failed(bash)
             || says(bash, LOST))
 }
 
