@@ -196,6 +196,17 @@ impl Walk<'_> {
     pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> Text {
         match w {
             CommandWord::Word(w) => self.word(w, line),
+            // No variable, but read like one.
+            CommandWord::Assignment(Assignment {
+                name,
+                subscript: None,
+                value: AssignValue::Scalar(value),
+                ..
+            }) if by == "alias" => {
+                let value = self.word(value, line);
+                let text = [&**name, b"=", &*value.text].concat();
+                Text { text, dynamic: value.dynamic, expands: false }
+            }
             CommandWord::Assignment(a) => self.assignment(a, by),
         }
     }

@@ -414,7 +414,13 @@ impl<'e> Expander<'e> {
     fn literal(&mut self, text: &[u8], tilde: Tilde, start: bool, last: bool) -> Result<()> {
         if self.splits_text {
             self.load_ifs();
-            self.fields.push_split(text);
+            let tilde = start && tilde != Tilde::Never && text.starts_with(b"~");
+            let end =
+                if tilde { text.iter().position(|b| *b == b'/').unwrap_or(text.len()) } else { 0 };
+            if tilde {
+                tilde::expand(self, &text[..end], false, true, last || end < text.len());
+            }
+            self.fields.push_split(&text[end..]);
             return Ok(());
         }
         if tilde == Tilde::Never || !text.contains(&b'~') {

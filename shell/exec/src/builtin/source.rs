@@ -64,14 +64,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let args = &p.operands[1..];
     let old = (!args.is_empty())
         .then(|| std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec())));
-    let given = shell.state.positional.clone();
     let text = Text { text: &text, line: 1, name: None, main: false };
     let r = shell.keeping_command(|s| s.run_text(text));
-    if let Some(old) = old {
-        // A `set --` in the file changes its own parameters only.
-        let _ = given;
-        shell.state.positional = old;
-    }
     let mut r = match r {
         Ok(_)
             if shell.syntax_failed.take().is_some()
@@ -89,6 +83,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         && let Err(u) = shell.run_return_trap()
     {
         r = Err(u);
+    }
+    if let Some(old) = old {
+        // A `set --` in the file changes its own parameters only.
+        shell.state.positional = old;
     }
     Rc::make_mut(&mut shell.state.frames).pop();
     shell.state.line = line;

@@ -73,7 +73,7 @@ impl Shell<'_> {
         sh_syntax::print::substitution(&mut text, body);
         let names = |what: &[u8]| memchr::memmem::find(&text, what).is_some();
         let relevant = match expands {
-            true => !self.state.aliases.is_empty() || names(b"alias"),
+            true => self.state.aliases.keys().any(|name| names(name)) || names(b"alias"),
             false => names(b"expand_aliases"),
         };
         relevant.then_some(text)

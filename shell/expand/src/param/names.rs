@@ -166,7 +166,8 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
         }
         Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
-    if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
+    let alone = x.beside_lists == 0;
+    if !at && !quoted && alone && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
         return one_word(x, &keys, b" ");
     }
     if !at && x.in_heredoc {

@@ -50,7 +50,7 @@ fn blank_behind_nested(script: &[u8]) -> Vec<u8> {
 
 /// `$({ cat <<E` ... `} | cat; p)`: bash 5.2 prints it without the semicolon before it runs it.
 fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
-    const BEHIND: &[&[u8]] = &[b"; p \"${PIPESTATUS[@]}\"", b"; p \"$a\"; }"];
+    const BEHIND: &[&[u8]] = &[b"; p \"${PIPESTATUS[@]}\"", b"; p \"$a\"; }", b"; echo $?"];
     let mut out = script.to_vec();
     if !contains(script, b"<<") {
         return out;
