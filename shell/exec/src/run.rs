@@ -207,7 +207,8 @@ impl Shell<'_> {
                         return Err(Unwind::Exit(if main { 127 } else { 1 }));
                     }
                     // The others do not end a POSIX shell.
-                    if !matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional) {
+                    let goes_on = matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional);
+                    if !goes_on && !e.is_in_arith_for() {
                         self.syntax_failed = Some(());
                     }
                     self.state.status = match e.kind {

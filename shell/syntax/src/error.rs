@@ -51,7 +51,17 @@ pub enum ErrorKind {
     Array,
 }
 
+/// What is said of the head of `for ((`: it has less than three expressions, or more.
+pub(crate) const FEW_EXPRESSIONS: &[u8] = b"syntax error: arithmetic expression required";
+pub(crate) const MANY_EXPRESSIONS: &[u8] = b"syntax error: `;' unexpected";
+
 impl SyntaxError {
+    /// The head of `for ((` does not have three expressions: in `eval` and `.` this does not end a
+    /// POSIX shell.
+    pub fn is_in_arith_for(&self) -> bool {
+        [FEW_EXPRESSIONS, MANY_EXPRESSIONS].contains(&&*self.message)
+    }
+
     /// More input may complete the command.
     pub fn is_incomplete(&self) -> bool {
         self.incomplete

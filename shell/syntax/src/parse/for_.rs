@@ -1,6 +1,7 @@
 //! `for`, `for ((...))` and `select` (POSIX XCU 2.9.4.2; bash manual 3.2.5.1, 3.2.5.2).
 
 use crate::ast::{Arith, ArithFor, CommandKind, For, List, Text, Word};
+use crate::error::{FEW_EXPRESSIONS, MANY_EXPRESSIONS};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
 
@@ -155,11 +156,7 @@ impl Machine<'_, '_> {
     ) -> Box<crate::error::SyntaxError> {
         let text = self.src.get(start..end).unwrap_or_default();
         let few = text.iter().filter(|&&b| b == b';').count() < 2;
-        let message: &[u8] = if few {
-            b"syntax error: arithmetic expression required"
-        } else {
-            b"syntax error: `;' unexpected"
-        };
+        let message = if few { FEW_EXPRESSIONS } else { MANY_EXPRESSIONS };
         let mut e = self.error(line, message);
         let mut second = b"syntax error: `((".to_vec();
         second.extend_from_slice(text);

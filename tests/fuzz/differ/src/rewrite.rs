@@ -2,7 +2,7 @@
 //! with the other, which means the same. A difference is explained by such a deviation if it goes
 //! away, and ours does the same with both.
 
-use crate::compare::{contains, replaced};
+use crate::compare::{contains, position, replaced};
 
 /// A deviation, and how it is avoided: what the script becomes, the same where there is nothing to avoid.
 type Rewrite = (&'static str, fn(&[u8]) -> Vec<u8>);
@@ -16,6 +16,7 @@ const REWRITES: &[Rewrite] = &[
     ("lists within an assignment's substitution without `IFS`", at_for_star),
     ("bash's marks in texts", no_empty_quotes),
     ("bash's marks in texts", words_from_variables),
+    ("bash's marks in texts", quotes_before_operators),
 ];
 
 /// The scripts to try, each with the deviation it avoids.
@@ -166,6 +167,54 @@ fn scalars_as_lists(script: &[u8]) -> Vec<u8> {
     lists.iter().fold(script.to_vec(), |text, (list, plain)| replaced(&text, list, plain))
 }
 
+/// `case 0 in 0"${x/a/b}")`: if that is null, bash 5.2 leaves a mark of the quotes in the pattern;
+/// not in `0""${x/a/b}`, which means the same as long as the value has nothing to match.
+fn quotes_before_operators(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    let mut inside = false;
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        let pattern = inside && !line.starts_with(b";");
+        inside |= line.starts_with(b"case ");
+        inside &= !line.starts_with(b"esac");
+        let mut rest = line;
+        while let Some(at) = position(rest, b"\"${").filter(|_| pattern) {
+            let close = closing_brace(&rest[at + 1..]).map(|length| at + 1 + length);
+            let name =
+                rest[at + 3..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let operator = rest.get(at + 3 + name).is_some_and(|byte| b"/:^,~@".contains(byte));
+            match close.filter(|close| operator && rest.get(*close) == Some(&b'"')) {
+                Some(close) => {
+                    out.extend_from_slice(&rest[..at]);
+                    out.extend_from_slice(b"\"\"");
+                    out.extend_from_slice(&rest[at + 1..close]);
+                    rest = &rest[close + 1..];
+                }
+                None => {
+                    out.extend_from_slice(&rest[..at + 3]);
+                    rest = &rest[at + 3..];
+                }
+            }
+        }
+        out.extend_from_slice(rest);
+    }
+    out
+}
+
+/// How long the `${...}` is that a text begins with.
+fn closing_brace(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    text.iter()
+        .position(|byte| {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            *byte == b'}' && depth == 0
+        })
+        .map(|last| last + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +242,12 @@ mod tests {
             b"word_=\"${e^}\"x; case $word_ in\ncase x in\n"
         );
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
+        assert_eq!(
+            quotes_before_operators(
+                b"case 0 in\n0\"${b/%\"$a\"/x}\" | \"$b\") p \"$c\"\n;;\nesac\n"
+            ),
+            b"case 0 in\n0\"\"${b/%\"$a\"/x} | \"$b\") p \"$c\"\n;;\nesac\n"
+        );
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }
 }

@@ -81,6 +81,17 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "the keys of an array beside a list without `IFS`",
+        applies: |script, bash, ours| {
+            let null = contains(script, b"IFS=''") || contains(script, b"IFS= ");
+            null && bash.status == ours.status
+        },
+        repairs: |script, _| {
+            let keys = replaced(script, b"${!m[*]}", b"${!m[@]}");
+            vec![replaced(&keys, b"${!arr[*]}", b"${!arr[@]}")]
+        },
+    },
+    Rule {
         name: "the numbers that `{fd}` gets",
         applies: |script, bash, ours| contains(script, b"{fd}>") && bash.status == ours.status,
         // Split by `IFS`, another number is another word; and the trace shows it.
@@ -408,6 +419,7 @@ mod tests {
             ),
             ("select v in $u; do :; done; for i in 1; do break 2; done", "", ""),
             ("IFS=0; exec {fd}> o1; p x >&$fd; cat o1", "", ""),
+            ("IFS=''; p x${!m[*]}$@", "", ""),
             ("echo ~:$x", "", ""),
             ("echo \"$$(if)\"{a,b}", "s.sh: command substitution: line 1: x\n", ""),
             ("case x in [[=a=]]) ;; esac", "", ""),
