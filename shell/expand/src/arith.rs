@@ -7,6 +7,8 @@
 //!   side effects up to the error. It serves values of variables (`x='y+1'`), text that
 //!   became an expression only by expansion, and errors that must quote the source.
 //!
+//! `operand` makes the text of an expression from a word of `[[ ]]`.
+//!
 //! Numbers wrap at 64 bits. Recursion through variables stops at bash's depth of 1024.
 
 mod number;
