@@ -26,7 +26,7 @@ use std::rc::Rc;
 use sh_syntax::ast::{Param, ParamName, ParamOp};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
-use crate::env::{Env, Lookup};
+use crate::env::Lookup;
 use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::lists;
@@ -155,7 +155,8 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 return emit(x, param, content, quoted);
             }
             let content = apply(x, param, op, &target, content, quoted)?;
-            if quoted && leaves_field(op) && is_empty_text(x.env, &target, &content) {
+            let nothing = matches!(&content, Content::Scalar(Some(text)) if text.is_empty());
+            if quoted && nothing && leaves_field(op) {
                 // A field beside an empty `"$@"`, where plain `$x` is none.
                 x.fields.start();
             }
@@ -213,25 +214,10 @@ fn one_text(x: &mut Expander<'_>, items: &[Str], star: bool, quoted: bool) -> Co
     if items.is_empty() {
         return Content::Scalar(None);
     }
-    let ifs = Ifs::of(x.env);
+    let null = Ifs::of(x.env).is_null();
     let assigned = x.fields.mode == Mode::Assign;
-    let by_ifs =
-        if star { assigned || quoted || !ifs.is_null() } else { !assigned && !ifs.is_null() };
-    let separator: &[u8] = if by_ifs { ifs.separator() } else { b" " };
-    let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
-    Content::Scalar(Some(str_of(items.join(separator))))
-}
-
-/// Whether this is one text, which is empty; that of a scalar as a `*` list, too.
-fn is_empty_text(env: &mut dyn Env, target: &Target<'_>, content: &Content) -> bool {
-    match (content, target) {
-        (Content::Scalar(text), _) => text.as_ref().is_some_and(|text| text.is_empty()),
-        (Content::List { items, star: true }, Target::Variable { name, .. }) => {
-            matches!(items.as_slice(), [text] if text.is_empty())
-                && matches!(env.get(name), Some(Value::Scalar(_)))
-        }
-        _ => false,
-    }
+    let by_ifs = if star { assigned || quoted || !null } else { !assigned && !null };
+    Content::Scalar(Some(target::join(x.env, items, by_ifs)))
 }
 
 /// Whether an operator that leaves nothing of a quoted value leaves a field nevertheless.

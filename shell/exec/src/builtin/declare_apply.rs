@@ -5,7 +5,9 @@ use sh_expand::{ErrorKind, ExpandError, OwnedKey};
 
 use super::declare::{Place, Request, Target, Value};
 use crate::Shell;
-use crate::state::assign::{as_written, command_error, is_name, make_array, split_reference};
+use crate::state::assign::{
+    as_written, bracketed, command_error, is_name, make_array, split_reference,
+};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{OUTERMOST, ScopeKind, Slot, Var};
 
@@ -315,7 +317,7 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<(), ExpandErr
             if let Some(s) = t.subscript {
                 let key = sh_expand::subscript_text_key(shell, name, &s)?;
                 let made = shell.set_array_element(name, &key, t.append, value);
-                return made.map_err(|error| as_written(error, name, &[b"[", &*s, b"]"].concat()));
+                return made.map_err(|error| as_written(error, name, &bracketed(&s)));
             }
             // `declare -a "x=(1 2)"`: the text is a compound value.
             if array

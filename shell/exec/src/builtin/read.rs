@@ -12,7 +12,7 @@ use super::opts::integer;
 use crate::Shell;
 use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
-use crate::state::assign::{command_error, is_name, split_reference};
+use crate::state::assign::{command_error, is_name, is_reference};
 
 /// A line with the places of escaped bytes: those neither split nor get trimmed.
 #[derive(Default)]
@@ -108,7 +108,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return Ok(i32::from(!shell.input_ready(fd)));
     }
     // The other names are looked at when they get their value.
-    if let Some(name) = p.operands.first().filter(|name| !is_target(name)) {
+    if let Some(name) = p.operands.first().filter(|name| !is_reference(name)) {
         shell.builtin_error(call.name(), &[&invalid(name)]);
         return Ok(1);
     }
@@ -372,16 +372,10 @@ fn store(
 }
 
 fn assign(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
-    match is_target(name) {
+    match is_reference(name) {
         true => shell.assign_reference(name, value),
         false => Err(command_error(invalid(name))),
     }
-}
-
-/// A name or an element.
-fn is_target(name: &[u8]) -> bool {
-    let (base, sub) = split_reference(name);
-    is_name(base) && sub != Some(b"")
 }
 
 fn invalid(name: &[u8]) -> Vec<u8> {

@@ -45,6 +45,12 @@ pub struct Target<'a> {
     pub subscript: Option<Str>,
 }
 
+/// Whether a text is a name or an element of an array, as far as its form tells.
+pub(crate) fn is_reference(text: &[u8]) -> bool {
+    let (name, subscript) = split_reference(text);
+    is_name(name) && subscript != Some(b"")
+}
+
 /// `name[sub]` split; the subscript is `None` where there is none, or its bracket closes elsewhere
 /// than at the end.
 pub fn split_reference(text: &[u8]) -> (&[u8], Option<&[u8]>) {
@@ -612,7 +618,7 @@ pub(crate) fn as_written(mut error: ExpandError, name: &[u8], subscript: &[u8]) 
     error
 }
 
-fn bracketed(subscript: &[u8]) -> Vec<u8> {
+pub(crate) fn bracketed(subscript: &[u8]) -> Vec<u8> {
     [b"[", subscript, b"]"].concat()
 }
 

@@ -73,11 +73,7 @@ impl Shell<'_> {
     /// The loop variable; a nameref is pointed at the word instead of assigned through.
     fn set_loop_var(&mut self, name: &[u8], value: Str) -> Result<bool, Unwind> {
         let nameref = self.state.vars.get(name).is_some_and(|v| v.attrs.nameref);
-        let valid = |value: &[u8]| {
-            let (base, sub) = crate::state::assign::split_reference(value);
-            crate::state::assign::is_name(base) && sub != Some(b"")
-        };
-        if nameref && !valid(&value) {
+        if nameref && !crate::state::assign::is_reference(&value) {
             self.error(&[b"`", &value, b"': not a valid identifier"]);
             return Ok(false);
         }

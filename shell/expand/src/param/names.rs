@@ -2,7 +2,7 @@
 
 use sh_syntax::ast::{Param, ParamName, Subscript};
 
-use super::target::{Content, Part, Target, unbound};
+use super::target::{Content, Part, Target, join, unbound};
 use super::{Result, chars, str_of};
 use crate::error::ExpandError;
 use crate::fields::Mode;
@@ -53,8 +53,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 Content::Scalar(None) => 0,
                 Content::Scalar(Some(text)) => chars::char_count(&text, utf8),
                 Content::List { items, .. } if leads => {
-                    let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
-                    chars::char_count(&items.join(&b' '), utf8)
+                    chars::char_count(&join(x.env, &items, false), utf8)
                 }
                 Content::List { items, .. } => items.len(),
             }
@@ -166,8 +165,7 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
         }
         Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
-    let alone = x.beside_lists == 0;
-    if !at && !quoted && alone && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
+    if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
         return one_word(x, &keys, b" ");
     }
     if !at && x.in_heredoc {

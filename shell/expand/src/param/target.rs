@@ -362,7 +362,7 @@ pub fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
 }
 
 /// Joins a list as one string: `$@` by spaces, others by the first character of `IFS`.
-fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
+pub(super) fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
     let ifs = crate::split::Ifs::of(env);
     let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
     let separator: &[u8] = if star { ifs.separator() } else { b" " };
