@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Resource, Rlimit, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
 /// The user that scripts run as where we are root: limits on processes do not bind root.
 const NOBODY: u32 = 65534;
@@ -57,7 +57,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Makes the place and limits this process and its children.
+    /// Makes the place, limits this process and its children, and adopts what these leave behind.
     pub fn new() -> Result<Place> {
         let dir = tempfile::Builder::new().prefix("differ-").tempdir().context("scratch folder")?;
         let limits = [
@@ -70,6 +70,9 @@ impl Place {
             let limit = Rlimit { current: Some(most), maximum: Some(most) };
             rustix::process::setrlimit(what, limit).context("setrlimit")?;
         }
+        // What a shell leaves behind is reaped here: as zombies it would seem to be running still.
+        let myself = rustix::process::getpid();
+        rustix::process::set_child_subreaper(Some(myself)).context("child subreaper")?;
         open_to_all(dir.path())?;
         let as_nobody = rustix::process::getuid().is_root();
         Ok(Place { dir, as_nobody, pristine: RefCell::default() })
@@ -213,13 +216,21 @@ fn finish(mut child: Child, limit: Duration) -> Result<Option<ExitStatus>> {
         && rustix::process::test_kill_process_group(pid).is_ok()
         && start.elapsed() < LEFT_RUNNING
     {
-        std::thread::sleep(Duration::from_millis(1));
+        if !reap(pid) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
     }
     let _ = rustix::process::kill_process_group(pid, Signal::KILL);
     if status.is_none() {
         child.wait()?;
     }
+    while reap(pid) {}
     Ok(status)
+}
+
+/// Whether a process of the group had ended and was reaped.
+fn reap(group: Pid) -> bool {
+    matches!(rustix::process::waitpgid(group, WaitOptions::NOHANG), Ok(Some(_)))
 }
 
 fn list(dir: &Path, prefix: &str, out: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
