@@ -58,8 +58,16 @@ impl Shell<'_> {
                 false => self.state.trap_exit.unwrap_or(status),
             },
             Err(Unwind::Return(s)) => s,
+            // Within `eval` and its like bash abandons these, which are outside of the trap.
+            Err(Unwind::Abandon(_)) if self.begun_within_text() => 1,
             _ => status,
         }
+    }
+
+    /// A subshell that began while a text was running: `eval`, a substitution, `-c`.
+    fn begun_within_text(&self) -> bool {
+        let state = &self.state;
+        state.exit_trap_depth > 1 || (state.subshell > 0 && state.options.command_string)
     }
 
     /// Before a simple command and the heads of `for`, `case` and so on.

@@ -26,7 +26,7 @@ use crate::value::Str;
 use crate::word::Expander;
 
 pub use number::plain_integer;
-pub use operand::expand_operand;
+pub use operand::{expand_operand, has_subscript};
 pub use text::closing_bracket;
 
 /// How deep variables may refer to variables (`x=y y=z ...`), as in bash, which counts the

@@ -10,6 +10,7 @@ use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
 use crate::Shell;
 use crate::builtin::test::{binary_files, unary};
 use crate::shell::{Flow, Unwind};
+use crate::state::assign::{is_name, split_reference};
 use crate::state::options::SetOpt;
 
 /// Why an expression has no truth value.
@@ -73,7 +74,7 @@ impl Shell<'_> {
                     self.trace_cond(inverted, &[&[b'-', *op], &shown]);
                 }
                 match op {
-                    b'v' | b'R' => Ok(self.variable_test(*op, &text, true)?),
+                    b'v' | b'R' => Ok(self.variable_test(*op, &text, arith::has_subscript(w))?),
                     _ => Ok(unary(self, *op, &text).unwrap_or(false)),
                 }
             }
@@ -183,8 +184,7 @@ impl Shell<'_> {
         }
     }
 
-    /// `-v name`, `-v name[subscript]`, `-R name`.
-    /// `-v` and `-R`; `literal`: what stands between the brackets was expanded already.
+    /// `-v name`, `-v name[subscript]`, `-R name`; `literal`: what stands between the brackets was expanded already.
     pub(crate) fn variable_test(
         &mut self,
         op: u8,
@@ -194,15 +194,14 @@ impl Shell<'_> {
         if op == b'R' {
             return Ok(self.state.vars.get(text).is_some_and(|v| v.attrs.nameref && v.is_set()));
         }
-        let (name, sub) =
-            match outer_brackets(text).filter(|(name, _)| literal && self.is_assoc(name)) {
-                Some((name, key)) => (name, Some(key)),
-                None => crate::state::assign::split_reference(text),
-            };
+        let (name, sub) = match outer_brackets(text).filter(|(name, _)| literal && is_name(name)) {
+            Some((name, key)) => (name, Some(key)),
+            None => split_reference(text),
+        };
         if let (None, Some(n)) = (sub, positional(text)) {
             return Ok(n <= self.state.positional.len() as u64);
         }
-        if !crate::state::assign::is_name(name) || sub == Some(b"") {
+        if !is_name(name) || sub == Some(b"") {
             return Ok(false);
         }
         let target = self.follow(name)?;
@@ -235,19 +234,21 @@ impl Shell<'_> {
                         key => key?,
                     }
                 };
-                if let OwnedKey::Index(index @ ..0) = &key {
-                    let there = match &value {
-                        Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_some(),
-                        _ => false,
-                    };
-                    if !there {
-                        let message = [base.as_slice(), b": bad array subscript"].concat();
-                        if self.state.options.has(SetOpt::ErrExit) {
-                            return Err(ExpandError::command(&[&message]));
-                        }
-                        self.error(&[&message]);
-                        return Ok(false);
+                let nowhere = match &key {
+                    OwnedKey::Index(index @ ..0) => match &value {
+                        Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_none(),
+                        _ => true,
+                    },
+                    OwnedKey::Name(name) => !literal && name.is_empty(),
+                    OwnedKey::Index(_) => false,
+                };
+                if nowhere {
+                    let message = [base.as_slice(), b": bad array subscript"].concat();
+                    if self.state.options.has(SetOpt::ErrExit) {
+                        return Err(ExpandError::command(&[&message]));
                     }
+                    self.error(&[&message]);
+                    return Ok(false);
                 }
                 Ok(self.element_text(&base, &key).is_some())
             }
@@ -259,7 +260,9 @@ impl Shell<'_> {
 fn quoted_subscript(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
-        if matches!(byte, b'\'' | b'"' | b'$' | b'`' | b'\\' | b'[' | b']' | b'~') {
+        if matches!(byte, b'\'' | b'"' | b'$' | b'`' | b'\\' | b'[' | b']' | b'~')
+            || (*byte == b'#' && out.is_empty())
+        {
             out.push(b'\\');
         }
         out.push(*byte);
@@ -288,9 +291,7 @@ fn with_quoted_subscript(text: &[u8]) -> Cow<'_, [u8]> {
     let open = text.iter().position(|byte| *byte == b'[');
     let close = text.iter().rposition(|byte| *byte == b']');
     match (open, close) {
-        (Some(open), Some(close))
-            if open < close && crate::state::assign::is_name(&text[..open]) =>
-        {
+        (Some(open), Some(close)) if open < close && is_name(&text[..open]) => {
             let subscript = quoted_subscript(&text[open + 1..close]);
             Cow::Owned([&text[..=open], &subscript, &text[close..]].concat())
         }

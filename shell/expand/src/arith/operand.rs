@@ -18,9 +18,8 @@ pub fn expand_operand(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError
     if !word.raw.contains(&b'[') {
         return expand_single(env, word);
     }
-    let mut pieces = Pieces::default();
-    pieces.take(&word.parts, false);
-    if pieces.depth > 0 || !pieces.list.iter().any(|piece| piece.escaped) {
+    let pieces = Pieces::of(word);
+    if !pieces.open.is_empty() || !pieces.list.iter().any(|piece| piece.escaped) {
         return expand_single(env, word);
     }
     let mut text = Vec::new();
@@ -35,12 +34,22 @@ pub fn expand_operand(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError
     Ok(Str::new(text))
 }
 
+/// Whether a word spells a subscript: brackets that close within the quotes they open in.
+pub fn has_subscript(word: &Word) -> bool {
+    let pieces = Pieces::of(word);
+    pieces.closed && pieces.open.is_empty()
+}
+
 /// A word taken apart at what is expanded or quoted within brackets.
 #[derive(Default)]
 struct Pieces {
     list: Vec<Piece>,
-    /// Open brackets.
-    depth: usize,
+    /// The open brackets, each by the quotes it stands in (0: none).
+    open: Vec<usize>,
+    /// A bracket was closed.
+    closed: bool,
+    /// Pairs of double quotes so far.
+    quotes: usize,
 }
 
 struct Piece {
@@ -49,25 +58,39 @@ struct Piece {
 }
 
 impl Pieces {
-    /// `within`: the parts stand in double quotes.
-    fn take(&mut self, parts: &[WordPart], within: bool) {
+    fn of(word: &Word) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.take(&word.parts, 0);
+        pieces
+    }
+
+    /// `quotes`: which double quotes the parts stand in.
+    fn take(&mut self, parts: &[WordPart], quotes: usize) {
         for part in parts {
             match part {
-                WordPart::DoubleQuoted(inside) if !inside.is_empty() => self.take(inside, true),
-                WordPart::Literal(text) => self.text(text, part),
-                WordPart::Quoted(text) if within => self.text(text, part),
-                part if within => self.add(WordPart::DoubleQuoted(vec![part.clone()])),
+                WordPart::DoubleQuoted(inside) if !inside.is_empty() => {
+                    self.quotes += 1;
+                    self.take(inside, self.quotes);
+                }
+                WordPart::Literal(text) => self.text(text, part, quotes),
+                WordPart::Quoted(text) if quotes > 0 => self.text(text, part, quotes),
+                part if quotes > 0 => self.add(WordPart::DoubleQuoted(vec![part.clone()])),
                 part => self.add(part.clone()),
             }
         }
     }
 
-    fn text(&mut self, text: &[u8], part: &WordPart) {
-        let open = self.depth > 0;
+    fn text(&mut self, text: &[u8], part: &WordPart, quotes: usize) {
+        let open = !self.open.is_empty();
         for byte in text {
             match byte {
-                b'[' => self.depth += 1,
-                b']' => self.depth = self.depth.saturating_sub(1),
+                b'[' if self.open.last().is_none_or(|outer| *outer == quotes) => {
+                    self.open.push(quotes);
+                }
+                b']' if self.open.last() == Some(&quotes) => {
+                    self.open.pop();
+                    self.closed = true;
+                }
                 _ => {}
             }
         }
@@ -79,9 +102,9 @@ impl Pieces {
     }
 
     fn add(&mut self, part: WordPart) {
-        match self.depth {
-            0 => self.keep(part),
-            _ => self.list.push(Piece { parts: vec![part], escaped: true }),
+        match self.open.is_empty() {
+            true => self.keep(part),
+            false => self.list.push(Piece { parts: vec![part], escaped: true }),
         }
     }
 

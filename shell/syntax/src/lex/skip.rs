@@ -16,6 +16,14 @@ impl Machine<'_, '_> {
                 self.dollar(quoted)?;
                 continue;
             }
+            if matches!(c, b'<' | b'>')
+                && self.peek_at(1) == Some(b'(')
+                && !self.in_heredoc
+                && matches!(open.last(), None | Some(b'}'))
+            {
+                self.process_sub()?;
+                continue;
+            }
             self.pos += 1;
             match c {
                 b'\n' => self.line += 1,

@@ -10,6 +10,8 @@ type Rewrite = (&'static str, fn(&[u8]) -> Vec<u8>);
 const REWRITES: &[Rewrite] = &[
     ("a newline behind nested parentheses written `((`", blank_behind_nested),
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
+    ("an escaped ampersand at the end of a command in a substitution", quoted_ampersands),
+    ("a comparison with a parenthesis in a substring's bounds", blank_behind_comparison),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
@@ -59,6 +61,35 @@ fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
     for at in 0..script.len() {
         if BEHIND.iter().any(|what| script[at..].starts_with(what)) {
             out[at] = b'\n';
+        }
+    }
+    out
+}
+
+/// `$({ p \&; })`: bash 5.2 prints it before it runs it, without the semicolon, as behind a `&`.
+fn quoted_ampersands(script: &[u8]) -> Vec<u8> {
+    const ENDS: &[&[u8]] = &[b"\n", b";", b" ;", b" |", b" >", b" <", b" 2>"];
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b"\\&") {
+        let (before, behind) = (&rest[..at], &rest[at + 2..]);
+        let last = ENDS.iter().any(|end| behind.starts_with(end));
+        out.extend_from_slice(before);
+        out.extend_from_slice(if last { b"'&'" } else { b"\\&" });
+        rest = behind;
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// `${x:3>(#)}`: bash 5.2 takes it for a process substitution as it looks for the brace.
+fn blank_behind_comparison(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for (at, byte) in script.iter().enumerate() {
+        let number = out.last().is_some_and(|last: &u8| last.is_ascii_alphanumeric());
+        out.push(*byte);
+        if matches!(byte, b'<' | b'>') && number && script.get(at + 1) == Some(&b'(') {
+            out.push(b' ');
         }
     }
     out
@@ -229,6 +260,8 @@ mod tests {
             newline_for_semicolon(b"<<E; p \"${PIPESTATUS[@]}\""),
             b"<<E\n p \"${PIPESTATUS[@]}\""
         );
+        assert_eq!(blank_behind_comparison(b"${x:3>(#)} < <(a)"), b"${x:3> (#)} < <(a)");
+        assert_eq!(quoted_ampersands(b"$({ p \\& \\&; })"), b"$({ p \\& '&'; })");
         assert_eq!(
             text_in_subshell(b"{ eval '[[; '\\'' echo $?'; echo $?\n. ./f9; echo $?; eval x"),
             b"{ ( eval '[[; '\\'' echo $?' ); echo $?\n( . ./f9 ); echo $?; eval x"
