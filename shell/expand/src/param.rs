@@ -33,6 +33,7 @@ use crate::lists;
 use crate::split::Ifs;
 use crate::value::{Str, Value};
 use crate::word::Expander;
+pub(crate) use defaults::split_at_marks;
 pub use target::push_subscript;
 pub(crate) use target::whole as whole_value;
 use target::{Content, Target};

@@ -361,6 +361,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) in_assigned: bool,
     /// Literal text is split, too.
     pub(crate) splits_text: bool,
+    /// The same within the word of `"${x-word}"`, at some characters.
+    pub(crate) splits_quoted: bool,
     /// The elements of `@` lists are text in a pattern.
     pub(crate) quotes_lists: bool,
     /// Within the unquoted word of `${x-word}`.
@@ -378,6 +380,7 @@ impl<'e> Expander<'e> {
             in_heredoc: false,
             in_assigned: false,
             splits_text: false,
+            splits_quoted: false,
             quotes_lists: false,
             in_operand: false,
         }
@@ -469,6 +472,8 @@ impl<'e> Expander<'e> {
     fn quoted_text(&mut self, text: &[u8]) {
         if self.in_heredoc && self.in_operand {
             lists::operand_text(self, text);
+        } else if self.splits_quoted {
+            param::split_at_marks(self, text);
         } else if !text.is_empty() {
             self.fields.push_quoted(text);
         }

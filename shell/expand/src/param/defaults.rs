@@ -20,7 +20,10 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
     if quoted {
         // Only a here-document asks whether this is an operand.
         x.in_operand = outer || x.in_heredoc;
-        let result = x.parts(&word.parts, true);
+        let result = match splits_quoted(x, word) {
+            true => split_quoted(x, word),
+            false => x.parts(&word.parts, true),
+        };
         x.in_operand = outer;
         if lists::count_lists(x.env, &word.parts) > 0 {
             // Unlike the list itself: `"${x-$@}"` is a field.
@@ -34,6 +37,57 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
     };
     x.in_operand = outer;
     result.map(|()| false)
+}
+
+/// The characters that bash looks at for tildes, and does not quote then.
+const TILDE_MARKS: &[u8] = b":=~";
+
+/// Whether literal text of the word of `"${x-word}"` is split: beside an `@` list, at those
+/// characters if they are in `IFS`.
+fn splits_quoted(x: &mut Expander<'_>, word: &Word) -> bool {
+    if x.beside_lists == 0
+        || x.in_heredoc
+        || x.fields.mode != Mode::Split
+        || !word.raw.iter().any(|byte| TILDE_MARKS.contains(byte))
+    {
+        return false;
+    }
+    x.load_ifs();
+    x.fields.ifs().is_some_and(|ifs| ifs.ordinary_run(TILDE_MARKS) < TILDE_MARKS.len())
+}
+
+/// The fields of that word: the first goes on with what stands before, the last with what follows.
+fn split_quoted(x: &mut Expander<'_>, word: &Word) -> Result<()> {
+    let mut inner = Expander::new(x.env, Mode::Split);
+    inner.beside_lists = x.beside_lists;
+    inner.quotes_lists = x.quotes_lists;
+    inner.splits_quoted = true;
+    inner.load_ifs();
+    inner.parts(&word.parts, true)?;
+    for (at, field) in inner.fields.finish().into_iter().enumerate() {
+        if at > 0 {
+            x.fields.end_field();
+        }
+        x.fields.append(&field);
+        x.fields.start();
+    }
+    Ok(())
+}
+
+/// Text of it.
+pub(crate) fn split_at_marks(x: &mut Expander<'_>, text: &[u8]) {
+    let is_mark = |byte: &u8| TILDE_MARKS.contains(byte);
+    for piece in text.chunk_by(|a, b| !is_mark(a) && !is_mark(b)) {
+        match piece {
+            [mark]
+                if is_mark(mark)
+                    && x.fields.ifs().is_some_and(|ifs| ifs.ordinary_run(piece) == 0) =>
+            {
+                x.fields.push_split(piece);
+            }
+            piece => x.fields.push_quoted(piece),
+        }
+    }
 }
 
 /// Whether a word has an `@` list in it for which bash splits it and joins the fields by spaces: that
