@@ -41,3 +41,21 @@ pub struct Attributes {
     /// `-A`, also on a variable that has no value yet
     pub assoc: bool,
 }
+
+impl Attributes {
+    /// The attributes of both.
+    pub fn with(self, other: Attributes) -> Attributes {
+        Attributes {
+            export: self.export || other.export,
+            readonly: self.readonly || other.readonly,
+            integer: self.integer || other.integer,
+            lowercase: self.lowercase || other.lowercase,
+            uppercase: self.uppercase || other.uppercase,
+            capitalize: self.capitalize || other.capitalize,
+            nameref: self.nameref || other.nameref,
+            trace: self.trace || other.trace,
+            indexed: self.indexed || other.indexed,
+            assoc: self.assoc || other.assoc,
+        }
+    }
+}

@@ -66,6 +66,9 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.builtin(name) {
         let inner = Call { argv, operands: &[] };
+        if crate::walk::SCOPED.contains(&b.name) {
+            shell.own_scope = None;
+        }
         // An error of a special builtin is no reason to end the shell here.
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
         let r = shell.run_builtin(b, &inner);

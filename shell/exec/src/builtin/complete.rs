@@ -88,7 +88,7 @@ pub fn compgen(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 let argv: Vec<_> = argv.into_iter().map(Rc::new).collect();
                 if let Some(f) = shell.state.functions.get(value.as_slice()).cloned() {
                     let _ = shell.set_array(b"COMPREPLY", Default::default());
-                    shell.call_function(&f, &argv)?;
+                    shell.call_function(&f, &argv, false)?;
                     if let Some(sh_expand::Value::Indexed(a)) = shell.get(b"COMPREPLY") {
                         found.extend(a.iter().map(|(_, v)| v.to_vec()));
                     }

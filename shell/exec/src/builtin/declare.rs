@@ -37,7 +37,10 @@ pub(super) struct Request {
 pub(super) enum Place {
     /// The scope of the innermost function.
     Local,
+    /// The global variable, even if another hides it (`declare -g`).
     Global,
+    /// Outside of functions: global, or from before the command.
+    Top,
     /// The visible variable, wherever it is (`export`, `readonly`).
     Visible,
 }
@@ -82,7 +85,7 @@ fn set_letter(a: &mut Attributes, letter: u8) -> bool {
 
 pub fn declare(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let in_function = shell.state.vars.function_level().is_some();
-    run(shell, call, if in_function { Place::Local } else { Place::Global })
+    run(shell, call, if in_function { Place::Local } else { Place::Top })
 }
 
 pub fn local(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -131,6 +134,7 @@ fn run(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
                     .state
                     .vars
                     .get(name)
+                    .filter(|v| v.is_local())
                     .is_some_and(|v| Some(v.level) == shell.state.vars.function_level());
             match shell.declare_line(name, b"declare").filter(|_| found) {
                 Some(line) => shell.out(&line),

@@ -9,7 +9,7 @@ use crate::state::assign::{
     as_written, bracketed, command_error, is_name, make_array, split_reference,
 };
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::{OUTERMOST, ScopeKind, Slot, Var};
+use crate::state::vars::{OUTERMOST, Slot, Var};
 
 pub(super) fn apply(
     shell: &mut Shell<'_>,
@@ -56,13 +56,15 @@ pub(super) fn apply(
         }
     }
     match place {
-        Place::Local => make_local(shell, &name, level, q)?,
-        Place::Visible => {
-            if q.on.export || q.on.readonly {
-                shell.state.vars.promote(&name);
+        Place::Local => make_local(shell, &name, level, q, &t)?,
+        Place::Visible | Place::Top if q.on.export || q.on.readonly => {
+            let own = shell.own_scope;
+            match shell.state.vars.get(&name) {
+                Some(v) if own == Some(v.level) => shell.promote(&name),
+                _ => shell.state.vars.outlive(&name, place == Place::Top),
             }
         }
-        Place::Global => {}
+        _ => {}
     }
     if q.on.nameref {
         return make_nameref(shell, command, &name, t.value, q);
@@ -114,14 +116,52 @@ fn make_local(
     name: &[u8],
     level: u32,
     q: Request,
+    t: &Target,
 ) -> Result<(), ExpandError> {
     if level == 0 {
         return Ok(());
     }
     let visible = shell.state.vars.get(name).cloned();
-    if visible.as_ref().is_some_and(|v| v.level >= level) {
-        return Ok(());
+    // `x=1 local x`: one that was local already is as the assignment made it, too.
+    let given = visible.as_ref().is_some_and(|v| shell.own_scope == Some(v.level));
+    match &visible {
+        Some(v) if given => {
+            shell.state.vars.reveal(name, v.level);
+            *shell.state.vars.declare(name, level) = Var { level, temporary: None, ..v.clone() };
+        }
+        Some(v) if v.level >= level => {
+            if q.on.export || q.on.readonly {
+                shell.state.vars.outlive(name, true);
+            }
+            if let Some(t) = shell.state.vars.get_mut(name).and_then(|v| v.temporary.as_mut()) {
+                t.local = true;
+            }
+        }
+        _ => hide(shell, name, level, q, visible)?,
     }
+    let array = q.on.indexed || q.on.assoc || t.subscript.is_some();
+    let array = array || matches!(t.value, Value::Elements(_));
+    if array
+        && !shell.state.options.shopt(ShOpt::LocalVarInherit)
+        && let Some(v) = shell.state.vars.get_mut(name).filter(|v| v.is_set() && !v.is_array())
+    {
+        // The value does not become an element, as that of a global variable does.
+        v.slot = Slot::Unset;
+        v.attrs.assoc = q.on.assoc;
+        v.attrs.indexed = !q.on.assoc;
+        make_array(v, q.on.assoc);
+    }
+    Ok(())
+}
+
+/// Declares a new variable in the function's scope, in front of the visible one.
+fn hide(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    level: u32,
+    q: Request,
+    visible: Option<Var>,
+) -> Result<(), ExpandError> {
     if let Some(v) = &visible {
         // bash refuses to hide a readonly global.
         if v.attrs.readonly && v.level == 0 {
@@ -130,27 +170,21 @@ fn make_local(
         }
     }
     let inherit = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
-    let temporary = visible.as_ref().is_some_and(|v| {
-        v.level + 1 == level && shell.state.vars.scope_kind(v.level) == Some(ScopeKind::Temporary)
-    });
     if name == b"OPTIND" {
         // A function that parses options of its own starts anew.
         shell.state.getopts = Default::default();
     }
     let v = shell.state.vars.declare(name, level);
     match visible {
-        // Assignments before the call are what the local starts with.
-        Some(old) if temporary => {
-            v.slot = old.slot;
-            v.attrs.export = true;
-        }
         Some(old) if inherit => {
             v.slot = old.slot;
             v.attrs = old.attrs;
             v.attrs.nameref = false;
         }
-        Some(Var { slot: Slot::Dynamic(d), .. }) if name != b"_" => {
-            let _ = d;
+        // Assignments before the call, or one further out, are what the local starts with.
+        Some(old) if old.temporary.is_some() => {
+            v.slot = old.slot;
+            v.attrs.export = true;
         }
         _ => {}
     }
@@ -335,7 +369,7 @@ fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<(), ExpandErr
                 };
                 return shell.set_array_element(name, &key, t.append, value);
             }
-            if t.append { shell.append_scalar(name, value) } else { shell.set_scalar(name, value) }
+            if t.append { shell.append_scalar(name, value) } else { shell.put_scalar(name, value) }
         }
     }
 }

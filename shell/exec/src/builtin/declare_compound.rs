@@ -30,7 +30,8 @@ pub(crate) fn assign_operand(
     let place = match name {
         b"alias" | b"export" | b"readonly" => Place::Visible,
         _ if local => Place::Local,
-        _ => Place::Global,
+        _ if q.global => Place::Global,
+        _ => Place::Top,
     };
     if a.subscript.is_some() {
         return Err(list_to_member(a));

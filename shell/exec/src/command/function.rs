@@ -11,11 +11,12 @@ use crate::state::vars::ScopeKind;
 use crate::state::{Frame, FunctionDef, traps};
 
 impl Shell<'_> {
-    pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str]) -> Flow {
+    /// `scoped`: the innermost scope has the assignments before the call and is the function's.
+    pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str], scoped: bool) -> Flow {
         let name = argv[0].clone();
         self.count_stage();
         self.budget.call_depth += 1;
-        let r = self.guarded_call(def, name, argv);
+        let r = self.guarded_call(def, name, argv, scoped);
         self.budget.call_depth -= 1;
         r
     }
@@ -41,7 +42,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn guarded_call(&mut self, def: &FunctionDef, name: Str, argv: &[Str]) -> Flow {
+    fn guarded_call(&mut self, def: &FunctionDef, name: Str, argv: &[Str], scoped: bool) -> Flow {
         self.check_call_depth(&name)?;
         let positional = Rc::new(argv[1..].to_vec());
         let old_positional = std::mem::replace(&mut self.state.positional, positional);
@@ -53,7 +54,10 @@ impl Shell<'_> {
             call_line: line,
             is_function: true,
         });
-        self.state.vars.push_scope(ScopeKind::Function);
+        match scoped {
+            true => self.state.vars.give_scope(),
+            false => self.state.vars.push_scope(ScopeKind::Function),
+        }
         // DEBUG and RETURN reach into functions only with functrace or `declare -t`.
         let traced = def.trace || self.state.options.has(SetOpt::FuncTrace);
         let outer =
@@ -107,7 +111,9 @@ impl Shell<'_> {
         if now.2 == inner.2 {
             self.state.traps.has_err = outer.2;
         }
-        self.pop_scope();
+        if !scoped {
+            self.pop_scope();
+        }
         Rc::make_mut(&mut self.state.frames).pop();
         match r {
             Err(Unwind::Discard(_) | Unwind::Abandon(_)) => self.state.funcname_shown = true,

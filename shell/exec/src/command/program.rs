@@ -122,7 +122,7 @@ impl Shell<'_> {
         {
             let mut call = vec![Rc::new(handler.to_vec())];
             call.extend_from_slice(argv);
-            return Ok(self.in_subshell(|s| s.call_function(&f, &call)));
+            return Ok(self.in_subshell(|s| s.call_function(&f, &call, false)));
         }
         let name = match escape::needs_ansi_c(&argv[0]) && !argv[0].contains(&b'/') {
             true => escape::ansi_c_quote(&argv[0]),

@@ -137,6 +137,27 @@ impl Shell<'_> {
 
     /// Assigns to a scalar, or to element 0 of an array. `name` is a base name.
     pub fn set_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
+        if self.own_scope.is_some() {
+            self.set_beneath(name, &value)?;
+        }
+        self.put_scalar(name, value)
+    }
+
+    /// What a builtin assigns to a variable that stands before it goes to what that hides, too.
+    fn set_beneath(&mut self, name: &[u8], value: &Str) -> Result<()> {
+        let Some(v) = self.state.vars.get(name) else { return Ok(()) };
+        if Some(v.level) != self.own_scope {
+            return Ok(());
+        }
+        let (above, level) = (v.clone(), v.level);
+        self.state.vars.reveal(name, level);
+        let done = self.put_scalar(name, value.clone());
+        *self.state.vars.declare(name, level) = above;
+        done
+    }
+
+    /// The assignment proper, to the visible variable alone.
+    pub(crate) fn put_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let allexport = self.state.options.has(SetOpt::AllExport);
         // The common case in one probe: an existing plain scalar.
         if let Some(v) = self.state.vars.get(name) {

@@ -440,7 +440,7 @@ impl Shell<'_> {
                 Some(Slot::Indexed(a)) if append => std::mem::take(Rc::make_mut(a)),
                 Some(slot @ (Slot::Scalar(_) | Slot::Int(_))) if append => {
                     let old = std::mem::replace(slot, Slot::Unset);
-                    let var = Var { slot: old, attrs, level: 0 };
+                    let var = Var::global(old, attrs);
                     var.text().into_iter().collect()
                 }
                 _ => IndexedArray::new(),

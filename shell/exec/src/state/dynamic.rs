@@ -240,15 +240,12 @@ impl Shell<'_> {
                 self.state.last_arg = t;
             }
             let attrs = Attributes { export, ..attrs };
-            self.state
-                .vars
-                .insert(name.as_bytes(), Var { slot: Slot::Dynamic(d), attrs, level: 0 });
+            self.state.vars.insert(name.as_bytes(), Var::global(Slot::Dynamic(d), attrs));
         }
         let (uid, _) = box_sys::meta::ids();
-        let id = |n: u32| Var {
-            slot: Slot::Int(i64::from(n)),
-            attrs: Attributes { integer: true, readonly: true, ..Attributes::default() },
-            level: 0,
+        let id = |n: u32| {
+            let attrs = Attributes { integer: true, readonly: true, ..Attributes::default() };
+            Var::global(Slot::Int(i64::from(n)), attrs)
         };
         self.state.vars.insert(b"UID", id(uid));
         self.state.vars.insert(b"EUID", id(uid));
@@ -257,14 +254,9 @@ impl Shell<'_> {
             .iter()
             .map(|s| Rc::new(s.as_bytes().to_vec()))
             .collect();
-        self.state.vars.insert(
-            b"BASH_VERSINFO",
-            Var {
-                slot: Slot::Indexed(Rc::new(version)),
-                attrs: Attributes { readonly: true, indexed: true, ..Attributes::default() },
-                level: 0,
-            },
-        );
+        let attrs = Attributes { readonly: true, indexed: true, ..Attributes::default() };
+        let version = Var::global(Slot::Indexed(Rc::new(version)), attrs);
+        self.state.vars.insert(b"BASH_VERSINFO", version);
         let mut put = |name: &[u8], value: &[u8]| self.state.vars.insert(name, Var::scalar(value));
         put(b"BASH_VERSION", BASH_VERSION.as_bytes());
         put(b"IFS", b" \t\n");
@@ -288,7 +280,7 @@ impl Shell<'_> {
         if self.state.vars.get(b"HOSTNAME").is_none() {
             let attrs = Attributes::default();
             let slot = Slot::Dynamic(Dynamic::HostName);
-            self.state.vars.insert(b"HOSTNAME", Var { slot, attrs, level: 0 });
+            self.state.vars.insert(b"HOSTNAME", Var::global(slot, attrs));
         }
         self.state.vars.insert(b"BASH", Var::scalar(b"/bin/bash"));
         let export = |v: &[u8]| {

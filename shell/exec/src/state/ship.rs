@@ -306,7 +306,7 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
                 None => continue,
             },
         };
-        shell.state.vars.insert(name, Var { slot, attrs, level: 0 });
+        shell.state.vars.insert(name, Var::global(slot, attrs));
     }
     if r.num()? != 0 {
         shell.state.vars.push_function_scopes(1);

@@ -58,21 +58,35 @@ pub enum Slot {
     Dynamic(Dynamic),
 }
 
+/// What is particular about a variable that an assignment before a command made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Temporary {
+    /// The function it was made for declared it once more.
+    pub local: bool,
+    /// `export` and `readonly` make it outlive its scope: with that it goes to the one around.
+    pub outlives: bool,
+}
+
 #[derive(Clone, Debug)]
 pub struct Var {
     pub slot: Slot,
     pub attrs: Attributes,
     /// The scope that declared it.
     pub level: u32,
+    pub temporary: Option<Temporary>,
 }
 
 impl Var {
     pub fn unset(level: u32) -> Var {
-        Var { slot: Slot::Unset, attrs: Attributes::default(), level }
+        Var { slot: Slot::Unset, attrs: Attributes::default(), level, temporary: None }
+    }
+
+    pub fn global(slot: Slot, attrs: Attributes) -> Var {
+        Var { slot, attrs, ..Var::unset(0) }
     }
 
     pub fn scalar(text: &[u8]) -> Var {
-        Var { slot: Slot::Scalar(Rc::new(text.to_vec())), attrs: Attributes::default(), level: 0 }
+        Var::global(Slot::Scalar(Rc::new(text.to_vec())), Attributes::default())
     }
 
     /// The value, dynamic ones excepted.
@@ -95,6 +109,11 @@ impl Var {
             Slot::Indexed(a) => a.get(0).cloned(),
             Slot::Assoc(a) => a.get(b"0").cloned(),
         }
+    }
+
+    /// Whether `local` or `declare` made it what it is, given that it is not global.
+    pub fn is_local(&self) -> bool {
+        self.temporary.is_none_or(|t| t.local)
     }
 
     pub fn is_set(&self) -> bool {
@@ -132,9 +151,9 @@ pub fn decimal(n: i64) -> Vec<u8> {
 /// What opened a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// A function call; `local` declares here.
+    /// A function call with the assignments before it; `local` declares here.
     Function,
-    /// Assignments before a command.
+    /// Assignments before a command other than a function.
     Temporary,
 }
 
@@ -269,11 +288,19 @@ impl Vars {
         Rc::make_mut(&mut self.scopes).push(Scope { kind, saved: Vec::new(), options: None });
     }
 
+    /// The innermost scope, of assignments so far, becomes that of the function they stand before.
+    pub fn give_scope(&mut self) {
+        if let Some(scope) = Rc::make_mut(&mut self.scopes).last_mut() {
+            scope.kind = ScopeKind::Function;
+        }
+    }
+
     /// Leaves the innermost scope: what it hid is visible again. Names whose variable changed are
-    /// handed to `changed`; options of `local -` are returned.
+    /// handed to `changed`, with the variable if it is to outlive the scope; options of `local -`
+    /// are returned.
     pub fn pop_scope(
         &mut self,
-        mut changed: impl FnMut(&Name),
+        mut changed: impl FnMut(Name, Option<Var>),
     ) -> Option<Box<super::options::Options>> {
         let scope = Rc::make_mut(&mut self.scopes).pop()?;
         if !scope.saved.is_empty() {
@@ -285,11 +312,11 @@ impl Vars {
                 if was || is {
                     self.env_generation = next_generation();
                 }
-                changed(&name);
-                match old {
-                    Some(v) => map.insert(name, v),
+                let gone = match old {
+                    Some(v) => map.insert(name.clone(), v),
                     None => map.remove(&name),
                 };
+                changed(name, gone.filter(|v| v.temporary.is_some_and(|t| t.outlives)));
             }
         }
         scope.options
@@ -301,7 +328,7 @@ impl Vars {
         let names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
         let vars =
             names.into_iter().filter_map(|n| self.get(&n).cloned().map(|v| (n, v))).collect();
-        self.pop_scope(|_| {});
+        self.pop_scope(|_, _| {});
         vars
     }
 
@@ -347,21 +374,21 @@ impl Vars {
     pub fn unset(&mut self, name: &[u8], keep_local: bool) {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
+        let (temporary, local) = (var.temporary.is_some(), var.is_local());
         if var.attrs.export {
             self.env_generation = next_generation();
         }
+        let own = self.function_level() == Some(level);
         let map = Rc::make_mut(&mut self.map);
         if level == 0 {
             map.remove(name);
             return;
         }
-        let own = self.scopes.len() as u32 == level
-            && self.scopes.last().is_some_and(|s| s.kind == ScopeKind::Function);
-        let temporary =
-            self.scopes.get(level as usize - 1).is_some_and(|s| s.kind == ScopeKind::Temporary);
-        if (own || keep_local) && !temporary {
+        if (own || keep_local) && local {
             if let Some(v) = map.get_mut(name) {
+                let export = v.attrs.export && temporary;
                 *v = Var::unset(level);
+                v.attrs.export = export;
             }
             return;
         }
@@ -383,18 +410,20 @@ impl Vars {
         }
     }
 
-    /// Makes a variable of a temporary scope outlive it (`x=1 export x`).
-    pub fn promote(&mut self, name: &[u8]) {
-        let Some(level) = self.map.get(name).map(|v| v.level) else { return };
-        if self.scope_kind(level) != Some(ScopeKind::Temporary) {
+    /// `export` or `readonly` of a variable from before a command, which outlives its scope then.
+    /// Around a builtin (`x=1 eval 'export x'`) only inside of a function it does; with
+    /// `declare` (`anywhere`) always.
+    pub fn outlive(&mut self, name: &[u8], anywhere: bool) {
+        let Some(v) = self.map.get(name) else { return };
+        let level = v.level as usize;
+        if v.temporary.is_none() {
             return;
         }
-        let Some(scope) = self.scope_mut(level) else { return };
-        let Some(at) = scope.saved.iter().rposition(|(n, _)| **n == *name) else { return };
-        let (_, old) = scope.saved.remove(at);
-        let old_level = old.map_or(0, |v| v.level);
-        if let Some(v) = self.get_mut(name) {
-            v.level = old_level;
+        if anywhere || self.scopes.iter().take(level).any(|s| s.kind == ScopeKind::Function) {
+            let v = Rc::make_mut(&mut self.map).get_mut(name);
+            if let Some(t) = v.and_then(|v| v.temporary.as_mut()) {
+                t.outlives = true;
+            }
         }
     }
 
@@ -413,7 +442,9 @@ impl Vars {
         let Some(scope) = self.scopes.get((level as usize).wrapping_sub(1)) else {
             return Vec::new();
         };
-        let mut names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
+        let declared = |n: &Name| self.map.get(n).is_none_or(|v| v.level != level || v.is_local());
+        let names = scope.saved.iter().map(|(n, _)| n).filter(|n| declared(n));
+        let mut names: Vec<Name> = names.cloned().collect();
         names.sort_unstable();
         names.dedup();
         names

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `simple` | simple commands: words, assignments, redirections, then who runs it |
+//! | `before` | assignments before a command and their scope |
 //! | `pipeline` | pipelines, `!`, `time`, PIPESTATUS, `set -e` |
 //! | `stages` | stages of a real pipeline: who runs where |
 //! | `bounded` | which code may run to its end before its reader starts |
@@ -17,6 +18,7 @@
 //! pipeline ends; `errexit_ignored` says whether a condition is being evaluated.
 
 mod background;
+mod before;
 mod bounded;
 mod case;
 mod cond;
@@ -36,6 +38,7 @@ use crate::state::FunctionDef;
 use crate::state::options::SetOpt;
 
 pub(crate) use background::{Detached, Started};
+pub(crate) use before::SCOPED;
 pub use simple::Operand;
 
 impl Shell<'_> {

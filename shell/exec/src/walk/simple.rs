@@ -9,12 +9,13 @@ use sh_syntax::ast::{
     WordPart,
 };
 
+use super::before::SCOPED;
 use crate::Shell;
 
 use crate::builtin::{BAD_ASSIGNMENT, Call, assign_operand};
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
-use crate::state::assign::{is_name, is_special};
+use crate::state::assign::is_name;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
@@ -234,7 +235,7 @@ impl Shell<'_> {
         Ok(self.last_subst.unwrap_or(0))
     }
 
-    fn assignment_failed(&mut self, e: sh_expand::ExpandError) -> Unwind {
+    pub(super) fn assignment_failed(&mut self, e: sh_expand::ExpandError) -> Unwind {
         let readonly = e.kind == sh_expand::ErrorKind::Readonly;
         let u = self.expansion_failed(e);
         // POSIX 2.8.1: an assignment error ends a non-interactive shell.
@@ -270,15 +271,19 @@ impl Shell<'_> {
         if self.tracing() {
             self.trace_command(argv);
         }
-        self.own_scope =
-            (scoped && matches!(found, Found::Builtin(_))).then(|| self.state.vars.level());
+        self.own_scope = match &found {
+            Found::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
+                Some(self.state.vars.level())
+            }
+            _ => None,
+        };
         let r = self.with_redirects(&found, words, c, scoped);
         self.own_scope = None;
         if scoped {
             if persist {
                 // What the builtin did not unset stays, with its value as it is now.
                 for a in &s.assignments {
-                    self.state.vars.promote(&a.name);
+                    self.promote(&a.name);
                 }
             }
             self.pop_scope();
@@ -295,99 +300,6 @@ impl Shell<'_> {
         }
     }
 
-    /// Assignments before a command, into the scope just pushed.
-    fn temporary_assignments(&mut self, list: &[Assignment]) -> Result<(), Unwind> {
-        for a in list {
-            let name = match self.follow(&a.name) {
-                Ok(t) => t.name.into_owned(),
-                Err(e) => return Err(self.expansion_failed(e)),
-            };
-            if a.subscript.is_none() {
-                if let Err(e) = self.check_writable(&name) {
-                    // Only POSIX mode gives the command up for it.
-                    if self.state.options.has(SetOpt::Posix) {
-                        return Err(self.assignment_failed(e));
-                    }
-                    self.error(&[&e.message]);
-                    self.refused()?;
-                    continue;
-                }
-                // The value may refer to the variable itself, so it is expanded before it is hidden.
-                let value = match &a.value {
-                    AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
-                    AssignValue::Array(elements) => self.compound_text(elements),
-                };
-                let value = match value {
-                    Ok(v) => v,
-                    Err(e) => return Err(self.expansion_failed(e)),
-                };
-                if self.tracing() {
-                    self.trace_assignment(a, Some(&value));
-                }
-                let level = self.state.vars.level();
-                let old = self.state.vars.get(&name).cloned();
-                let v = self.state.vars.declare(&name, level);
-                if let Some(old) = old {
-                    if a.append {
-                        // The sum is made as the variable has it; the copy has no attributes.
-                        v.attrs.integer = old.attrs.integer;
-                        v.attrs.lowercase = old.attrs.lowercase;
-                        v.attrs.uppercase = old.attrs.uppercase;
-                        v.slot = match old.text() {
-                            Some(t) => crate::state::vars::Slot::Scalar(t),
-                            None => crate::state::vars::Slot::Unset,
-                        };
-                    }
-                    if let crate::state::vars::Slot::Dynamic(_) = old.slot {
-                        v.slot = old.slot;
-                    }
-                }
-                v.attrs.export = true;
-                let r = if a.append {
-                    self.append_scalar(&name, value)
-                } else {
-                    self.set_scalar(&name, value)
-                };
-                let v = self.state.vars.entry(&name);
-                v.attrs.integer = false;
-                v.attrs.lowercase = false;
-                v.attrs.uppercase = false;
-                self.state.vars.touch_env();
-                if let Err(e) = r {
-                    return Err(self.assignment_failed(e));
-                }
-            } else {
-                let value = match &a.value {
-                    AssignValue::Scalar(word) => word.raw.len() + 1,
-                    AssignValue::Array(_) => 0,
-                };
-                let place = &a.raw[..a.raw.len() - value];
-                let place = place.strip_suffix(b"+").unwrap_or(place);
-                self.error(&[b"`", place, b"': not a valid identifier"]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Leaves a scope; side effects of variables that change with it are redone.
-    pub(crate) fn pop_scope(&mut self) {
-        let mut changed = Vec::new();
-        let options = self.state.vars.pop_scope(|n| {
-            if is_special(n) {
-                changed.push(n.clone());
-            }
-        });
-        for n in changed {
-            // OPTIND of `local OPTIND` restarts as the outer value says, like any assignment.
-            self.after_set(&n);
-        }
-        if let Some(o) = options {
-            let (set, _) = o.to_bits();
-            let (_, shopt) = self.state.options.to_bits();
-            self.state.options.set_bits(set, shopt);
-        }
-    }
-
     /// `%job`: what `fg %job` does, before any redirection.
     fn job_command(&mut self, words: &Words<'_>) -> Flow {
         let mut argv = vec![Rc::new(b"fg".to_vec())];
@@ -397,7 +309,7 @@ impl Shell<'_> {
         if self.tracing() {
             self.trace_command(&words.argv[1..]);
         }
-        let status = self.run_found(&found, &words)?;
+        let status = self.run_found(&found, &words, false)?;
         self.state.status = status;
         Ok(status)
     }
@@ -410,7 +322,7 @@ impl Shell<'_> {
         scoped: bool,
     ) -> Flow {
         if c.redirects.is_empty() {
-            let r = self.run_found(found, words);
+            let r = self.run_found(found, words, scoped);
             self.keep_redirects = false;
             return r;
         }
@@ -446,7 +358,7 @@ impl Shell<'_> {
                 return Ok(1);
             }
         };
-        let mut r = self.run_found(found, words);
+        let mut r = self.run_found(found, words, scoped);
         if matches!(found, Found::Builtin(_)) {
             self.sync_output();
             if let Some(e) = self.finish_output() {
@@ -480,7 +392,7 @@ impl Shell<'_> {
         r
     }
 
-    pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>) -> Flow {
+    pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>, scoped: bool) -> Flow {
         let alone = std::mem::take(&mut self.state.alone);
         match found {
             Found::Builtin(b) => {
@@ -492,7 +404,7 @@ impl Shell<'_> {
                     r => r,
                 }
             }
-            Found::Function(f) => self.call_function(f, &words.argv),
+            Found::Function(f) => self.call_function(f, &words.argv, scoped),
             Found::Program(p) => self.run_program(p, &words.argv),
             Found::Nothing(e) => self.command_missing(e, &words.argv),
         }

@@ -1,0 +1,155 @@
+//! Assignments before a command (POSIX XCU 2.9.1): the scope they are made in, and leaving it.
+//!
+//! Before a function they are made in the function's own scope, as if it had declared them; what
+//! it then marks with `export` or `readonly` outlives the call. Before a builtin they are seen by
+//! it alone, but what it assigns to them goes to the variable that they hide, too (`read`,
+//! `mapfile`, `unset`, `eval` and `.` excepted, which have a scope of their own).
+
+use sh_syntax::ast::{AssignValue, Assignment};
+
+use crate::Shell;
+use crate::shell::Unwind;
+use crate::state::assign::is_special;
+use crate::state::options::SetOpt;
+use crate::state::vars::{ScopeKind, Slot, Temporary, Var};
+
+/// Builtins for which what stands before them is a scope like any other.
+pub(crate) const SCOPED: &[&str] = &["mapfile", "read", "readarray", "unset"];
+
+impl Shell<'_> {
+    /// Assignments before a command, into the scope just pushed.
+    pub(super) fn temporary_assignments(&mut self, list: &[Assignment]) -> Result<(), Unwind> {
+        for a in list {
+            let name = match self.follow(&a.name) {
+                Ok(t) => t.name.into_owned(),
+                Err(e) => return Err(self.expansion_failed(e)),
+            };
+            if a.subscript.is_none() {
+                if let Err(e) = self.check_writable(&name) {
+                    // Only POSIX mode gives the command up for it.
+                    if self.state.options.has(SetOpt::Posix) {
+                        return Err(self.assignment_failed(e));
+                    }
+                    self.error(&[&e.message]);
+                    self.refused()?;
+                    continue;
+                }
+                // The value may refer to the variable itself, so it is expanded before it is hidden.
+                let value = match &a.value {
+                    AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
+                    AssignValue::Array(elements) => self.compound_text(elements),
+                };
+                let value = match value {
+                    Ok(v) => v,
+                    Err(e) => return Err(self.expansion_failed(e)),
+                };
+                if self.tracing() {
+                    self.trace_assignment(a, Some(&value));
+                }
+                let level = self.state.vars.level();
+                let old = self.state.vars.get(&name).cloned();
+                let v = self.state.vars.declare(&name, level);
+                if let Some(old) = old {
+                    if a.append {
+                        // The sum is made as the variable has it; the copy has no attributes.
+                        v.attrs.integer = old.attrs.integer;
+                        v.attrs.lowercase = old.attrs.lowercase;
+                        v.attrs.uppercase = old.attrs.uppercase;
+                        v.slot = match old.text() {
+                            Some(t) => Slot::Scalar(t),
+                            None => Slot::Unset,
+                        };
+                    }
+                    if let Slot::Dynamic(_) = old.slot {
+                        v.slot = old.slot;
+                    }
+                }
+                v.attrs.export = true;
+                v.temporary = Some(Temporary::default());
+                let r = if a.append {
+                    self.append_scalar(&name, value)
+                } else {
+                    self.set_scalar(&name, value)
+                };
+                let v = self.state.vars.entry(&name);
+                v.attrs.integer = false;
+                v.attrs.lowercase = false;
+                v.attrs.uppercase = false;
+                self.state.vars.touch_env();
+                if let Err(e) = r {
+                    return Err(self.assignment_failed(e));
+                }
+            } else {
+                let value = match &a.value {
+                    AssignValue::Scalar(word) => word.raw.len() + 1,
+                    AssignValue::Array(_) => 0,
+                };
+                let place = &a.raw[..a.raw.len() - value];
+                let place = place.strip_suffix(b"+").unwrap_or(place);
+                self.error(&[b"`", place, b"': not a valid identifier"]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a scope; side effects of variables that change with it are redone.
+    pub(crate) fn pop_scope(&mut self) {
+        let mut changed = Vec::new();
+        let options = self.state.vars.pop_scope(|name, outliving| {
+            if outliving.is_some() || is_special(&name) {
+                changed.push((name, outliving));
+            }
+        });
+        for (name, outliving) in changed {
+            match outliving {
+                Some(var) => self.hand_out(&name, var),
+                // OPTIND of `local OPTIND` restarts as the outer value says, like any assignment.
+                None => self.after_set(&name),
+            }
+        }
+        if let Some(o) = options {
+            let (set, _) = o.to_bits();
+            let (_, shopt) = self.state.options.to_bits();
+            self.state.options.set_bits(set, shopt);
+        }
+    }
+
+    /// What was assigned before a builtin is assigned to the variable that it hides.
+    pub(crate) fn promote(&mut self, name: &[u8]) {
+        let Some(var) = self.state.vars.get(name) else { return };
+        if self.state.vars.scope_kind(var.level) != Some(ScopeKind::Temporary) {
+            return;
+        }
+        let var = var.clone();
+        self.state.vars.reveal(name, var.level);
+        self.merge(name, var);
+    }
+
+    /// Gives the visible variable the value of another, and its attributes besides its own.
+    fn merge(&mut self, name: &[u8], var: Var) {
+        match var.slot {
+            Slot::Indexed(_) | Slot::Assoc(_) => self.state.vars.entry(name).slot = var.slot,
+            // The arithmetic of an integer may fail, which leaves the old value.
+            _ => {
+                if let Some(text) = var.text() {
+                    let _ = self.put_scalar(name, text);
+                }
+            }
+        }
+        let target = self.state.vars.entry(name);
+        target.attrs = target.attrs.with(var.attrs);
+        self.state.vars.touch_env();
+        self.after_set(name);
+    }
+
+    /// A variable that outlives the scope just left is assigned in the one around, to a variable of
+    /// that scope if there is one, and goes on from there to the outermost.
+    fn hand_out(&mut self, name: &[u8], var: Var) {
+        let level = self.state.vars.level();
+        let had = self.state.vars.get(name).is_some_and(|v| v.level == level && v.is_local());
+        self.state.vars.declare(name, level);
+        self.merge(name, var);
+        self.state.vars.entry(name).temporary =
+            (level > 0).then_some(Temporary { local: had, outlives: true });
+    }
+}
