@@ -64,6 +64,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let args = &p.operands[1..];
     let old = (!args.is_empty())
         .then(|| std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec())));
+    // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
+    let traced = shell.state.options.has(SetOpt::FuncTrace);
+    let debug = if traced { None } else { shell.state.traps.take_debug() };
     let text = Text { text: &text, line: 1, name: None, main: false };
     let r = shell.keeping_command(|s| s.run_text(text));
     let mut r = match r {
@@ -78,18 +81,24 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(Unwind::Return(s)) => Ok(s),
         other => other,
     };
+    // The action sees the file's parameters, but stands outside of it.
+    Rc::make_mut(&mut shell.state.frames).pop();
+    shell.state.line = line;
     if shell.state.traps.has_return
         && !matches!(r, Err(Unwind::Exit(_)))
         && let Err(u) = shell.run_return_trap()
     {
         r = Err(u);
     }
+    if let Some(debug) = debug
+        && !matches!(r, Err(Unwind::Exit(_)))
+    {
+        shell.state.traps.put_debug_back(debug);
+    }
     if let Some(old) = old {
         // A `set --` in the file changes its own parameters only.
         shell.state.positional = old;
     }
-    Rc::make_mut(&mut shell.state.frames).pop();
-    shell.state.line = line;
     r
 }
 

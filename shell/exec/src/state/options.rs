@@ -156,6 +156,18 @@ impl Options {
     pub fn put_shopt(&mut self, o: ShOpt, on: bool) {
         let bit = 1 << o as u8;
         self.shopt = if on { self.shopt | bit } else { self.shopt & !bit };
+        match o {
+            // Debugging traces functions (bash manual 4.3.2).
+            ShOpt::ExtDebug => {
+                self.put(SetOpt::ErrTrace, on);
+                self.put(SetOpt::FuncTrace, on);
+            }
+            ShOpt::InteractiveComments => {
+                let b = 1 << SetOpt::InteractiveComments as u32;
+                self.set = if on { self.set | b } else { self.set & !b };
+            }
+            _ => {}
+        }
         self.sync();
     }
 

@@ -24,6 +24,14 @@ pub struct Traps {
     pub has_return: bool,
 }
 
+/// A DEBUG trap out of force.
+#[derive(Debug)]
+pub struct TakenDebug {
+    action: Str,
+    /// It was in force where it was taken, not hidden from a function.
+    seen: bool,
+}
+
 impl Traps {
     pub fn get(&self, condition: u8) -> Option<&Str> {
         self.actions.get(&condition)
@@ -48,6 +56,21 @@ impl Traps {
             ERR => self.has_err = acts,
             RETURN => self.has_return = acts,
             _ => {}
+        }
+    }
+
+    /// Removes the DEBUG trap for as long as a file is sourced.
+    #[must_use]
+    pub fn take_debug(&mut self) -> Option<TakenDebug> {
+        let action = Rc::make_mut(&mut self.actions).remove(&DEBUG)?;
+        Some(TakenDebug { action, seen: std::mem::take(&mut self.has_debug) })
+    }
+
+    /// Puts the DEBUG trap back, unless there is another one now.
+    pub fn put_debug_back(&mut self, taken: TakenDebug) {
+        if self.get(DEBUG).is_none() {
+            Rc::make_mut(&mut self.actions).insert(DEBUG, taken.action);
+            self.has_debug = taken.seen;
         }
     }
 
