@@ -348,7 +348,7 @@ pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) ->
     let re = match cached {
         Some(re) => re,
         None => {
-            let mut options = Options::new(Syntax::Ere);
+            let mut options = Options::new(Syntax::EreRegcomp);
             options.icase = nocase;
             options.utf8 = utf8;
             let re = Rc::new(Regex::new(pattern, &options).ok()?);

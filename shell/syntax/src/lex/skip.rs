@@ -106,7 +106,7 @@ impl Machine<'_, '_> {
     }
 
     /// To after the `)` that closes a `(` before `pos`, over nested ones and quotes; its place.
-    fn closing_paren(&mut self) -> Res<usize> {
+    pub fn closing_paren(&mut self) -> Res<usize> {
         let line = self.line;
         let mut depth = 0usize;
         loop {

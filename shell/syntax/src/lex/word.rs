@@ -193,11 +193,15 @@ impl Machine<'_, '_> {
     }
 
     /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
-    /// parsed; blanks and operators are ordinary in it.
+    /// parsed; blanks and operators are ordinary in it. bash finds its end by the parentheses, to
+    /// which `${` and `$[` are nothing.
     #[inline(never)]
     fn paren_group(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
+        let start = self.pos;
         let mut depth = 0usize;
+        // Known beforehand where an expansion does not end with its parentheses.
+        let mut end = None;
         loop {
             let run = table::run_without(self.rest(), BREAK | QUOTE);
             if run > 0 {
@@ -205,18 +209,27 @@ impl Machine<'_, '_> {
                 b.literal(self.src.get(pos..pos + run).unwrap_or_default());
                 self.pos += run;
             }
+            if end == Some(self.pos) {
+                return Ok(());
+            }
             let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
             match c {
                 b'(' => depth += 1,
                 b')' => {
-                    depth -= 1;
-                    if depth == 0 {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 && end.is_none() {
                         b.literal(b")");
                         self.pos += 1;
                         return Ok(());
                     }
                 }
                 b'\n' => self.line += 1,
+                b'$' if matches!(self.peek_at(1), Some(b'{' | b'[')) => {
+                    if self.braced_in_group(b, start, &mut end)? {
+                        return Ok(());
+                    }
+                    continue;
+                }
                 _ if is(c, QUOTE) => {
                     self.quoting(b, c)?;
                     continue;
@@ -227,5 +240,45 @@ impl Machine<'_, '_> {
             b.literal(&[c]);
             self.pos += 1;
         }
+    }
+
+    /// `${` or `$[` in the group that begins at `start`. True if the group ends within it, which
+    /// leaves a bad substitution.
+    fn braced_in_group(
+        &mut self,
+        b: &mut Builder,
+        start: usize,
+        end: &mut Option<usize>,
+    ) -> Res<bool> {
+        let (mark, from) = (self.mark(), self.pos);
+        let result = self.quoting(b, b'$');
+        if let Err(e) = &result
+            && (e.limit || !e.incomplete)
+        {
+            return result.map(|()| false);
+        }
+        let text = self.src.get(from..self.pos).unwrap_or_default();
+        if result.is_ok() && end.is_none() && memchr::memchr2(b'(', b')', text).is_none() {
+            return Ok(false);
+        }
+        let after = self.mark();
+        let group_end = match *end {
+            Some(at) => at,
+            None => {
+                self.rewind(&mark);
+                self.line -= self.src[start..from].iter().filter(|c| **c == b'\n').count() as u32;
+                self.pos = start + 1;
+                self.closing_paren()? + 1
+            }
+        };
+        *end = Some(group_end);
+        if result.is_err() || after.pos > group_end {
+            self.rewind(&mark);
+            self.advance_to(group_end);
+            b.part(super::param::bad_part());
+            return Ok(true);
+        }
+        self.rewind(&after);
+        Ok(false)
     }
 }
