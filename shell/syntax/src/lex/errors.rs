@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
     pub fn unexpected_token(&mut self, t: &Token) -> Box<SyntaxError> {
         if t.kind == Tk::Eof {
             let line = self.eof_line();
-            if self.subs > 0 {
+            if self.subs > 0 || self.left_open {
                 let mut e = self.unclosed(b')', line);
                 e.kind = ErrorKind::Grammar;
                 return e;

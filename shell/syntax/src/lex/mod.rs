@@ -72,6 +72,8 @@ pub(crate) struct State<'i> {
     pub depth: u32,
     /// `$(` and `<(` around `pos`.
     pub subs: u32,
+    /// An error in a substitution's `name=(...)` left it open: a `)` ends a complete command.
+    pub left_open: bool,
     /// The token read ahead.
     pub look: Option<token::Token>,
     /// Words around `pos`; positions inside them must stay valid.

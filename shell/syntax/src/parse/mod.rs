@@ -29,7 +29,7 @@ mod simple;
 mod while_;
 
 use crate::ast::List;
-use crate::error::{SyntaxError, Warning};
+use crate::error::{ErrorKind, SyntaxError, Warning};
 use crate::lex::{Machine, State};
 
 pub use runtime::{
@@ -106,7 +106,8 @@ impl<'i> Parser<'i> {
         self.forget_used();
         let mut machine = Machine { st: std::mem::take(&mut self.state), aliases };
         let result = machine.complete_command();
-        if result.is_err() {
+        if let Err(e) = &result {
+            machine.st.left_open |= e.kind == ErrorKind::Array && machine.subs > 0;
             machine.recover();
         }
         self.state = machine.st;
