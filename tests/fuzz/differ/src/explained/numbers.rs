@@ -31,7 +31,8 @@ fn in_messages(text: &[u8], lines: u64, split: bool) -> Vec<u8> {
             at = end;
         } else if byte.is_ascii_digit() {
             let end = run(text, at, u8::is_ascii_digit);
-            let alone = split && text[..at].ends_with(b"[line][") && text.get(end) == Some(&b']');
+            let apart = [&b"[line]["[..], b" line "].iter().any(|t| text[..at].ends_with(t));
+            let alone = split && apart && text.get(end) == Some(&b']');
             let told = word == b"line" && (text.get(end) == Some(&b':') || alone);
             if told && is_line(&text[at..end], lines) {
                 out.push(b'N');
@@ -131,6 +132,8 @@ mod tests {
         assert!(same(script, "[1][line]\n[1][2:]\n", "[1][line]\n[1][3:]\n"));
         let split = "IFS=:\n2\n3\n4\n5\n";
         assert!(same(split, "[s.sh][line][2][x]\n", "[s.sh][line][4][x]\n"));
+        assert!(same(split, "[s.sh][ line 2][ x]\n", "[s.sh][ line 4][ x]\n"));
+        assert!(!same(script, "[s.sh][ line 2][ x]\n", "[s.sh][ line 4][ x]\n"));
         assert!(!same(split, "[s.sh][lines][2][x]\n", "[s.sh][lines][4][x]\n"));
         assert!(!same(script, "[s.sh][line][2][x]\n", "[s.sh][line][4][x]\n"));
         // Not so many lines, other numbers, another text.
