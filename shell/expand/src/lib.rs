@@ -56,6 +56,6 @@ pub use split::{Ifs, split_fields};
 pub use subscript::{OwnedKey, element_index, expand_key, subscript_key, subscript_text_key};
 pub use value::{Attributes, Str, Value};
 pub use word::{
-    Late, expand_assignment_value, expand_braces_into, expand_element_value, expand_heredoc,
-    expand_redirect_target, expand_single, expand_word_into, expand_words,
+    Late, expand_argument_value, expand_assignment_value, expand_braces_into, expand_element_value,
+    expand_heredoc, expand_redirect_target, expand_single, expand_word_into, expand_words,
 };

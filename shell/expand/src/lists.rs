@@ -109,7 +109,8 @@ pub(crate) fn emit(
 ) -> Result<bool> {
     let positional = matches!(param.name, ParamName::Special(_));
     let removal = matches!(param.op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
-    if removal && !positional && !quoted && Ifs::of(x.env).is_null() {
+    let split = x.fields.mode == Mode::Split || x.in_operand;
+    if removal && !positional && !quoted && split && Ifs::of(x.env).is_null() {
         // One string to bash, which has nothing to split it at.
         let items: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
         x.value(str_of(items.join(&b' ')), quoted)?;

@@ -218,6 +218,23 @@ pub fn expand_assignment_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
     single(env, word, Tilde::Assignment)
 }
 
+/// The value in an argument like an assignment, `export x=value`: unlike that of an assignment, with
+/// unquoted `*` lists joined by spaces where `IFS` is null.
+///
+/// # Errors
+/// As for [`expand_words`].
+pub fn expand_argument_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
+    if word.parts.iter().all(|part| !matches!(part, WordPart::Param(_))) {
+        return expand_assignment_value(env, word);
+    }
+    let mut x = Expander::new(env, Mode::Assign);
+    x.in_operand = true;
+    x.word(&word.parts, Tilde::Assignment)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.finish_one().into_text())
+}
+
 /// A value of `name=([k]=value)` for an indexed array: as [`expand_assignment_value`], with every
 /// list joined by `IFS`.
 ///
@@ -334,15 +351,20 @@ pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
     if env.options().posix {
         // There is no splitting and no pathname expansion then, but braces are expanded.
         if env.options().braceexpand && brace::expand(env, word)?.is_some() {
-            return Err(ExpandError::command(&[&word.raw, b": ambiguous redirect"]));
+            return Err(ambiguous(word));
         }
-        return single(env, word, Tilde::Start);
+        let field = joined_if_any(env, word, Tilde::Start)?;
+        return field.map(Field::into_text).ok_or_else(|| ambiguous(word));
     }
     let mut out = expand_words(env, std::slice::from_ref(word))?;
     match (out.pop(), out.is_empty()) {
         (Some(field), true) => Ok(field),
-        _ => Err(ExpandError::command(&[&word.raw, b": ambiguous redirect"])),
+        _ => Err(ambiguous(word)),
     }
+}
+
+fn ambiguous(word: &Word) -> ExpandError {
+    ExpandError::command(&[&word.raw, b": ambiguous redirect"])
 }
 
 /// Expansion of one word in progress.

@@ -12,6 +12,7 @@ use sh_expand::Str;
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
+use crate::state::assign::is_reference;
 use crate::state::options::SetOpt;
 
 /// Widths beyond this are refused: they are bombs.
@@ -422,12 +423,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(r) => return r,
     };
     let var = p.value(b'v').cloned();
-    if let Some(v) = &var {
-        let (name, sub) = crate::state::assign::split_reference(v);
-        if !crate::state::assign::is_name(name) || sub == Some(b"") {
-            shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
-            return Ok(2);
-        }
+    if let Some(v) = var.as_ref().filter(|v| !is_reference(v)) {
+        shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
+        return Ok(2);
     }
     let Some((format, args)) = p.operands.split_first() else { return shell.usage(call.name()) };
     let mut printer = Printer {

@@ -7,7 +7,7 @@ use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::assign::{is_name, split_reference};
+use crate::state::assign::{is_reference, split_reference};
 use crate::state::vars::decimal;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -21,8 +21,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let var = p.value(b'p').cloned();
     if let Some(v) = &var {
-        let (base, sub) = split_reference(v);
-        if !is_name(base) || sub == Some(b"") {
+        let (base, _) = split_reference(v);
+        if !is_reference(v) {
             shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
             return Ok(1);
         }

@@ -180,7 +180,7 @@ impl Shell<'_> {
         let value = match &a.value {
             AssignValue::Scalar(word) => {
                 let at = a.raw.len() - word.raw.len();
-                let value = sh_expand::expand_assignment_value(self, word).map_err(|mut e| {
+                let value = sh_expand::expand_argument_value(self, word).map_err(|mut e| {
                     // The text that a bad substitution shows is the word.
                     if e.message.starts_with(&word.raw)
                         && e.message.ends_with(b": bad substitution")

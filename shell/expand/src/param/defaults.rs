@@ -117,9 +117,7 @@ fn one_string(x: &mut Expander<'_>, word: &Word) -> Result<()> {
             false => x.fields.push_split(b" "),
         }
         x.fields.append(&field);
-        if quoted {
-            x.fields.start();
-        }
+        x.fields.start();
     }
     Ok(())
 }

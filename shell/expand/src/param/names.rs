@@ -141,7 +141,7 @@ pub(super) fn with_prefix(
         // `${!a[1]@}`: no name begins so.
         Some(_) => Vec::new(),
     };
-    if !at && !quoted && x.fields.mode == Mode::Split && Ifs::of(x.env).is_null() {
+    if !at && !quoted && x.fields.mode != Mode::HereDoc && Ifs::of(x.env).is_null() {
         // Found by experiment: without IFS bash has one word of them.
         return one_word(x, &names, b"");
     }
