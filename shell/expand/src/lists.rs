@@ -366,8 +366,9 @@ fn is_list(p: &Param) -> bool {
         ParamOp::Length | ParamOp::Bad { .. } => false,
         ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
         _ => {
-            matches!(p.name, ParamName::Special(b'@')) && !p.indirect
-                || p.subscript == Some(Subscript::At)
+            !p.indirect
+                && (matches!(p.name, ParamName::Special(b'@'))
+                    || p.subscript == Some(Subscript::At))
         }
     }
 }

@@ -93,20 +93,27 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         _ => {}
     }
     let target = Target::of(x.env, param)?;
+    let mut hidden = false;
     let content = match target.fetch(x.env)? {
-        Content::List { items, star }
-            if param.raw.starts_with(b"${") && names::leads_to_element(x, param) =>
-        {
-            one_text(x, &items, star, quoted)
+        Content::List { items, star } => {
+            let leads = param.raw.starts_with(b"${") && names::leads_to_element(x, param);
+            let heredoc = x.in_heredoc || x.fields.mode == Mode::HereDoc;
+            hidden = quoted && (leads || param.indirect) && !(star && heredoc);
+            match leads {
+                true => one_text(x, &items, star, quoted),
+                false => Content::List { items, star },
+            }
         }
         content => content,
     };
     // Found by experiment: an unquoted `${*:+w}` looks at the elements, not at the joined string.
     let joined = quoted;
-    // And a list of one empty element is not null in an assignment.
+    // And a list of one empty element is not null in an assignment, nor if it is quoted and another
+    // variable leads to it.
     let assigned = !quoted && x.fields.mode == Mode::Assign && target.is_list(x.env);
+    let never_null = assigned || hidden;
     let missing =
-        |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon && !assigned, joined);
+        |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon && !never_null, joined);
     match &param.op {
         ParamOp::Default { colon, word } => {
             if missing(x, *colon) {
@@ -157,7 +164,18 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             if content.needs_no_operand(op, quoted || assigned) {
                 return emit(x, param, content, quoted);
             }
+            if param.indirect && is_nothing(op) && matches!(content, Content::List { .. }) {
+                let plain = Param { op: ParamOp::Plain, ..param.clone() };
+                return emit(x, &plain, content, quoted);
+            }
             let content = apply(x, param, op, &target, content, quoted)?;
+            if param.indirect
+                && let Content::List { items, star } = &content
+                && is_positional(&target)
+                && by_spaces(x, op, items, *star, quoted)?
+            {
+                return Ok(false);
+            }
             let nothing = matches!(&content, Content::Scalar(Some(text)) if text.is_empty());
             if quoted && nothing && leaves_field(op) {
                 // A field beside an empty `"$@"`, where plain `$x` is none.
@@ -178,6 +196,52 @@ fn is_unclosed(raw: &[u8]) -> bool {
     let Some(text) = raw.strip_prefix(b"${") else { return false };
     let name = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
     name > 0 && text.get(name) == Some(&b'[') && !text.contains(&b']')
+}
+
+fn is_positional(target: &Target<'_>) -> bool {
+    matches!(target, Target::Special(_))
+}
+
+/// What these operators make of `$@` and `$*` when another variable leads there is one text with spaces
+/// between the elements. Where `IFS` begins with a space that is as good as a list. Found by experiment.
+fn by_spaces(
+    x: &mut Expander<'_>,
+    op: &ParamOp,
+    items: &[Str],
+    star: bool,
+    quoted: bool,
+) -> Result<bool> {
+    let ifs = Ifs::of(x.env);
+    let here = matches!(
+        op,
+        ParamOp::RemovePrefix { .. }
+            | ParamOp::RemoveSuffix { .. }
+            | ParamOp::Substring { .. }
+            | ParamOp::Transform(_)
+    );
+    if !here || items.is_empty() || ifs.separator() == b" " || ifs.is_null() && quoted && !star {
+        return Ok(false);
+    }
+    let text = target::join(x.env, items, false);
+    if !ifs.is_null() || quoted || x.fields.mode != Mode::Split {
+        x.value(text, quoted)?;
+        return Ok(true);
+    }
+    for word in text.split(|byte| *byte == b' ') {
+        x.fields.end_field_if_any();
+        x.value(str_of(word.to_vec()), false)?;
+    }
+    Ok(true)
+}
+
+/// `${x#}` and the like, which remove nothing.
+fn is_nothing(op: &ParamOp) -> bool {
+    match op {
+        ParamOp::RemovePrefix { pattern, .. } | ParamOp::RemoveSuffix { pattern, .. } => {
+            pattern.parts.is_empty()
+        }
+        _ => false,
+    }
 }
 
 /// The operators that make a value from a value.

@@ -64,7 +64,7 @@ pub(super) fn substring(
                     other => other,
                 });
             }
-            if items.is_empty() && matches!(target, Target::Variable { .. }) {
+            if items.is_empty() && (param.indirect || matches!(target, Target::Variable { .. })) {
                 return Ok(Content::List { items, star });
             }
             let offset = number(env, param, offset)?;
