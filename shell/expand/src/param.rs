@@ -23,7 +23,7 @@ mod transform;
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Param, ParamName, ParamOp};
+use sh_syntax::ast::{Param, ParamName, ParamOp, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::Lookup;
@@ -54,6 +54,21 @@ pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
     }
 }
 
+/// `${!#}` and `${!?}` mean something else in POSIX mode, and bash reads them when it expands them:
+/// the expansion as it is read now, if it was read in the other mode.
+fn read_anew(x: &Expander<'_>, param: &Param) -> Option<Param> {
+    if !matches!(param.raw.get(..4), Some(b"${!#" | b"${!?")) {
+        return None;
+    }
+    let posix = x.env.options().posix;
+    let options = ParseOptions { posix, ..ParseOptions::default() };
+    let word = sh_syntax::parse::parse_word(&param.raw, &options).ok()?;
+    match word.parts.as_slice() {
+        [WordPart::Param(now)] if **now != *param => Some((**now).clone()),
+        _ => None,
+    }
+}
+
 /// Expands a parameter into the fields under construction. True if it was an `@` list
 /// without elements (`"$@"` alone makes no field then).
 pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
@@ -66,6 +81,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             Lookup::Unset if !x.env.options().nounset => return Ok(false),
             _ => {}
         }
+    }
+    if let Some(other) = read_anew(x, param) {
+        return expand(x, &other, quoted);
     }
     match &param.op {
         ParamOp::Bad { whole }

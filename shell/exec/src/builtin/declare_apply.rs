@@ -6,7 +6,7 @@ use sh_expand::{ErrorKind, ExpandError, OwnedKey};
 use super::declare::{Place, Request, Target, Value};
 use crate::Shell;
 use crate::state::assign::{
-    as_written, bracketed, command_error, is_name, make_array, split_reference,
+    as_written, bracketed, command_error, is_name, is_reference, make_array, split_reference,
 };
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{OUTERMOST, Slot, Var};
@@ -25,7 +25,26 @@ pub(super) fn apply(
         _ => 0,
     };
     let own = shell.state.vars.get(&t.name).is_some_and(|v| v.level == level && level > 0);
-    let follow = !q.on.nameref && !q.off.nameref && (place != Place::Local || own);
+    let here = place != Place::Local || own;
+    if !q.on.nameref
+        && here
+        && !matches!(t.value, Value::None)
+        && let Some(v) = shell.state.vars.get(&t.name).filter(|v| v.attrs.nameref)
+    {
+        if let Value::Scalar(value) = &t.value
+            && !v.is_set()
+            && !is_reference(value)
+        {
+            // Nor is it a nameref any more.
+            let message = [b"`", value.as_slice(), b"': not a valid identifier"].concat();
+            shell.state.vars.unset(&t.name, false);
+            return Err(command_error(message));
+        }
+        if q.off.nameref {
+            return through_reference(shell, command, t, q, place);
+        }
+    }
+    let follow = !q.on.nameref && !q.off.nameref && here;
     if follow {
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
@@ -107,6 +126,32 @@ pub(super) fn apply(
         return Err(e);
     }
     attributes_after(shell, &name, q);
+    Ok(())
+}
+
+/// `declare +n r=value`: the value and other attributes still go to what the nameref leads to.
+fn through_reference(
+    shell: &mut Shell<'_>,
+    command: &[u8],
+    t: Target,
+    q: Request,
+    place: Place,
+) -> Result<(), ExpandError> {
+    let reference = t.name.clone();
+    let readonly = || {
+        let message = [reference.as_slice(), b": readonly variable"].concat();
+        ExpandError { kind: ErrorKind::Readonly, message }
+    };
+    if shell.state.vars.get(&reference).is_some_and(|v| v.attrs.readonly) {
+        return Err(readonly());
+    }
+    let mut q = q;
+    q.off.nameref = false;
+    apply(shell, command, t, q, place).map_err(|e| match e.kind {
+        ErrorKind::Readonly => readonly(),
+        _ => e,
+    })?;
+    shell.state.vars.entry(&reference).attrs.nameref = false;
     Ok(())
 }
 
@@ -271,7 +316,7 @@ fn attributes_before(
     let existed = shell.state.vars.get(name).is_some();
     let has_value = !matches!(t.value, Value::None);
     let v = shell.state.vars.entry(name);
-    let is_assoc = v.attrs.assoc || matches!(v.slot, Slot::Assoc(_));
+    let is_assoc = v.is_assoc();
     let is_indexed = matches!(v.slot, Slot::Indexed(_)) || v.attrs.indexed && !is_assoc;
     if q.on.assoc && is_indexed {
         let message = [name, b": cannot convert indexed to associative array"].concat();

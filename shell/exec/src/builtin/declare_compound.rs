@@ -13,7 +13,8 @@ use super::declare_apply::apply;
 use crate::Shell;
 use crate::state::assign::list_to_member;
 use crate::state::compound::Shown;
-use crate::state::options::SetOpt;
+use crate::state::options::{SetOpt, ShOpt};
+use crate::state::vars::Var;
 
 /// Assigns the elements of the operand `a` of the command whose words so far are `argv`.
 ///
@@ -50,7 +51,7 @@ pub(crate) fn assign_operand(
             [b"`", resolved.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
         return Err(crate::state::assign::command_error(message));
     }
-    let assoc = q.on.assoc || shell.is_assoc(&resolved);
+    let assoc = q.on.assoc || becomes_assoc(shell, &resolved, q, place);
     let elements = match q.on.assoc {
         true => shell.expand_compound(&resolved, assoc, elements, Shown::Quoted)?,
         false => shell.expand_declared(&resolved, assoc, elements)?,
@@ -74,8 +75,32 @@ pub(crate) fn assign_operand(
             shell.error(&[&function, b": ", &e.message]);
             Ok(())
         }
+        // An array of the function: the builtin looks at its kind once more.
+        Err(e) if place == Place::Local && is_conversion(&e) => {
+            shell.error(&[&e.message]);
+            Ok(())
+        }
         other => other,
     }
+}
+
+/// Whether the variable that is assigned to, not one that hides it or that it hides, is an
+/// associative array.
+fn becomes_assoc(shell: &Shell<'_>, name: &[u8], q: Request, place: Place) -> bool {
+    let vars = &shell.state.vars;
+    let var = match place {
+        Place::Global => vars.global(name),
+        Place::Local => {
+            let inherits = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
+            vars.get(name).filter(|v| inherits || Some(v.level) == vars.function_level())
+        }
+        Place::Visible | Place::Top => vars.get(name),
+    };
+    var.is_some_and(Var::is_assoc)
+}
+
+fn is_conversion(e: &ExpandError) -> bool {
+    memchr::memmem::find(&e.message, b": cannot convert ").is_some()
 }
 
 fn request(argv: &[Str]) -> Request {

@@ -104,8 +104,7 @@ impl Shell<'_> {
     }
 
     pub(crate) fn is_assoc(&self, name: &[u8]) -> bool {
-        let assoc = |v: &Var| v.attrs.assoc || matches!(v.slot, Slot::Assoc(_));
-        self.state.vars.get(name).is_some_and(assoc)
+        self.state.vars.get(name).is_some_and(Var::is_assoc)
     }
 
     /// Expands the elements, for an associative array or another one.

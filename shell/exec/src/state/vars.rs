@@ -120,6 +120,10 @@ impl Var {
         !matches!(self.slot, Slot::Unset)
     }
 
+    pub fn is_assoc(&self) -> bool {
+        self.attrs.assoc || matches!(self.slot, Slot::Assoc(_))
+    }
+
     pub fn is_array(&self) -> bool {
         matches!(self.slot, Slot::Indexed(_) | Slot::Assoc(_))
             || self.attrs.indexed
@@ -428,6 +432,14 @@ impl Vars {
     }
 
     /// The global variable of this name, even if locals hide it.
+    pub fn global(&self, name: &[u8]) -> Option<&Var> {
+        match self.map.get(name).filter(|v| v.level > 0).and_then(|_| self.hidden_global(name)) {
+            Some((i, at)) => self.scopes[i].saved[at].1.as_ref(),
+            None => self.map.get(name),
+        }
+    }
+
+    /// The same, made if it is not there.
     pub fn global_mut(&mut self, name: &[u8]) -> &mut Var {
         if self.map.get(name).is_none_or(|v| v.level == 0) {
             return self.entry(name);

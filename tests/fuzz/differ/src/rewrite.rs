@@ -205,7 +205,7 @@ fn quotes_before_operators(script: &[u8]) -> Vec<u8> {
     let mut inside = false;
     for line in script.split_inclusive(|byte| *byte == b'\n') {
         let pattern = inside && !line.starts_with(b";");
-        inside |= line.starts_with(b"case ");
+        inside |= contains(line, b"case ") && line.ends_with(b" in\n");
         inside &= !line.starts_with(b"esac");
         let mut rest = line;
         while let Some(at) = position(rest, b"\"${").filter(|_| pattern) {
@@ -277,9 +277,9 @@ mod tests {
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(
             quotes_before_operators(
-                b"case 0 in\n0\"${b/%\"$a\"/x}\" | \"$b\") p \"$c\"\n;;\nesac\n"
+                b"{ case 0 in\n0\"${b/%\"$a\"/x}\" | \"$b\") p \"$c\"\n;;\nesac\n"
             ),
-            b"case 0 in\n0\"\"${b/%\"$a\"/x} | \"$b\") p \"$c\"\n;;\nesac\n"
+            b"{ case 0 in\n0\"\"${b/%\"$a\"/x} | \"$b\") p \"$c\"\n;;\nesac\n"
         );
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }
