@@ -483,6 +483,8 @@ impl<'e> Expander<'e> {
                 let number = arith::eval(self.env, expr)?;
                 self.number(Rc::new(number.to_string().into_bytes()), quoted)?;
             }
+            // Without a command there is nothing to read or write.
+            WordPart::ProcessSub(sub) if sub.body.items.is_empty() => {}
             WordPart::ProcessSub(sub) => {
                 let path = self.env.process_sub(sub)?;
                 self.fields.push_quoted(&path);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::Call;
 use crate::Shell;
-use crate::command::{Found, Pumps};
+use crate::command::{Found, Missing, Pumps};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::ShOpt;
 use crate::state::traps;
@@ -27,15 +27,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut found = match shell.find_program(name) {
         Found::Program(f) => f,
         Found::Nothing(m) => {
-            let message = match m.message.as_str() {
-                "command not found" => "not found".to_string(),
-                other if name.contains(&b'/') && m.status == 126 => {
-                    format!("cannot execute: {other}")
-                }
-                other => other.to_string(),
-            };
-            shell.builtin_error(call.name(), &[name, b": ", message.as_bytes()]);
-            return fail(shell, m.status);
+            let status = complain(shell, call.name(), name, &m);
+            return fail(shell, status);
         }
         _ => return Ok(0),
     };
@@ -78,4 +71,34 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             fail(shell, m.status)
         }
     }
+}
+
+/// Tells why a command cannot be run, and gives the status. One with a slash is tried under its
+/// full path before it is looked at, and by then the EXIT trap is gone.
+fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> i32 {
+    let directory = !name.is_empty() && shell.path(name).is_dir();
+    match m.message.as_str() {
+        "command not found" if directory => {
+            shell.builtin_error(command, &[name, b": cannot execute: Is a directory"]);
+            return 126;
+        }
+        "command not found" => shell.builtin_error(command, &[name, b": not found"]),
+        reason if name.contains(&b'/') && !reason.contains(':') => {
+            let mut full = name.to_vec();
+            if !name.starts_with(b"/") {
+                let mut at = box_sys::path::to_bytes(&shell.state.cwd).to_vec();
+                if !at.ends_with(b"/") {
+                    at.push(b'/');
+                }
+                full = [at.as_slice(), name.strip_prefix(b"./").unwrap_or(name)].concat();
+            }
+            shell.error(&[&full, b": ", reason.as_bytes()]);
+            if m.status == 126 {
+                shell.builtin_error(command, &[&full, b": cannot execute: ", reason.as_bytes()]);
+            }
+            shell.state.traps.set(traps::EXIT, None);
+        }
+        reason => shell.builtin_error(command, &[name, b": ", reason.as_bytes()]),
+    }
+    m.status
 }

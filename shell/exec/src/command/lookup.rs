@@ -157,6 +157,8 @@ impl Shell<'_> {
             Ok(Program::Binary) => {
                 Err(Missing::new(126, "cannot execute binary file: Exec format error"))
             }
+            // A descriptor of the shell, which no program finds under this name.
+            Err(_) if self.names_descriptor(name) => Err(Missing::new(126, "Permission denied")),
             Err(e) => {
                 let status = if e.kind() == std::io::ErrorKind::NotFound
                     || e.raw_os_error() == Some(box_sys::errno::code::ENOTDIR)
@@ -168,6 +170,12 @@ impl Shell<'_> {
                 Err(Missing::new(status, strerror(&e)))
             }
         }
+    }
+
+    fn names_descriptor(&self, name: &[u8]) -> bool {
+        let digits = name.strip_prefix(b"/dev/fd/").and_then(|n| std::str::from_utf8(n).ok());
+        let number = digits.and_then(|n| n.parse::<u32>().ok());
+        number.is_some_and(|n| self.state.fds.get(n).is_some())
     }
 
     /// A script sees the path as it was given or found.

@@ -12,5 +12,5 @@ mod lookup;
 mod program;
 mod spawn;
 
-pub use lookup::Found;
+pub use lookup::{Found, Missing};
 pub(crate) use spawn::Pumps;

@@ -149,7 +149,11 @@ impl Machine<'_, '_> {
             b.quoted(&[c]);
             self.pos += 1;
         }
-        Ok(b.into_word(self.raw(start, raw_end)))
+        let mut word = b.into_word(self.raw(start, raw_end));
+        if !word.raw.contains(&b'"') {
+            super::param::spell_bad(&mut word.parts, &word.raw);
+        }
+        Ok(word)
     }
 
     /// `$'...'` becomes text in single quotes, which mean nothing here, `$"` a quote.

@@ -19,7 +19,16 @@ impl Machine<'_, '_> {
         }
         match c {
             b'{' => self.braced_param(start, quoted).map(Some),
-            b'(' => self.dollar_paren(start, quoted).map(Some),
+            b'(' => {
+                let part = self.dollar_paren(start, quoted)?;
+                let spelled = self.src.get(start..self.pos).unwrap_or_default();
+                if spelled.starts_with(b"$((")
+                    && let Some(message) = super::arith_end::lost(spelled)
+                {
+                    return Ok(Some(super::command_sub::failing(&self.error(0, message))));
+                }
+                Ok(Some(part))
+            }
             b'[' => {
                 self.pos += 1;
                 let part = self.dollar_bracket(quoted)?;

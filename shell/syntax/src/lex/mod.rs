@@ -9,7 +9,8 @@
 //! - [`table`]: byte classes; [`token`]: operators, reserved words, one token of look-ahead.
 //! - [`word`]: unquoted words; [`quote`]: `'...'`, `$'...'`, `"..."`, backslash.
 //! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it.
-//! - [`arith_text`]: the text of `$((...))`; [`subscript`]: `[...]` after a name.
+//! - [`arith_text`]: the text of `$((...))`; [`arith_end`]: where bash loses its end;
+//!   [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
 //! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
@@ -22,6 +23,7 @@
 //! - `line` counts the newlines before `pos`.
 
 pub(crate) mod alias;
+pub(crate) mod arith_end;
 pub(crate) mod arith_text;
 pub(crate) mod assign;
 pub(crate) mod command_sub;

@@ -38,6 +38,7 @@ impl Machine<'_, '_> {
                 WordPart::DoubleQuoted(inside) => super::param::name_bad(inside, &whole),
                 part => super::param::name_bad(std::slice::from_mut(part), &whole),
             });
+            super::arith_end::name_lost(&mut parts, &raw);
             return Ok(Word { parts, raw });
         } else {
             if stop == Stop::LaterSlashOrBrace && self.peek() == Some(b'/') {

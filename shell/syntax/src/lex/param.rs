@@ -352,6 +352,19 @@ pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) {
     }
 }
 
+/// Has messages about subscripts left open in an expression take that for what is bad.
+pub(crate) fn spell_bad(parts: &mut [WordPart], whole: &[u8]) {
+    for part in parts {
+        if let WordPart::Param(param) = part
+            && matches!(param.op, ParamOp::Bad { .. })
+            && param.raw.contains(&b'[')
+            && !param.raw.contains(&b']')
+        {
+            param.raw = whole.into();
+        }
+    }
+}
+
 /// To bash the anchor belongs to that text.
 fn anchor_bad(parts: &mut [WordPart], anchor: u8) {
     for part in parts {

@@ -82,6 +82,7 @@ impl Builder {
     pub fn into_word(self, raw: Text) -> Word {
         let mut parts = self.finish();
         super::param::name_bad(&mut parts, &raw);
+        super::arith_end::name_lost(&mut parts, &raw);
         Word { parts, raw }
     }
 

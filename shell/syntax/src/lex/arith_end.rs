@@ -1,0 +1,91 @@
+//! Where bash finds the end of `$((...))` as it expands it: the word is looked through once more,
+//! comments included, and if the end is lost there the command fails with a message of its own.
+
+use super::table::{NAME, is};
+use crate::ast::WordPart;
+use std::rc::Rc;
+
+const NO_BRACE: &[u8] = b"bad substitution: no closing `}' in ";
+const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
+
+/// What is said of `$((...` spelled so, if bash finds no end of it; the word is to be added.
+pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
+    let text = spelled.get(3..)?;
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        at += 1;
+        match c {
+            b'\\' => at += 1,
+            b'\'' | b'`' => at = after(text, at, c),
+            b'"' => {
+                let end = after(text, at, b'"');
+                if opens_brace(text, at, end) {
+                    return Some(NO_BRACE);
+                }
+                at = end;
+            }
+            // What is in there is looked through by itself.
+            b'$' if matches!(text.get(at), Some(b'{' | b'(')) => return None,
+            b'#' if matches!(text.get(..at - 1)?.last(), Some(b' ' | b'\t' | b'\n')) => {
+                let newline = text[at..].iter().position(|b| *b == b'\n');
+                match newline {
+                    Some(n) => at += n,
+                    None => return Some(NO_PARENTHESIS),
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Behind the next `quote` that has no backslash before it.
+fn after(text: &[u8], mut at: usize, quote: u8) -> usize {
+    while let Some(&c) = text.get(at) {
+        at += 1;
+        match c {
+            b'\\' if quote != b'\'' => at += 1,
+            c if c == quote => break,
+            _ => {}
+        }
+    }
+    at
+}
+
+/// Whether the quoted text has a `${name[` without a bracket to close it further on.
+fn opens_brace(text: &[u8], start: usize, end: usize) -> bool {
+    let inside = text.get(start..end.min(text.len())).unwrap_or_default();
+    if memchr::memmem::find(inside, b"$(").is_some() || inside.contains(&b'`') {
+        return false;
+    }
+    let mut openers = inside.windows(2).enumerate().filter(|(_, two)| *two == b"${");
+    openers.any(|(at, _)| {
+        if inside.get(..at).is_some_and(|before| before.ends_with(b"\\")) {
+            return false;
+        }
+        let rest = &text[start + at + 2..];
+        let rest = rest.strip_prefix(b"!").unwrap_or(rest);
+        let name = rest.iter().take_while(|b| is(**b, NAME)).count();
+        let name = if name == 0 && matches!(rest.first(), Some(b'@' | b'*')) { 1 } else { name };
+        name > 0 && rest.get(name) == Some(&b'[') && !rest.contains(&b']')
+    })
+}
+
+/// Has those messages show the word.
+pub(crate) fn name_lost(parts: &mut [WordPart], word: &[u8]) {
+    for part in parts {
+        match part {
+            WordPart::DoubleQuoted(parts) => name_lost(parts, word),
+            WordPart::CommandSub(sub) if is_lost(sub.error.as_deref()) => {
+                let sub = Rc::make_mut(sub);
+                let message = sub.error.take().unwrap_or_default();
+                sub.error = Some([&*message, word].concat().into());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_lost(error: Option<&[u8]>) -> bool {
+    error.is_some_and(|e| [NO_BRACE, NO_PARENTHESIS].contains(&e))
+}
