@@ -54,9 +54,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "unbalanced quotes within `${...}`",
-        applies: |_, bash, ours| {
-            says(bash, NO_BRACE) && (!says(ours, NO_BRACE) || shows_arithmetic(&bash.stderr))
-        },
+        applies: |_, bash, ours| says(bash, NO_BRACE) && !says(ours, NO_BRACE),
         repairs: |script, bash| without_command(script, bash, NO_BRACE),
     },
     Rule {
@@ -323,14 +321,6 @@ fn nested_in_heredoc(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             || says(bash, LOST))
 }
 
-/// Whether the message about a brace shows a word with `$((`, all of which fails in bash.
-fn shows_arithmetic(text: &[u8]) -> bool {
-    let Some(at) = position(text, NO_BRACE) else { return false };
-    let shown = &text[at + NO_BRACE.len()..];
-    let line = shown.split(|b| *b == b'\n').next().unwrap_or_default();
-    position(line, b"$((").is_some_and(|at| contains(&line[at..], b"\""))
-}
-
 /// The script without the lines around the one that bash's message names: of one command of
 /// which bash makes something else, what else differs shows.
 fn without_command(script: &[u8], bash: &Outcome, message: &[u8]) -> Vec<Vec<u8>> {
@@ -417,11 +407,6 @@ mod tests {
             ("(echo '{ :; } > f; cat f' > f9; . ./f9; echo a)", "", ""),
             ("echo ${x-$'\\''}", "s.sh: line 1: bad substitution: no closing `}' in ${x\n", ""),
             ("echo ${x-\"'\"}", "s.sh: line 1: bad substitution: no closing `}' in ${x\n", ""),
-            (
-                "x=$(( echo \"${a[}\" ) )",
-                "s.sh: line 1: bad substitution: no closing `}' in $(( echo \"${a[}\" ) )\n",
-                "s.sh: line 1: bad substitution: no closing `}' in \"${a[}\"\n",
-            ),
             (
                 "cat <<E\n${x:$((1))}\nE",
                 "s.sh: line 1: bad substitution: no closing `)' in ${x\n",
