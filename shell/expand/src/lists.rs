@@ -306,6 +306,35 @@ pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     })
 }
 
+/// Whether there is an `@` list in double quotes for which bash splits the word of an operator: one
+/// that a nested operand brings in only if it has several elements.
+pub(crate) fn has_splitting_list(env: &mut dyn Env, parts: &[WordPart], nested: bool) -> bool {
+    parts.iter().any(|part| match part {
+        WordPart::DoubleQuoted(inside) => {
+            count_lists(env, inside) > 0 && (!nested || has_several(env, inside))
+        }
+        WordPart::Param(p) => operand(p)
+            .is_some_and(|word| has_splitting_list(env, &word.parts, true) && uses_word(env, p)),
+        _ => false,
+    })
+}
+
+/// Whether there is an `@` list of several elements, slices left aside.
+fn has_several(env: &mut dyn Env, parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| match part {
+        WordPart::Param(p) if is_list(p) => match &p.name {
+            ParamName::Variable(name) => match env.lookup(name) {
+                Lookup::Value(Value::Indexed(array)) => array.len() > 1,
+                Lookup::Value(Value::Assoc(array)) => array.len() > 1,
+                _ => false,
+            },
+            _ => env.positional().len() > 1,
+        },
+        WordPart::Param(p) => operand(p).is_some_and(|word| has_several(env, &word.parts)),
+        _ => false,
+    })
+}
+
 /// The word that may stand in the place of a parameter.
 fn operand(p: &Param) -> Option<&Word> {
     match &p.op {

@@ -94,7 +94,7 @@ pub(crate) fn split_at_marks(x: &mut Expander<'_>, text: &[u8]) {
 /// is seen where `IFS` does not split there, and by blanks before a quoted list.
 fn becomes_one_string(x: &mut Expander<'_>, word: &Word) -> bool {
     let bare = lists::has_bare_list(x.env, &word.parts);
-    if !bare && !lists::has_quoted_list(x.env, &word.parts) {
+    if !bare && !lists::has_splitting_list(x.env, &word.parts, false) {
         return false;
     }
     x.load_ifs();
