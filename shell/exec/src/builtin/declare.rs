@@ -218,22 +218,33 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     if kind == Some(b'A') && want.len() > 1 {
         want.retain(|c| *c != b'A');
     }
+    let out = shell.without_own_scope(|shell| listing(shell, any, &command, &want, kind));
+    shell.out(&out);
+}
+
+fn listing(
+    shell: &mut Shell<'_>,
+    any: bool,
+    command: &[u8],
+    want: &[u8],
+    kind: Option<u8>,
+) -> Vec<u8> {
     let mut out = Vec::new();
     for name in shell.state.vars.sorted_names() {
         let Some(v) = shell.state.vars.get(&name) else { continue };
         let have = flags(v.attrs, v.value().as_ref());
-        let others = want.as_slice() == b"-" || want.iter().any(|c| have.contains(c));
+        let others = want == b"-" || want.iter().any(|c| have.contains(c));
         if any && !(others && kind.is_none_or(|c| have.contains(&c))) {
             continue;
         }
-        if name.as_ref() == b"_" && any || shell.own_scope == Some(v.level) {
+        if name.as_ref() == b"_" && any {
             continue;
         }
-        if let Some(line) = shell.declare_line(&name, &command) {
+        if let Some(line) = shell.declare_line(&name, command) {
             out.extend_from_slice(&line);
         }
     }
-    shell.out(&out);
+    out
 }
 
 fn functions(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str], q: Request) -> Flow {

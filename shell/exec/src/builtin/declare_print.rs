@@ -127,8 +127,6 @@ impl Shell<'_> {
     pub(crate) fn listed(&self, name: &[u8]) -> bool {
         use crate::state::vars::Dynamic as D;
         let d = match self.state.vars.get(name) {
-            // What stands before the builtin that lists is not listed.
-            Some(v) if self.own_scope == Some(v.level) => return false,
             Some(Var { slot: Slot::Dynamic(d), .. }) => d,
             _ => return true,
         };
@@ -149,15 +147,18 @@ impl Shell<'_> {
 
     /// All variables (and functions) as `set` prints them.
     pub(crate) fn print_all_set(&mut self) {
-        let mut out = Vec::new();
-        for name in self.state.vars.sorted_names() {
-            if !self.listed(&name) {
-                continue;
+        let out = self.without_own_scope(|shell| {
+            let mut out = Vec::new();
+            for name in shell.state.vars.sorted_names() {
+                if !shell.listed(&name) {
+                    continue;
+                }
+                if let Some(line) = shell.set_line(&name) {
+                    out.extend_from_slice(&line);
+                }
             }
-            if let Some(line) = self.set_line(&name) {
-                out.extend_from_slice(&line);
-            }
-        }
+            out
+        });
         self.out(&out);
         if !self.state.options.has(SetOpt::Posix) {
             self.print_functions(true, Attributes::default());

@@ -114,6 +114,17 @@ impl Shell<'_> {
         }
     }
 
+    /// Runs `f`, which lists variables, without the assignments before the builtin that does so.
+    pub(crate) fn without_own_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        if self.own_scope != Some(self.state.vars.level()) {
+            return f(self);
+        }
+        let vars = self.state.vars.lift_scope();
+        let result = f(self);
+        self.state.vars.put_scope(ScopeKind::Temporary, vars);
+        result
+    }
+
     /// What was assigned before a builtin is assigned to the variable that it hides.
     pub(crate) fn promote(&mut self, name: &[u8]) {
         let Some(var) = self.state.vars.get(name) else { return };
