@@ -255,9 +255,9 @@ impl Expansion<'_> {
         Ok(vec![WordPart::Literal(Rc::new(text))])
     }
 
-    /// Where a backquote begins that nothing closes.
+    /// Where a backquote is that nothing closes: the last one, if those before it are in pairs.
     fn open_backquote(&mut self, text: &[u8]) -> Option<usize> {
-        let backquotes = text.iter().enumerate().filter(|(_, byte)| **byte == b'`');
+        let backquotes = text.iter().enumerate().rev().filter(|(_, byte)| **byte == b'`');
         backquotes.map(|(at, _)| at).take(MAX_BACKQUOTES).find(|&at| {
             let rest = parse_word(&text[at..], &self.options).err();
             rest.is_some_and(|e| e.message.ends_with(b"``'"))
