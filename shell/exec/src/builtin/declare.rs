@@ -195,12 +195,12 @@ fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attr
 fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     let any = q.on != Attributes::default();
     if call.name() == b"local" {
-        let level = shell.state.vars.function_level().unwrap_or(0);
-        for name in shell.state.vars.locals(level) {
-            if let Some(l) = shell.declare_line(&name, b"declare") {
-                shell.out(&l);
-            }
-        }
+        let out: Vec<u8> = shell.without_own_scope(|shell| {
+            let level = shell.state.vars.function_level().unwrap_or(0);
+            let names = shell.state.vars.locals(level).into_iter();
+            names.filter_map(|name| shell.declare_line(&name, b"declare")).flatten().collect()
+        });
+        shell.out(&out);
         return;
     }
     if !any && !q.print {
