@@ -10,7 +10,6 @@ use sh_expand::{
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use crate::Shell;
-use crate::io::Desc;
 use crate::shell::Unwind;
 use crate::state::assign::owned;
 use crate::state::options::SetOpt;
@@ -22,13 +21,7 @@ impl Env for Shell<'_> {
             Ok(t) => Ok((t.name, t.subscript)),
             Err(_) => {
                 // bash warns and takes the variable as unset.
-                if let Some(Desc::File(f)) = self.state.fds.get(2) {
-                    let mut line = self.prefix();
-                    line.extend_from_slice(
-                        &[b"warning: ", name, b": circular name reference\n"].concat(),
-                    );
-                    let _ = f.write(&line).and_then(|()| f.flush());
-                }
+                self.warn(&[b"warning: ", name, b": circular name reference"].concat());
                 Ok((Cow::Borrowed(b"\0"), None))
             }
         }

@@ -203,8 +203,16 @@ impl Shell<'_> {
                     }
                     let nested = matches!(e.kind, ErrorKind::Substitution | ErrorKind::Nested);
                     let main = self.state.options.command_string && self.state.subshell == 0;
-                    if nested && (!text.main || main) {
-                        return Err(Unwind::Exit(if main { 127 } else { 1 }));
+                    let failed = if self.state.status == 0 { 1 } else { self.state.status };
+                    let last = e.kind == ErrorKind::Substitution;
+                    if nested && main && !self.state.options.has(SetOpt::ErrExit) {
+                        return Err(Unwind::Exit(127));
+                    }
+                    if nested && last && !text.main && self.state.subshell > 0 {
+                        return Err(Unwind::Abandon(failed));
+                    }
+                    if nested && !text.main {
+                        return Err(Unwind::Exit(if last { failed } else { 1 }));
                     }
                     // The others do not end a POSIX shell.
                     let goes_on = matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional);
@@ -212,7 +220,9 @@ impl Shell<'_> {
                         self.syntax_failed = Some(());
                     }
                     self.state.status = match e.kind {
-                        ErrorKind::Substitution if !self.state.options.has(SetOpt::ErrExit) => 1,
+                        ErrorKind::Substitution if !self.state.options.has(SetOpt::ErrExit) => {
+                            failed
+                        }
                         _ if !text.main || self.state.options.has(SetOpt::ErrExit) => 2,
                         ErrorKind::Conditional => self.state.status,
                         ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
@@ -294,15 +304,17 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, None);
+                    let exits = self.exits_on_errors();
                     status = match e.kind {
-                        ErrorKind::Array | ErrorKind::Substitution => 1,
-                        _ if interactive => 2,
-                        ErrorKind::Conditional => self.state.status,
+                        ErrorKind::Array if !exits || interactive => 1,
+                        _ if interactive || self.state.options.has(SetOpt::ErrExit) => 2,
+                        ErrorKind::Substitution if self.state.status == 0 => 1,
+                        ErrorKind::Conditional | ErrorKind::Substitution => self.state.status,
                         ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
                         _ => 2,
                     };
                     self.state.status = status;
-                    if !interactive && e.kind != ErrorKind::Array {
+                    if !interactive && (exits || e.kind != ErrorKind::Array) {
                         break Ok(status);
                     }
                 }

@@ -170,10 +170,12 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             let of_variable = matches!(op, ParamOp::Transform(b'a' | b'A'));
             // `set -u` lets an array without element 0 pass there, and an element to which the
             // nameref in `$r` leads.
-            let exempt = of_variable && target.is_filled_array(x.env)
-                || target::is_indirect_nameref(x.env, param)
-                || !param.raw.starts_with(b"${") && names::leads_to_element(x, param);
-            if !exempt {
+            let exempt = |x: &mut Expander<'_>| {
+                of_variable && target.is_filled_array(x.env)
+                    || target::is_indirect_nameref(x.env, param)
+                    || !param.raw.starts_with(b"${") && names::leads_to_element(x, param)
+            };
+            if x.env.options().nounset && !exempt(x) {
                 content.require_set(x.env, param)?;
             }
             if of_variable && transform::finds_no_variable(x, param, &target) {

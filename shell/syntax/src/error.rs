@@ -40,8 +40,8 @@ pub enum ErrorKind {
     /// there, with the status of the last command; `eval` and `.` return 2. There may be no
     /// message at all.
     Conditional,
-    /// The same within a command substitution: the script ends with status 1; `eval` and `.`
-    /// end the shell.
+    /// The same within a command substitution: the script ends with the status of the last
+    /// command, or with 1 if that is 0; `eval` and `.` end the shell so.
     Substitution,
     /// Another error within a command substitution: the script ends with status 2, `eval` and
     /// `.` end the shell with 1.

@@ -41,12 +41,16 @@ pub(crate) fn assign_operand(
     let element = target.subscript.as_ref().map(|sub| sub.to_vec());
     let resolved = target.name.into_owned();
     if let (Some(sub), true) = (element, place != Place::Local) {
-        // A nameref to an element: the array gets the attributes, and nothing else is done.
+        // A nameref to an element: the array gets the attributes, and nothing else is done; in
+        // functions bash does not even say so.
         let whole =
             Target { name: resolved.clone(), subscript: None, append: false, value: Value::None };
         let mut q = q;
         q.on.indexed |= !q.on.assoc && !shell.is_assoc(&resolved);
         apply(shell, name, whole, q, place)?;
+        if shell.state.vars.function_level().is_some() {
+            return Ok(());
+        }
         let message =
             [b"`", resolved.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
         return Err(crate::state::assign::command_error(message));

@@ -53,6 +53,20 @@ impl Shell<'_> {
         }
     }
 
+    /// A message, where the shell is only looked at.
+    pub fn warn(&self, message: &[u8]) {
+        let line = [self.prefix(), message.to_vec(), b"\n".to_vec()].concat();
+        if let Some(before) = &self.dirty {
+            // What fails is told when it is written next.
+            let _ = before.flush();
+        }
+        match self.state.fds.get(2) {
+            Some(Desc::File(f)) => drop(f.write(&line).and_then(|()| f.flush())),
+            Some(Desc::Capture(buffer)) => buffer.borrow_mut().extend_from_slice(&line),
+            Some(Desc::Memory(_)) | None => {}
+        }
+    }
+
     fn make_dirty(&mut self, f: &Rc<super::OpenFile>) {
         match &self.dirty {
             Some(d) if Rc::ptr_eq(d, f) => {}

@@ -34,7 +34,7 @@ fn readonly(name: &[u8]) -> ExpandError {
 }
 
 /// A name as messages have it.
-fn shown(name: &[u8]) -> &[u8] {
+pub(crate) fn shown(name: &[u8]) -> &[u8] {
     name.strip_prefix(&[OUTERMOST]).unwrap_or(name)
 }
 
@@ -97,7 +97,13 @@ impl Shell<'_> {
                 false => base.to_vec(),
             };
         }
-        Err(command_error([name, b": circular name reference"].concat()))
+        let warning = [b"warning: ", name, b": circular name reference"].concat();
+        if self.state.vars.function_level().is_none() || name.first() == Some(&OUTERMOST) {
+            return Err(command_error(warning));
+        }
+        // In functions it means the global variable.
+        self.warn(&warning);
+        Ok(Target { name: Cow::Owned([&[OUTERMOST], name].concat()), subscript: None })
     }
 
     pub(crate) fn check_writable(&self, name: &[u8]) -> Result<()> {

@@ -9,7 +9,7 @@ use sh_syntax::ast::{AssignValue, Assignment};
 
 use crate::Shell;
 use crate::shell::Unwind;
-use crate::state::assign::is_special;
+use crate::state::assign::{is_special, shown};
 use crate::state::options::SetOpt;
 use crate::state::vars::{ScopeKind, Slot, Temporary, Var};
 
@@ -21,7 +21,7 @@ impl Shell<'_> {
     pub(super) fn temporary_assignments(&mut self, list: &[Assignment]) -> Result<(), Unwind> {
         for a in list {
             let name = match self.follow(&a.name) {
-                Ok(t) => t.name.into_owned(),
+                Ok(t) => shown(&t.name).to_vec(),
                 Err(e) => return Err(self.expansion_failed(e)),
             };
             if a.subscript.is_none() {

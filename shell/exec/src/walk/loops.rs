@@ -9,6 +9,7 @@ use sh_syntax::ast::{ArithFor, Command, For, While};
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
+use crate::state::vars::OUTERMOST;
 
 impl Shell<'_> {
     /// One round of a loop body: `Break` ends the loop with a result.
@@ -72,7 +73,8 @@ impl Shell<'_> {
 
     /// The loop variable; a nameref is pointed at the word instead of assigned through.
     fn set_loop_var(&mut self, name: &[u8], value: Str) -> Result<bool, Unwind> {
-        let nameref = self.state.vars.get(name).is_some_and(|v| v.attrs.nameref);
+        let nameref = self.state.vars.get(name).is_some_and(|v| v.attrs.nameref)
+            && !self.follow(name).is_ok_and(|t| t.name.first() == Some(&OUTERMOST));
         if nameref && !crate::state::assign::is_reference(&value) {
             self.error(&[b"`", &value, b"': not a valid identifier"]);
             return Ok(false);

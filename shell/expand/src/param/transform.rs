@@ -187,6 +187,9 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
             _ => Content::Scalar(None),
         });
     };
+    // Of a global variable behind a local one the environment's name begins with a mark.
+    let mark = name.iter().take_while(|b| b.is_ascii_control()).count();
+    let shown = &name[mark..];
     let letters = flags(env.attributes(name));
     if let Part::All { star } = part {
         let mut words: Vec<Vec<u8>> = Vec::new();
@@ -203,10 +206,10 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
             Some(value) if is_array => {
                 let list =
                     list_pairs(&value, |key| [b"[".as_slice(), &key, b"]"].concat(), b"=", b"");
-                [name, b"=(".as_slice(), &list, b")"].concat()
+                [shown, b"=(".as_slice(), &list, b")"].concat()
             }
-            Some(Value::Scalar(text)) => [name, b"=".as_slice(), &escape::at_q(&text)].concat(),
-            _ => name.to_vec(),
+            Some(Value::Scalar(text)) => [shown, b"=".as_slice(), &escape::at_q(&text)].concat(),
+            _ => shown.to_vec(),
         });
         let items: Vec<Str> = words.into_iter().map(str_of).collect();
         let text = spaced(&items);
@@ -229,7 +232,7 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
         out.extend_from_slice(&letters);
         out.push(b' ');
     }
-    out.extend_from_slice(name);
+    out.extend_from_slice(shown);
     if let Some(value) = value {
         out.push(b'=');
         out.extend_from_slice(&escape::at_q(&value));

@@ -4,6 +4,7 @@ use super::table::{self, BREAK, QUOTE, is};
 use super::token::{Ctx, Lexeme};
 use super::{Machine, Res};
 use crate::ast::{Text, Word, WordPart};
+use crate::error::SyntaxError;
 
 /// Puts the parts of a word together, merging neighbouring text.
 #[derive(Default)]
@@ -195,7 +196,7 @@ impl Machine<'_, '_> {
 
     /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
     /// parsed; blanks and operators are ordinary in it. bash finds its end by the parentheses, to
-    /// which `${` and `$[` are nothing.
+    /// which `${` and `$[` are nothing, and looks into `$(...)` when it expands the word.
     #[inline(never)]
     fn paren_group(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
@@ -225,8 +226,8 @@ impl Machine<'_, '_> {
                     }
                 }
                 b'\n' => self.line += 1,
-                b'$' if matches!(self.peek_at(1), Some(b'{' | b'[')) => {
-                    if self.braced_in_group(b, start, &mut end)? {
+                b'$' if matches!(self.peek_at(1), Some(b'{' | b'[' | b'(')) => {
+                    if self.dollar_in_group(b, start, &mut end)? {
                         return Ok(());
                     }
                     continue;
@@ -243,9 +244,9 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `${` or `$[` in the group that begins at `start`. True if the group ends within it, which
-    /// leaves a bad substitution.
-    fn braced_in_group(
+    /// `${`, `$[` or `$(` in the group that begins at `start`. True if the group ends within it,
+    /// which leaves a bad substitution, or if it does not parse.
+    fn dollar_in_group(
         &mut self,
         b: &mut Builder,
         start: usize,
@@ -253,13 +254,16 @@ impl Machine<'_, '_> {
     ) -> Res<bool> {
         let (mark, from) = (self.mark(), self.pos);
         let result = self.quoting(b, b'$');
-        if let Err(e) = &result
-            && (e.limit || !e.incomplete)
-        {
-            return result.map(|()| false);
-        }
         let text = self.src.get(from..self.pos).unwrap_or_default();
-        if result.is_ok() && end.is_none() && memchr::memchr2(b'(', b')', text).is_none() {
+        let even = match &result {
+            Ok(()) if text.starts_with(b"$(") => true,
+            Ok(()) => memchr::memchr2(b'(', b')', text).is_none(),
+            Err(e) if e.limit || e.incomplete && text.starts_with(b"$(") => {
+                return result.map(|()| false);
+            }
+            Err(_) => false,
+        };
+        if even && end.is_none() {
             return Ok(false);
         }
         let after = self.mark();
@@ -276,10 +280,30 @@ impl Machine<'_, '_> {
         if result.is_err() || after.pos > group_end {
             self.rewind(&mark);
             self.advance_to(group_end);
-            b.part(super::param::bad_part());
+            b.part(match result {
+                Err(e) if !e.incomplete => self.error_in_group(*e, from, mark.line),
+                _ => super::param::bad_part(),
+            });
             return Ok(true);
         }
         self.rewind(&after);
         Ok(false)
+    }
+
+    /// The error of a command in a group, from its place to `pos`, as bash tells it when it
+    /// expands the word: lines count anew from the one on which the group is read, and what is
+    /// left of the text is the source line.
+    fn error_in_group(&self, mut e: SyntaxError, from: usize, line: u32) -> WordPart {
+        let lines = e.line.saturating_sub(line);
+        if let Some((_, source)) = e.more.last_mut()
+            && source.starts_with(b"`")
+        {
+            let text = self.src.get(from + 2..self.pos).unwrap_or_default();
+            let left = text.split(|c| *c == b'\n').nth(lines as usize).unwrap_or_default();
+            *source = [b"`", left, b"'"].concat().into();
+        }
+        e.more.iter_mut().for_each(|(number, _)| *number += lines + 1);
+        e.line += lines + 1;
+        super::command_sub::failing(&e)
     }
 }
