@@ -289,7 +289,10 @@ fn apply(
         ParamOp::Substring { offset, length } => {
             substring::substring(x.env, param, target, content, offset, length.as_ref())
         }
-        ParamOp::Transform(op) => transform::transform(x.env, target, content, *op),
+        ParamOp::Transform(op) => {
+            let apart = quoted && x.beside_lists > 0 && x.fields.mode == Mode::Split;
+            transform::transform(x.env, target, content, *op, apart)
+        }
         _ => Ok(content),
     }
 }

@@ -10,11 +10,13 @@ use crate::subscript::OwnedKey;
 use crate::value::{Attributes, Str, Value};
 use crate::word::Expander;
 
+/// `apart`: it stands in double quotes with an `@` list, so that all that is made of a list is one.
 pub(super) fn transform(
     env: &mut dyn Env,
     target: &Target<'_>,
     content: Content,
     op: u8,
+    apart: bool,
 ) -> Result<Content> {
     let nowhere = match target {
         Target::Variable { part: Part::Element(OwnedKey::Index(index)), .. } => *index < 0,
@@ -36,7 +38,7 @@ pub(super) fn transform(
         b'L' => content.map(|text| cased(&text, CaseKind::Lower, true)),
         b'K' | b'k' => key_values(env, target, content, op == b'K'),
         b'a' => Ok(attributes(env, target, content)),
-        b'A' => assignment(env, target, content),
+        b'A' => assignment(env, target, content, apart),
         _ => Ok(content),
     }
 }
@@ -178,11 +180,16 @@ fn quote_key(key: &[u8]) -> Vec<u8> {
 }
 
 /// `@A`: a statement that makes the variable again.
-fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Result<Content> {
+fn assignment(
+    env: &mut dyn Env,
+    target: &Target<'_>,
+    content: Content,
+    apart: bool,
+) -> Result<Content> {
     let Target::Variable { name, part } = target else {
         return Ok(match (target, content) {
             (Target::Special(b'@' | b'*'), Content::List { items, star }) => {
-                positional(env, items, star)
+                positional(env, items, star, apart)
             }
             _ => Content::Scalar(None),
         });
@@ -213,7 +220,7 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
         });
         let items: Vec<Str> = words.into_iter().map(str_of).collect();
         let text = spaced(&items);
-        return Ok(if *star {
+        return Ok(if *star && !(apart && is_array) {
             Content::Scalar(Some(text))
         } else {
             Content::List { items: split_outside(env, &text), star: false }
@@ -241,16 +248,19 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Resul
 }
 
 /// `set -- 'a' 'b'`
-fn positional(env: &mut dyn Env, items: Vec<Str>, star: bool) -> Content {
+fn positional(env: &mut dyn Env, items: Vec<Str>, star: bool, apart: bool) -> Content {
     let Some((first, rest)) = items.split_first() else { return Content::List { items, star } };
     let first = [b"set -- ".as_slice(), &escape::at_q(first)].concat();
     let mut made = vec![str_of(first)];
     made.extend(rest.iter().map(|text| str_of(escape::at_q(text))));
-    if star {
+    if star && !apart {
         return Content::List { items: made, star };
     }
+    if star && crate::split::Ifs::of(env).is_null() {
+        made = vec![str_of(made.iter().flat_map(|text| text.iter().copied()).collect())];
+    }
     let items = made.iter().flat_map(|text| split_outside(env, text)).collect();
-    Content::List { items, star }
+    Content::List { items, star: false }
 }
 
 /// A statement as words: split at the characters of `IFS` outside of quotes and parentheses.
