@@ -16,6 +16,7 @@ const REWRITES: &[Rewrite] = &[
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within an assignment's substitution without `IFS`", at_for_star),
+    ("backslashes in `IFS` and in a here-document with a list", doubled_backslashes),
     ("bash's marks in texts", no_empty_quotes),
     ("bash's marks in texts", words_from_variables),
     ("bash's marks in texts", quotes_before_operators),
@@ -106,6 +107,48 @@ fn at_for_star(script: &[u8]) -> Vec<u8> {
         });
     }
     out
+}
+
+/// `IFS='\'; cat <<E` and `\"$@`: bash 5.2 splits such a document at its backslashes, but for those
+/// that are written twice.
+fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    let mut end: Option<Vec<u8>> = None;
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        match &end {
+            Some(delimiter) if line.strip_suffix(b"\n").unwrap_or(line) == &delimiter[..] => {
+                end = None;
+                out.extend_from_slice(line);
+            }
+            Some(_) => double_literal(line, &mut out),
+            None => {
+                let behind = position(line, b"<<").map(|at| &line[at + 2..]);
+                let word = behind.map(|text| {
+                    text.iter().copied().take_while(u8::is_ascii_alphabetic).collect::<Vec<u8>>()
+                });
+                end = word.filter(|word| !word.is_empty() && contains(script, b"IFS="));
+                out.extend_from_slice(line);
+            }
+        }
+    }
+    out
+}
+
+/// The line with the backslashes doubled that stand for themselves in a here-document.
+fn double_literal(line: &[u8], out: &mut Vec<u8>) {
+    let mut rest = line;
+    while let Some((byte, behind)) = rest.split_first() {
+        out.push(*byte);
+        rest = behind;
+        match behind.first() {
+            Some(next) if *byte == b'\\' && b"\\$`\n".contains(next) => {
+                out.push(*next);
+                rest = &behind[1..];
+            }
+            _ if *byte == b'\\' => out.push(b'\\'),
+            _ => {}
+        }
+    }
 }
 
 /// `case ${x-$n""} in`: bash 5.2 leaves a mark of the quotes in the word.
@@ -280,6 +323,10 @@ mod tests {
                 b"{ case 0 in\n0\"${b/%\"$a\"/x}\" | \"$b\") p \"$c\"\n;;\nesac\n"
             ),
             b"{ case 0 in\n0\"\"${b/%\"$a\"/x} | \"$b\") p \"$c\"\n;;\nesac\n"
+        );
+        assert_eq!(
+            doubled_backslashes(b"IFS='\\'\ncat <<E; a\n\\\"$@ \\$ \\\\ \\x\nE\n\\x\n"),
+            b"IFS='\\'\ncat <<E; a\n\\\\\"$@ \\$ \\\\ \\\\x\nE\n\\x\n"
         );
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }
