@@ -48,6 +48,7 @@ pub use compound::{CompoundElement, brace_elements, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
 pub use error::{ErrorKind, ExpandError};
 pub use param::chars::char_count;
+pub use param::edit::in_case;
 pub use param::push_subscript;
 pub use pattern::{
     expand_arm_pattern, expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex,

@@ -13,7 +13,7 @@
 
 pub(crate) mod chars;
 mod defaults;
-mod edit;
+pub(crate) mod edit;
 mod names;
 mod replace;
 mod sought;

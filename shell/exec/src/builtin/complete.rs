@@ -144,7 +144,7 @@ fn generate(shell: &mut Shell<'_>, action: &str, word: &[u8], found: &mut Vec<Ve
         "disabled" => shell.state.disabled_builtins.iter().map(|b| b.as_bytes().to_vec()).collect(),
         "keyword" => super::type_::reserved().iter().map(|k| k.to_vec()).collect(),
         "function" => shell.function_names().iter().map(|n| n.to_vec()).collect(),
-        "variable" => shell.names_with_prefix(word),
+        "variable" => shell.without_own_scope(|shell| shell.names_with_prefix(word)),
         "arrayvar" | "export" => {
             let wanted = |a: &sh_expand::Attributes| {
                 if action == "export" { a.export } else { a.indexed || a.assoc }

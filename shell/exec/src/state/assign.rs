@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{Attributes, Env as _, ErrorKind, ExpandError, Key, OwnedKey, Str};
-use sh_syntax::ast::{AssignValue, Assignment, Subscript, WordPart};
+use sh_syntax::ast::{AssignValue, Assignment, CaseKind, Subscript, WordPart};
 
 use super::options::SetOpt;
 use super::vars::{OUTERMOST, Slot, Var, decimal};
@@ -123,22 +123,13 @@ impl Shell<'_> {
         if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) {
             return Ok(value);
         }
-        let text = String::from_utf8_lossy(&value);
-        let folded = if attrs.lowercase {
-            text.to_lowercase()
-        } else if attrs.uppercase {
-            text.to_uppercase()
-        } else {
-            let mut chars = text.chars();
-            chars.next().map_or_else(String::new, |c| {
-                c.to_uppercase().collect::<String>() + &chars.as_str().to_lowercase()
-            })
+        let (first, rest) = match (attrs.lowercase, attrs.uppercase) {
+            (true, _) => (None, CaseKind::Lower),
+            (_, true) => (None, CaseKind::Upper),
+            _ => (Some(CaseKind::Upper), CaseKind::Lower),
         };
-        if std::str::from_utf8(&value).is_err() {
-            // Case is defined for text only.
-            return Ok(value);
-        }
-        Ok(Rc::new(folded.into_bytes()))
+        let utf8 = !self.state.options.expand().c_locale;
+        Ok(sh_expand::in_case(&value, first, rest, utf8))
     }
 
     /// Assigns to a scalar, or to element 0 of an array. `name` is a base name.

@@ -51,6 +51,16 @@ pub(super) fn case(
     })
 }
 
+/// The text in another case, and its first character in one of its own if there is one (`declare
+/// -l`, `-u`, `-c`).
+pub fn in_case(text: &[u8], first: Option<CaseKind>, rest: CaseKind, utf8: bool) -> Str {
+    let changed = change_case(text, rest, true, utf8, |_| true);
+    match first {
+        Some(first) => change_case(&changed, first, false, utf8, |_| true),
+        None => changed,
+    }
+}
+
 /// Case of characters; letters whose other case is not one character stay.
 pub(super) fn change_case(
     text: &[u8],
@@ -98,7 +108,12 @@ fn push_changed(bytes: &[u8], kind: CaseKind, out: &mut Vec<u8>) {
         CaseKind::Lower => false,
         CaseKind::Toggle => !c.is_uppercase(),
     };
-    let changed = if upper { single(c.to_uppercase()) } else { single(c.to_lowercase()) };
+    let changed = match upper {
+        true => single(c.to_uppercase()),
+        // The one letter whose small form is one character and a mark.
+        false if c == '\u{130}' => Some('i'),
+        false => single(c.to_lowercase()),
+    };
     out.extend_from_slice(changed.unwrap_or(c).encode_utf8(&mut [0; 4]).as_bytes());
 }
 
