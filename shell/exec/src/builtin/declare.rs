@@ -7,7 +7,7 @@ use std::rc::Rc;
 use sh_expand::{Attributes, ErrorKind, Str};
 
 use super::Call;
-use super::declare_apply::apply;
+use super::declare_apply::{apply, assoc_instead};
 use super::declare_print::flags;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -104,7 +104,7 @@ fn run(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
     let mut q = Request::default();
     for o in &p.options {
         match o.letter {
-            b'g' => q.global = true,
+            b'g' => q.global |= !o.plus,
             b'I' => q.inherit = true,
             b'p' => q.print = true,
             b'f' => q.functions = true,
@@ -155,7 +155,7 @@ pub fn export(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 pub fn readonly(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    marker(shell, call, "aAfp", |a| a.readonly = true)
+    marker(shell, call, "aAfnp", |a| a.readonly = true)
 }
 
 fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attributes)) -> Flow {
@@ -319,7 +319,10 @@ fn operands(
         }
         // Elements can be neither exported nor made readonly (their arrays can).
         let marks = matches!(call.name(), b"export" | b"readonly");
-        let whole = |t: &Target| !marks || t.subscript.is_none();
+        let whole = |t: &Target| match &t.subscript {
+            Some(sub) => !(marks || sub.is_empty() && matches!(t.value, Value::None)),
+            None => true,
+        };
         let mut q = q;
         if marks {
             // The kind of an array matters where there is a value, and only one does.
@@ -354,6 +357,9 @@ fn operands(
             let message = b": cannot convert associative to indexed array";
             shell.builtin_error(call.name(), &[&target.name, message]);
             failed(false);
+            if let Err(e) = assoc_instead(shell, call.name(), target, q, place) {
+                return Err(shell.expansion_failed(e));
+            }
             continue;
         }
         let traced = match &target.value {

@@ -1,7 +1,7 @@
 //! What one operand of `declare` and its kin does: where the variable lives, its kind and
 //! attributes, then its value.
 
-use sh_expand::{ErrorKind, ExpandError, OwnedKey};
+use sh_expand::{Attributes, ErrorKind, ExpandError, OwnedKey};
 
 use super::declare::{Place, Request, Target, Value};
 use crate::Shell;
@@ -90,7 +90,7 @@ pub(super) fn apply(
     }
     if let Some(v) = shell.state.vars.get(&name)
         && v.attrs.readonly
-        && (!matches!(t.value, Value::None) || q.off.readonly)
+        && (!matches!(t.value, Value::None) || q.off.readonly && command != b"readonly")
     {
         if command == b"export" && q.on.export {
             // It is exported all the same.
@@ -100,12 +100,13 @@ pub(super) fn apply(
         let message = [name.as_slice(), b": readonly variable"].concat();
         return Err(ExpandError { kind: ErrorKind::Readonly, message });
     }
-    if command == b"export"
-        && q.off.export
-        && matches!(t.value, Value::None)
-        && shell.state.vars.get(&name).is_none()
-    {
-        // `export -n` of what is not there makes nothing.
+    let undo = match command {
+        b"export" => q.off.export,
+        b"readonly" => q.off.readonly,
+        _ => false,
+    };
+    if undo && matches!(t.value, Value::None) && shell.state.vars.get(&name).is_none() {
+        // With `-n` what is not there is not made.
         return Ok(());
     }
     let mut q = q;
@@ -113,11 +114,25 @@ pub(super) fn apply(
     q.on.export |= shell.state.options.has(SetOpt::AllExport)
         && place != Place::Local
         && matches!(t.value, Value::None)
+        && t.subscript.is_none()
         && !(q.on.indexed || q.on.assoc || q.off.export);
     let fresh = shell.state.vars.get(&name).is_none();
     let scalar = matches!(t.value, Value::Scalar(_));
+    let element = t.subscript.is_some();
     attributes_before(shell, &name, q, &t, place)?;
     if let Err(e) = assign(shell, &name, t) {
+        if element && e.is_bad_subscript() {
+            // The array is made all the same.
+            let v = shell.state.vars.entry(&name);
+            v.attrs.indexed |= !v.is_assoc();
+            match place {
+                Place::Local if fresh => v.slot = Slot::Unset,
+                _ if v.is_set() || fresh => make_array(v, false),
+                _ => {}
+            }
+            attributes_after(shell, &name, q);
+            return Err(e);
+        }
         // An array begun with what is no number is there, with nothing in it.
         let v = shell.state.vars.entry(&name);
         if fresh && scalar && e.kind == ErrorKind::Number && v.is_array() {
@@ -293,11 +308,18 @@ fn make_nameref(
         return Err(command_error(message));
     }
     let allexport = shell.state.options.has(SetOpt::AllExport);
+    let given = matches!(value, Value::Scalar(_));
     let v = shell.state.vars.entry(name);
     v.attrs.nameref = true;
+    v.attrs.integer = q.on.integer && !given;
+    v.attrs.trace |= q.on.trace;
+    set_cases(&mut v.attrs, q, true);
+    let cases = Attributes { integer: false, ..v.attrs };
     if let Some(t) = target {
-        v.slot = Slot::Scalar(t);
+        let text = if given { shell.converted(cases, t)? } else { t };
+        shell.state.vars.entry(name).slot = Slot::Scalar(text);
     }
+    let v = shell.state.vars.entry(name);
     v.attrs.readonly |= q.on.readonly;
     if q.on.export || allexport {
         v.attrs.export = true;
@@ -341,13 +363,7 @@ fn attributes_before(
     let a = &mut v.attrs;
     a.integer = (a.integer || q.on.integer) && !q.off.integer;
     a.trace = (a.trace || q.on.trace) && !q.off.trace;
-    // Only one of the case attributes holds; asking for two at once gives none.
-    let cases = u8::from(q.on.lowercase) + u8::from(q.on.uppercase) + u8::from(q.on.capitalize);
-    if cases > 0 {
-        a.lowercase = q.on.lowercase && cases == 1;
-        a.uppercase = q.on.uppercase && cases == 1;
-        a.capitalize = q.on.capitalize && cases == 1;
-    }
+    set_cases(a, q, false);
     a.lowercase &= !q.off.lowercase;
     a.uppercase &= !q.off.uppercase;
     a.capitalize &= !q.off.capitalize;
@@ -373,6 +389,36 @@ fn attributes_before(
     }
     if !existed {
         shell.state.vars.touch_env();
+    }
+    Ok(())
+}
+
+/// Only one of the case attributes holds; asking for two at once gives none. `all`: also none where
+/// none is asked for.
+fn set_cases(attrs: &mut Attributes, q: Request, all: bool) {
+    let cases = u8::from(q.on.lowercase) + u8::from(q.on.uppercase) + u8::from(q.on.capitalize);
+    if cases > 0 || all {
+        attrs.lowercase = q.on.lowercase && cases == 1;
+        attrs.uppercase = q.on.uppercase && cases == 1;
+        attrs.capitalize = q.on.capitalize && cases == 1;
+    }
+}
+
+/// What `declare -aA` leaves after its complaint: an associative array, with nothing in it.
+pub(super) fn assoc_instead(
+    shell: &mut Shell<'_>,
+    command: &[u8],
+    t: Target,
+    q: Request,
+    place: Place,
+) -> Result<(), ExpandError> {
+    let mut q = q;
+    q.on.indexed = false;
+    let (name, valued) = (t.name.clone(), !matches!(t.value, Value::None));
+    let bare = Target { value: Value::None, subscript: None, append: false, ..t };
+    apply(shell, command, bare, q, place)?;
+    if valued && place != Place::Local {
+        make_array(shell.state.vars.entry(&name), true);
     }
     Ok(())
 }

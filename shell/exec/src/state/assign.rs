@@ -114,7 +114,7 @@ impl Shell<'_> {
     }
 
     /// The value as the attributes make it.
-    pub(super) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
+    pub(crate) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
         if attrs.integer {
             let n = sh_expand::arith::eval_text(self, &value)
                 .map_err(sh_expand::ExpandError::in_value)?;
@@ -304,6 +304,18 @@ impl Shell<'_> {
             let d = *d;
             return self.set_dynamic_element(name, d, key, value);
         }
+        // Before the value is looked at.
+        match (key, self.state.vars.get(name)) {
+            (OwnedKey::Name(key), _) if key.is_empty() => {
+                return Err(command_error([name, b"[]: bad array subscript"].concat()));
+            }
+            (OwnedKey::Index(index @ ..0), Some(Var { slot: Slot::Indexed(array), .. }))
+                if array.resolve(*index).is_some() => {}
+            (OwnedKey::Index(index @ ..=-2), _) => return Err(bad_subscript(name, *index)),
+            (OwnedKey::Index(-1), Some(v)) if v.is_set() && !v.is_array() => {}
+            (OwnedKey::Index(-1), _) => return Err(bad_subscript(name, -1)),
+            _ => {}
+        }
         let value = if append {
             let old = self.element_text(name, key);
             match old {
@@ -327,15 +339,6 @@ impl Shell<'_> {
         } else {
             self.converted(attrs, value)?
         };
-        match (key, self.state.vars.get(name)) {
-            (OwnedKey::Name(key), _) if key.is_empty() => {
-                return Err(command_error([name, b"[]: bad array subscript"].concat()));
-            }
-            (OwnedKey::Index(index), None) if *index < 0 => {
-                return Err(bad_subscript(name, *index));
-            }
-            _ => {}
-        }
         let v = self.state.vars.entry(name);
         make_array(v, matches!(key, OwnedKey::Name(_)));
         match (&mut v.slot, key) {
