@@ -140,7 +140,7 @@ pub fn reason(
 ) -> Option<&'static str> {
     let breaks_off = |o: &Outcome| {
         let texts = [UNEXPECTED, UNCLOSED, b"syntax error: unexpected end of file"];
-        texts.iter().any(|text| contains(&o.stderr, text))
+        texts.iter().any(|text| says(o, text))
     };
     let mut repairs = |repaired: &[u8]| {
         if repaired == script {
@@ -278,8 +278,10 @@ fn ansi_in_braces(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 
 /// The script with a letter for each quote and NUL that a `$'...'` makes.
 fn plain_ansi(script: &[u8]) -> Vec<u8> {
-    const MAKERS: &[&[u8]] =
-        &[b"\\'", b"\\\"", b"\\`", b"\\x00", b"\\x0", b"\\000", b"\\00", b"\\0", b"\\400"];
+    const MAKERS: &[&[u8]] = &[
+        b"\\'", b"\\\"", b"\\`", b"\"", b"`", b"\\x00", b"\\x0", b"\\000", b"\\00", b"\\0",
+        b"\\400",
+    ];
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
     let mut inside = false;
@@ -443,7 +445,7 @@ mod tests {
 
     #[test]
     fn repairs() {
-        assert_eq!(super::plain_ansi(b"$'a\\'b\\n\\0' '\\0'"), b"$'aqb\\nq' '\\0'");
+        assert_eq!(super::plain_ansi(b"$'a\\'\"b\\n\\0' '\\0'"), b"$'aqqb\\nq' '\\0'");
         assert_eq!(super::without_quoted(b"a=(\\& 'x'\\''y' \\n)"), b"a=(x 'xxy' \\n)");
         assert_eq!(
             super::without_quoted(b"IFS='\\' \\&; a=(\\\\)\\'"),
