@@ -8,14 +8,14 @@ use crate::error::ExpandError;
 use crate::lists;
 use crate::word::{self, Tilde};
 
-/// The pattern of a `case` arm: as [`expand_pattern`], but of the words that `"$@"` makes bash takes
-/// the first.
+/// The pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob` only, and of
+/// the words that `"$@"` makes bash takes the first.
 pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
-    if !word.parts.iter().any(|part| matches!(part, WordPart::Param(_) | WordPart::DoubleQuoted(_)))
-    {
-        return expand_pattern(env, word);
+    let options = match_options(env, env.options().extglob, env.options().nocasematch);
+    let is_list = |part: &WordPart| matches!(part, WordPart::Param(_) | WordPart::DoubleQuoted(_));
+    if !word.parts.iter().any(is_list) {
+        return tested_pattern(env, word, options);
     }
-    let options = match_options(env, true, env.options().nocasematch);
     let field = lists::tested(env, word, true)?;
     Ok(Pattern::new(&field.escaped(), options))
 }
@@ -24,6 +24,14 @@ pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, Exp
 /// `extglob` is on, `nocasematch` is honoured.
 pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
+    tested_pattern(env, word, options)
+}
+
+fn tested_pattern(
+    env: &mut dyn Env,
+    word: &Word,
+    options: Options,
+) -> Result<Pattern, ExpandError> {
     match word.parts.as_slice() {
         [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
         _ => Ok(Pattern::new(&lists::tested(env, word, false)?.escaped(), options)),
