@@ -4,10 +4,12 @@
 use sh_expand::{Attributes, ErrorKind, ExpandError, OwnedKey};
 
 use super::declare::{Place, Request, Target, Value};
-use crate::Shell;
-use crate::state::assign::{
-    as_written, bracketed, command_error, is_name, is_reference, make_array, split_reference,
+use super::declare_nameref::{
+    AtHand, append_reference, check_reference, make_nameref, mark_element, nameref_at_hand,
+    through_reference,
 };
+use crate::Shell;
+use crate::state::assign::{as_written, bracketed, command_error, is_reference, make_array};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{OUTERMOST, Slot, Var};
 
@@ -26,6 +28,21 @@ pub(super) fn apply(
     };
     let own = shell.state.vars.get(&t.name).is_some_and(|v| v.level == level && level > 0);
     let here = place != Place::Local || own;
+    let marks = command == b"export" || command == b"readonly";
+    if here && !q.on.nameref && !q.off.nameref && !marks {
+        match nameref_at_hand(shell, &t, q, place, own)? {
+            AtHand::Other => {}
+            AtHand::Element => return Ok(()),
+            AtHand::Removed => {
+                if !matches!(t.value, Value::None) {
+                    shell.error(&[b"warning: ", &t.name, b": removing nameref attribute"]);
+                }
+                let v = shell.state.vars.entry(&t.name);
+                v.attrs.nameref = false;
+                v.slot = Slot::Unset;
+            }
+        }
+    }
     if !q.on.nameref
         && here
         && !matches!(t.value, Value::None)
@@ -44,11 +61,19 @@ pub(super) fn apply(
             return through_reference(shell, command, t, q, place);
         }
     }
-    let follow = !q.on.nameref && !q.off.nameref && here;
+    // With -g the global variable is meant, and not what a local nameref leads to.
+    let hidden = place == Place::Global
+        && t.subscript.is_none()
+        && shell.state.vars.get(&t.name).is_some_and(|v| v.level > 0);
+    let follow = !q.on.nameref && !q.off.nameref && here && !hidden;
     if follow {
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
             t.subscript = Some(sub.to_vec());
+            if marks {
+                let name = target.name.into_owned();
+                return mark_element(shell, command, Target { name, ..t }, q);
+            }
         }
         if target.name.first() == Some(&OUTERMOST) && place == Place::Local {
             let name = &t.name;
@@ -144,32 +169,6 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// `declare +n r=value`: the value and other attributes still go to what the nameref leads to.
-fn through_reference(
-    shell: &mut Shell<'_>,
-    command: &[u8],
-    t: Target,
-    q: Request,
-    place: Place,
-) -> Result<(), ExpandError> {
-    let reference = t.name.clone();
-    let readonly = || {
-        let message = [reference.as_slice(), b": readonly variable"].concat();
-        ExpandError { kind: ErrorKind::Readonly, message }
-    };
-    if shell.state.vars.get(&reference).is_some_and(|v| v.attrs.readonly) {
-        return Err(readonly());
-    }
-    let mut q = q;
-    q.off.nameref = false;
-    apply(shell, command, t, q, place).map_err(|e| match e.kind {
-        ErrorKind::Readonly => readonly(),
-        _ => e,
-    })?;
-    shell.state.vars.entry(&reference).attrs.nameref = false;
-    Ok(())
-}
-
 /// A variable of the function, hiding what was visible.
 fn make_local(
     shell: &mut Shell<'_>,
@@ -251,84 +250,8 @@ fn hide(
     Ok(())
 }
 
-/// `declare -n r+=text`: what the nameref is to refer to in all.
-fn append_reference(
-    shell: &mut Shell<'_>,
-    name: &[u8],
-    text: &mut sh_expand::Str,
-) -> Result<(), ExpandError> {
-    let (base, sub) = split_reference(text);
-    if !is_name(base) || sub == Some(b"") {
-        return Err(command_error([b"`", text.as_slice(), b"': not a valid identifier"].concat()));
-    }
-    if let Some(old) = shell.state.vars.get(name).and_then(Var::text) {
-        *text = [old.as_slice(), text].concat().into();
-    }
-    Ok(())
-}
-
-/// Whether a nameref may refer to a text.
-fn check_reference(target: &[u8]) -> Result<(), ExpandError> {
-    if target.is_empty() {
-        return Err(command_error(b"`': not a valid identifier".to_vec()));
-    }
-    let (base, sub) = split_reference(target);
-    if is_name(base) && sub != Some(b"") {
-        return Ok(());
-    }
-    Err(command_error([b"`", target, b"': invalid variable name for name reference"].concat()))
-}
-
-fn make_nameref(
-    shell: &mut Shell<'_>,
-    command: &[u8],
-    name: &[u8],
-    value: Value,
-    q: Request,
-) -> Result<(), ExpandError> {
-    let old = shell.state.vars.get(name).cloned();
-    let target = match &value {
-        Value::Scalar(s) => Some(s.clone()),
-        _ => old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array()).and_then(Var::text),
-    };
-    if let Some(t) = &target {
-        check_reference(t)?;
-        let (base, _) = split_reference(t);
-        let in_function = shell.state.vars.function_level().is_some();
-        if base == name {
-            if !in_function || old.as_ref().is_none_or(|v| v.level == 0) {
-                let message = [name, b": nameref variable self references not allowed"].concat();
-                return Err(command_error(message));
-            }
-            shell.builtin_error(command, &[b"warning: ", name, b": circular name reference"]);
-        }
-    }
-    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Elements(_)) {
-        let message = [name, b": reference variable cannot be an array"].concat();
-        return Err(command_error(message));
-    }
-    let allexport = shell.state.options.has(SetOpt::AllExport);
-    let given = matches!(value, Value::Scalar(_));
-    let v = shell.state.vars.entry(name);
-    v.attrs.nameref = true;
-    v.attrs.integer = q.on.integer && !given;
-    v.attrs.trace |= q.on.trace;
-    set_cases(&mut v.attrs, q, true);
-    let cases = Attributes { integer: false, ..v.attrs };
-    if let Some(t) = target {
-        let text = if given { shell.converted(cases, t)? } else { t };
-        shell.state.vars.entry(name).slot = Slot::Scalar(text);
-    }
-    let v = shell.state.vars.entry(name);
-    v.attrs.readonly |= q.on.readonly;
-    if q.on.export || allexport {
-        v.attrs.export = true;
-    }
-    Ok(())
-}
-
 /// Kind and conversions come before the value, so that they apply to it.
-fn attributes_before(
+pub(super) fn attributes_before(
     shell: &mut Shell<'_>,
     name: &[u8],
     q: Request,
@@ -395,7 +318,7 @@ fn attributes_before(
 
 /// Only one of the case attributes holds; asking for two at once gives none. `all`: also none where
 /// none is asked for.
-fn set_cases(attrs: &mut Attributes, q: Request, all: bool) {
+pub(super) fn set_cases(attrs: &mut Attributes, q: Request, all: bool) {
     let cases = u8::from(q.on.lowercase) + u8::from(q.on.uppercase) + u8::from(q.on.capitalize);
     if cases > 0 || all {
         attrs.lowercase = q.on.lowercase && cases == 1;
@@ -432,7 +355,7 @@ fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
     }
 }
 
-fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<(), ExpandError> {
+pub(super) fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<(), ExpandError> {
     let Some(v) = shell.state.vars.get(name) else { return Ok(()) };
     let array = v.attrs.indexed || v.attrs.assoc;
     match t.value {

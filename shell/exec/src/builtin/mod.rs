@@ -9,6 +9,7 @@ mod complete;
 mod declare;
 mod declare_apply;
 mod declare_compound;
+mod declare_nameref;
 mod declare_print;
 mod dirs;
 mod echo;

@@ -92,6 +92,13 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
         }
     };
     let base = target.name.into_owned();
+    if target.subscript.is_some()
+        && sub.is_none()
+        && matches!(shell.state.vars.get(&base), Some(v) if !v.is_array())
+    {
+        // Through a nameref bash does not tell that there is no such element.
+        return Ok(());
+    }
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
     if v.attrs.readonly {

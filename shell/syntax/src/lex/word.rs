@@ -255,12 +255,10 @@ impl Machine<'_, '_> {
         let (mark, from) = (self.mark(), self.pos);
         let result = self.quoting(b, b'$');
         let text = self.src.get(from..self.pos).unwrap_or_default();
+        let command = self.src.get(from + 1) == Some(&b'(');
         let even = match &result {
-            Ok(()) if text.starts_with(b"$(") => true,
-            Ok(()) => memchr::memchr2(b'(', b')', text).is_none(),
-            Err(e) if e.limit || e.incomplete && text.starts_with(b"$(") => {
-                return result.map(|()| false);
-            }
+            Ok(()) => command || memchr::memchr2(b'(', b')', text).is_none(),
+            Err(e) if e.limit => return result.map(|()| false),
             Err(_) => false,
         };
         if even && end.is_none() {
@@ -281,7 +279,7 @@ impl Machine<'_, '_> {
             self.rewind(&mark);
             self.advance_to(group_end);
             b.part(match result {
-                Err(e) if !e.incomplete => self.error_in_group(*e, from, mark.line),
+                Err(e) if command || !e.incomplete => self.error_in_group(*e, from, mark.line),
                 _ => super::param::bad_part(),
             });
             return Ok(true);
