@@ -136,7 +136,7 @@ impl<'t> Walk<'_, 't> {
     /// What is not evaluated must still be an expression once its `$x` are expanded.
     fn skipped(&mut self, expr: &'t ArithExpr) -> Result<(), Fail> {
         if !self.assigned && any(expr, is_power) {
-            // Its exponent is looked at nevertheless.
+            // Bash looks at its exponent nevertheless.
             return Err(Fail::AsText);
         }
         if !self.tree_has_param() {
@@ -220,10 +220,11 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// An assignment that is not the last thing to happen, in a tree with `$x`: the text way,
-    /// while nothing has happened yet.
+    /// An assignment that is not the last thing to happen, in a tree with `$x` or a power that may
+    /// be skipped: the text way, while nothing has happened yet.
     fn before_side_effect(&mut self, expr: &ArithExpr) -> Result<(), Fail> {
-        if !self.assigned && !std::ptr::eq(expr, self.root) && self.tree_has_param() {
+        let inner = !self.assigned && !std::ptr::eq(expr, self.root);
+        if inner && (self.tree_has_param() || any(self.root, skips_power)) {
             return Err(Fail::AsText);
         }
         Ok(())
@@ -372,6 +373,15 @@ fn find(root: &ArithExpr, failed: &ArithExpr, count: &mut usize) -> bool {
         }
     }
     false
+}
+
+/// A choice with a power in what it may skip.
+fn skips_power(expr: &ArithExpr) -> bool {
+    match expr {
+        ArithExpr::LogicalAnd(_, right) | ArithExpr::LogicalOr(_, right) => any(right, is_power),
+        ArithExpr::Ternary(_, yes, no) => any(yes, is_power) || any(no, is_power),
+        _ => false,
+    }
 }
 
 fn is_power(expr: &ArithExpr) -> bool {

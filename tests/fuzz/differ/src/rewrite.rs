@@ -16,7 +16,7 @@ const REWRITES: &[Rewrite] = &[
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within an assignment's substitution without `IFS`", at_for_star),
-    ("backslashes in `IFS` and in a here-document with a list", doubled_backslashes),
+    ("backslashes in `IFS` and in quotes or a here-document with a list", doubled_backslashes),
     ("bash's marks in texts", no_empty_quotes),
     ("bash's marks in texts", words_from_variables),
     ("bash's marks in texts", quotes_before_operators),
@@ -109,7 +109,7 @@ fn at_for_star(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `IFS='\'; cat <<E` and `\"$@`: bash 5.2 splits such a document at its backslashes, but for those
+/// `IFS='\'; cat <<E` and `\"$@`, or `"\}$@"`: bash 5.2 splits such a document at its backslashes, but for those
 /// that are written twice.
 fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
@@ -120,28 +120,44 @@ fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
                 end = None;
                 out.extend_from_slice(line);
             }
-            Some(_) => double_literal(line, &mut out),
+            Some(_) => double_literal(line, b"\\$`\n", &mut out),
             None => {
                 let behind = position(line, b"<<").map(|at| &line[at + 2..]);
                 let word = behind.map(|text| {
                     text.iter().copied().take_while(u8::is_ascii_alphabetic).collect::<Vec<u8>>()
                 });
                 end = word.filter(|word| !word.is_empty() && contains(script, b"IFS="));
-                out.extend_from_slice(line);
+                match contains(script, b"IFS=") && contains(line, b"@") {
+                    true => double_quoted(line, &mut out),
+                    false => out.extend_from_slice(line),
+                }
             }
         }
     }
     out
 }
 
-/// The line with the backslashes doubled that stand for themselves in a here-document.
-fn double_literal(line: &[u8], out: &mut Vec<u8>) {
+/// The same for what stands in double quotes.
+fn double_quoted(line: &[u8], out: &mut Vec<u8>) {
+    let quote = |at: usize| line[at] == b'"' && (at == 0 || line[at - 1] != b'\\');
+    let quotes: Vec<usize> = (0..line.len()).filter(|&at| quote(at)).collect();
+    let mut from = 0;
+    for pair in quotes.chunks_exact(2) {
+        out.extend_from_slice(&line[from..=pair[0]]);
+        double_literal(&line[pair[0] + 1..pair[1]], b"\\$`\"\n", out);
+        from = pair[1];
+    }
+    out.extend_from_slice(&line[from..]);
+}
+
+/// The text with the backslashes doubled that stand for themselves, not before `special`.
+fn double_literal(line: &[u8], special: &[u8], out: &mut Vec<u8>) {
     let mut rest = line;
     while let Some((byte, behind)) = rest.split_first() {
         out.push(*byte);
         rest = behind;
         match behind.first() {
-            Some(next) if *byte == b'\\' && b"\\$`\n".contains(next) => {
+            Some(next) if *byte == b'\\' && special.contains(next) => {
                 out.push(*next);
                 rest = &behind[1..];
             }

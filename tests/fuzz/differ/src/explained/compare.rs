@@ -127,9 +127,15 @@ fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 }
 
 /// Bytes 1 and 127, which bash keeps among the text while it expands.
+/// A trace may have a backslash before them.
 fn marks(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let mark = |byte: Option<&u8>| matches!(byte, Some(1 | 127));
     same(bash, ours, |line| {
-        line.iter().copied().filter(|b| !matches!(b, 1 | 127)).collect::<Vec<u8>>().into()
+        let kept = |&at: &usize| {
+            let escape = line[at] == b'\\' && mark(line.get(at + 1));
+            !escape && !mark(line.get(at))
+        };
+        (0..line.len()).filter(kept).map(|at| line[at]).collect::<Vec<u8>>().into()
     })
 }
 
@@ -249,6 +255,7 @@ mod tests {
         explains("`$_` behind `unset` of an element", unset, "[1][a]\n", "[1][a[1]]\n");
         assert_eq!(rule(unset, "[1][a]\n", "[1][b[1]]\n"), None);
         explains("bash's marks in texts", "", "a\u{1}b\n", "ab\n");
+        explains("bash's marks in texts", "", "a\u{1}b\n", "a\\\u{1}b\n");
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
