@@ -48,6 +48,9 @@ impl<'t> Printer<'t> {
             self.indentation();
         } else if newline {
             self.put(b"\n");
+            if after_doc {
+                self.indentation();
+            }
         } else {
             self.put(b" ");
         }

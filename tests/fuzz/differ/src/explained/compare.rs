@@ -20,6 +20,7 @@ const RULES: &[Rule] = &[
     ("`$_` behind `unset` of an element", last_of_unset),
     ("bash's marks in texts", marks),
     ("lists within an assignment's substitution without `IFS`", joined_lists),
+    ("the semicolon behind a printed here-document", semicolons),
     ("budgets", budgets),
 ];
 
@@ -139,6 +140,20 @@ fn marks(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     })
 }
 
+/// In a substitution bash prints a list behind a here-document without its semicolon.
+fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const ENDS: &[&[u8]] = &[b"done", b"fi", b"esac", b"}", b")"];
+    contains(script, b"<<")
+        && same(bash, ours, |line| {
+            let text = line.trim_ascii_start();
+            let end = ENDS.iter().find(|end| text.starts_with(end)).map_or(0, |end| end.len());
+            match text[end..].strip_prefix(b"; ").filter(|_| end > 0) {
+                Some(rest) => [&text[..end], b" ", rest].concat().into(),
+                None => text.to_vec().into(),
+            }
+        })
+}
+
 /// A limit ends ours: what it did until then is what bash did.
 fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let text = b": limit reached: ";
@@ -256,6 +271,9 @@ mod tests {
         assert_eq!(rule(unset, "[1][a]\n", "[1][b[1]]\n"), None);
         explains("bash's marks in texts", "", "a\u{1}b\n", "ab\n");
         explains("bash's marks in texts", "", "a\u{1}b\n", "a\\\u{1}b\n");
+        let semicolons = "the semicolon behind a printed here-document";
+        explains(semicolons, "f() { cat <<E", "done echo a);\n", "done; echo a);\n");
+        assert_eq!(rule("f() { cat <<E", "done echo a);\n", "done; echo b);\n"), None);
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
