@@ -287,7 +287,7 @@ pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
         WordPart::Param(p) => {
             let inside = operand(p).is_some_and(|word| has_bare_list(env, &word.parts));
             match is_list(p) || inside {
-                true if operand(p).is_some() && uses_word(env, p) => inside,
+                true if operand(p).is_some() && bare_uses_word(env, p) => inside,
                 own => own && is_list(p),
             }
         }
@@ -347,10 +347,27 @@ fn operand(p: &Param) -> Option<&Word> {
 
 /// Whether `${x-word}` and the like will be their word, as far as that is easily told.
 fn uses_word(env: &mut dyn Env, p: &Param) -> bool {
+    uses_word_of(env, p, true)
+}
+
+/// As [`uses_word`], without quotes.
+fn bare_uses_word(env: &mut dyn Env, p: &Param) -> bool {
+    let nullable = !(is_list(p) && is_never_null(env));
+    uses_word_of(env, p, nullable)
+}
+
+/// Whether the `IFS` is one with which an unquoted `@` list of one empty element is not null where
+/// it is joined by spaces.
+pub(crate) fn is_never_null(env: &mut dyn Env) -> bool {
+    !matches!(Ifs::of(env).separator(), b"" | b" ")
+}
+
+/// `nullable`: a null value may count as none.
+fn uses_word_of(env: &mut dyn Env, p: &Param, nullable: bool) -> bool {
     match p.op {
-        ParamOp::Alternate { colon, .. } => is_there(env, p, colon).unwrap_or(true),
+        ParamOp::Alternate { colon, .. } => is_there(env, p, colon && nullable).unwrap_or(true),
         ParamOp::Default { colon, .. } | ParamOp::Assign { colon, .. } => {
-            !is_there(env, p, colon).unwrap_or(false)
+            !is_there(env, p, colon && nullable).unwrap_or(false)
         }
         _ => true,
     }

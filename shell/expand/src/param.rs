@@ -124,14 +124,12 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
         content => content,
     };
-    // Found by experiment: an unquoted `${*:+w}` looks at the elements, not at the joined string.
-    let joined = quoted;
-    // And a list of one empty element is not null in an assignment, nor if it is quoted and another
-    // variable leads to it.
-    let assigned = !quoted && x.fields.mode == Mode::Assign && target.is_list(x.env);
-    let never_null = assigned || hidden;
+    let (assigned, nullable, joined) = match &content {
+        Content::List { star, .. } => seen_as(x, &target, *star, quoted, hidden),
+        Content::Scalar(_) => (false, !hidden, quoted),
+    };
     let missing =
-        |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon && !never_null, joined);
+        |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon && nullable, joined);
     match &param.op {
         ParamOp::Default { colon, word } => {
             if missing(x, *colon) {
@@ -184,7 +182,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             if content.needs_no_operand(op, quoted || assigned) {
                 return emit(x, param, content, quoted);
             }
-            if param.indirect && is_nothing(op) && matches!(content, Content::List { .. }) {
+            if is_nothing(op) && matches!(content, Content::List { .. }) {
                 let plain = Param { op: ParamOp::Plain, ..param.clone() };
                 return emit(x, &plain, content, quoted);
             }
@@ -205,6 +203,33 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     }
     emit(x, param, content, quoted)
+}
+
+/// How a list is looked at: whether it is one that is assigned; whether it may be null; whether as the
+/// string that its elements make. Found by experiment with lists of empty elements.
+fn seen_as(
+    x: &mut Expander<'_>,
+    target: &Target<'_>,
+    star: bool,
+    quoted: bool,
+    hidden: bool,
+) -> (bool, bool, bool) {
+    if quoted {
+        return (false, !hidden, true);
+    }
+    let (mode, null) = (x.fields.mode, Ifs::of(x.env).is_null());
+    let assigned = lists::assigned_mode(x) == Mode::Assign && !x.by_ifs && target.is_list(x.env);
+    let positional = is_positional(target);
+    if null && star && positional && mode != Mode::Split {
+        // In an operand they are joined by spaces.
+        return (assigned, true, !x.in_operand && !x.by_ifs);
+    }
+    let operand = x.in_operand || mode == Mode::Join;
+    let never_null = assigned
+        || operand && !star && lists::is_never_null(x.env)
+        || null && star && mode == Mode::Join && !x.in_operand
+        || x.quotes_lists && !(star && positional);
+    (assigned, !never_null, false)
 }
 
 fn contains(text: &[u8], what: &[u8]) -> bool {
@@ -254,12 +279,16 @@ fn by_spaces(
     Ok(true)
 }
 
+/// Whether what is not quoted becomes words, but is not split.
+fn splits_nothing(x: &mut Expander<'_>) -> bool {
+    x.fields.mode == Mode::Split && Ifs::of(x.env).is_null()
+}
+
 /// `${x#}` and the like, which remove nothing.
 fn is_nothing(op: &ParamOp) -> bool {
     match op {
-        ParamOp::RemovePrefix { pattern, .. } | ParamOp::RemoveSuffix { pattern, .. } => {
-            pattern.parts.is_empty()
-        }
+        ParamOp::RemovePrefix { pattern, longest: false }
+        | ParamOp::RemoveSuffix { pattern, longest: false } => pattern.parts.is_empty(),
         _ => false,
     }
 }
@@ -290,8 +319,11 @@ fn apply(
             substring::substring(x.env, param, target, content, offset, length.as_ref())
         }
         ParamOp::Transform(op) => {
-            let apart = quoted && x.beside_lists > 0 && x.fields.mode == Mode::Split;
-            transform::transform(x.env, target, content, *op, apart)
+            let apart = match quoted {
+                true => x.beside_lists > 0 && x.fields.mode == Mode::Split,
+                false => splits_nothing(x),
+            };
+            transform::transform(x.env, target, content, *op, quoted, apart)
         }
         _ => Ok(content),
     }

@@ -16,6 +16,7 @@ pub(super) fn transform(
     target: &Target<'_>,
     content: Content,
     op: u8,
+    quoted: bool,
     apart: bool,
 ) -> Result<Content> {
     let nowhere = match target {
@@ -38,7 +39,7 @@ pub(super) fn transform(
         b'L' => content.map(|text| cased(&text, CaseKind::Lower, true)),
         b'K' | b'k' => key_values(env, target, content, op == b'K'),
         b'a' => Ok(attributes(env, target, content)),
-        b'A' => assignment(env, target, content, apart),
+        b'A' => assignment(env, target, content, quoted, apart),
         _ => Ok(content),
     }
 }
@@ -184,12 +185,13 @@ fn assignment(
     env: &mut dyn Env,
     target: &Target<'_>,
     content: Content,
+    quoted: bool,
     apart: bool,
 ) -> Result<Content> {
     let Target::Variable { name, part } = target else {
         return Ok(match (target, content) {
             (Target::Special(b'@' | b'*'), Content::List { items, star }) => {
-                positional(env, items, star, apart)
+                positional(env, items, star, quoted, apart)
             }
             _ => Content::Scalar(None),
         });
@@ -248,7 +250,13 @@ fn assignment(
 }
 
 /// `set -- 'a' 'b'`
-fn positional(env: &mut dyn Env, items: Vec<Str>, star: bool, apart: bool) -> Content {
+fn positional(
+    env: &mut dyn Env,
+    items: Vec<Str>,
+    star: bool,
+    quoted: bool,
+    apart: bool,
+) -> Content {
     let Some((first, rest)) = items.split_first() else { return Content::List { items, star } };
     let first = [b"set -- ".as_slice(), &escape::at_q(first)].concat();
     let mut made = vec![str_of(first)];
@@ -256,7 +264,7 @@ fn positional(env: &mut dyn Env, items: Vec<Str>, star: bool, apart: bool) -> Co
     if star && !apart {
         return Content::List { items: made, star };
     }
-    if star && crate::split::Ifs::of(env).is_null() {
+    if star && quoted && crate::split::Ifs::of(env).is_null() {
         made = vec![str_of(made.iter().flat_map(|text| text.iter().copied()).collect())];
     }
     let items = made.iter().flat_map(|text| split_outside(env, text)).collect();
