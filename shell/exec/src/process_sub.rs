@@ -103,10 +103,13 @@ impl Shell<'_> {
             Some(command) => Detached::Command(command),
             None => Detached::List(&sub.body),
         };
+        let in_action = self.state.in_action;
         let started = self.detached(
             |s| {
+                s.state.in_action = in_action;
                 s.state.xtrace_depth += 1;
                 s.state.exit_trap_depth = s.state.xtrace_depth;
+                s.state.outer_command = Some(s.state.command_text.clone());
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
                 }

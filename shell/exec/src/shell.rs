@@ -144,6 +144,7 @@ impl<'a> Shell<'a> {
             in_err_trap: false,
             in_return_trap: false,
             in_exit_trap: false,
+            in_action: false,
             late_exit_trap: None,
             no_exit_trap: false,
             trap_exit: None,

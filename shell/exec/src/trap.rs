@@ -21,7 +21,9 @@ impl Shell<'_> {
         let line = self.state.line;
         let ignored = std::mem::take(&mut self.state.errexit_ignored);
         let outer = self.state.trap_status.replace(status);
+        let within = std::mem::replace(&mut self.state.in_action, true);
         let r = self.run_text(Text { text: action, line, name: Some(name), main: false });
+        self.state.in_action = within;
         self.state.trap_status = outer;
         self.state.errexit_ignored = ignored;
         self.state.line = line;
@@ -73,7 +75,7 @@ impl Shell<'_> {
     /// Before a simple command and the heads of `for`, `case` and so on.
     /// False: the command is to be skipped.
     pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<bool, Unwind> {
-        if self.state.in_debug_trap || (self.state.traps.is_empty() && !self.track_commands) {
+        if self.state.traps.is_empty() && !self.track_commands {
             return Ok(true);
         }
         self.note_command(|| sh_syntax::print::command_head(c));
@@ -82,7 +84,7 @@ impl Shell<'_> {
 
     /// What `BASH_COMMAND` shows from now on.
     pub(crate) fn note_command(&mut self, text: impl FnOnce() -> Vec<u8>) {
-        if !self.state.in_err_trap && !self.state.in_return_trap && !self.state.in_exit_trap {
+        if !self.state.in_action {
             self.state.command_text = Rc::new(text());
         }
     }

@@ -149,6 +149,9 @@ pub struct State {
     pub no_exit_trap: bool,
     /// The status that `exit` or `set -e` gave within the EXIT trap.
     pub trap_exit: Option<i32>,
+    /// A trap action runs, in this process or around the substitution that this is: `BASH_COMMAND`
+    /// stays.
+    pub in_action: bool,
     /// `$?` when the running trap action began.
     pub trap_status: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).

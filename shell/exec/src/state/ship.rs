@@ -255,6 +255,7 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         u64::from(s.xtrace_depth),
         u64::from(s.exit_trap_depth),
         u64::from(s.no_exit_trap),
+        u64::from(s.in_action),
         s.getopts.index as u64,
         s.getopts.offset as u64,
     ] {
@@ -262,6 +263,8 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     }
     w.int(s.started.elapsed().as_secs() as i64 + s.seconds_offset);
     w.bytes(&s.command_text);
+    w.num(u64::from(s.outer_command.is_some()));
+    w.bytes(s.outer_command.as_ref().map_or(&b""[..], |command| command));
     w.num(s.ulimits.len() as u64);
     for (letter, (soft, hard)) in s.ulimits.iter() {
         [u64::from(*letter), *soft, *hard].iter().for_each(|n| w.num(*n));
@@ -409,10 +412,13 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.xtrace_depth = r.num()? as u32;
     s.exit_trap_depth = r.num()? as u32;
     s.no_exit_trap = r.num()? != 0;
+    s.in_action = r.num()? != 0;
     let index = r.num()? as usize;
     s.getopts = GetOpts { index, offset: r.num()? as usize };
     s.seconds_offset = r.int()?;
     s.command_text = r.text()?;
+    let within = r.num()? != 0;
+    s.outer_command = Some(r.text()?).filter(|_| within);
     let mut ulimits = BTreeMap::new();
     for _ in 0..r.count()? {
         ulimits.insert(r.num()? as u8, (r.num()?, r.num()?));

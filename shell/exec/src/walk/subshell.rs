@@ -50,6 +50,7 @@ impl Shell<'_> {
         s.loop_depth = 0;
         s.trap_status = None;
         s.in_exit_trap = false;
+        s.in_action = false;
         s.late_exit_trap = None;
         s.no_exit_trap = false;
         s.options.put(SetOpt::Monitor, false);

@@ -30,11 +30,14 @@ impl Shell<'_> {
         let capture = buffer.clone();
         let charged = self.budget.expansion_bytes;
         let subs = std::mem::take(&mut self.process_subs);
+        let in_action = self.state.in_action;
         let status = self.in_subshell(|s| {
+            s.state.in_action = in_action;
             s.state.fds.set(1, Some(Desc::Capture(capture)));
             s.drop_errexit();
             s.state.outer_fds = None;
             s.state.late_exit_trap = Some(s.state.frames.len());
+            s.state.outer_command = Some(s.state.command_text.clone());
             s.state.xtrace_depth += 1;
             s.state.exit_trap_depth = s.state.xtrace_depth;
             let r = match &source {
