@@ -7,8 +7,9 @@ use crate::compare::contains;
 /// The outputs with `N` for each number of a line: one behind the word `line` and before a
 /// colon, or one that the script got from `LINENO`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
-    // Bash may count those of a command twice, as it begins and as what it contains is read again.
-    let lines = 2 * script.split(|b| *b == b'\n').count() as u64;
+    // Bash may count those of a command more than once, as it begins and as what it contains is read
+    // again.
+    let lines = 3 * script.split(|b| *b == b'\n').count() as u64;
     // Split at colons, the number of a message stands alone.
     let split = contains(script, b"IFS=");
     let text = in_messages(text, lines, split);

@@ -50,7 +50,11 @@ const RULES: &[Rule] = &[
     Rule {
         name: "quotes and NULs that `$'...'` makes within `${...}`",
         applies: ansi_in_braces,
-        repairs: |script, _| vec![plain_ansi(script)],
+        // What breaks off no longer may show process numbers.
+        repairs: |script, _| {
+            let plain = plain_ansi(script);
+            vec![replaced(&plain, b"$$", b"0"), plain]
+        },
     },
     Rule {
         name: "unbalanced quotes within `${...}`",
