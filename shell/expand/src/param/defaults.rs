@@ -18,6 +18,7 @@ use crate::word::{Expander, Tilde, default_text};
 pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bool> {
     let outer = std::mem::replace(&mut x.in_operand, true);
     if quoted {
+        let before = x.fields.mark();
         // Only a here-document asks whether this is an operand.
         x.in_operand = outer || x.in_heredoc;
         let result = match splits_quoted(x, word) {
@@ -25,7 +26,8 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
             false => x.parts(&word.parts, true),
         };
         x.in_operand = outer;
-        if lists::count_lists(x.env, &word.parts) > 0 {
+        let added = x.fields.mark() != before;
+        if lists::count_lists(x.env, &word.parts) > 0 && !(added && x.fields.rejoin()) {
             // Unlike the list itself: `"${x-$@}"` is a field.
             x.fields.start();
         }

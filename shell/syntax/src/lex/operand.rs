@@ -293,6 +293,46 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
+    /// Whether there is a `$` or an expansion before the backslash at `pos`.
+    pub fn may_rejoin(&self, b: &mut Builder) -> bool {
+        let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
+        before == Some(&b'$') || matches!(b.last_part(), Some(WordPart::Param(_)))
+    }
+
+    /// `"$\v"` and `"$v\x"`: the backslash at `pos` goes before bash looks for expansions, too. True
+    /// if there is one more, or a longer one.
+    pub fn rejoin_escaped(&mut self, parts: &mut Vec<WordPart>) -> Res<bool> {
+        if matches!(self.peek_at(1), None | Some(b'$' | b'`' | b'"' | b'\\' | b'\n')) {
+            return Ok(false);
+        }
+        let slashes = self.src[..self.pos.saturating_sub(1)].iter().rev();
+        let escaped = slashes.take_while(|c| **c == b'\\').count() % 2 == 1;
+        let before = self.pos;
+        match parts.last_mut() {
+            Some(WordPart::Param(param)) => {
+                self.pos += 1;
+                self.lengthen_name(param);
+                if self.pos == before + 1 {
+                    self.pos = before;
+                }
+                Ok(self.pos != before)
+            }
+            Some(WordPart::Quoted(text))
+                if text.ends_with(b"$") && !escaped && self.src[before - 1] == b'$' =>
+            {
+                std::rc::Rc::make_mut(text).pop();
+                self.splice(before, before + 1, b"");
+                self.pos = before - 1;
+                let part = self.dollar(true)?;
+                parts.push(part.unwrap_or_else(|| WordPart::Quoted(b"$".to_vec().into())));
+                let spelled = [b"$\\", &*self.raw_from(before)].concat();
+                self.edit_from(before - 1, spelled);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Where the bytes before `pos` that pass the test begin.
     fn rest_before(&self, test: impl Fn(u8) -> bool) -> usize {
         let before = self.src.get(..self.pos).unwrap_or_default();
