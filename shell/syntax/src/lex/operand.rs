@@ -135,10 +135,17 @@ impl Machine<'_, '_> {
                 }
                 b'\n' => self.line += 1,
                 b'"' => {
+                    // `"$v"x"y"`: a name that went on behind its quotes goes on once more.
+                    let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
+                    let longer = before.is_some_and(|c| is(*c, NAME));
                     let mut part = self.double_quoted(true)?;
                     if let WordPart::DoubleQuoted(parts) = &mut part {
                         self.rejoin(parts, false)?;
-                        if let Some(WordPart::Param(param)) = b.last_part() {
+                        let before = match b.last_part() {
+                            Some(WordPart::DoubleQuoted(last)) if longer => last.last_mut(),
+                            last => last,
+                        };
+                        if let Some(WordPart::Param(param)) = before {
                             lengthen_by_text(param, parts);
                             let empty =
                                 |p: &WordPart| matches!(p, WordPart::Quoted(t) if t.is_empty());
