@@ -338,6 +338,16 @@ fn operands(
             failed(false);
             continue;
         }
+        if q.on.nameref && text.is_empty() {
+            // To bash nothing refers to itself.
+            if shell.state.vars.function_level().is_none() {
+                let message = b": nameref variable self references not allowed";
+                shell.builtin_error(call.name(), &[message]);
+                failed(false);
+                continue;
+            }
+            shell.builtin_error(call.name(), &[b"warning: : circular name reference"]);
+        }
         let Some(target) = target.filter(|t| is_name(&t.name) && whole(t)) else {
             // Of an element its name is told, of what is nothing at all the whole operand.
             let named = from_text(text).filter(|t| marks && is_name(&t.name));

@@ -113,6 +113,11 @@ impl Shell<'_> {
         }
     }
 
+    /// The same for an element or a list, of which messages show the nameref that was written.
+    fn check_array_writable(&self, base: &[u8], written: &[u8]) -> Result<()> {
+        self.check_writable(base).map_err(|_| readonly(written))
+    }
+
     /// The value as the attributes make it.
     pub(crate) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
         if attrs.integer {
@@ -437,7 +442,7 @@ impl Shell<'_> {
                     v.slot = Slot::Unset;
                     self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
-                self.check_writable(&name)?;
+                self.check_array_writable(&name, &a.name)?;
                 // The array is made before its elements are looked at.
                 let v = self.state.vars.entry(&name);
                 if !matches!(v.slot, Slot::Dynamic(_)) && !v.is_array() {
@@ -471,7 +476,7 @@ impl Shell<'_> {
         let base = target.name.into_owned();
         match (subscript, target.subscript) {
             (Some(sub), None) => {
-                self.check_writable(&base)?;
+                self.check_array_writable(&base, name)?;
                 if super::compound::is_empty_subscript(sub) {
                     return Err(command_error(
                         [base.as_slice(), b"[]: bad array subscript"].concat(),
@@ -527,7 +532,7 @@ impl Shell<'_> {
             Some(sub) => {
                 let target = self.follow(name)?;
                 let base = target.name.into_owned();
-                self.check_writable(&base)?;
+                self.check_array_writable(&base, name)?;
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, false, value)
                     .map_err(|error| as_written(error, &base, &bracketed(sub)))
