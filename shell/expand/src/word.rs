@@ -243,7 +243,9 @@ pub fn expand_argument_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
 pub fn expand_element_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
     let mut x = Expander::new(env, Mode::Assign);
     x.by_ifs = true;
-    x.word(&word.parts, Tilde::Assignment)?;
+    // In POSIX mode bash expands no tildes there.
+    let tilde = if x.env.options().posix { Tilde::Never } else { Tilde::Assignment };
+    x.word(&word.parts, tilde)?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     Ok(x.fields.finish_one().into_text())

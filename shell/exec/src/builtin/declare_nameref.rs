@@ -131,11 +131,16 @@ pub(super) fn make_nameref(
         Value::Scalar(s) => Some(s.clone()),
         _ => old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array()).and_then(Var::text),
     };
+    let given = matches!(value, Value::Scalar(_));
     if let Some(t) = &target {
+        if !given && t.is_empty() {
+            return Err(command_error(b"`': invalid variable name for name reference".to_vec()));
+        }
         check_reference(t)?;
         let (base, _) = split_reference(t);
         let in_function = shell.state.vars.function_level().is_some();
-        if base == name {
+        // What a variable held before may be its own name.
+        if base == name && given {
             if !in_function || old.as_ref().is_none_or(|v| v.level == 0) {
                 let message = [name, b": nameref variable self references not allowed"].concat();
                 return Err(command_error(message));
@@ -148,7 +153,6 @@ pub(super) fn make_nameref(
         return Err(command_error(message));
     }
     let allexport = shell.state.options.has(SetOpt::AllExport);
-    let given = matches!(value, Value::Scalar(_));
     let v = shell.state.vars.entry(name);
     v.attrs.nameref = true;
     v.attrs.integer = q.on.integer && !given;
