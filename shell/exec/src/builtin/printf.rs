@@ -34,7 +34,8 @@ struct Directive {
 enum Malformed {
     /// The format ends within the directive.
     Missing(Vec<u8>),
-    Invalid(u8),
+    /// `%(...)` without `T`, and what stands there: text as it is.
+    Time(Option<u8>),
 }
 
 fn directive(text: &[u8]) -> Result<Directive, Malformed> {
@@ -109,8 +110,9 @@ fn directive(text: &[u8]) -> Result<Directive, Malformed> {
             }
         }
         d.time = text.get(start..at.saturating_sub(1)).unwrap_or_default().to_vec();
-        if depth > 0 || text.get(at) != Some(&b'T') {
-            return Err(Malformed::Invalid(b'('));
+        let behind = text.get(at).filter(|_| depth == 0);
+        if behind != Some(&b'T') {
+            return Err(Malformed::Time(behind.copied()));
         }
         at += 1;
         d.conversion = b'T';
@@ -264,10 +266,15 @@ impl Printer<'_, '_> {
                     self.status = 1;
                     return Err(());
                 }
-                Err(Malformed::Invalid(c)) => {
-                    self.complain(&[b"`", &[c], b"': invalid format character"]);
-                    self.status = 1;
-                    return Err(());
+                Err(Malformed::Time(behind)) => {
+                    let behind = behind.as_slice();
+                    self.complain(&[
+                        b"warning: `",
+                        behind,
+                        b"': invalid time format specification",
+                    ]);
+                    self.out.push(b'%');
+                    rest = &rest[1..];
                 }
             }
         }
