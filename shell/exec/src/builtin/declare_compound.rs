@@ -74,7 +74,11 @@ pub(crate) fn assign_operand(
     }
     match r {
         // A readonly variable that a local one would hide: the builtin tells it once more.
-        Err(e) if e.kind == ErrorKind::Readonly && place == Place::Local => {
+        Err(e)
+            if e.kind == ErrorKind::Readonly
+                && place == Place::Local
+                && !is_own(shell, &resolved) =>
+        {
             let function = shell.state.frames.last().map(|f| f.name.clone()).unwrap_or_default();
             shell.error(&[&function, b": ", &e.message]);
             Ok(())
@@ -86,6 +90,12 @@ pub(crate) fn assign_operand(
         }
         other => other,
     }
+}
+
+/// Whether the running function has a variable of that name.
+fn is_own(shell: &Shell<'_>, name: &[u8]) -> bool {
+    let vars = &shell.state.vars;
+    vars.get(name).is_some_and(|v| Some(v.level) == vars.function_level())
 }
 
 /// Whether the variable that is assigned to, not one that hides it or that it hides, is an

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
             Ok(expr) => Ok(expr),
             Err(message) => {
                 let text = self.lexer.text;
-                let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n')).count();
+                let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
                 Err(ArithError {
                     expression: text.get(lead..).unwrap_or_default().into(),
                     message,

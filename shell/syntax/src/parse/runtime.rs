@@ -212,10 +212,16 @@ impl Machine<'_, '_> {
         self.st.in_heredoc = true;
         self.begin_word();
         let mut b = Builder::default();
-        if let Err((e, at)) = self.dquoted_text(&mut b) {
+        if let Err((mut e, at)) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
+            let open = self.src.get(at..).and_then(|text| text.strip_prefix(b"${"));
+            let unclosed =
+                e.message.ends_with(b"matching `}'") || e.message.ends_with(b"matching `\"'");
+            if let Some(open) = open.filter(|_| unclosed) {
+                e.line = 0;
+                e.message = unclosed_in_document(&self.src, open).into();
+            }
             b.part(crate::lex::command_sub::failing(&e));
-            let _ = at;
         }
         let mut word = b.into_word(self.src.as_slice().into());
         word.parts = non_empty(word.parts);
@@ -240,5 +246,26 @@ impl Machine<'_, '_> {
             let at = self.pos;
             self.dquote_special(b, c, false).map_err(|e| (e, at))?;
         }
+    }
+}
+
+/// What bash says of a `${` in a here-document that nothing closes: it shows all of the document.
+/// `open`: what follows the brace.
+fn unclosed_in_document(document: &[u8], open: &[u8]) -> Vec<u8> {
+    let name = open.strip_prefix(b"!").or_else(|| open.strip_prefix(b"#")).unwrap_or(open);
+    let length = match table::run_with(name, NAME) {
+        0 => usize::from(name.first().is_some_and(|c| b"*?$!-".contains(c))),
+        length => length,
+    };
+    let behind = name.get(length..).unwrap_or_default();
+    let behind = match behind.strip_prefix(b"[") {
+        Some(inside) => {
+            memchr::memchr(b']', inside).and_then(|at| inside.get(at + 1..)).unwrap_or_default()
+        }
+        None => behind,
+    };
+    match behind.first().is_some_and(|c| b"-+=?:%#/^,@~".contains(c)) {
+        true => [b"bad substitution: no closing `}' in ", document, b"\n"].concat(),
+        false => [document, b": bad substitution"].concat(),
     }
 }

@@ -52,8 +52,8 @@ impl Pair {
     /// Runs the script with both.
     pub fn judge(&self, script: &[u8], limit: Duration) -> Result<Verdict> {
         let bash = self.place.run(&self.bash, script, limit)?;
-        // Not in time, or bash itself crashed.
-        if matches!(bash.status, None | Some(134 | 139)) {
+        // Not in time, bash itself crashed, or it wrote more than it may.
+        if matches!(bash.status, None | Some(134 | 139 | 153)) {
             return Ok(Verdict::Useless);
         }
         let ours = self.place.run(&self.ours, script, limit)?;

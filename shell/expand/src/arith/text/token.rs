@@ -56,8 +56,8 @@ pub(super) struct Scanner<'t> {
 
 impl<'t> Scanner<'t> {
     pub(super) fn new(source: &'t [u8]) -> Scanner<'t> {
-        let blanks = blank_run(source);
-        // Messages leave leading blanks out.
+        // Messages leave leading blanks out, but no newlines.
+        let blanks = source.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         Scanner { source: &source[blanks..], start: 0, at: 0, before: Before::Operator }
     }
 
@@ -66,7 +66,7 @@ impl<'t> Scanner<'t> {
     }
 
     pub(super) fn is_blank(&self) -> bool {
-        self.source.is_empty()
+        blank_run(self.source) == self.source.len()
     }
 
     pub(super) fn start(&self) -> usize {

@@ -160,7 +160,7 @@ fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     says(ours, text) && !says(bash, text) && bash.stdout.starts_with(&ours.stdout)
 }
 
-/// `set` and `declare -p` alone also show what the shells themselves keep in variables.
+/// `set`, `declare -p` and `declare -i` alone also show what the shells themselves keep in variables.
 fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     const OWN: &[&[u8]] = &[
         b"BASH",
@@ -194,7 +194,8 @@ fn lists_of_variables(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
             o.files.iter().map(|(name, text)| (name.clone(), lines(text))).collect();
         (o.status, lines(&o.stdout), files)
     };
-    let listed = |o: &Outcome| says(o, b"BASH_VERSINFO=(") || says(o, b"BASH_CMDS=(");
+    const LISTED: &[&[u8]] = &[b"BASH_VERSINFO=(", b"BASH_CMDS=(", b"declare -ir EUID="];
+    let listed = |o: &Outcome| LISTED.iter().any(|line| says(o, line));
     listed(bash) && listed(ours) && plain(bash) == plain(ours)
 }
 
