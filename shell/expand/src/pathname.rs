@@ -42,7 +42,7 @@ pub(crate) fn expand(
     });
     if paths.is_empty() {
         if failglob {
-            return Err(ExpandError::command(&[b"no match: ", &field.into_text()]));
+            return Err(ExpandError::line(&[b"no match: ", &field.into_text()]));
         }
         if !nullglob {
             out.push(field.into_text());

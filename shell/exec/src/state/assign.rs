@@ -170,6 +170,11 @@ impl Shell<'_> {
             if let Slot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
+            if a.integer && a.indexed && !v.is_assoc() && !v.is_set() && !a.nameref {
+                // The array is there even if the value is no number.
+                make_array(self.state.vars.entry(name), false);
+            }
+            let Some(v) = self.state.vars.get(name) else { return Ok(()) };
             let value = match (a.nameref, &v.slot) {
                 (true, _) => value,
                 (false, Slot::Unset) if a.integer => self.first_number(name, a, value)?,

@@ -11,6 +11,7 @@ const REWRITES: &[Rewrite] = &[
     ("a newline behind nested parentheses written `((`", blank_behind_nested),
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
     ("an escaped ampersand at the end of a command in a substitution", quoted_ampersands),
+    ("a quote in the name of a file behind `>&`", both_outputs),
     ("a comparison with a parenthesis in a substring's bounds", blank_behind_comparison),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
@@ -78,6 +79,21 @@ fn quoted_ampersands(script: &[u8]) -> Vec<u8> {
         let last = ENDS.iter().any(|end| behind.starts_with(end));
         out.extend_from_slice(before);
         out.extend_from_slice(if last { b"'&'" } else { b"\\&" });
+        rest = behind;
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// `>&\'`: bash 5.2 takes quotes away twice, not so with `&>`.
+fn both_outputs(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b">&") {
+        let behind = &rest[at + 2..];
+        let escaped = behind.first() == Some(&b'\\');
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(if escaped { b"&>" } else { b">&" });
         rest = behind;
     }
     out.extend_from_slice(rest);
@@ -184,9 +200,10 @@ fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
 fn words_from_variables(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     for line in script.split_inclusive(|byte| *byte == b'\n') {
-        let word = line.strip_prefix(b"case ").and_then(|rest| rest.strip_suffix(b" in\n"));
+        let (before, rest) = line.split_at(position(line, b"case ").unwrap_or(line.len()));
+        let word = rest.strip_prefix(b"case ").and_then(|rest| rest.strip_suffix(b" in\n"));
         out.extend_from_slice(&match word.filter(|word| contains(word, b"\"${")) {
-            Some(word) => [b"word_=", word, b"; case $word_ in\n"].concat(),
+            Some(word) => [before, b"word_=", word, b"; case $word_ in\n"].concat(),
             None => line.to_vec(),
         });
     }
@@ -321,6 +338,7 @@ mod tests {
             b"<<E\n p \"${PIPESTATUS[@]}\""
         );
         assert_eq!(blank_behind_comparison(b"${x:3>(#)} < <(a)"), b"${x:3> (#)} < <(a)");
+        assert_eq!(both_outputs(b"a >&\\' 2>&1"), b"a &>\\' 2>&1");
         assert_eq!(quoted_ampersands(b"$({ p \\& \\&; })"), b"$({ p \\& '&'; })");
         assert_eq!(
             text_in_subshell(b"{ eval '[[; '\\'' echo $?'; echo $?\n. ./f9; echo $?; eval x"),
@@ -331,8 +349,8 @@ mod tests {
             b"[[ a < ${x^} ]]; ${x[@]}"
         );
         assert_eq!(
-            words_from_variables(b"case \"${e^}\"x in\ncase x in\n"),
-            b"word_=\"${e^}\"x; case $word_ in\ncase x in\n"
+            words_from_variables(b"do case \"${e^}\"x in\ncase x in\n"),
+            b"do word_=\"${e^}\"x; case $word_ in\ncase x in\n"
         );
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(

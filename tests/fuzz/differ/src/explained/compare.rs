@@ -21,6 +21,7 @@ const RULES: &[Rule] = &[
     ("bash's marks in texts", marks),
     ("lists within an assignment's substitution without `IFS`", joined_lists),
     ("the semicolon behind a printed here-document", semicolons),
+    ("escaped quotes in a replacement in a here-document", document_quotes),
     ("budgets", budgets),
 ];
 
@@ -154,6 +155,16 @@ fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
+/// `${x/a/"b\"c"}` in a here-document: bash 5.2 loses the quote.
+fn document_quotes(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let replaces = |line: &[u8]| contains(line, b"/\"") && contains(line, b"\\\"");
+    contains(script, b"<<")
+        && script.split(|b| *b == b'\n').any(replaces)
+        && same(bash, ours, |line| {
+            line.iter().copied().filter(|b| *b != b'"').collect::<Vec<u8>>().into()
+        })
+}
+
 /// A limit ends ours: what it did until then is what bash did.
 fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let text = b": limit reached: ";
@@ -275,6 +286,8 @@ mod tests {
         let semicolons = "the semicolon behind a printed here-document";
         explains(semicolons, "f() { cat <<E", "done echo a);\n", "done; echo a);\n");
         assert_eq!(rule("f() { cat <<E", "done echo a);\n", "done; echo b);\n"), None);
+        let quotes = "escaped quotes in a replacement in a here-document";
+        explains(quotes, "cat <<E\n${x/a/\"b\\\"c\"}\nE\n", "bc\n", "b\"c\n");
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
