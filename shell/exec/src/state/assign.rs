@@ -170,7 +170,7 @@ impl Shell<'_> {
             if let Slot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
-            if a.integer && a.indexed && !v.is_assoc() && !v.is_set() && !a.nameref {
+            if a.integer && v.is_array() && !v.is_set() && !a.nameref {
                 // The array is there even if the value is no number.
                 make_array(self.state.vars.entry(name), false);
             }

@@ -270,9 +270,40 @@ impl Shell<'_> {
         append: bool,
     ) -> Result<()> {
         let Elements { assoc, list, .. } = elements;
-        if list.iter().any(|e| matches!(e.key, Some(ElementKey::Tree(..)))) {
-            return self.set_keyed(name, list, append);
+        let keyed = list.iter().any(|e| matches!(e.key, Some(ElementKey::Tree(..))));
+        // Bash makes the array as it assigns the first element.
+        let pair = assoc && list.len() == 2 && list.iter().all(|e| e.key.is_none());
+        let first = list.len() == 1 || pair;
+        let unset = first && self.state.vars.get(name).is_some_and(|v| !v.is_set());
+        let done = match keyed {
+            true => self.set_keyed(name, list, append),
+            false => self.store_elements(name, assoc, list, append),
+        };
+        if done.is_err()
+            && unset
+            && (keyed || assoc)
+            && let Some(v) = self.state.vars.get_mut(name)
+        {
+            let empty = match &v.slot {
+                Slot::Indexed(array) => array.is_empty(),
+                Slot::Assoc(array) => array.is_empty(),
+                _ => false,
+            };
+            if empty {
+                // Nothing was assigned.
+                v.slot = Slot::Unset;
+            }
         }
+        done
+    }
+
+    fn store_elements(
+        &mut self,
+        name: &[u8],
+        assoc: bool,
+        list: Vec<Element>,
+        append: bool,
+    ) -> Result<()> {
         let value = |e: Element| sh_expand::CompoundElement {
             key: match e.key {
                 Some(ElementKey::Known(key)) => Some(key),

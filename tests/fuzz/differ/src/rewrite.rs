@@ -91,7 +91,7 @@ fn both_outputs(script: &[u8]) -> Vec<u8> {
     let mut rest = script;
     while let Some(at) = position(rest, b">&") {
         let behind = &rest[at + 2..];
-        let escaped = behind.first() == Some(&b'\\');
+        let escaped = behind.first().is_some_and(|c| b"\\'\"".contains(c));
         out.extend_from_slice(&rest[..at]);
         out.extend_from_slice(if escaped { b"&>" } else { b">&" });
         rest = behind;
