@@ -339,8 +339,8 @@ impl Fields {
         }
     }
 
-    /// At the end of double quotes or of an operand in them: where a separator ended the last field and nothing came
-    /// since, that field goes on. Whether it was so.
+    /// At the end of double quotes or of an operand in them: where a separator ended the last field
+    /// and nothing came since, that field goes on. Whether it was so.
     pub(crate) fn rejoin(&mut self) -> bool {
         if !self.after_blank || self.started {
             return false;

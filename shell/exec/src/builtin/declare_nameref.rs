@@ -5,7 +5,7 @@ use sh_expand::{Attributes, ErrorKind, ExpandError};
 use super::declare::{Place, Request, Target, Value};
 use super::declare_apply::{apply, assign, attributes_before, set_cases};
 use crate::Shell;
-use crate::state::assign::{command_error, is_name, split_reference};
+use crate::state::assign::{bracketed, command_error, is_reference, split_reference};
 use crate::state::options::SetOpt;
 use crate::state::vars::{Slot, Var};
 
@@ -79,7 +79,7 @@ pub(super) fn mark_element(
     q: Request,
 ) -> Result<(), ExpandError> {
     let sub = t.subscript.as_deref().unwrap_or_default();
-    let shown = [t.name.as_slice(), b"[", sub, b"]"].concat();
+    let shown = [t.name.as_slice(), &bracketed(sub)].concat();
     if !matches!(t.value, Value::None) {
         let name = t.name.clone();
         attributes_before(shell, &name, Request::default(), &t, Place::Visible)?;
@@ -97,8 +97,7 @@ pub(super) fn append_reference(
     name: &[u8],
     text: &mut sh_expand::Str,
 ) -> Result<(), ExpandError> {
-    let (base, sub) = split_reference(text);
-    if !is_name(base) || sub == Some(b"") {
+    if !is_reference(text) {
         return Err(command_error([b"`", text.as_slice(), b"': not a valid identifier"].concat()));
     }
     if let Some(old) = shell.state.vars.get(name).and_then(Var::text) {
@@ -112,8 +111,7 @@ pub(super) fn check_reference(target: &[u8]) -> Result<(), ExpandError> {
     if target.is_empty() {
         return Err(command_error(b"`': not a valid identifier".to_vec()));
     }
-    let (base, sub) = split_reference(target);
-    if is_name(base) && sub != Some(b"") {
+    if is_reference(target) {
         return Ok(());
     }
     Err(command_error([b"`", target, b"': invalid variable name for name reference"].concat()))

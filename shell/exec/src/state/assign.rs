@@ -170,15 +170,17 @@ impl Shell<'_> {
             if let Slot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
-            if a.integer && v.is_array() && !v.is_set() && !a.nameref {
-                // The array is there even if the value is no number.
-                make_array(self.state.vars.entry(name), false);
-            }
-            let Some(v) = self.state.vars.get(name) else { return Ok(()) };
-            let value = match (a.nameref, &v.slot) {
-                (true, _) => value,
-                (false, Slot::Unset) if a.integer => self.first_number(name, a, value)?,
-                _ => self.converted(a, value)?,
+            let begins = a.integer && !a.nameref && !v.is_set();
+            let array = v.is_array();
+            let value = match a.nameref {
+                true => value,
+                false if begins && array => {
+                    // The array is there even if the value is no number.
+                    make_array(self.state.vars.entry(name), false);
+                    self.converted(a, value)?
+                }
+                false if begins => self.first_number(name, a, value)?,
+                false => self.converted(a, value)?,
             };
             let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
             match &mut v.slot {

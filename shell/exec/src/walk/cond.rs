@@ -184,7 +184,8 @@ impl Shell<'_> {
         }
     }
 
-    /// `-v name`, `-v name[subscript]`, `-R name`; `literal`: what stands between the brackets was expanded already.
+    /// `-v name`, `-v name[subscript]`, `-R name`; `literal`: what stands between the brackets was
+    /// expanded already.
     pub(crate) fn variable_test(
         &mut self,
         op: u8,

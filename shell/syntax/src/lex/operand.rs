@@ -308,36 +308,34 @@ impl Machine<'_, '_> {
 
     /// `"$\v"` and `"$v\x"`: the backslash at `pos` goes before bash looks for expansions, too. True
     /// if there is one more, or a longer one.
-    pub fn rejoin_escaped(&mut self, parts: &mut Vec<WordPart>) -> Res<bool> {
-        if matches!(self.peek_at(1), None | Some(b'$' | b'`' | b'"' | b'\\' | b'\n')) {
+    pub fn rejoin_escaped(&mut self, b: &mut Builder) -> Res<bool> {
+        let Some(next) = self.peek_at(1) else { return Ok(false) };
+        if !is(next, NAME) && !b"({[@*#?!-".contains(&next) {
             return Ok(false);
         }
-        let slashes = self.src[..self.pos.saturating_sub(1)].iter().rev();
-        let escaped = slashes.take_while(|c| **c == b'\\').count() % 2 == 1;
         let before = self.pos;
-        match parts.last_mut() {
-            Some(WordPart::Param(param)) => {
-                self.pos += 1;
-                self.lengthen_name(param);
-                if self.pos == before + 1 {
-                    self.pos = before;
-                }
-                Ok(self.pos != before)
+        if let Some(WordPart::Param(param)) = b.last_part() {
+            self.pos += 1;
+            self.lengthen_name(param);
+            if self.pos == before + 1 {
+                self.pos = before;
             }
-            Some(WordPart::Quoted(text))
-                if text.ends_with(b"$") && !escaped && self.src[before - 1] == b'$' =>
-            {
-                std::rc::Rc::make_mut(text).pop();
-                self.splice(before, before + 1, b"");
-                self.pos = before - 1;
-                let part = self.dollar(true)?;
-                parts.push(part.unwrap_or_else(|| WordPart::Quoted(b"$".to_vec().into())));
-                let spelled = [b"$\\", &*self.raw_from(before)].concat();
-                self.edit_from(before - 1, spelled);
-                Ok(true)
-            }
-            _ => Ok(false),
+            return Ok(self.pos != before);
         }
+        let slashes = self.src[..before.saturating_sub(1)].iter().rev();
+        let escaped = slashes.take_while(|c| **c == b'\\').count() % 2 == 1;
+        if escaped {
+            return Ok(false);
+        }
+        if !b.pop_dollar() {
+            return Ok(false);
+        }
+        // The backslash stands for the `$`.
+        match self.dollar(true)? {
+            Some(part) => b.part(part),
+            None => b.quoted(b"$"),
+        }
+        Ok(true)
     }
 
     /// Where the bytes before `pos` that pass the test begin.

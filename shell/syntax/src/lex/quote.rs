@@ -118,12 +118,8 @@ impl Machine<'_, '_> {
                     self.pos += 1;
                     break;
                 }
-                Some(b'\\') if nested && !self.may_rejoin(&mut b) => self.backslash(&mut b),
                 Some(b'\\') if nested => {
-                    let mut parts = std::mem::take(&mut b).finish();
-                    let joined = self.rejoin_escaped(&mut parts)?;
-                    parts.into_iter().for_each(|part| b.add(part));
-                    if !joined {
+                    if !(self.may_rejoin(&mut b) && self.rejoin_escaped(&mut b)?) {
                         self.backslash(&mut b);
                     }
                 }

@@ -126,8 +126,8 @@ fn at_for_star(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `IFS='\'; cat <<E` and `\"$@`, or `"\}$@"`: bash 5.2 splits such a document at its backslashes, but for those
-/// that are written twice.
+/// `IFS='\'; cat <<E` and `\"$@`, or `"\}$@"`: bash 5.2 splits such a document at its
+/// backslashes, but for those that are written twice.
 fn doubled_backslashes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut end: Option<Vec<u8>> = None;
