@@ -135,6 +135,18 @@ impl Built {
     }
 }
 
+/// What was split off at the beginning of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lead {
+    None,
+    Blank,
+    /// Blanks, then a delimiter that made an empty field.
+    Delimiter,
+    /// Of one piece with a delimiter that may follow.
+    Merging,
+    Merged,
+}
+
 /// The fields of one word.
 pub(crate) struct Fields {
     pub(crate) mode: Mode,
@@ -147,6 +159,7 @@ pub(crate) struct Fields {
     started: bool,
     /// Blanks ended the field before: a delimiter that follows belongs to them.
     after_blank: bool,
+    lead: Lead,
     /// Bytes since the last look at [`Fields::take_volume`].
     volume: usize,
 }
@@ -161,6 +174,7 @@ impl Fields {
             shared: None,
             started: false,
             after_blank: false,
+            lead: Lead::None,
             volume: 0,
         }
     }
@@ -213,6 +227,23 @@ impl Fields {
         if (self.current.toggles.len() % 2 == 1) != quoted {
             self.current.toggles.push(self.current.text.len());
         }
+    }
+
+    /// The word has an unquoted list: as in bash, blanks at its beginning are then of one piece with
+    /// a delimiter behind them.
+    pub(crate) fn note_list(&mut self) {
+        self.lead = match self.lead {
+            Lead::None => Lead::Merging,
+            Lead::Blank => {
+                self.after_blank |= self.done.is_empty() && !self.started;
+                Lead::Merging
+            }
+            Lead::Delimiter => {
+                self.done.remove(0);
+                Lead::Merged
+            }
+            lead => lead,
+        };
     }
 
     /// Adds all of a field, quoted as it is.
@@ -298,12 +329,24 @@ impl Fields {
                     if self.started {
                         self.end_field();
                         self.after_blank = true;
+                    } else if self.done.is_empty() {
+                        match self.lead {
+                            Lead::None => self.lead = Lead::Blank,
+                            Lead::Merging => self.after_blank = true,
+                            _ => {}
+                        }
                     }
                 }
                 Class::Delimiter => {
                     if self.after_blank {
                         self.after_blank = false;
+                        if self.done.is_empty() {
+                            self.lead = Lead::Merged;
+                        }
                     } else {
+                        if self.lead == Lead::Blank && self.done.is_empty() && !self.started {
+                            self.lead = Lead::Delimiter;
+                        }
                         self.end_field();
                     }
                 }

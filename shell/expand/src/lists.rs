@@ -177,7 +177,9 @@ pub(crate) fn emit(
             ParamOp::Replace { .. } => whole_array,
             _ => whole_array && !made,
         };
-    x.list_of(items, joint, quoted, Traits { plain: !made, text, glued })
+    let replaced = matches!(param.op, ParamOp::Replace { .. } | ParamOp::Case { .. });
+    let scalar = replaced && star && positional;
+    x.list_of(items, joint, quoted, Traits { plain: !made, text, glued, scalar })
 }
 
 /// Whether `${x[*]}` is of a scalar.
@@ -436,13 +438,22 @@ struct Traits {
     text: bool,
     /// A `*` list that is joined by `IFS`, even if that is null, in the word of an operator, too.
     glued: bool,
+    /// What it makes is split as the value of a scalar is.
+    scalar: bool,
 }
 
 impl Expander<'_> {
     /// The elements of `$@`, `$*`, `${a[@]}`, `${a[*]}`. Whether there were none of an `@` list.
-    pub(crate) fn list(&mut self, items: Vec<Str>, joint: Joint, quoted: bool) -> Result<bool> {
+    /// `scalar`: what it makes is split as the value of a scalar is.
+    pub(crate) fn list(
+        &mut self,
+        items: Vec<Str>,
+        joint: Joint,
+        quoted: bool,
+        scalar: bool,
+    ) -> Result<bool> {
         let joint = if self.by_ifs && joint == Joint::At { Joint::AtByIfs } else { joint };
-        self.list_of(items, joint, quoted, Traits::default())
+        self.list_of(items, joint, quoted, Traits { scalar, ..Traits::default() })
     }
 
     /// As [`Expander::list`].
@@ -451,14 +462,17 @@ impl Expander<'_> {
         items: Vec<Str>,
         joint: Joint,
         quoted: bool,
-        Traits { plain, text, glued }: Traits,
+        Traits { plain, text, glued, scalar }: Traits,
     ) -> Result<bool> {
         let star = joint == Joint::Star;
+        let split = self.fields.mode == Mode::Split;
+        if split && !scalar && !(star && (quoted || self.in_operand)) {
+            self.fields.note_list();
+        }
         if items.is_empty() {
             return Ok(!star);
         }
         self.load_ifs();
-        let split = self.fields.mode == Mode::Split;
         let first = self.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
         let separator = match joint {
             _ if split => first,
@@ -492,18 +506,8 @@ impl Expander<'_> {
                 return Ok(false);
             }
         }
-        // A first element of blanks takes the separator behind it along.
-        let blank = |item: &Str| match self.fields.ifs() {
-            Some(ifs) => !item.is_empty() && item.iter().all(|b| ifs.is_blank(*b)),
-            None => false,
-        };
-        let skip = plain
-            && split
-            && !quoted
-            && !self.fields.is_started()
-            && items.first().is_some_and(blank);
         for (at, item) in items.into_iter().enumerate() {
-            if at > 0 && !(at == 1 && skip) {
+            if at > 0 {
                 match (split, quoted) {
                     (true, true) if star => self.fields.push_joint(&separator, true),
                     (true, true) => self.fields.end_field(),

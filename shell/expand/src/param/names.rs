@@ -150,7 +150,7 @@ pub(super) fn with_prefix(
     }
     let star = lists::is_star(x, !at, quoted);
     let joint = lists::joint(lists::assigned_mode(x), star, false, quoted, true);
-    x.list(names, joint, quoted)
+    x.list(names, joint, quoted, star)
 }
 
 pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) -> Result<bool> {
@@ -174,7 +174,7 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
     // Found by experiment: in a here-document by spaces.
     let star = lists::is_star(x, !at, quoted) && x.fields.mode != Mode::HereDoc;
     let joint = lists::joint(lists::assigned_mode(x), star, false, quoted, false);
-    x.list(keys, joint, quoted)
+    x.list(keys, joint, quoted, false)
 }
 
 fn one_word(x: &mut Expander<'_>, items: &[Str], separator: &[u8]) -> Result<bool> {
