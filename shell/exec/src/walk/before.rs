@@ -5,6 +5,7 @@
 //! it alone, but what it assigns to them goes to the variable that they hide, too (`read`,
 //! `mapfile`, `unset`, `eval` and `.` excepted, which have a scope of their own).
 
+use sh_expand::Str;
 use sh_syntax::ast::{AssignValue, Assignment};
 
 use crate::Shell;
@@ -12,6 +13,7 @@ use crate::shell::Unwind;
 use crate::state::assign::{is_special, shown};
 use crate::state::options::SetOpt;
 use crate::state::vars::{ScopeKind, Slot, Temporary, Var};
+use crate::xtrace::value_quote;
 
 /// Builtins for which what stands before them is a scope like any other.
 pub(crate) const SCOPED: &[&str] = &["mapfile", "read", "readarray", "unset"];
@@ -43,9 +45,7 @@ impl Shell<'_> {
                     Ok(v) => v,
                     Err(e) => return Err(self.expansion_failed(e)),
                 };
-                if self.tracing() {
-                    self.trace_assignment(a, Some(&value));
-                }
+                let traced = (self.tracing() && !a.append).then(|| value.clone());
                 let level = self.state.vars.level();
                 let old = self.state.vars.get(&name).cloned();
                 let v = self.state.vars.declare(&name, level);
@@ -55,6 +55,7 @@ impl Shell<'_> {
                         v.attrs.integer = old.attrs.integer;
                         v.attrs.lowercase = old.attrs.lowercase;
                         v.attrs.uppercase = old.attrs.uppercase;
+                        v.attrs.capitalize = old.attrs.capitalize;
                         v.slot = match old.text() {
                             Some(t) => Slot::Scalar(t),
                             None => Slot::Unset,
@@ -75,9 +76,16 @@ impl Shell<'_> {
                 v.attrs.integer = false;
                 v.attrs.lowercase = false;
                 v.attrs.uppercase = false;
+                v.attrs.capitalize = false;
                 self.state.vars.touch_env();
                 if let Err(e) = r {
                     return Err(self.assignment_failed(e));
+                }
+                if self.tracing() {
+                    // Of `a+=x` the sum.
+                    let sum = || self.state.vars.get(&name).and_then(Var::text).unwrap_or_default();
+                    let value = value_quote(&traced.unwrap_or_else(sum));
+                    self.trace_text(&[&a.name, &b"="[..], &value].concat());
                 }
             } else {
                 let value = match &a.value {
@@ -90,6 +98,19 @@ impl Shell<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The trace of a command behind its assignments, which `PS4` does not see any more.
+    pub(super) fn trace_behind(&mut self, argv: &[Str], scoped: bool) {
+        if !self.tracing() {
+            return;
+        }
+        if !scoped {
+            return self.trace_command(argv);
+        }
+        let vars = self.state.vars.lift_scope();
+        self.trace_command(argv);
+        self.state.vars.put_scope(ScopeKind::Temporary, vars);
     }
 
     /// Leaves a scope; side effects of variables that change with it are redone.

@@ -268,9 +268,7 @@ impl Shell<'_> {
                 return Err(u);
             }
         }
-        if self.tracing() {
-            self.trace_command(argv);
-        }
+        self.trace_behind(argv, scoped);
         self.own_scope = match &found {
             Found::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
                 Some(self.state.vars.level())
