@@ -48,7 +48,9 @@ impl Machine<'_, '_> {
             let run = self
                 .rest()
                 .iter()
-                .position(|&c| is(c, QUOTE) || matches!(c, b'[' | b']' | b'}' | b'\n'))
+                .position(|&c| {
+                    is(c, QUOTE) || matches!(c, b'[' | b']' | b'}' | b'<' | b'>' | b'\n')
+                })
                 .unwrap_or(self.rest().len());
             if run > 0 {
                 let pos = self.pos;
@@ -73,6 +75,14 @@ impl Machine<'_, '_> {
                 }
                 b']' | b'}' => {}
                 b'\n' => self.line += 1,
+                b'<' | b'>' if closed && !in_braces && self.peek_at(1) == Some(b'(') => {
+                    // It must parse, but is text.
+                    let start = self.pos;
+                    self.process_sub()?;
+                    b.literal(self.src.get(start..self.pos).unwrap_or_default());
+                    continue;
+                }
+                b'<' | b'>' => {}
                 _ if is(c, QUOTE) => {
                     self.quoting(&mut b, c)?;
                     continue;
