@@ -343,6 +343,9 @@ impl Shell<'_> {
             }
             (r, _) => r,
         };
+        if let Err(Unwind::Abandon(_)) = r {
+            self.leave_texts();
+        }
         let status = match r {
             Ok(s)
             | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {

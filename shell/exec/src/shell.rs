@@ -151,6 +151,7 @@ impl<'a> Shell<'a> {
             trap_status: None,
             command_text: Str::default(),
             outer_command: None,
+            outermost_command: None,
             completions: Rc::default(),
         };
         let mut shell = Shell {

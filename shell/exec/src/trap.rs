@@ -105,6 +105,13 @@ impl Shell<'_> {
         result
     }
 
+    /// Some errors leave the texts around a subshell as well: its EXIT trap shows the outermost.
+    pub(crate) fn leave_texts(&mut self) {
+        if let Some(command) = self.state.outermost_command.take() {
+            self.state.outer_command = Some(command);
+        }
+    }
+
     /// The DEBUG trap for the command noted before.
     pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
         if self.state.in_debug_trap || !self.state.traps.has_debug {

@@ -158,5 +158,8 @@ pub struct State {
     pub command_text: Str,
     /// The same for the outermost `eval` or `.` of this subshell: the EXIT trap shows that.
     pub outer_command: Option<Str>,
+    /// The same for the outermost one of the shells around this subshell: where an error abandons
+    /// commands, bash leaves that one too.
+    pub outermost_command: Option<Str>,
     pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
 }

@@ -263,8 +263,10 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     }
     w.int(s.started.elapsed().as_secs() as i64 + s.seconds_offset);
     w.bytes(&s.command_text);
-    w.num(u64::from(s.outer_command.is_some()));
-    w.bytes(s.outer_command.as_ref().map_or(&b""[..], |command| command));
+    for command in [&s.outer_command, &s.outermost_command] {
+        w.num(u64::from(command.is_some()));
+        w.bytes(command.as_ref().map_or(&b""[..], |command| command));
+    }
     w.num(s.ulimits.len() as u64);
     for (letter, (soft, hard)) in s.ulimits.iter() {
         [u64::from(*letter), *soft, *hard].iter().for_each(|n| w.num(*n));
@@ -417,8 +419,10 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.getopts = GetOpts { index, offset: r.num()? as usize };
     s.seconds_offset = r.int()?;
     s.command_text = r.text()?;
-    let within = r.num()? != 0;
-    s.outer_command = Some(r.text()?).filter(|_| within);
+    for command in [&mut s.outer_command, &mut s.outermost_command] {
+        let within = r.num()? != 0;
+        *command = Some(r.text()?).filter(|_| within);
+    }
     let mut ulimits = BTreeMap::new();
     for _ in 0..r.count()? {
         ulimits.insert(r.num()? as u8, (r.num()?, r.num()?));

@@ -46,7 +46,10 @@ impl Shell<'_> {
         s.hidden_here = false;
         s.alone = false;
         s.exit_trap_depth = s.xtrace_depth + 1;
-        s.outer_command = None;
+        let outer = s.outer_command.take().or_else(|| s.in_action.then(|| s.command_text.clone()));
+        if s.outermost_command.is_none() {
+            s.outermost_command = outer;
+        }
         s.loop_depth = 0;
         s.trap_status = None;
         s.in_exit_trap = false;
@@ -74,6 +77,9 @@ impl Shell<'_> {
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
             self.sync_output();
             self.state.fds = fds;
+        }
+        if let Err(Unwind::Abandon(_)) = r {
+            self.leave_texts();
         }
         let substitution = self.state.late_exit_trap.is_some();
         if left && !substitution && self.state.frames.iter().any(|frame| frame.is_function) {
