@@ -89,6 +89,13 @@ impl Shell<'_> {
         }
     }
 
+    /// `BASH_COMMAND` shows a subshell only where the ERR trap might.
+    pub(crate) fn note_subshell(&mut self, c: &Command) {
+        if self.track_commands && self.state.traps.has_err {
+            self.note_command(|| sh_syntax::print::command_line(c));
+        }
+    }
+
     /// Runs commands of `eval` or `.`; behind them and in the EXIT trap, `BASH_COMMAND` is again
     /// what it was before.
     pub(crate) fn keeping_command<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {

@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use box_sys::{Pid, strerror};
 use sh_syntax::ast::{
-    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Stage, Word,
-    WordPart,
+    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Word, WordPart,
 };
 
 use crate::Shell;
@@ -240,9 +239,8 @@ impl Shell<'_> {
         };
         let pipeline = a.rest.is_empty() && a.first.timed.is_none();
         if pipeline && self.track_commands {
-            let simple = |stage: &&Stage| matches!(stage.command.kind, CommandKind::Simple(_));
-            if let Some(last) = a.first.stages.iter().rfind(simple) {
-                self.note_command(|| sh_syntax::print::command_head(&last.command));
+            for stage in &a.first.stages {
+                self.note_stage(&stage.command);
             }
         }
         let mut started = Vec::new();

@@ -90,8 +90,8 @@ impl Shell<'_> {
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
             return Ok(0);
         }
-        if matches!(c.kind, CommandKind::Subshell(_)) && self.state.traps.has_err {
-            self.note_command(|| sh_syntax::print::command_line(c));
+        if let CommandKind::Subshell(_) = c.kind {
+            self.note_subshell(c);
         }
         let subs = self.process_subs.len();
         let r = if c.redirects.is_empty() {

@@ -56,25 +56,24 @@ impl Shell<'_> {
                 } else {
                     self.run_stages(stages)?
                 };
-                let last = statuses.last().copied().unwrap_or(0);
+                let status = if self.state.options.has(SetOpt::PipeFail) {
+                    statuses.iter().rev().copied().find(|s| *s != 0).unwrap_or(0)
+                } else {
+                    statuses.last().copied().unwrap_or(0)
+                };
                 // To bash a subshell that ends a pipeline fails twice: by itself, then as the pipeline.
                 if let Some(stage) = stages.last()
-                    && last != 0
+                    && status != 0
                     && matches!(stage.command.kind, CommandKind::Subshell(_))
                 {
-                    self.state.status = last;
+                    self.state.status = status;
                     let line = stages.first().map_or(0, |s| s.command.line);
                     if !p.negated {
-                        self.failed(last, line, trapped)?;
+                        self.failed(status, line, trapped)?;
                     } else if self.state.errexit_ignored == 0 && trapped {
                         self.run_err_trap(line)?;
                     }
                 }
-                let status = if self.state.options.has(SetOpt::PipeFail) {
-                    statuses.iter().rev().copied().find(|s| *s != 0).unwrap_or(0)
-                } else {
-                    last
-                };
                 self.state.pipe_status = PipeStatus::Many(Rc::new(statuses));
                 status
             }

@@ -89,12 +89,8 @@ impl Shell<'_> {
 
     /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
-        if let CommandKind::Simple(_) = c.kind
-            && self.track_commands
-            && !self.state.in_debug_trap
-        {
-            // What the shell shows itself afterwards, too.
-            self.note_command(|| sh_syntax::print::command_head(c));
+        if !self.state.in_debug_trap {
+            self.note_stage(c);
         }
         let inherits = self.state.options.has(SetOpt::FuncTrace);
         if self.state.traps.has_debug && !inherits && matches!(c.kind, CommandKind::Simple(_)) {
@@ -102,6 +98,17 @@ impl Shell<'_> {
             self.run_debug_trap(c)?;
         }
         Ok(())
+    }
+
+    /// What `BASH_COMMAND` shows in the shell itself behind the stages.
+    pub(crate) fn note_stage(&mut self, c: &Command) {
+        match c.kind {
+            CommandKind::Simple(_) if self.track_commands => {
+                self.note_command(|| sh_syntax::print::command_head(c));
+            }
+            CommandKind::Subshell(_) => self.note_subshell(c),
+            _ => {}
+        }
     }
 
     /// Starts a stage that is not the last; its output as the next one's input.
