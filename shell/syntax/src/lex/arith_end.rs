@@ -39,6 +39,11 @@ pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
     None
 }
 
+/// The part that says that bash finds no end of `${...`; the word is to be added.
+pub(crate) fn no_brace(machine: &super::Machine<'_, '_>) -> WordPart {
+    super::command_sub::failing(&machine.error(0, NO_BRACE))
+}
+
 /// Behind the next `quote` that has no backslash before it.
 fn after(text: &[u8], mut at: usize, quote: u8) -> usize {
     while let Some(&c) = text.get(at) {
@@ -71,19 +76,18 @@ fn opens_brace(text: &[u8], start: usize, end: usize) -> bool {
     })
 }
 
-/// Has those messages show the word.
-pub(crate) fn name_lost(parts: &mut [WordPart], word: &[u8]) {
-    for part in parts {
-        match part {
-            WordPart::DoubleQuoted(parts) => name_lost(parts, word),
-            WordPart::CommandSub(sub) if is_lost(sub.error.as_deref()) => {
-                let sub = Rc::make_mut(sub);
-                let message = sub.error.take().unwrap_or_default();
-                sub.error = Some([&*message, word].concat().into());
-            }
-            _ => {}
+/// Has the first of those messages show the word; the others are never reached. True if there is one.
+pub(crate) fn name_lost(parts: &mut [WordPart], word: &[u8]) -> bool {
+    parts.iter_mut().any(|part| match part {
+        WordPart::DoubleQuoted(parts) => name_lost(parts, word),
+        WordPart::CommandSub(sub) if is_lost(sub.error.as_deref()) => {
+            let sub = Rc::make_mut(sub);
+            let message = sub.error.take().unwrap_or_default();
+            sub.error = Some([&*message, word].concat().into());
+            true
         }
-    }
+        _ => false,
+    })
 }
 
 fn is_lost(error: Option<&[u8]>) -> bool {

@@ -8,7 +8,8 @@
 //! # Map
 //! - [`table`]: byte classes; [`token`]: operators, reserved words, one token of look-ahead.
 //! - [`word`]: unquoted words; [`quote`]: `'...'`, `$'...'`, `"..."`, backslash.
-//! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it.
+//! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it;
+//!   [`again`]: that word read without its quotes.
 //! - [`arith_text`]: the text of `$((...))`; [`arith_end`]: where bash loses its end;
 //!   [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
@@ -22,6 +23,7 @@
 //!   its failures, so that nesting such places stays polynomial.
 //! - `line` counts the newlines before `pos`.
 
+pub(crate) mod again;
 pub(crate) mod alias;
 pub(crate) mod arith_end;
 pub(crate) mod arith_text;
@@ -63,6 +65,10 @@ pub(crate) struct State<'i> {
     pub in_pattern: bool,
     /// A `$'...'` in the operand of a quoted `${...}` made text that hides its end from bash.
     pub hidden_end: bool,
+    /// What has been noticed in the operand around `pos`, which stands within double quotes.
+    pub operand: again::Noticed,
+    /// The bytes of such operands that have been read once more in the word around `pos`.
+    pub read_again: usize,
     /// `pos` is in a `$(` that stands within double quotes itself.
     pub quoted_sub: bool,
     /// The `$` at `pos` stands in arithmetic.

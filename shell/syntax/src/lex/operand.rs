@@ -8,7 +8,7 @@
 use super::table::{DQUOTE, NAME, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
-use crate::ast::{Param, ParamName, Word, WordPart};
+use crate::ast::{Word, WordPart};
 use crate::error::SyntaxError;
 
 /// What ends the operand, itself not used up.
@@ -27,26 +27,17 @@ impl Machine<'_, '_> {
     pub fn operand(&mut self, stop: Stop, quoted: bool) -> Res<Word> {
         self.begin_word();
         let start = self.pos;
-        let mut b = Builder::default();
         if quoted {
-            self.quoted_operand(&mut b)?;
+            let word = self.operand_in_quotes()?;
             self.end_word();
-            let raw = self.raw_from(start);
-            let mut parts = b.finish();
-            let whole = without_quotes(&raw);
-            parts.iter_mut().for_each(|part| match part {
-                WordPart::DoubleQuoted(inside) => super::param::name_bad(inside, &whole),
-                part => super::param::name_bad(std::slice::from_mut(part), &whole),
-            });
-            super::arith_end::name_lost(&mut parts, &raw);
-            return Ok(Word { parts, raw });
-        } else {
-            if stop == Stop::LaterSlashOrBrace && self.peek() == Some(b'/') {
-                b.literal(b"/");
-                self.pos += 1;
-            }
-            self.plain_operand(&mut b, stop)?;
+            return Ok(word);
         }
+        let mut b = Builder::default();
+        if stop == Stop::LaterSlashOrBrace && self.peek() == Some(b'/') {
+            b.literal(b"/");
+            self.pos += 1;
+        }
+        self.plain_operand(&mut b, stop)?;
         self.end_word();
         Ok(b.into_word(self.raw_from(start)))
     }
@@ -113,7 +104,7 @@ impl Machine<'_, '_> {
         Ok(true)
     }
 
-    fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
+    pub fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
         loop {
             let run = self
@@ -135,25 +126,9 @@ impl Machine<'_, '_> {
                 }
                 b'\n' => self.line += 1,
                 b'"' => {
-                    // `"$v"x"y"`: a name that went on behind its quotes goes on once more.
                     let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
-                    let longer = before.is_some_and(|c| is(*c, NAME));
-                    let mut part = self.double_quoted(true)?;
-                    if let WordPart::DoubleQuoted(parts) = &mut part {
-                        self.rejoin(parts, false)?;
-                        let before = match b.last_part() {
-                            Some(WordPart::DoubleQuoted(last)) if longer => last.last_mut(),
-                            last => last,
-                        };
-                        if let Some(WordPart::Param(param)) = before {
-                            lengthen_by_text(param, parts);
-                            let empty =
-                                |p: &WordPart| matches!(p, WordPart::Quoted(t) if t.is_empty());
-                            if parts.iter().all(empty) {
-                                self.lengthen_name(param);
-                            }
-                        }
-                    }
+                    self.st.operand.again |= before.is_some_and(|c| *c == b'$' || is(*c, NAME));
+                    let part = self.double_quoted(true)?;
                     b.part(part);
                     continue;
                 }
@@ -173,10 +148,8 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc && !self.opts.posix => {
-                    // Spelled as its text where that means the same: `'...'` would not.
-                    let (start, edits) = (self.pos, self.edits.len());
+                    let start = self.pos;
                     let text = self.ansi_quoted()?;
-                    self.edits.truncate(edits);
                     let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
                     let hidden = hides_end(&text, spelled);
                     self.st.hidden_end |= hidden;
@@ -186,17 +159,17 @@ impl Machine<'_, '_> {
                         && !text.iter().any(special)
                         && !text.windows(2).any(escapes)
                         && text.last() != Some(&b'\\');
-                    if self.words > 0 && same {
-                        self.edit_from(start, text.clone());
+                    self.edit_from(start, text.clone());
+                    if !same {
+                        // Printed it has to stay what it is.
+                        let at = self.edits.len() - 1;
+                        self.st.operand.kept.push(at);
+                        self.st.operand.again |= !hidden;
                     }
                     escaped_text(b, &text);
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'"') && self.in_heredoc => {
-                    self.dollar_before_quote(b)?;
-                    continue;
-                }
-                b'$' if self.peek_at(1) == Some(b'"') => {
+                b'$' if self.peek_at(1) == Some(b'"') && !self.in_heredoc => {
                     // The quotes count, the `$` does not.
                     let start = self.pos;
                     self.pos += 1;
@@ -214,6 +187,7 @@ impl Machine<'_, '_> {
                 b'\\' | b'$' | b'`' => {
                     // `\"` keeps its backslash within backquotes here.
                     self.dquote_special(b, c, c != b'`')?;
+                    self.after_process_number();
                     continue;
                 }
                 b'\'' => {}
@@ -235,9 +209,10 @@ impl Machine<'_, '_> {
             return Err(self.unclosed(b'\'', line));
         };
         let inside = rest.get(..length).unwrap_or_default().to_vec();
+        self.st.operand.again |= inside.contains(&b'"');
         b.quoted(b"'");
         let mut parts = Builder::default();
-        match self.inner(inside, line).between_singles(&mut parts) {
+        match self.inner(inside, line).text_in_quotes(&mut parts) {
             Ok(()) => parts.finish().into_iter().for_each(|part| match part {
                 WordPart::Quoted(text) => b.quoted(&text),
                 part => b.part(part),
@@ -265,7 +240,7 @@ impl Machine<'_, '_> {
     fn unclosed_backquote(&mut self, at: usize, behind: usize) -> Res<Option<Box<SyntaxError>>> {
         let mark = self.mark();
         self.advance_to(behind);
-        let skipped = self.skip_braces(self.line, true);
+        let skipped = self.skip_braces(self.line, true, !self.in_heredoc);
         let end = self.pos.saturating_sub(1);
         self.rewind(&mark);
         match skipped {
@@ -278,126 +253,8 @@ impl Machine<'_, '_> {
         Ok(Some(self.error(0, message)))
     }
 
-    /// `"$v"x`: bash removes the quotes before it looks at the rest, which is `$vx` then, as `"$"x`
-    /// is `$x`. The quotes end at `pos`, or others begin there (`inside`); `parts` is what was before.
-    pub fn rejoin(&mut self, parts: &mut Vec<WordPart>, inside: bool) -> Res<()> {
-        let quotes = self.rest_before(|c| c == b'"');
-        let slashes = self.src[..quotes.saturating_sub(1)].iter().rev();
-        let escaped = slashes.take_while(|c| **c == b'\\').count() % 2 == 1;
-        match parts.last_mut() {
-            Some(WordPart::Param(param)) => self.lengthen_name(param),
-            Some(WordPart::Quoted(text)) if text.ends_with(b"$") && !escaped => {
-                let dollar = std::rc::Rc::make_mut(text);
-                dollar.pop();
-                if dollar.is_empty() {
-                    parts.pop();
-                }
-                let part = self.rejoined_dollar(inside)?;
-                parts.push(part.unwrap_or_else(|| WordPart::Quoted(b"$".to_vec().into())));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Whether there is a `$` or an expansion before the backslash at `pos`.
-    pub fn may_rejoin(&self, b: &mut Builder) -> bool {
-        let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
-        before == Some(&b'$') || matches!(b.last_part(), Some(WordPart::Param(_)))
-    }
-
-    /// `"$\v"` and `"$v\x"`: the backslash at `pos` goes before bash looks for expansions, too. True
-    /// if there is one more, or a longer one.
-    pub fn rejoin_escaped(&mut self, b: &mut Builder) -> Res<bool> {
-        let Some(next) = self.peek_at(1) else { return Ok(false) };
-        if !is(next, NAME) && !b"({[@*#?!-".contains(&next) {
-            return Ok(false);
-        }
-        let before = self.pos;
-        if let Some(WordPart::Param(param)) = b.last_part() {
-            self.pos += 1;
-            self.lengthen_name(param);
-            if self.pos == before + 1 {
-                self.pos = before;
-            }
-            return Ok(self.pos != before);
-        }
-        let slashes = self.src[..before.saturating_sub(1)].iter().rev();
-        let escaped = slashes.take_while(|c| **c == b'\\').count() % 2 == 1;
-        if escaped {
-            return Ok(false);
-        }
-        if !b.pop_dollar() {
-            return Ok(false);
-        }
-        // The backslash stands for the `$`.
-        match self.dollar(true)? {
-            Some(part) => b.part(part),
-            None => b.quoted(b"$"),
-        }
-        Ok(true)
-    }
-
-    /// Where the bytes before `pos` that pass the test begin.
-    fn rest_before(&self, test: impl Fn(u8) -> bool) -> usize {
-        let before = self.src.get(..self.pos).unwrap_or_default();
-        before.iter().rposition(|c| !test(*c)).map_or(0, |at| at + 1)
-    }
-
-    /// The expansion that a `$` before the quotes that end at `pos` begins.
-    fn rejoined_dollar(&mut self, inside: bool) -> Res<Option<WordPart>> {
-        match self.peek() {
-            Some(b'"' | b'\'') => Ok(None),
-            Some(b'{') if !inside => {
-                // The operand ends at the first `}`.
-                self.pos += 1;
-                self.quoted_operand(&mut Builder::default())?;
-                Ok(Some(super::param::bad_part()))
-            }
-            _ => {
-                self.pos -= 1;
-                self.dollar(true)
-            }
-        }
-    }
-
-    fn lengthen_name(&mut self, param: &mut Box<Param>) {
-        let ParamName::Variable(name) = &param.name else { return };
-        if param.raw.get(1) == Some(&b'{') {
-            return;
-        }
-        let length = super::table::run_with(self.rest(), NAME);
-        if length > 0 {
-            let more = &self.rest()[..length];
-            let mut longer = (**param).clone();
-            longer.name = ParamName::Variable([name.as_ref(), more].concat().into());
-            longer.raw = [&*param.raw, more].concat().into();
-            *param = longer.into();
-            self.pos += length;
-        }
-    }
-
-    /// `$"..."` in an operand in a here-document: without its quotes, so that `$"a b"` is `$a b`.
-    fn dollar_before_quote(&mut self, b: &mut Builder) -> Res<()> {
-        let line = self.line;
-        let start = self.pos + 2;
-        let rest = self.src.get(start..).unwrap_or_default();
-        let Some(length) = memchr::memchr(b'"', rest) else {
-            return Err(self.unclosed(b'"', line));
-        };
-        let inside = [b"$", rest.get(..length).unwrap_or_default()].concat();
-        let mut parts = Builder::default();
-        self.inner(inside, line).between_singles(&mut parts)?;
-        parts.finish().into_iter().for_each(|part| match part {
-            WordPart::Quoted(text) => b.quoted(&text),
-            part => b.part(part),
-        });
-        self.advance_to(start + length + 1);
-        Ok(())
-    }
-
-    /// All of the text as if within double quotes, but that `"` only disappears.
-    fn between_singles(&mut self, b: &mut Builder) -> Res<()> {
+    /// All of the text as if within double quotes; a `"` is an ordinary character.
+    pub fn text_in_quotes(&mut self, b: &mut Builder) -> Res<()> {
         loop {
             let special = |c: &u8| is(*c, DQUOTE);
             let run = self.rest().iter().position(special).unwrap_or(self.rest().len());
@@ -408,42 +265,24 @@ impl Machine<'_, '_> {
             }
             match self.peek() {
                 None => return Ok(()),
-                Some(b'"') => self.pos += 1,
+                Some(b'"') => {
+                    b.quoted(b"\"");
+                    self.pos += 1;
+                }
                 Some(b'\\') if self.peek_at(1) == Some(b'}') => {
                     b.quoted(b"}");
+                    self.pos += 2;
+                }
+                Some(b'\\') if self.peek_at(1).is_some_and(keeps_backslash) => {
+                    b.quoted(b"\\");
+                    let pos = self.pos + 1;
+                    b.literal(self.src.get(pos..pos + 1).unwrap_or_default());
                     self.pos += 2;
                 }
                 Some(c) => self.dquote_special(b, c, c != b'`')?,
             }
         }
     }
-}
-
-/// `$v"x"`: without the quotes that is `$vx`, too.
-fn lengthen_by_text(param: &mut Box<Param>, inside: &mut [WordPart]) {
-    let Some(WordPart::Quoted(text)) = inside.first_mut() else { return };
-    let ParamName::Variable(name) = &param.name else { return };
-    let length = super::table::run_with(text, NAME);
-    if length == 0 || param.raw.get(1) == Some(&b'{') {
-        return;
-    }
-    let (more, rest) = text.split_at(length);
-    let mut longer = (**param).clone();
-    longer.name = ParamName::Variable([name.as_ref(), more].concat().into());
-    longer.raw = [&*param.raw, more].concat().into();
-    *param = longer.into();
-    *text = rest.to_vec().into();
-}
-
-/// The spelling of an operand without its double quotes.
-fn without_quotes(raw: &[u8]) -> Vec<u8> {
-    let mut escaped = false;
-    let kept = raw.iter().filter(|c| {
-        let quote = **c == b'"' && !escaped;
-        escaped = **c == b'\\' && !escaped;
-        !quote
-    });
-    kept.copied().collect()
 }
 
 /// Text of `$'...'`, taken apart as it would be if it stood there itself.

@@ -27,10 +27,7 @@ impl Machine<'_, '_> {
             self.pos += 1;
         } else {
             self.rewind(&mark);
-            self.skip_braces(line, quoted)?;
-            *param = *bad_param();
-        }
-        if self.hidden_end {
+            self.skip_braces(line, quoted, !(quoted && self.in_heredoc))?;
             *param = *bad_param();
         }
         if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {
@@ -38,6 +35,9 @@ impl Machine<'_, '_> {
             *param = *bad_param();
         }
         self.leave(4);
+        if self.hidden_end {
+            return Ok(super::arith_end::no_brace(self));
+        }
         param.raw = self.raw_from(start);
         if is_bad_count(&param) {
             param.op = bad_op();
@@ -339,17 +339,22 @@ fn bad_op() -> ParamOp {
     ParamOp::Bad { whole: Text::default() }
 }
 
-/// Tells the bad substitutions among the parts of a text what the text is.
+/// Tells the first bad substitution among the parts of a text what the text is; the others are
+/// never reached. True if there is one.
 #[inline]
-pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) {
-    for part in parts {
-        if let WordPart::Param(param) = part
-            && let ParamOp::Bad { whole: text } = &mut param.op
-            && text.is_empty()
-        {
-            *text = whole.into();
-        }
+pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) -> bool {
+    let first = parts.iter_mut().find_map(|part| match part {
+        WordPart::Param(param) => match &mut param.op {
+            ParamOp::Bad { whole } => Some(whole),
+            _ => None,
+        },
+        _ => None,
+    });
+    let Some(text) = first else { return false };
+    if text.is_empty() {
+        *text = whole.into();
     }
+    true
 }
 
 /// Has messages about subscripts left open in an expression take that for what is bad.

@@ -102,32 +102,27 @@ impl Machine<'_, '_> {
             }
             match self.peek() {
                 None => return Err(self.unclosed(b'"', line)),
-                Some(b'"') if nested && self.next_quotes() => {
+                Some(b'"') if nested => {
+                    self.before_closing_quote(&mut b);
                     self.pos += 1;
-                    if self.peek() == Some(b'$') {
-                        let dollar = self.pos;
-                        self.pos += 1;
-                        self.edit_from(dollar, Vec::new());
-                    }
-                    self.pos += 1;
-                    let mut parts = std::mem::take(&mut b).finish();
-                    self.rejoin(&mut parts, true)?;
-                    parts.into_iter().for_each(|part| b.add(part));
+                    break;
                 }
                 Some(b'"') => {
                     self.pos += 1;
                     break;
                 }
                 Some(b'\\') if nested => {
-                    if !(self.may_rejoin(&mut b) && self.rejoin_escaped(&mut b)?) {
-                        self.backslash(&mut b);
-                    }
+                    self.before_backslash(&mut b);
+                    self.backslash(&mut b);
                 }
                 Some(c) if is(c, DQUOTE) => {
                     if c == b'\\' && self.peek_at(1) == Some(b'"') {
                         escapes.push(self.pos);
                     }
                     self.dquote_special(&mut b, c, true).map_err(|e| self.cut_off(e))?;
+                    if nested {
+                        self.after_process_number();
+                    }
                 }
                 Some(_) => {}
             }
@@ -147,14 +142,6 @@ impl Machine<'_, '_> {
             super::command_sub::name_unclosed(&mut parts, &whole);
         }
         Ok(WordPart::DoubleQuoted(parts))
-    }
-
-    /// Whether the quote at `pos`, which closes, is followed by one that opens, as it is or as `$"`.
-    fn next_quotes(&mut self) -> bool {
-        match self.peek_at(1) {
-            Some(b'$') => !self.in_heredoc && self.peek_at(2) == Some(b'"'),
-            next => next == Some(b'"'),
-        }
     }
 
     /// After an error within a command substitution bash drops the line and goes on in the quotes

@@ -21,6 +21,9 @@ impl Machine<'_, '_> {
         if self.words == 0 {
             self.edits.clear();
             self.st.hidden_end = false;
+            if self.depth == 0 {
+                self.st.read_again = 0;
+            }
         }
         self.words += 1;
     }

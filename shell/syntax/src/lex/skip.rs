@@ -5,8 +5,8 @@ use super::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
-    /// expansions and backquotes hide a `}`.
-    pub fn skip_braces(&mut self, line: u32, quoted: bool) -> Res<()> {
+    /// expansions and backquotes hide a `}`, single quotes if `singles`.
+    pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {
         // The closers that are open, innermost last.
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
                     open.pop();
                 }
                 b'}' if open.is_empty() => return Ok(()),
-                b'\'' if open.last() != Some(&b'"') && !(quoted && self.in_heredoc) => {
+                b'\'' if singles && open.last() != Some(&b'"') => {
                     let from = self.line;
                     let Some(i) = memchr::memchr(b'\'', self.rest()) else {
                         return Err(self.unclosed(b'\'', from));

@@ -55,21 +55,9 @@ impl Builder {
         if self.kind == Kind::None { self.parts.last_mut() } else { None }
     }
 
-    /// Takes a `$` away that ends quoted text; whether there was one.
-    pub fn pop_dollar(&mut self) -> bool {
-        let ends = self.kind == Kind::Quoted && self.text.ends_with(b"$");
-        if ends {
-            self.text.pop();
-        }
-        ends
-    }
-
-    /// A part that may be quoted text.
-    pub fn add(&mut self, part: WordPart) {
-        match part {
-            WordPart::Quoted(text) => self.quoted(&text),
-            part => self.part(part),
-        }
+    /// Whether quoted text comes last and ends with a `$`.
+    pub fn ends_in_dollar(&self) -> bool {
+        self.kind == Kind::Quoted && self.text.ends_with(b"$")
     }
 
     fn flush(&mut self) {

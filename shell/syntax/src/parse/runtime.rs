@@ -163,6 +163,7 @@ impl Machine<'_, '_> {
             opts: self.opts.clone(),
             depth: self.depth,
             in_heredoc: self.in_heredoc,
+            read_again: self.read_again,
             ..State::default()
         };
         Machine { st, aliases: self.aliases }
@@ -215,8 +216,8 @@ impl Machine<'_, '_> {
         if let Err((mut e, at)) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
             let open = self.src.get(at..).and_then(|text| text.strip_prefix(b"${"));
-            let unclosed =
-                e.message.ends_with(b"matching `}'") || e.message.ends_with(b"matching `\"'");
+            let unclosed = [b"matching `}'", b"matching `\"'", b"matching `''"];
+            let unclosed = unclosed.iter().any(|end| e.message.ends_with(*end));
             if let Some(open) = open.filter(|_| unclosed) {
                 e.line = 0;
                 e.message = unclosed_in_document(&self.src, open).into();
