@@ -16,7 +16,7 @@ const REWRITES: &[Rewrite] = &[
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
-    ("lists within an assignment's substitution without `IFS`", at_for_star),
+    ("lists within a text's substitution without `IFS`", at_for_star),
     ("backslashes in `IFS` and in quotes or a here-document with a list", doubled_backslashes),
     ("bash's marks in texts", no_empty_quotes),
     ("bash's marks in texts", words_from_variables),
@@ -113,15 +113,33 @@ fn blank_behind_comparison(script: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `x=$(IFS=; p $*)`: to bash 5.2 the list stands in the assignment, and is one word.
+/// `x=$(IFS=; p $*)`, `"${x/a/$(p $*)}"`: to bash 5.2 the list stands in the text around, where
+/// nothing is split, and is one word.
 fn at_for_star(script: &[u8]) -> Vec<u8> {
+    const NULL: &[&[u8]] = &[b"IFS=''", b"IFS=\"\"", b"IFS= ", b"IFS=;", b"IFS=\n"];
+    if !NULL.iter().any(|null| contains(script, null)) {
+        return script.to_vec();
+    }
     let mut out = Vec::with_capacity(script.len());
     for line in script.split_inclusive(|byte| *byte == b'\n') {
-        let null = contains(line, b"=$( IFS=''") || contains(line, b"=$( IFS= ");
-        out.extend_from_slice(&match null {
-            true => replaced(&replaced(line, b" $* ", b" $@ "), b" ${arr[*]} ", b" ${arr[@]} "),
-            false => line.to_vec(),
-        });
+        let from = [position(line, b"$("), position(line, b"`"), position(line, b"<(")];
+        let (before, inside) =
+            line.split_at(from.into_iter().flatten().min().unwrap_or(line.len()));
+        out.extend_from_slice(before);
+        for word in inside.split_inclusive(|byte| *byte == b' ') {
+            let name = word.iter().skip(2).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let star = match word {
+                [b'$', b'*', ..] => Some(1),
+                [b'$', b'{', b'*', ..] => Some(2),
+                [b'$', b'{', ..] if word[2 + name..].starts_with(b"[*]") => Some(3 + name),
+                _ => None,
+            };
+            out.extend_from_slice(word);
+            if let Some(star) = star {
+                let from = out.len() - word.len();
+                out[from + star] = b'@';
+            }
+        }
     }
     out
 }
@@ -339,6 +357,11 @@ mod tests {
         );
         assert_eq!(blank_behind_comparison(b"${x:3>(#)} < <(a)"), b"${x:3> (#)} < <(a)");
         assert_eq!(both_outputs(b"a >&\\' 2>&1"), b"a &>\\' 2>&1");
+        assert_eq!(
+            at_for_star(b"IFS=\np $* \"${a/x/$(p $* ${*^} ${a[*]#b} a$* ${b*})}\"\n"),
+            b"IFS=\np $* \"${a/x/$(p $@ ${@^} ${a[@]#b} a$* ${b*})}\"\n"
+        );
+        assert_eq!(at_for_star(b"x=$(p $* b)"), b"x=$(p $* b)");
         assert_eq!(quoted_ampersands(b"$({ p \\& \\&; })"), b"$({ p \\& '&'; })");
         assert_eq!(
             text_in_subshell(b"{ eval '[[; '\\'' echo $?'; echo $?\n. ./f9; echo $?; eval x"),
