@@ -1,8 +1,9 @@
 //! `[[ expr ]]` (bash manual 3.2.5.2, 6.4).
 
-use crate::ast::{CommandKind, Cond, CondOp, Word};
+use super::simple::{is_redirect, push_word};
+use crate::ast::{CommandKind, Cond, CondOp, SimpleCommand, Word};
 use crate::error::{ErrorKind, SyntaxError};
-use crate::lex::token::{Ctx, Lexeme, Tk, Token};
+use crate::lex::token::{Ctx, Kw, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
 
 /// Operands are read as ordinary words: digits before `<` are no word, which bash trips over, too.
@@ -22,23 +23,44 @@ impl Machine<'_, '_> {
         self.cond_inside(out).map_err(|e| self.past_cond_error(e))
     }
 
-    /// After an error bash reads on to the end of the line, where something may be open.
+    /// After an error bash reads on to the end of the line, where something may be open, or an array
+    /// not parse. That drops the line only.
     #[cold]
     fn past_cond_error(&mut self, mut e: Box<SyntaxError>) -> Box<SyntaxError> {
         if e.kind != ErrorKind::Conditional {
             return e;
         }
+        let mut ctx = OPERAND;
+        let mut simple = SimpleCommand::default();
         loop {
-            match self.next_kind(OPERAND) {
+            match self.next_kind(ctx) {
                 Ok(Tk::Newline | Tk::Eof) => {
                     self.pos = self.look.as_ref().map_or(self.pos, |t| t.start);
                     return e;
                 }
-                Ok(_) => self.skip_token(),
+                Ok(Tk::Word) if self.is_cond_end() => {
+                    self.skip_token();
+                    ctx = Ctx::COMMAND;
+                }
+                Ok(Tk::Word) => ctx = push_word(&mut simple, self.take().lexeme, ctx),
+                Ok(kind) => {
+                    self.skip_token();
+                    simple = SimpleCommand::default();
+                    ctx = match kind {
+                        Tk::Kw(Kw::For | Kw::Case | Kw::Select | Kw::In) => Ctx::ARG,
+                        Tk::Kw(Kw::Function | Kw::LCond) => Ctx::ARG,
+                        Tk::SemiSemi | Tk::SemiAmp | Tk::SemiSemiAmp => Ctx::ARG,
+                        kind if is_redirect(kind) => Ctx::ARG,
+                        _ => Ctx::COMMAND,
+                    };
+                }
                 Err(open) => {
                     if !open.limit {
                         e.more.extend(open.lines().map(|(line, text)| (line, text.into())));
-                        e.kind = ErrorKind::Unclosed;
+                        e.kind = match open.kind {
+                            ErrorKind::Array => ErrorKind::Array,
+                            _ => ErrorKind::Unclosed,
+                        };
                     }
                     return e;
                 }
@@ -74,9 +96,13 @@ impl Machine<'_, '_> {
         if self.next_kind(OPERAND)? != Tk::Word {
             return Ok(false);
         }
-        Ok(
-            matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *b"]]")),
-        )
+        Ok(self.is_cond_end())
+    }
+
+    /// Whether the word read ahead is `]]`.
+    fn is_cond_end(&self) -> bool {
+        let word = self.look.as_ref().map(|t| &t.lexeme);
+        matches!(word, Some(Lexeme::Word(w)) if *w.raw == *b"]]")
     }
 
     #[inline(never)]

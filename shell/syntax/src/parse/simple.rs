@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
 
 /// Adds a word read in context `ctx`; gives the context of the next one.
 #[inline(never)]
-fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) -> Ctx {
+pub(super) fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) -> Ctx {
     // Words are big and commands are short.
     if simple.words.capacity() == 0 {
         simple.words.reserve_exact(2);
