@@ -163,7 +163,9 @@ impl Shell<'_> {
                 }
             }
             Found::Nothing(m) => {
-                match self.redirect(&c.redirects) {
+                self.state.vars.push_scope(ScopeKind::Temporary);
+                self.begin_program(&words, s)?;
+                match self.redirect_unscoped(c, true) {
                     Ok(_) => {}
                     Err(Some(u)) => return Err(u),
                     Err(None) => return Ok(Started::Done(1)),
