@@ -19,6 +19,7 @@ const REWRITES: &[Rewrite] = &[
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within a text's substitution without `IFS`", at_for_star),
     ("backslashes in `IFS` and in quotes or a here-document with a list", doubled_backslashes),
+    ("backslashes in `IFS` and in quotes or a here-document with a list", other_separator),
     ("bash's marks in texts", no_empty_quotes),
     ("bash's marks in texts", words_from_variables),
     ("bash's marks in texts", quotes_before_operators),
@@ -203,6 +204,14 @@ fn double_literal(line: &[u8], special: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Where they cannot be doubled, as in `"$@${n:-\'}"`: none in `IFS`.
+fn other_separator(script: &[u8]) -> Vec<u8> {
+    match contains(script, b"@") {
+        true => replaced(script, b"IFS='\\'", b"IFS='%'"),
+        false => script.to_vec(),
+    }
+}
+
 /// `[[ a =~ ($(case b in` newline `c)`: bash 5.2 counts the parentheses, and takes that of the
 /// pattern for the end of the group.
 fn balanced_patterns(script: &[u8]) -> Vec<u8> {
@@ -211,7 +220,11 @@ fn balanced_patterns(script: &[u8]) -> Vec<u8> {
     for line in script.split_inclusive(|byte| *byte == b'\n') {
         let begins = contains(before, b"case ") && before.ends_with(b" in\n")
             || [&b";;\n"[..], b";&\n"].iter().any(|end| before.ends_with(end));
-        if begins && contains(script, b"=~") && !line.starts_with(b"(") && !line.starts_with(b"esac") {
+        if begins
+            && contains(script, b"=~")
+            && !line.starts_with(b"(")
+            && !line.starts_with(b"esac")
+        {
             out.push(b'(');
         }
         out.extend_from_slice(line);
@@ -408,6 +421,7 @@ mod tests {
             doubled_backslashes(b"IFS='\\'\ncat <<E; a\n\\\"$@ \\$ \\\\ \\x\nE\n\\x\n"),
             b"IFS='\\'\ncat <<E; a\n\\\\\"$@ \\$ \\\\ \\\\x\nE\n\\x\n"
         );
+        assert_eq!(other_separator(b"IFS='\\'; p \"$@\\'\""), b"IFS='%'; p \"$@\\'\"");
         assert_eq!(names(b"a; p \"${PIPESTATUS[@]}\"; (a)\n"), 0);
     }
 }
