@@ -263,12 +263,13 @@ fn words_from_variables(script: &[u8]) -> Vec<u8> {
 /// in a subshell leaves the parser outside alone.
 fn text_in_subshell(script: &[u8]) -> Vec<u8> {
     const STARTS: &[&[u8]] = &[b"eval '", b". ./f9;", b"source ./f9 "];
-    const BEHIND: &[u8] = b"; echo $?";
+    const BEHIND: &[&[u8]] = &[b"; echo $?", b"\n"];
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
     while let Some(byte) = rest.first() {
         let begins = STARTS.iter().any(|start| rest.starts_with(start));
-        match command_end(rest).filter(|end| begins && rest[*end..].starts_with(BEHIND)) {
+        let alone = |end: &usize| BEHIND.iter().any(|behind| rest[*end..].starts_with(behind));
+        match command_end(rest).filter(|end| begins && alone(end)) {
             Some(end) => {
                 out.extend_from_slice(b"( ");
                 out.extend_from_slice(&rest[..end]);
@@ -295,7 +296,7 @@ fn command_end(text: &[u8]) -> Option<usize> {
             b'\\' if free && !quoted => escaped = true,
             _ => {}
         }
-        *byte == b';' && free && !quoted
+        matches!(byte, b';' | b'\n') && free && !quoted
     })
 }
 
@@ -397,6 +398,10 @@ mod tests {
         assert_eq!(
             text_in_subshell(b"{ eval '[[; '\\'' echo $?'; echo $?\n. ./f9; echo $?; eval x"),
             b"{ ( eval '[[; '\\'' echo $?' ); echo $?\n( . ./f9 ); echo $?; eval x"
+        );
+        assert_eq!(
+            text_in_subshell(b"eval 'z y'\neval 'z'; p\n"),
+            b"( eval 'z y' )\neval 'z'; p\n"
         );
         assert_eq!(
             scalars_in_conditions(b"[[ a < ${x[@]^} ]]; ${x[@]}"),
