@@ -35,14 +35,10 @@ impl Machine<'_, '_> {
         let read = self.quoted_operand(&mut b);
         let noticed = std::mem::replace(&mut self.st.operand, outer);
         let again = noticed.again && self.read_again < MAX_AGAIN;
-        if again && (noticed.end || read.is_err()) {
+        read?;
+        if again && noticed.end {
             let found = self.find_operand_end(&mark)?;
-            self.st.hidden_end |= !found && read.is_ok();
-            if !found {
-                read?;
-            }
-        } else {
-            read?;
+            self.st.hidden_end |= !found;
         }
         let text = if again { self.raw_from(mark.pos) } else { Box::default() };
         for at in noticed.kept {

@@ -173,7 +173,11 @@ fn redirect(r: &mut Redirect) {
             if doc.delimiter.contains(&b'\n') {
                 doc.delimiter = b"EOF"[..].into();
             }
-            word(&mut doc.body);
+            word_in(&mut doc.body, true);
+            // One whose text has not come.
+            if doc.body.parts.is_empty() {
+                doc.body.parts.push(WordPart::Quoted(Rc::default()));
+            }
         }
     }
 }
@@ -221,15 +225,20 @@ fn cond(c: &mut Cond) {
 }
 
 fn word(w: &mut Word) {
-    w.raw = Text::default();
-    w.parts.iter_mut().for_each(part);
+    word_in(w, false);
 }
 
-fn part(p: &mut WordPart) {
+/// A word of a text that is `quoted` or is not.
+fn word_in(w: &mut Word, quoted: bool) {
+    w.raw = Text::default();
+    w.parts.iter_mut().for_each(|p| part(p, quoted));
+}
+
+fn part(p: &mut WordPart, quoted: bool) {
     match p {
         WordPart::Literal(_) | WordPart::Quoted(_) => {}
-        WordPart::DoubleQuoted(parts) => parts.iter_mut().for_each(part),
-        WordPart::Param(p) => param(p),
+        WordPart::DoubleQuoted(parts) => parts.iter_mut().for_each(|p| part(p, true)),
+        WordPart::Param(p) => param(p, quoted),
         WordPart::CommandSub(c) => {
             let c = Rc::make_mut(c);
             c.line = 0;
@@ -241,16 +250,43 @@ fn part(p: &mut WordPart) {
     }
 }
 
-fn param(p: &mut Param) {
+/// The operand of a quoted expansion: quotes in it have no meaning of their own.
+fn operand(w: &mut Word, quoted: bool) {
+    word_in(w, quoted);
+    if quoted {
+        let mut flat = Vec::new();
+        flatten(std::mem::take(&mut w.parts), &mut flat);
+        w.parts = flat;
+    }
+}
+
+fn flatten(parts: Vec<WordPart>, flat: &mut Vec<WordPart>) {
+    for part in parts {
+        match part {
+            WordPart::DoubleQuoted(inside) => flatten(inside, flat),
+            WordPart::Literal(text) | WordPart::Quoted(text) => {
+                if let Some(WordPart::Quoted(before)) = flat.last_mut() {
+                    Rc::make_mut(before).extend_from_slice(&text);
+                } else if !text.is_empty() {
+                    flat.push(WordPart::Quoted(text));
+                }
+            }
+            part => flat.push(part),
+        }
+    }
+}
+
+fn param(p: &mut Param, quoted: bool) {
     p.raw = Text::default();
     p.subscript.iter_mut().for_each(subscript);
     match &mut p.op {
         ParamOp::Default { word: w, .. }
         | ParamOp::Assign { word: w, .. }
         | ParamOp::Error { word: w, .. }
-        | ParamOp::Alternate { word: w, .. }
-        | ParamOp::RemovePrefix { pattern: w, .. }
-        | ParamOp::RemoveSuffix { pattern: w, .. } => word(w),
+        | ParamOp::Alternate { word: w, .. } => operand(w, quoted),
+        ParamOp::RemovePrefix { pattern: w, .. } | ParamOp::RemoveSuffix { pattern: w, .. } => {
+            word(w)
+        }
         ParamOp::Replace { pattern, replacement, .. } => {
             word(pattern);
             replacement.iter_mut().for_each(word);
