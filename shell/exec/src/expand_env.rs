@@ -126,6 +126,10 @@ impl Env for Shell<'_> {
         Some(Rc::new(text))
     }
 
+    fn line(&self) -> u32 {
+        self.state.line.max(1)
+    }
+
     fn options(&self) -> &ExpandOptions {
         self.state.options.expand()
     }

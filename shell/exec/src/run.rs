@@ -358,7 +358,11 @@ impl Shell<'_> {
             Err(Unwind::Exit(s)) => s,
             Err(_) => status,
         };
-        let status = self.run_exit_trap(status);
+        let status = match r {
+            // No trap runs while loops are left.
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => status,
+            _ => self.run_exit_trap(status),
+        };
         self.drain_captured_jobs();
         self.sync_output();
         if let Some(signal) = self.killed_by.take() {

@@ -137,6 +137,10 @@ pub trait Env {
     /// A message on the shell's stderr with its usual prefix (`bash: line 3: `).
     /// With `set -e` such a message ends the shell: bash's `report_error`.
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError>;
+    /// The line of the command, for words that are parsed once more.
+    fn line(&self) -> u32 {
+        1
+    }
     /// Sets `$?` to 1: an expansion fails, but what its message says is still to be expanded.
     fn fails(&mut self) {}
     /// Charges the expansion budget with bytes produced; an error ends the script.

@@ -96,6 +96,9 @@ impl Shell<'_> {
         let saved = std::mem::replace(&mut self.state, copy);
         let subs = std::mem::take(&mut self.process_subs);
         self.enter_subshell();
+        if !matches!(code, Detached::List(_)) && code.simple().is_none() {
+            self.state.loop_depth = 0;
+        }
         prepare(self);
         match &code {
             Detached::Command(c) => self.count_once(c),
@@ -331,6 +334,7 @@ impl Shell<'_> {
         let mut pumps = Pumps::default();
         let started = self.detached(
             |s| {
+                s.state.loop_depth = 0;
                 s.state.fds.set(0, Some(desc(their_in)));
                 s.state.fds.set(1, Some(desc(their_out)));
             },

@@ -105,8 +105,8 @@ impl Shell<'_> {
         if !crate::state::assign::is_name(&f.name) {
             return self.bad_loop_name(f, true);
         }
-        let words = self.loop_words(f)?;
         self.in_loop(|s| {
+            let words = s.loop_words(f)?;
             let mut status = 0;
             for word in words.iter() {
                 s.loop_tick()?;
@@ -204,14 +204,11 @@ impl Shell<'_> {
         if self.tracing() {
             self.trace_for(b"select ", f);
         }
-        let words = self.loop_words(f)?;
-        if words.is_empty() {
-            return Ok(0);
-        }
-        if !self.run_debug_trap(c)? {
-            return Ok(0);
-        }
         self.in_loop(|s| {
+            let words = s.loop_words(f)?;
+            if words.is_empty() || !s.run_debug_trap(c)? {
+                return Ok(0);
+            }
             let mut status = 0;
             let mut show = true;
             loop {

@@ -41,11 +41,15 @@ impl Shell<'_> {
         let status = match p.stages.as_slice() {
             [] => 0,
             [stage] => {
-                if ignoring {
-                    self.ignoring_errexit(|s| s.one_stage(&stage.command))?
-                } else {
-                    self.one_stage(&stage.command)?
+                let r = match ignoring {
+                    true => self.ignoring_errexit(|s| s.one_stage(&stage.command)),
+                    false => self.one_stage(&stage.command),
+                };
+                if p.negated && matches!(r, Err(Unwind::Break(_) | Unwind::Continue(_))) {
+                    // `! break` fails.
+                    self.state.status = i32::from(self.state.status == 0);
                 }
+                r?
             }
             stages => {
                 let statuses = if ignoring {

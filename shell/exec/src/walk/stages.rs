@@ -176,6 +176,8 @@ impl Shell<'_> {
             self.state.hidden_subshells += 1;
             self.state.hidden_here = true;
             self.state.alone = true;
+        } else {
+            self.state.loop_depth = 0;
         }
     }
 

@@ -12,7 +12,10 @@ use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
     pub(crate) fn subshell(&mut self, list: &List) -> Flow {
-        let status = self.in_subshell(|s| s.list(list));
+        let status = self.in_subshell(|s| {
+            s.state.loop_depth = 0;
+            s.list(list)
+        });
         // Elsewhere it would have been a child.
         self.child_ended();
         Ok(status)
@@ -36,7 +39,8 @@ impl Shell<'_> {
         status
     }
 
-    /// What changes at the beginning of a subshell.
+    /// What changes at the beginning of a subshell. The loops around it are still counted in a
+    /// substitution, which `break` and `continue` leave, and for a simple command.
     pub(crate) fn enter_subshell(&mut self) {
         let errtrace = self.state.options.has(SetOpt::ErrTrace);
         let functrace = self.state.options.has(SetOpt::FuncTrace);
@@ -50,7 +54,6 @@ impl Shell<'_> {
         if s.outermost_command.is_none() {
             s.outermost_command = outer;
         }
-        s.loop_depth = 0;
         s.trap_status = None;
         s.in_exit_trap = false;
         s.in_action = false;
@@ -91,7 +94,8 @@ impl Shell<'_> {
             | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
                 s
             }
-            Err(Unwind::Break(_) | Unwind::Continue(_)) => 0,
+            // While loops are left bash runs nothing, and so no trap.
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => return self.state.status,
         };
         self.run_exit_trap(status)
     }

@@ -173,7 +173,8 @@ pub(super) fn error(
 ) -> Result<ExpandError> {
     let name = shown(param);
     // The words it makes, quoted or not, joined by spaces.
-    let unquoted = sh_syntax::parse::parse_word(&word.raw, &ParseOptions::default());
+    let options = ParseOptions { first_line: x.env.line(), ..ParseOptions::default() };
+    let unquoted = sh_syntax::parse::parse_word(&word.raw, &options);
     x.env.fails();
     let mut inner = Expander::new(x.env, Mode::Split);
     inner.load_ifs();

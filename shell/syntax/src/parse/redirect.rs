@@ -6,8 +6,10 @@ use crate::lex::token::{Ctx, Lexeme, Tk};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
-    /// The redirections after a compound command.
+    /// The redirections after a compound command. An assignment right behind it is an error,
+    /// but is read as one.
     pub fn redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
+        self.next_kind(Ctx::RESERVED.with(Ctx::ASSIGN))?;
         while is_redirect(self.next_kind(Ctx::RESERVED)?) {
             self.redirect(out)?;
         }
