@@ -126,6 +126,13 @@ const RULES: &[Rule] = &[
         applies: |script, bash, ours| bash.status == ours.status && contains(script, b"[="),
         repairs: |script, _| vec![without_classes(script)],
     },
+    Rule {
+        name: "subshells in the action of an ERR trap that they inherit",
+        applies: |script, bash, ours| {
+            bash.status == ours.status && contains(script, b"set -E") && contains(script, b"' ERR")
+        },
+        repairs: |script, _| vec![trap_not_inherited(script)],
+    },
 ];
 
 const UNCLOSED: &[u8] = b"unexpected EOF while looking for matching";
@@ -384,6 +391,26 @@ fn number_of(text: &[u8], at: usize) -> Option<usize> {
     std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
 }
 
+/// `set -E; trap '(false)' ERR`: bash 5.2 runs the action again within the subshell, and so on. Not if
+/// the action sees to it that subshells do not inherit it.
+fn trap_not_inherited(script: &[u8]) -> Vec<u8> {
+    const END: &[u8] = b"' ERR";
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b"trap '") {
+        let (before, action) = rest.split_at(at + b"trap '".len());
+        let Some(end) = position(action, END).filter(|end| !action[..*end].contains(&b'\n')) else {
+            out.extend_from_slice(before);
+            rest = action;
+            continue;
+        };
+        out.extend([before, b"set +E; ", &action[..end], b"; set -E", END].concat());
+        rest = &action[end + END.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{outcome, reason};
@@ -432,6 +459,7 @@ mod tests {
             ("echo ~:$x", "", ""),
             ("echo \"$$(if)\"{a,b}", "s.sh: command substitution: line 1: x\n", ""),
             ("case x in [[=a=]]) ;; esac", "", ""),
+            ("set -E; trap '(false)' ERR; false", "", ""),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
             assert!(rule(script, &bash, &ours, true).is_some(), "{script}");
@@ -457,6 +485,10 @@ mod tests {
         assert_eq!(
             super::without_quoted(b"IFS='\\' \\&; a=(\\\\)\\'"),
             b"IFS='\\' \\&; a=(\\\\)\\'"
+        );
+        assert_eq!(
+            super::trap_not_inherited(b"set -E; trap '(a)' ERR; trap b EXIT\ntrap '' 0\n"),
+            b"set -E; trap 'set +E; (a); set -E' ERR; trap b EXIT\ntrap '' 0\n"
         );
         assert_eq!(super::without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
     }
