@@ -127,6 +127,13 @@ const RULES: &[Rule] = &[
         repairs: |script, _| vec![without_classes(script)],
     },
     Rule {
+        name: "references of functions to their own names",
+        applies: |script, bash, ours| {
+            contains(script, b"declare -n r=r;") && says(bash, CIRCULAR) && says(ours, CIRCULAR)
+        },
+        repairs: |script, _| vec![replaced(script, b"declare -n r=r;", b"declare -n r=word_;")],
+    },
+    Rule {
         name: "subshells in the action of an ERR trap that they inherit",
         applies: |script, bash, ours| {
             bash.status == ours.status && contains(script, b"set -E") && contains(script, b"' ERR")
@@ -140,6 +147,7 @@ const UNEXPECTED: &[u8] = b"syntax error near unexpected token";
 const SUBSTITUTION: &[u8] = b"command substitution: line ";
 const NO_BRACE: &[u8] = b"bad substitution: no closing `}' in ";
 const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
+const CIRCULAR: &[u8] = b"warning: r: circular name reference";
 const LOST: &[u8] = b": can't read echo: No such file";
 const TILDES: &[(&[u8], &[u8])] = &[(b"~:$", b"\\~:$"), (b"~+:$", b"\\~+:$"), (b"~-:$", b"\\~-:$")];
 
@@ -459,6 +467,11 @@ mod tests {
             ("echo ~:$x", "", ""),
             ("echo \"$$(if)\"{a,b}", "s.sh: command substitution: line 1: x\n", ""),
             ("case x in [[=a=]]) ;; esac", "", ""),
+            (
+                "declare -n r=a; f() { declare -n r=r; r=b; }; f",
+                "s.sh: line 1: warning: r: circular name reference\n",
+                "s.sh: line 1: warning: r: circular name reference\n",
+            ),
             ("set -E; trap '(false)' ERR; false", "", ""),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
