@@ -143,6 +143,11 @@ impl Env for Shell<'_> {
             };
             return Err(ExpandError { kind, message: Vec::new() });
         }
+        if sub.reread
+            && let Some(text) = &sub.source
+        {
+            self.reread(text)?;
+        }
         match self.substitute(sub) {
             Ok(out) => Ok(out),
             Err(unwind) => {

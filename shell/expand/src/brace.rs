@@ -72,6 +72,7 @@ fn failing(message: &[u8]) -> WordPart {
         is_file_read: false,
         error: Some(message.into()),
         source: None,
+        reread: false,
         line: 0,
     };
     WordPart::CommandSub(Rc::new(sub))

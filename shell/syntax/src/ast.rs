@@ -391,6 +391,8 @@ pub struct CommandSub {
     /// Text that does not parse as a whole: it is run command by command, so that
     /// what stands before the error takes effect.
     pub source: Option<Text>,
+    /// `source` may not parse any more, which abandons the command before any of it takes effect.
+    pub reread: bool,
     pub line: u32,
 }
 

@@ -3,7 +3,10 @@
 
 use std::rc::Rc;
 
+use sh_expand::ExpandError;
 use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
+use sh_syntax::error::ErrorKind;
+use sh_syntax::parse::parse_all;
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
@@ -64,6 +67,26 @@ impl Shell<'_> {
             Err(shared) => shared.borrow().clone(),
         };
         Ok(self.trimmed(out))
+    }
+
+    /// Reports what is wrong with a text that meant something else when it was first read.
+    pub(crate) fn reread(&mut self, text: &[u8]) -> Result<(), ExpandError> {
+        let mut options = self.parse_options();
+        options.first_line = self.state.line + 1;
+        // bash shows the parenthesis that follows, too.
+        let closed = || parse_all(&[text, b")"].concat(), &options);
+        let Err(e) = parse_all(text, &options).or_else(|_| closed()) else { return Ok(()) };
+        self.syntax_error(&e, Some(SUBSTITUTION));
+        if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) {
+            return Err(ExpandError::command(&[]));
+        }
+        let status = match e.kind {
+            _ if self.state.options.command_string && self.state.subshell == 0 => 127,
+            ErrorKind::Nested => 2,
+            _ => 1,
+        };
+        self.interrupted = Some(Unwind::Exit(status));
+        Err(ExpandError { kind: sh_expand::ErrorKind::Interrupted, message: Vec::new() })
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.

@@ -19,6 +19,7 @@ pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
         is_file_read: false,
         error: Some(text.into()),
         source: None,
+        reread: false,
         line: e.line,
     }))
 }
@@ -64,21 +65,27 @@ impl Machine<'_, '_> {
         let mark = self.mark();
         // What stands in it stands in no here-document any more.
         let outer = std::mem::replace(&mut self.st.in_heredoc, false);
+        let in_pattern = std::mem::take(&mut self.st.in_pattern);
         let mut body = self.sub_list(start, b"$(");
-        let (mut error, source) = (None, None);
-        if self.in_pattern
+        let mut source = None;
+        if in_pattern
             && !self.opts.extglob
-            && body.as_ref().is_err_and(|e| e.kind == ErrorKind::Nested)
+            && body.as_ref().is_err_and(|e| !e.incomplete && !e.limit)
         {
             // Here bash takes `@(a|b)` for a pattern; it reads the printed text again when it
-            // runs, and then it is an error.
+            // runs, and then it may be an error.
             self.rewind(&mark);
             self.st.opts.extglob = true;
-            body = self.sub_list(start, b"$(").map(|_| List::default());
+            body = self.sub_list(start, b"$(");
             self.st.opts.extglob = false;
-            error = Some(b"syntax error near unexpected token `('"[..].into());
+            if let Ok(list) = &mut body {
+                let mut text = Vec::new();
+                crate::print::substitution(&mut text, &std::mem::take(list));
+                source = Some(text.into());
+            }
         }
         self.st.opts.expand_aliases = aliases;
+        self.st.in_pattern = in_pattern;
         self.st.in_heredoc = outer;
         let body = body?;
         let is_file_read = is_file_read(&body);
@@ -86,7 +93,8 @@ impl Machine<'_, '_> {
             body,
             backquoted: false,
             is_file_read,
-            error,
+            error: None,
+            reread: source.is_some(),
             source,
             line,
         })))
@@ -202,7 +210,15 @@ impl Machine<'_, '_> {
         };
         self.leave(COST);
         let is_file_read = is_file_read(&body);
-        let sub = CommandSub { body, backquoted: true, is_file_read, error: None, source, line };
+        let sub = CommandSub {
+            body,
+            backquoted: true,
+            is_file_read,
+            error: None,
+            source,
+            reread: false,
+            line,
+        };
         Ok(WordPart::CommandSub(Rc::new(sub)))
     }
 }

@@ -184,6 +184,7 @@ impl Machine<'_, '_> {
             is_file_read: false,
             error: None,
             source: Some(text.into()),
+            reread: false,
             line,
         })))
     }
