@@ -188,8 +188,8 @@ fn named(mut parts: Vec<WordPart>, whole: &[u8], raw: Box<[u8]>) -> Word {
     Word { parts, raw }
 }
 
-/// The spelling of an operand without its double quotes.
-fn outside_quotes(raw: &[u8]) -> Vec<u8> {
+/// The spelling of a text without its double quotes.
+pub(crate) fn outside_quotes(raw: &[u8]) -> Vec<u8> {
     let mut escaped = false;
     let kept = raw.iter().filter(|c| {
         let quote = **c == b'"' && !escaped;

@@ -174,7 +174,7 @@ impl Machine<'_, '_> {
             }
             false => single_quote(&decoded),
         };
-        let mut inner = self.inner(text, line);
+        let mut inner = self.inner(super::again::outside_quotes(&text), line);
         inner.dquoted_text(b).map_err(|(e, _)| e)
     }
 

@@ -10,7 +10,9 @@ impl Machine<'_, '_> {
         // The closers that are open, innermost last.
         let mut open: Vec<u8> = Vec::new();
         loop {
-            let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
+            let Some(c) = self.peek() else {
+                return Err(self.unclosed(open.last().copied().unwrap_or(b'}'), line));
+            };
             if c == b'$' && self.peek_at(1) == Some(b'(') && open.last() != Some(&b'`') {
                 // Read as anywhere else, and shown as it is printed.
                 self.dollar(quoted)?;
