@@ -20,6 +20,7 @@ pub mod jobs;
 mod lines;
 pub mod options;
 pub mod ship;
+mod ship_vars;
 pub mod traps;
 pub mod vars;
 

@@ -10,31 +10,29 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use box_sys::path;
-use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Str};
+use sh_expand::Str;
 use sh_syntax::ast::{Command, CommandKind, List};
 use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
-use super::lines;
 use super::traps::Traps;
-use super::vars::{Slot, Var};
 use super::{Frame, FunctionDef, GetOpts, PipeStatus};
+use super::{lines, ship_vars};
 use crate::Shell;
 
 const MAGIC: u64 = 0x3131_7870_6f62_6873;
 
 #[derive(Default)]
-struct Writer(Vec<u8>);
+pub(super) struct Writer(Vec<u8>);
 
 impl Writer {
-    fn num(&mut self, n: u64) {
+    pub(super) fn num(&mut self, n: u64) {
         self.0.extend_from_slice(&n.to_le_bytes());
     }
-    fn int(&mut self, n: i64) {
+    pub(super) fn int(&mut self, n: i64) {
         self.num(n as u64);
     }
-    fn bytes(&mut self, b: &[u8]) {
+    pub(super) fn bytes(&mut self, b: &[u8]) {
         self.num(b.len() as u64);
         self.0.extend_from_slice(b);
     }
@@ -44,24 +42,24 @@ impl Writer {
     }
 }
 
-struct Reader<'b>(&'b [u8]);
+pub(super) struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
-    fn num(&mut self) -> Option<u64> {
+    pub(super) fn num(&mut self) -> Option<u64> {
         let (head, tail) = self.0.split_first_chunk::<8>()?;
         self.0 = tail;
         Some(u64::from_le_bytes(*head))
     }
-    fn int(&mut self) -> Option<i64> {
+    pub(super) fn int(&mut self) -> Option<i64> {
         self.num().map(|n| n as i64)
     }
-    fn bytes(&mut self) -> Option<&'b [u8]> {
+    pub(super) fn bytes(&mut self) -> Option<&'b [u8]> {
         let n = usize::try_from(self.num()?).ok()?;
         let (head, tail) = self.0.split_at_checked(n)?;
         self.0 = tail;
         Some(head)
     }
-    fn text(&mut self) -> Option<Str> {
+    pub(super) fn text(&mut self) -> Option<Str> {
         self.bytes().map(|b| Rc::new(b.to_vec()))
     }
     fn lines(&mut self) -> Option<Vec<u32>> {
@@ -72,43 +70,9 @@ impl<'b> Reader<'b> {
         Some(words.iter().map(|w| u32::from_le_bytes(*w)).collect())
     }
     /// A count of items that each take at least one word.
-    fn count(&mut self) -> Option<usize> {
+    pub(super) fn count(&mut self) -> Option<usize> {
         let n = usize::try_from(self.num()?).ok()?;
         (n <= self.0.len() / 8 + 1).then_some(n)
-    }
-}
-
-fn attr_bits(a: Attributes) -> u64 {
-    [
-        a.export,
-        a.readonly,
-        a.integer,
-        a.lowercase,
-        a.uppercase,
-        a.capitalize,
-        a.nameref,
-        a.trace,
-        a.indexed,
-        a.assoc,
-    ]
-    .iter()
-    .enumerate()
-    .fold(0, |bits, (i, on)| bits | (u64::from(*on) << i))
-}
-
-fn attrs(bits: u64) -> Attributes {
-    let on = |i: u32| bits & (1 << i) != 0;
-    Attributes {
-        export: on(0),
-        readonly: on(1),
-        integer: on(2),
-        lowercase: on(3),
-        uppercase: on(4),
-        capitalize: on(5),
-        nameref: on(6),
-        trace: on(7),
-        indexed: on(8),
-        assoc: on(9),
     }
 }
 
@@ -149,41 +113,7 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     w.num(MAGIC);
     w.bytes(&code.text);
     w.lines(&code.lines);
-    let vars: Vec<_> = s.vars.iter().collect();
-    w.num(vars.len() as u64);
-    for (name, v) in vars {
-        w.bytes(name);
-        w.num(attr_bits(v.attrs));
-        match &v.slot {
-            Slot::Unset => w.num(0),
-            Slot::Int(n) => {
-                w.num(1);
-                w.int(*n);
-            }
-            Slot::Scalar(t) => {
-                w.num(2);
-                w.bytes(t);
-            }
-            Slot::Indexed(a) => {
-                w.num(3);
-                w.num(a.len() as u64);
-                for (i, t) in a.iter() {
-                    w.int(i);
-                    w.bytes(t);
-                }
-            }
-            Slot::Assoc(a) => {
-                w.num(4);
-                w.num(a.len() as u64);
-                for (k, t) in a.iter() {
-                    w.bytes(k);
-                    w.bytes(t);
-                }
-            }
-            Slot::Dynamic(_) => w.num(5),
-        }
-    }
-    w.num(u64::from(s.vars.function_level().is_some()));
+    ship_vars::write(&mut w, &s.vars);
     w.num(s.functions.len() as u64);
     for (name, f) in s.functions.iter() {
         w.bytes(name);
@@ -283,39 +213,7 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     }
     let code = Code { text: r.bytes()?.to_vec(), lines: r.lines()? };
     let fresh = std::mem::take(&mut shell.state.vars);
-    for _ in 0..r.count()? {
-        let name = r.bytes()?;
-        let attrs = attrs(r.num()?);
-        let slot = match r.num()? {
-            0 => Slot::Unset,
-            1 => Slot::Int(r.int()?),
-            2 => Slot::Scalar(r.text()?),
-            3 => {
-                let mut a = IndexedArray::new();
-                for _ in 0..r.count()? {
-                    let i = r.int()?;
-                    a.set(i, r.text()?);
-                }
-                Slot::Indexed(Rc::new(a))
-            }
-            4 => {
-                let mut a = AssocArray::new();
-                for _ in 0..r.count()? {
-                    let key = r.bytes()?;
-                    a.set(key, r.text()?);
-                }
-                Slot::Assoc(Rc::new(a))
-            }
-            _ => match fresh.get(name) {
-                Some(v) => v.slot.clone(),
-                None => continue,
-            },
-        };
-        shell.state.vars.insert(name, Var::global(slot, attrs));
-    }
-    if r.num()? != 0 {
-        shell.state.vars.push_function_scopes(1);
-    }
+    shell.state.vars = ship_vars::read(&mut r, &fresh)?;
     for _ in 0..r.count()? {
         let name = r.bytes()?;
         let source = r.text()?;

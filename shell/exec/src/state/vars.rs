@@ -164,7 +164,7 @@ pub enum ScopeKind {
 #[derive(Clone, Debug)]
 pub struct Scope {
     pub kind: ScopeKind,
-    saved: Vec<(Name, Option<Var>)>,
+    pub saved: Vec<(Name, Option<Var>)>,
     /// Options to put back (`local -`).
     pub options: Option<Box<super::options::Options>>,
 }
@@ -243,7 +243,7 @@ impl Vars {
         }
     }
 
-    /// Puts a global variable.
+    /// Puts a variable, a global one unless it belongs to a scope of the same number.
     pub fn insert(&mut self, name: &[u8], var: Var) {
         self.env_generation = next_generation();
         Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
@@ -468,14 +468,12 @@ impl Vars {
         scope.saved.iter().rev().find(|(n, _)| **n == *name).and_then(|(_, v)| v.as_ref())
     }
 
-    /// Forgets the scopes and keeps what is visible, for a shell of its own.
-    pub fn scope_count(&self) -> usize {
-        self.scopes.len()
+    pub fn scopes(&self) -> &[Scope] {
+        &self.scopes
     }
 
-    pub fn push_function_scopes(&mut self, n: u32) {
-        for _ in 0..n {
-            self.push_scope(ScopeKind::Function);
-        }
+    /// A scope as another shell had it.
+    pub fn push_whole(&mut self, scope: Scope) {
+        Rc::make_mut(&mut self.scopes).push(scope);
     }
 }
