@@ -31,6 +31,7 @@ pub(crate) mod assign;
 pub(crate) mod command_sub;
 pub(crate) mod dollar;
 mod errors;
+mod group;
 pub(crate) mod heredoc;
 pub(crate) mod operand;
 pub(crate) mod param;

@@ -4,7 +4,6 @@ use super::table::{self, BREAK, QUOTE, is};
 use super::token::{Ctx, Lexeme};
 use super::{Machine, Res};
 use crate::ast::{Text, Word, WordPart};
-use crate::error::SyntaxError;
 
 /// Puts the parts of a word together, merging neighbouring text.
 #[derive(Default)]
@@ -189,116 +188,5 @@ impl Machine<'_, '_> {
             },
         }
         Ok(())
-    }
-
-    /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
-    /// parsed; blanks and operators are ordinary in it. bash finds its end by the parentheses, to
-    /// which `${` and `$[` are nothing, and looks into `$(...)` when it expands the word.
-    #[inline(never)]
-    fn paren_group(&mut self, b: &mut Builder) -> Res<()> {
-        let line = self.line;
-        let start = self.pos;
-        let mut depth = 0usize;
-        // Known beforehand where an expansion does not end with its parentheses.
-        let mut end = None;
-        loop {
-            let run = table::run_without(self.rest(), BREAK | QUOTE);
-            if run > 0 {
-                let pos = self.pos;
-                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
-            if end == Some(self.pos) {
-                return Ok(());
-            }
-            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
-            match c {
-                b'(' => depth += 1,
-                b')' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 && end.is_none() {
-                        b.literal(b")");
-                        self.pos += 1;
-                        return Ok(());
-                    }
-                }
-                b'\n' => self.line += 1,
-                b'$' if matches!(self.peek_at(1), Some(b'{' | b'[' | b'(')) => {
-                    if self.dollar_in_group(b, start, &mut end)? {
-                        return Ok(());
-                    }
-                    continue;
-                }
-                _ if is(c, QUOTE) => {
-                    self.quoting(b, c)?;
-                    continue;
-                }
-                _ if !is(c, BREAK) => continue,
-                _ => {}
-            }
-            b.literal(&[c]);
-            self.pos += 1;
-        }
-    }
-
-    /// `${`, `$[` or `$(` in the group that begins at `start`. True if the group ends within it,
-    /// which leaves a bad substitution, or if it does not parse.
-    fn dollar_in_group(
-        &mut self,
-        b: &mut Builder,
-        start: usize,
-        end: &mut Option<usize>,
-    ) -> Res<bool> {
-        let (mark, from) = (self.mark(), self.pos);
-        let result = self.quoting(b, b'$');
-        let text = self.src.get(from..self.pos).unwrap_or_default();
-        let command = self.src.get(from + 1) == Some(&b'(');
-        let even = match &result {
-            Ok(()) => command || memchr::memchr2(b'(', b')', text).is_none(),
-            Err(e) if e.limit => return result.map(|()| false),
-            Err(_) => false,
-        };
-        if even && end.is_none() {
-            return Ok(false);
-        }
-        let after = self.mark();
-        let group_end = match *end {
-            Some(at) => at,
-            None => {
-                self.rewind(&mark);
-                self.line -= self.src[start..from].iter().filter(|c| **c == b'\n').count() as u32;
-                self.pos = start + 1;
-                self.closing_paren()? + 1
-            }
-        };
-        *end = Some(group_end);
-        if result.is_err() || after.pos > group_end {
-            self.rewind(&mark);
-            self.advance_to(group_end);
-            b.part(match result {
-                Err(e) if command || !e.incomplete => self.error_in_group(*e, from, mark.line),
-                _ => super::param::bad_part(),
-            });
-            return Ok(true);
-        }
-        self.rewind(&after);
-        Ok(false)
-    }
-
-    /// The error of a command in a group, from its place to `pos`, as bash tells it when it
-    /// expands the word: lines count anew from the one on which the group is read, and what is
-    /// left of the text is the source line.
-    fn error_in_group(&self, mut e: SyntaxError, from: usize, line: u32) -> WordPart {
-        let lines = e.line.saturating_sub(line);
-        if let Some((_, source)) = e.more.last_mut()
-            && source.starts_with(b"`")
-        {
-            let text = self.src.get(from + 2..self.pos).unwrap_or_default();
-            let left = text.split(|c| *c == b'\n').nth(lines as usize).unwrap_or_default();
-            *source = [b"`", left, b"'"].concat().into();
-        }
-        e.more.iter_mut().for_each(|(number, _)| *number += lines + 1);
-        e.line += lines + 1;
-        super::command_sub::failing(&e)
     }
 }

@@ -13,7 +13,6 @@ const REWRITES: &[Rewrite] = &[
     ("an escaped ampersand at the end of a command in a substitution", quoted_ampersands),
     ("a quote in the name of a file behind `>&`", both_outputs),
     ("a comparison with a parenthesis in a substring's bounds", blank_behind_comparison),
-    ("unbalanced parentheses in a group of `=~`", balanced_patterns),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
@@ -212,27 +211,6 @@ fn other_separator(script: &[u8]) -> Vec<u8> {
     }
 }
 
-/// `[[ a =~ ($(case b in` newline `c)`: bash 5.2 counts the parentheses, and takes that of the
-/// pattern for the end of the group.
-fn balanced_patterns(script: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(script.len());
-    let mut before: &[u8] = b"";
-    for line in script.split_inclusive(|byte| *byte == b'\n') {
-        let begins = contains(before, b"case ") && before.ends_with(b" in\n")
-            || [&b";;\n"[..], b";&\n"].iter().any(|end| before.ends_with(end));
-        if begins
-            && contains(script, b"=~")
-            && !line.starts_with(b"(")
-            && !line.starts_with(b"esac")
-        {
-            out.push(b'(');
-        }
-        out.extend_from_slice(line);
-        before = line;
-    }
-    out
-}
-
 /// `case ${x-$n""} in`: bash 5.2 leaves a mark of the quotes in the word.
 fn no_empty_quotes(script: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
@@ -410,10 +388,6 @@ mod tests {
         assert_eq!(
             words_from_variables(b"do case \"${e^}\"x in\ncase x in\n"),
             b"do word_=\"${e^}\"x; case $word_ in\ncase x in\n"
-        );
-        assert_eq!(
-            balanced_patterns(b"[[ a =~ ($(case $a in\na) b\n;;\nesac)) ]]\n"),
-            b"[[ a =~ ($(case $a in\n(a) b\n;;\nesac)) ]]\n"
         );
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(

@@ -36,8 +36,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "a NUL in `$'...'` within `name=(...)`",
         applies: |script, bash, ours| {
-            let text = b": array assign: line ";
-            contains(script, b"$'") && says(bash, text) && !says(ours, text)
+            contains(script, b"$'") && says(bash, ASSIGNMENT) && !says(ours, ASSIGNMENT)
         },
         repairs: |script, _| vec![plain_ansi(script)],
     },
@@ -127,6 +126,16 @@ const RULES: &[Rule] = &[
         repairs: |script, _| vec![without_classes(script)],
     },
     Rule {
+        name: "extended patterns that bash reads once more without `extglob`",
+        applies: |script, bash, ours| {
+            contains(script, b"shopt -u extglob")
+                && [ASSIGNMENT, SUBSTITUTION]
+                    .iter()
+                    .any(|text| says(bash, text) && !says(ours, text))
+        },
+        repairs: |script, _| vec![replaced(script, b"shopt -u extglob", b"shopt -s extglob")],
+    },
+    Rule {
         name: "references of functions to their own names",
         applies: |script, bash, ours| {
             contains(script, b"declare -n r=r;") && says(bash, CIRCULAR) && says(ours, CIRCULAR)
@@ -147,6 +156,7 @@ const UNEXPECTED: &[u8] = b"syntax error near unexpected token";
 const SUBSTITUTION: &[u8] = b"command substitution: line ";
 const NO_BRACE: &[u8] = b"bad substitution: no closing `}' in ";
 const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
+const ASSIGNMENT: &[u8] = b": array assign: line ";
 const CIRCULAR: &[u8] = b"warning: r: circular name reference";
 const LOST: &[u8] = b": can't read echo: No such file";
 const TILDES: &[(&[u8], &[u8])] = &[(b"~:$", b"\\~:$"), (b"~+:$", b"\\~+:$"), (b"~-:$", b"\\~-:$")];
@@ -471,6 +481,11 @@ mod tests {
                 "declare -n r=a; f() { declare -n r=r; r=b; }; f",
                 "s.sh: line 1: warning: r: circular name reference\n",
                 "s.sh: line 1: warning: r: circular name reference\n",
+            ),
+            (
+                "f() { shopt -u extglob; arr=(@(a)); }; f",
+                "s.sh: array assign: line 1: syntax error near unexpected token `('\n",
+                "",
             ),
             ("set -E; trap '(false)' ERR; false", "", ""),
         ] {
