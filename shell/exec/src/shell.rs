@@ -72,6 +72,8 @@ pub struct Shell<'a> {
     pub(crate) source_failed: bool,
     /// An expansion failed so that the shell ends.
     pub(crate) gave_up: bool,
+    /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
+    pub(crate) left_text: bool,
     /// The scope of the assignments before the builtin that runs.
     pub(crate) own_scope: Option<u32>,
     /// A substitution may turn aliases on.
@@ -152,6 +154,7 @@ impl<'a> Shell<'a> {
             command_text: Str::default(),
             outer_command: None,
             outermost_command: None,
+            outer_positional: None,
             completions: Rc::default(),
         };
         let mut shell = Shell {
@@ -181,6 +184,7 @@ impl<'a> Shell<'a> {
             own_scope: None,
             source_failed: false,
             gave_up: false,
+            left_text: false,
             history: Vec::new(),
             line_before: (0, 0),
             odd_env: EnvList::default(),

@@ -24,6 +24,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let line = shell.state.line;
     let text = Text { text, line, name: Some("eval"), main: false };
     let r = shell.keeping_command(|s| s.run_text(text));
+    shell.leaves_text(&r);
     shell.state.line = line;
     if shell.syntax_failed.take().is_some()
         && shell.state.options.has(SetOpt::Posix)

@@ -22,7 +22,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     let fail = |shell: &mut Shell<'_>, status: i32| {
         let keep = shell.state.options.shopt(ShOpt::ExecFail) || shell.state.options.interactive;
-        if keep { Ok(status) } else { Err(Unwind::Exit(status)) }
+        if keep { Ok(status) } else { Err(shell.exit_here(status)) }
     };
     let mut found = match shell.find_program(name) {
         Found::Program(f) => f,

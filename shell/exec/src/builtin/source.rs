@@ -69,6 +69,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let debug = if traced { None } else { shell.state.traps.take_debug() };
     let text = Text { text: &text, line: 1, name: None, main: false };
     let r = shell.keeping_command(|s| s.run_text(text));
+    if shell.leaves_text(&r) {
+        return r;
+    }
     let mut r = match r {
         Ok(_)
             if shell.syntax_failed.take().is_some()

@@ -46,6 +46,10 @@ impl Shell<'_> {
         self.check_call_depth(&name)?;
         let positional = Rc::new(argv[1..].to_vec());
         let old_positional = std::mem::replace(&mut self.state.positional, positional);
+        let outermost = self.state.outer_positional.is_none();
+        if outermost {
+            self.state.outer_positional = Some(old_positional.clone());
+        }
         let old_loops = std::mem::take(&mut self.state.loop_depth);
         let line = self.state.line;
         Rc::make_mut(&mut self.state.frames).push(Frame {
@@ -84,6 +88,9 @@ impl Shell<'_> {
             Err(Unwind::Break(_) | Unwind::Continue(_)) => Ok(self.state.status),
             other => other,
         };
+        if self.is_left_in_text(&r) {
+            return r;
+        }
         let mut r = r;
         if self.state.traps.has_return && !matches!(r, Err(Unwind::Exit(_))) {
             if let Ok(status) = r {
@@ -124,6 +131,9 @@ impl Shell<'_> {
             _ => {}
         }
         self.state.loop_depth = old_loops;
+        if outermost {
+            self.state.outer_positional = None;
+        }
         self.state.positional = old_positional;
         self.state.line = line;
         r

@@ -96,6 +96,8 @@ pub struct State {
     /// `$0`.
     pub arg0: Str,
     pub positional: Rc<Vec<Str>>,
+    /// Those around all functions, in one.
+    pub outer_positional: Option<Rc<Vec<Str>>>,
     pub frames: Rc<Vec<Frame>>,
     /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
     pub funcname_shown: bool,

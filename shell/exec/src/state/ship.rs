@@ -62,6 +62,10 @@ impl<'b> Reader<'b> {
     pub(super) fn text(&mut self) -> Option<Str> {
         self.bytes().map(|b| Rc::new(b.to_vec()))
     }
+    fn texts(&mut self) -> Option<Rc<Vec<Str>>> {
+        let texts = (0..self.count()?).map(|_| self.text());
+        texts.collect::<Option<_>>().map(Rc::new)
+    }
     fn lines(&mut self) -> Option<Vec<u32>> {
         let n = usize::try_from(self.num()?).ok()?.checked_mul(4)?;
         let (head, tail) = self.0.split_at_checked(n)?;
@@ -146,6 +150,11 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     w.bytes(&s.arg0);
     w.num(s.positional.len() as u64);
     s.positional.iter().for_each(|p| w.bytes(p));
+    w.num(u64::from(s.outer_positional.is_some()));
+    if let Some(outer) = &s.outer_positional {
+        w.num(outer.len() as u64);
+        outer.iter().for_each(|p| w.bytes(p));
+    }
     w.num(s.frames.len() as u64);
     for f in s.frames.iter() {
         w.bytes(&f.name);
@@ -263,11 +272,8 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     }
     s.dirs = Rc::new(dirs);
     s.arg0 = r.text()?;
-    let mut positional = Vec::new();
-    for _ in 0..r.count()? {
-        positional.push(r.text()?);
-    }
-    s.positional = Rc::new(positional);
+    s.positional = r.texts()?;
+    s.outer_positional = if r.num()? != 0 { Some(r.texts()?) } else { None };
     let mut frames = Vec::new();
     for _ in 0..r.count()? {
         frames.push(Frame {

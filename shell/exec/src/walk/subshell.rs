@@ -60,6 +60,7 @@ impl Shell<'_> {
         s.late_exit_trap = None;
         s.no_exit_trap = false;
         s.options.put(SetOpt::Monitor, false);
+        self.left_text = false;
         self.next_pseudo_pid += 1;
         // A number no process of this session has: pids of the guest are small.
         self.state.own_pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
@@ -70,24 +71,21 @@ impl Shell<'_> {
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
-        let gave_up = std::mem::take(&mut self.gave_up);
-        let left = match r {
-            Err(Unwind::Discard(_) | Unwind::Abandon(_)) => true,
-            Err(Unwind::Exit(_)) => gave_up,
-            _ => false,
-        };
+        let left = self.is_abandoned(&r);
+        self.gave_up = false;
         // Given up on, bash has left the commands and functions around it when the trap runs.
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
             self.sync_output();
             self.state.fds = fds;
         }
-        if let Err(Unwind::Abandon(_)) = r {
+        let all = matches!(r, Err(Unwind::Abandon(_)));
+        if all {
             self.leave_texts();
         }
-        let substitution = self.state.late_exit_trap.is_some();
-        if left && !substitution && self.state.frames.iter().any(|frame| frame.is_function) {
-            std::rc::Rc::make_mut(&mut self.state.frames).truncate(1);
-            self.state.funcname_shown = true;
+        let inside = self.state.late_exit_trap.is_some() || self.left_text;
+        self.left_text = false;
+        if all || left && !inside {
+            self.leave_functions();
         }
         let status = match r {
             Ok(s)
@@ -98,6 +96,42 @@ impl Shell<'_> {
             Err(Unwind::Break(_) | Unwind::Continue(_)) => return self.state.status,
         };
         self.run_exit_trap(status)
+    }
+
+    /// Whether an error gave the commands up.
+    fn is_abandoned(&self, r: &Flow) -> bool {
+        match r {
+            Err(Unwind::Discard(_) | Unwind::Abandon(_)) => true,
+            Err(Unwind::Exit(_)) => self.gave_up,
+            _ => false,
+        }
+    }
+
+    /// Notes that an error leaves `eval` or `.`: true where it ends this subshell, whose EXIT trap
+    /// still sees what the text saw.
+    pub(crate) fn leaves_text(&mut self, r: &Flow) -> bool {
+        let all = matches!(r, Err(Unwind::Abandon(_)));
+        self.left_text |= !all && self.state.subshell > 0 && self.is_abandoned(r);
+        self.is_left_in_text(r)
+    }
+
+    pub(crate) fn is_left_in_text(&self, r: &Flow) -> bool {
+        self.left_text && self.is_abandoned(r)
+    }
+
+    /// Given up on, bash has left the functions around a subshell when its EXIT trap runs.
+    fn leave_functions(&mut self) {
+        if !self.state.frames.iter().any(|frame| frame.is_function) {
+            return;
+        }
+        std::rc::Rc::make_mut(&mut self.state.frames).truncate(1);
+        self.state.funcname_shown = true;
+        while self.state.vars.level() > 0 {
+            self.pop_scope();
+        }
+        if let Some(positional) = self.state.outer_positional.take() {
+            self.state.positional = positional;
+        }
     }
 
     /// Command substitutions do not inherit `set -e` (bash manual 3.7.3).
