@@ -137,7 +137,8 @@ impl Env for Shell<'_> {
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
         if let Some(message) = &sub.error {
             self.substitution_error(message);
-            let kind = match message.starts_with(b"line ") {
+            let bad = memchr::memmem::find(message, b"bad substitution").is_some();
+            let kind = match bad || message.starts_with(b"line ") {
                 true => ErrorKind::Line,
                 false => ErrorKind::Command,
             };

@@ -215,12 +215,10 @@ impl Machine<'_, '_> {
         let mut b = Builder::default();
         if let Err((mut e, at)) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
-            let open = self.src.get(at..).and_then(|text| text.strip_prefix(b"${"));
-            let unclosed = [b"matching `}'", b"matching `\"'", b"matching `''"];
-            let unclosed = unclosed.iter().any(|end| e.message.ends_with(*end));
-            if let Some(open) = open.filter(|_| unclosed) {
+            let open = self.src.get(at..).unwrap_or_default();
+            if let Some(message) = unclosed_in_document(&self.src, open, &e) {
                 e.line = 0;
-                e.message = unclosed_in_document(&self.src, open).into();
+                e.message = message.into();
             }
             b.part(crate::lex::command_sub::failing(&e));
         }
@@ -250,9 +248,24 @@ impl Machine<'_, '_> {
     }
 }
 
-/// What bash says of a `${` in a here-document that nothing closes: it shows all of the document.
-/// `open`: what follows the brace.
-fn unclosed_in_document(document: &[u8], open: &[u8]) -> Vec<u8> {
+/// What bash says of an expansion in a here-document that nothing closes: it shows all of the
+/// document. `open`: the expansion and what follows.
+fn unclosed_in_document(document: &[u8], open: &[u8], e: &SyntaxError) -> Option<Vec<u8>> {
+    let (_, closing) = e.message.split_at_checked(e.message.len().checked_sub(2)?)?;
+    let (shown, close): (_, &[u8]) = match (open, closing) {
+        ([b'$', b'{', name @ ..], b"}'" | b"\"'" | b"''" | b"`'") if e.incomplete => {
+            return Some(unclosed_brace(document, name));
+        }
+        ([b'$', b'(', b'(', ..], b")'") => (document, b"`)'"),
+        ([b'$', b'[', ..], b"]'") => (document, b"`]'"),
+        ([b'`', ..], b"`'") => (open, b"\"`\""),
+        _ => return None,
+    };
+    Some([b"bad substitution: no closing ", close, b" in ", shown, b"\n"].concat())
+}
+
+/// The same of `${`, which `open` follows.
+fn unclosed_brace(document: &[u8], open: &[u8]) -> Vec<u8> {
     let name = open.strip_prefix(b"!").or_else(|| open.strip_prefix(b"#")).unwrap_or(open);
     let length = match table::run_with(name, NAME) {
         0 => usize::from(name.first().is_some_and(|c| b"*?$!-".contains(c))),
