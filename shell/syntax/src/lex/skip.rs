@@ -26,13 +26,14 @@ impl Machine<'_, '_> {
                 self.process_sub()?;
                 continue;
             }
+            if c == b'\\' && self.peek_at(1) == Some(b'\n') {
+                self.cut_continuation();
+                continue;
+            }
             self.pos += 1;
             match c {
                 b'\n' => self.line += 1,
                 b'\\' => {
-                    if self.peek() == Some(b'\n') {
-                        self.line += 1;
-                    }
                     if self.peek().is_some() {
                         self.pos += 1;
                     }
@@ -53,6 +54,10 @@ impl Machine<'_, '_> {
                 b'$' if self.peek() == Some(b'{') => {
                     self.pos += 1;
                     open.push(b'}');
+                }
+                b'$' if self.peek() == Some(b'[') && open.last() != Some(&b'`') => {
+                    self.pos += 1;
+                    open.push(b']');
                 }
                 _ => {}
             }

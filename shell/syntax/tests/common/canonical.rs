@@ -170,7 +170,7 @@ fn redirect(r: &mut Redirect) {
         }
         RedirectTarget::HereDoc(doc) => {
             let doc = Rc::make_mut(doc);
-            if doc.delimiter.contains(&b'\n') {
+            if doc.delimiter.contains(&b'\n') || *doc.delimiter == *b"END-OF-DOCUMENT" {
                 doc.delimiter = b"EOF"[..].into();
             }
             word_in(&mut doc.body, true);
