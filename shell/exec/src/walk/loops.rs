@@ -181,7 +181,6 @@ impl Shell<'_> {
         }
         self.budget.expansion_bytes = 0;
         match self.traced_arith(a) {
-            _ if a.word.parts.is_empty() => Ok(Some(1)),
             Ok(n) => Ok(Some(n)),
             Err(mut e) if e.kind == sh_expand::ErrorKind::Command => {
                 e.message.splice(0..0, b"((: ".iter().copied());

@@ -14,6 +14,8 @@ use crate::ast::{ParamName, ParamOp, Word, WordPart};
 /// What reading an operand as it stands has shown.
 #[derive(Default)]
 pub(crate) struct Noticed {
+    /// There is an operand.
+    pub inside: bool,
     /// Without its quotes it is something else.
     pub again: bool,
     /// Its end may be another one, too: bash takes no notice of `$$` as it looks for it.
@@ -30,7 +32,8 @@ impl Machine<'_, '_> {
     /// The operand that begins at `pos`, within double quotes, up to its `}`.
     pub fn operand_in_quotes(&mut self) -> Res<Word> {
         let mark = self.mark();
-        let outer = std::mem::take(&mut self.st.operand);
+        let here = Noticed { inside: true, ..Noticed::default() };
+        let outer = std::mem::replace(&mut self.st.operand, here);
         let mut b = Builder::default();
         let read = self.quoted_operand(&mut b);
         let noticed = std::mem::replace(&mut self.st.operand, outer);

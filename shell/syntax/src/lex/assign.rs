@@ -190,11 +190,24 @@ impl Machine<'_, '_> {
                         }
                     }
                 }
+                Some(c) if c.is_ascii_digit() && self.at_io_number() => {
+                    self.next_kind(Ctx::COMMAND)?;
+                    let mut e = self.unexpected();
+                    e.kind = ErrorKind::Array;
+                    return Err(e);
+                }
                 Some(_) => elements.push(self.array_element()?),
             }
         }
         self.leave(2);
         Ok(elements)
+    }
+
+    /// Whether digits stand at `pos` with a redirection behind them.
+    fn at_io_number(&self) -> bool {
+        let digits = self.rest().iter().take_while(|c| c.is_ascii_digit()).count();
+        let behind = self.rest().get(digits..).unwrap_or_default();
+        matches!(behind, [b'<' | b'>', next, ..] if *next != b'(')
     }
 
     #[inline(never)]

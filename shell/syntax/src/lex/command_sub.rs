@@ -130,6 +130,7 @@ impl Machine<'_, '_> {
         let kept = open != b"$(" && self.peek() == Some(b'(');
         self.enter(COST)?;
         self.subs += 1;
+        let outer_depth = std::mem::replace(&mut self.st.sub_depth, self.st.depth);
         let docs = self.docs.begin();
         // Lines inside belong to the here-documents inside.
         let outer = self.docs.enter();
@@ -152,6 +153,7 @@ impl Machine<'_, '_> {
         }
         self.docs.base = outer;
         self.subs -= 1;
+        self.st.sub_depth = outer_depth;
         self.leave(COST);
         Ok(body)
     }

@@ -118,7 +118,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn dollar_paren(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         self.pos += 1;
-        if self.not_arith.contains(&start) {
+        if self.not_arith.contains_key(&start) {
             return self.text_sub();
         }
         if self.peek_joined() == Some(b'(') {
@@ -140,7 +140,7 @@ impl Machine<'_, '_> {
                         self.leave(4);
                         return Ok(WordPart::Arith(Rc::new(arith)));
                     }
-                    self.not_arith.insert(start);
+                    self.not_arith.insert(start, (start, line));
                     return match self.text_sub() {
                         Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
                         Err(e) if e.incomplete => Err(self.unclosed(b')', line)),

@@ -46,8 +46,21 @@ impl Machine<'_, '_> {
 
     /// `` `source line' ``, as the second line of a message.
     pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
-        let line = self.line_before_aliases().unwrap_or_else(|| self.line_at(pos));
-        (self.line, [b"`", line, b"'"].concat().into_boxed_slice())
+        let (number, line) = match (self.read_twice(pos), self.line_before_aliases()) {
+            (Some(text), _) => text,
+            (None, Some(line)) => (self.line, line),
+            (None, None) => (self.line, self.line_at(pos)),
+        };
+        (number, [b"`", line, b"'"].concat().into_boxed_slice())
+    }
+
+    /// What bash has read as arithmetic before it found out that it is none, and reads again as a
+    /// text of its own, if that holds this place; with the line at its end.
+    fn read_twice(&self, pos: usize) -> Option<(u32, &[u8])> {
+        let mut before = self.not_arith.range(..=pos).rev();
+        let (start, (end, line)) = before.find(|(_, (end, _))| pos < *end)?;
+        let text = self.src.get(*start..*end)?;
+        Some((*line, text.strip_suffix(b"\n").unwrap_or(text)))
     }
 
     /// The line of the source that holds this place.
@@ -79,6 +92,15 @@ impl Machine<'_, '_> {
         self.unexpected_token(&t)
     }
 
+    /// The spelling of a token; an operator's is without line continuations.
+    pub fn token_text(&self, t: &Token) -> Vec<u8> {
+        let text = self.raw(t.start, t.end).into_vec();
+        if t.kind == Tk::Word || memchr::memmem::find(&text, b"\\\n").is_none() {
+            return text;
+        }
+        text.into_iter().filter(|c| !matches!(c, b'\\' | b'\n')).collect()
+    }
+
     /// The error for `t`.
     #[cold]
     pub fn unexpected_token(&mut self, t: &Token) -> Box<SyntaxError> {
@@ -98,12 +120,13 @@ impl Machine<'_, '_> {
             message.extend_from_slice(b"newline");
             self.line = t.line;
         } else {
-            message.extend_from_slice(&shown(&self.raw(t.start, t.end)));
+            message.extend_from_slice(&shown(&self.token_text(t)));
         }
         message.push(b'\'');
-        let mut e = self.error(self.line, message);
         let at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
-        e.more.push(self.source_line(at));
+        let line = self.source_line(at);
+        let mut e = self.error(line.0, message);
+        e.more.push(line);
         e
     }
 }

@@ -43,7 +43,7 @@ pub(crate) mod table;
 pub(crate) mod token;
 pub(crate) mod word;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use crate::error::{SyntaxError, Warning};
@@ -68,6 +68,8 @@ pub(crate) struct State<'i> {
     pub hidden_end: bool,
     /// What has been noticed in the operand around `pos`, which stands within double quotes.
     pub operand: again::Noticed,
+    /// A subscript in `${...}` has no end.
+    pub open_subscript: bool,
     /// The bytes of such operands that have been read once more in the word around `pos`.
     pub read_again: usize,
     /// `pos` is in a `$(` that stands within double quotes itself.
@@ -81,6 +83,8 @@ pub(crate) struct State<'i> {
     pub depth: u32,
     /// `$(` and `<(` around `pos`.
     pub subs: u32,
+    /// The nesting at which the innermost of them begins.
+    pub sub_depth: u32,
     /// An error in a substitution's `name=(...)` left it open: a `)` ends a complete command.
     pub left_open: bool,
     /// The token read ahead.
@@ -90,8 +94,9 @@ pub(crate) struct State<'i> {
     pub edits: Vec<raw::Edit>,
     pub docs: heredoc::Docs,
     pub alias: alias::AliasState,
-    /// Starts of `$((` and `((` that turned out to be nested parentheses.
-    pub not_arith: BTreeSet<usize>,
+    /// Where a `((` or `$((` begins that turned out to be nested parentheses, up to where bash had
+    /// read it by then, and the line there.
+    pub not_arith: BTreeMap<usize, (usize, u32)>,
     pub warnings: Vec<Warning>,
     /// `pos` minus this is the number of source bytes used up.
     pub shift: isize,
@@ -125,6 +130,7 @@ pub(crate) struct Mark {
     line: u32,
     depth: u32,
     subs: u32,
+    sub_depth: u32,
     words: u32,
     edits: usize,
     pending_docs: usize,
@@ -211,6 +217,7 @@ impl Machine<'_, '_> {
             line: self.line,
             depth: self.depth,
             subs: self.subs,
+            sub_depth: self.sub_depth,
             words: self.words,
             edits: self.edits.len(),
             pending_docs: self.docs.pending.len(),
@@ -223,6 +230,7 @@ impl Machine<'_, '_> {
         self.line = mark.line;
         self.depth = mark.depth;
         self.subs = mark.subs;
+        self.sub_depth = mark.sub_depth;
         self.words = mark.words;
         self.edits.truncate(mark.edits);
         self.docs.pending.truncate(mark.pending_docs);

@@ -26,9 +26,21 @@ impl Machine<'_, '_> {
         if self.param_inside(&mut param, quoted, line)? && self.peek_joined() == Some(b'}') {
             self.pos += 1;
         } else {
+            let open = std::mem::take(&mut self.st.open_subscript);
             self.rewind(&mark);
             self.skip_braces(line, quoted, !(quoted && self.in_heredoc))?;
             *param = *bad_param();
+            let length = self.src.get(start + 2) == Some(&b'#');
+            if open
+                && !length
+                && quoted
+                && !self.in_heredoc
+                && !self.in_arith
+                && !self.operand.inside
+            {
+                self.leave(4);
+                return Ok(super::arith_end::no_brace(self));
+            }
         }
         if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {
             // `${a[]}`

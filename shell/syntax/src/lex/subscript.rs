@@ -33,6 +33,7 @@ impl Machine<'_, '_> {
         self.enter(4)?;
         let word = self.subscript_word(true, in_braces)?;
         self.leave(4);
+        self.st.open_subscript |= in_braces && word.is_none();
         Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 

@@ -12,9 +12,9 @@ impl Machine<'_, '_> {
         let line = self.line;
         let at = self.pos;
         self.pos += 1;
+        // Where this is no arithmetic, `skip_double_paren` remembers it.
         let Some((start, end)) = self.skip_double_paren()? else {
             self.pos = at;
-            self.not_arith.insert(at);
             self.st.look = look;
             return Ok(false);
         };

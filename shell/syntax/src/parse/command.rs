@@ -40,6 +40,10 @@ impl Machine<'_, '_> {
             },
             _ => return Err(self.unexpected()),
         }
+        if matches!(out.kind, CommandKind::Arith(_)) {
+            // It has run by the time bash has counted its lines.
+            out.line = self.line;
+        }
         self.leave(COST);
         self.redirects(&mut out.redirects)
     }

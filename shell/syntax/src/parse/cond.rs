@@ -141,6 +141,7 @@ impl Machine<'_, '_> {
                 // Bash's own words; the number is its name for a descriptor.
                 return Err(self.cond_error("unexpected token 284 in conditional command"));
             }
+            Tk::Eof => return Err(self.cond_error("unexpected token `EOF' in conditional command")),
             _ => return Err(self.cond_error("unexpected token `X' in conditional command")),
         };
         self.leave(4);
@@ -160,7 +161,8 @@ impl Machine<'_, '_> {
         self.skip_token();
         let inner = self.cond_or(Missing(line, "")).map_err(|mut e| {
             // Where a quote is open at the beginning of a term bash shows a byte of its memory.
-            if !e.limit && (!e.incomplete || !e.more.is_empty()) {
+            let ended = e.message.starts_with(b"unexpected token `EOF'");
+            if !e.limit && (!e.incomplete || ended || !e.more.is_empty()) {
                 e.more.retain(|(_, message)| !message.is_empty());
                 e.more.push((line, b"expected `)'"[..].into()));
             }
@@ -280,7 +282,7 @@ impl Machine<'_, '_> {
             if i > 0 && newline {
                 message.extend_from_slice(b"newline");
             } else if i > 0 {
-                message.extend_from_slice(&self.raw(t.start, t.end));
+                message.extend_from_slice(&self.token_text(&t));
             }
             message.extend_from_slice(piece);
         }

@@ -109,11 +109,13 @@ impl Machine<'_, '_> {
 
     fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<Arith>> {
         let text = self.src.get(start..end).unwrap_or_default();
-        if text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n')) {
-            return Ok(None);
+        if text.iter().all(|b| matches!(b, b' ' | b'\t')) {
+            // Traces and traps show it, too.
+            let word = crate::lex::assign::quoted_word(b"1");
+            return Ok(Some(crate::arith::from_word(word)));
         }
         // Bash drops the blanks before each part.
-        let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n')).count();
+        let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         self.arith_slice(start + lead, end, line).map(Some)
     }
 

@@ -29,7 +29,13 @@ impl Machine<'_, '_> {
             prefixed = true;
         }
         let mut stages = Vec::new();
-        if prefixed && matches!(self.next_kind(Ctx::COMMAND)?, Tk::Newline | Tk::Semi | Tk::Eof) {
+        let ends = match self.next_kind(Ctx::COMMAND)? {
+            Tk::Newline | Tk::Semi | Tk::Eof => true,
+            // `$(time)`, but not `(time)`.
+            Tk::RParen => self.subs > 0 && self.depth == self.sub_depth,
+            _ => false,
+        };
+        if prefixed && ends {
             return Ok(Pipeline { timed, negated, stages });
         }
         loop {
