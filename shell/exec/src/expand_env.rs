@@ -147,7 +147,7 @@ impl Env for Shell<'_> {
         if sub.reread
             && let Some(text) = &sub.source
         {
-            self.reread(text)?;
+            self.reread(text, sub.backquoted)?;
         }
         match self.substitute(sub) {
             Ok(out) => Ok(out),

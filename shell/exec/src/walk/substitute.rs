@@ -70,12 +70,15 @@ impl Shell<'_> {
     }
 
     /// Reports what is wrong with a text that meant something else when it was first read.
-    pub(crate) fn reread(&mut self, text: &[u8]) -> Result<(), ExpandError> {
+    pub(crate) fn reread(&mut self, text: &[u8], backquoted: bool) -> Result<(), ExpandError> {
         let mut options = self.parse_options();
         options.first_line = self.state.line + 1;
         // bash shows the parenthesis that follows, too.
-        let closed = || parse_all(&[text, b")"].concat(), &options);
-        let Err(e) = parse_all(text, &options).or_else(|_| closed()) else { return Ok(()) };
+        let closed = |e| match backquoted {
+            true => Err(e),
+            false => parse_all(&[text, b")"].concat(), &options),
+        };
+        let Err(e) = parse_all(text, &options).or_else(closed) else { return Ok(()) };
         self.syntax_error(&e, Some(SUBSTITUTION));
         if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) {
             return Err(ExpandError::command(&[]));

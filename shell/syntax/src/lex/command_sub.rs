@@ -212,17 +212,18 @@ impl Machine<'_, '_> {
         };
         self.leave(COST);
         let is_file_read = is_file_read(&body);
-        let sub = CommandSub {
-            body,
-            backquoted: true,
-            is_file_read,
-            error: None,
-            source,
-            reread: false,
-            line,
-        };
+        // Bash looks there for the name of a file to read, in the shell itself.
+        let reread = source.as_deref().is_some_and(begins_with_input);
+        let sub =
+            CommandSub { body, backquoted: true, is_file_read, error: None, source, reread, line };
         Ok(WordPart::CommandSub(Rc::new(sub)))
     }
+}
+
+/// Whether a text begins with `<` of its own.
+fn begins_with_input(text: &[u8]) -> bool {
+    let behind = text.trim_ascii_start().strip_prefix(b"<");
+    behind.is_some_and(|text| !matches!(text.first(), Some(b'<' | b'>' | b'&')))
 }
 
 /// `$(< file)`
