@@ -317,7 +317,10 @@ fn quotes_before_operators(script: &[u8]) -> Vec<u8> {
             let close = closing_brace(&rest[at + 1..]).map(|length| at + 1 + length);
             let name =
                 rest[at + 3..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-            let operator = rest.get(at + 3 + name).is_some_and(|byte| b"/:^,~@".contains(byte));
+            let behind = &rest[at + 3 + name..];
+            let element = position(behind, b"]").filter(|_| behind.starts_with(b"["));
+            let operator = behind.get(element.map_or(0, |end| end + 1));
+            let operator = operator.is_some_and(|byte| b"/:^,~@".contains(byte));
             match close.filter(|close| operator && rest.get(*close) == Some(&b'"')) {
                 Some(close) => {
                     out.extend_from_slice(&rest[..at]);
@@ -392,9 +395,13 @@ mod tests {
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(
             quotes_before_operators(
-                b"{ case 0 in\n0\"${b/%\"$a\"/x}\" | \"$b\") p \"$c\"\n;;\nesac\n"
+                b"{ case 0 in\n0\"${b/%\"$a\"/x}\" | \"$b\") p \"$c\"\n;;\n\"${b[0]:1}${a[1]}\") \n;;\nesac\n"
             ),
-            b"{ case 0 in\n0\"\"${b/%\"$a\"/x} | \"$b\") p \"$c\"\n;;\nesac\n"
+            b"{ case 0 in\n0\"\"${b/%\"$a\"/x} | \"$b\") p \"$c\"\n;;\n\"${b[0]:1}${a[1]}\") \n;;\nesac\n"
+        );
+        assert_eq!(
+            quotes_before_operators(b"case a in\na\"${e[*]:0}\") c\nesac\n"),
+            b"case a in\na\"\"${e[*]:0}) c\nesac\n"
         );
         assert_eq!(
             doubled_backslashes(b"IFS='\\'\ncat <<E; a\n\\\"$@ \\$ \\\\ \\x\nE\n\\x\n"),
