@@ -17,6 +17,7 @@ const REWRITES: &[Rewrite] = &[
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within a text's substitution without `IFS`", at_for_star),
+    ("lists without `IFS` behind an error in a condition", at_behind_error),
     ("backslashes in `IFS` and in quotes or a here-document with a list", doubled_backslashes),
     ("backslashes in `IFS` and in quotes or a here-document with a list", other_separator),
     ("bash's marks in texts", no_empty_quotes),
@@ -117,15 +118,30 @@ fn blank_behind_comparison(script: &[u8]) -> Vec<u8> {
 /// `x=$(IFS=; p $*)`, `"${x/a/$(p $*)}"`: to bash 5.2 the list stands in the text around, where
 /// nothing is split, and is one word.
 fn at_for_star(script: &[u8]) -> Vec<u8> {
-    const NULL: &[&[u8]] = &[b"IFS=''", b"IFS=\"\"", b"IFS= ", b"IFS=;", b"IFS=\n"];
+    with_at(script, |line| {
+        let from = [position(line, b"$("), position(line, b"`"), position(line, b"<(")];
+        from.into_iter().flatten().min()
+    })
+}
+
+/// `[[ ${x:1/0} ]]`, then `p $*`: after such an error bash 5.2 still takes texts for ones that are not
+/// split.
+fn at_behind_error(script: &[u8]) -> Vec<u8> {
+    with_at(script, |_| Some(0))
+}
+
+/// The script with `$@` for each unquoted `$*` behind a blank, and so on, if `IFS` is null; of each
+/// line, `from` that place on.
+fn with_at(script: &[u8], from: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
+    // The last one within the text of an `eval`.
+    const NULL: &[&[u8]] =
+        &[b"IFS=''", b"IFS=\"\"", b"IFS= ", b"IFS=;", b"IFS=\n", b"IFS='\\'''\\''"];
     if !NULL.iter().any(|null| contains(script, null)) {
         return script.to_vec();
     }
     let mut out = Vec::with_capacity(script.len());
     for line in script.split_inclusive(|byte| *byte == b'\n') {
-        let from = [position(line, b"$("), position(line, b"`"), position(line, b"<(")];
-        let (before, inside) =
-            line.split_at(from.into_iter().flatten().min().unwrap_or(line.len()));
+        let (before, inside) = line.split_at(from(line).unwrap_or(line.len()));
         out.extend_from_slice(before);
         for word in inside.split_inclusive(|byte| *byte == b' ') {
             let name = word.iter().skip(2).take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -374,6 +390,8 @@ mod tests {
             at_for_star(b"IFS=\np $* \"${a/x/$(p $* ${*^} ${a[*]#b} a$* ${b*})}\"\n"),
             b"IFS=\np $* \"${a/x/$(p $@ ${@^} ${a[@]#b} a$* ${b*})}\"\n"
         );
+        assert_eq!(at_behind_error(b"IFS=\np $* \"$*\"\n"), b"IFS=\np $@ \"$*\"\n");
+        assert_eq!(at_for_star(b"IFS=\np $*\n"), b"IFS=\np $*\n");
         assert_eq!(at_for_star(b"x=$(p $* b)"), b"x=$(p $* b)");
         assert_eq!(quoted_ampersands(b"$({ p \\& \\&; })"), b"$({ p \\& '&'; })");
         assert_eq!(
