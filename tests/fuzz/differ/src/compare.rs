@@ -58,7 +58,7 @@ impl Pair {
         }
         let ours = self.place.run(&self.ours, script, limit)?;
         let Some(kind) = self.kind(&bash, &ours) else { return Ok(Verdict::Same) };
-        if races(script, &bash, &ours) {
+        if starved(&bash) || starved(&ours) || races(script, &bash, &ours) {
             return Ok(Verdict::Useless);
         }
         // What a background command left in a file, or not yet, is no promise either: without it
@@ -113,6 +113,12 @@ impl Pair {
             (bash.main() != ours.main()).then_some(Kind::Main)
         }
     }
+}
+
+/// Whether the system had no more processes to give, which is no fault of the script.
+fn starved(o: &Outcome) -> bool {
+    const TEXT: &[u8] = b": Resource temporarily unavailable";
+    contains(&o.stderr, TEXT) || contains(&o.stdout, TEXT)
 }
 
 /// Whether the two differ in the order of lines only, and the script has commands that run at the
