@@ -250,6 +250,15 @@ fn hide(
     Ok(())
 }
 
+/// An array keeps its kind.
+pub(super) fn other_kind_error(name: &[u8], is_assoc: bool) -> ExpandError {
+    let kinds: &[u8] = match is_assoc {
+        true => b": cannot convert associative to indexed array",
+        false => b": cannot convert indexed to associative array",
+    };
+    command_error([name, kinds].concat())
+}
+
 /// Kind and conversions come before the value, so that they apply to it.
 pub(super) fn attributes_before(
     shell: &mut Shell<'_>,
@@ -263,13 +272,8 @@ pub(super) fn attributes_before(
     let v = shell.state.vars.entry(name);
     let is_assoc = v.is_assoc();
     let is_indexed = matches!(v.slot, Slot::Indexed(_)) || v.attrs.indexed && !is_assoc;
-    if q.on.assoc && is_indexed {
-        let message = [name, b": cannot convert indexed to associative array"].concat();
-        return Err(command_error(message));
-    }
-    if q.on.indexed && is_assoc {
-        let message = [name, b": cannot convert associative to indexed array"].concat();
-        return Err(command_error(message));
+    if q.on.assoc && is_indexed || q.on.indexed && is_assoc {
+        return Err(other_kind_error(name, is_assoc));
     }
     // An element makes an array of what is not there.
     let made = t.subscript.is_some() && !v.is_set() && !v.is_array();

@@ -9,7 +9,7 @@ use sh_expand::{ErrorKind, ExpandError, Str};
 use sh_syntax::ast::{ArrayElement, Assignment};
 
 use super::declare::{Place, Request, Target, Value};
-use super::declare_apply::apply;
+use super::declare_apply::{apply, other_kind_error};
 use crate::Shell;
 use crate::state::assign::list_to_member;
 use crate::state::compound::Shown;
@@ -55,15 +55,23 @@ pub(crate) fn assign_operand(
             [b"`", resolved.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
         return Err(crate::state::assign::command_error(message));
     }
-    let assoc = q.on.assoc || becomes_assoc(shell, &resolved, q, place);
-    let elements = match q.on.assoc {
-        true => shell.expand_compound(&resolved, assoc, elements, Shown::Quoted)?,
-        false => shell.expand_declared(&resolved, assoc, elements)?,
+    let var = assigned_to(shell, &resolved, q, place);
+    let was_assoc = var.is_some_and(Var::is_assoc);
+    let was_indexed = var.is_some_and(|v| v.is_array() && !v.is_assoc());
+    let assoc = q.on.assoc || was_assoc;
+    let other_kind = q.on.assoc && was_indexed || q.on.indexed && was_assoc;
+    let elements = match (other_kind, q.on.assoc) {
+        (true, _) => shell.expand_compound(&resolved, assoc, elements, Shown::Never)?,
+        (false, true) => shell.expand_compound(&resolved, assoc, elements, Shown::Quoted)?,
+        (false, false) => shell.expand_declared(&resolved, assoc, elements)?,
     };
     shell.trace_elements(&a.name, &elements, a.append);
     let value = Value::Elements(elements);
     let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };
-    let r = apply(shell, name, target, q, place);
+    let r = match other_kind {
+        true => Err(other_kind_error(&resolved, was_assoc)),
+        false => apply(shell, name, target, q, place),
+    };
     if r.is_ok()
         && shell.state.options.has(SetOpt::AllExport)
         && place != Place::Local
@@ -83,8 +91,8 @@ pub(crate) fn assign_operand(
             shell.error(&[&function, b": ", &e.message]);
             Ok(())
         }
-        // An array of the function: the builtin looks at its kind once more.
-        Err(e) if place == Place::Local && is_conversion(&e) => {
+        // In functions the builtin looks at the array's kind once more.
+        Err(e) if matches!(place, Place::Local | Place::Global) && is_conversion(&e) => {
             shell.error(&[&e.message]);
             Ok(())
         }
@@ -98,19 +106,17 @@ fn is_own(shell: &Shell<'_>, name: &[u8]) -> bool {
     vars.get(name).is_some_and(|v| Some(v.level) == vars.function_level())
 }
 
-/// Whether the variable that is assigned to, not one that hides it or that it hides, is an
-/// associative array.
-fn becomes_assoc(shell: &Shell<'_>, name: &[u8], q: Request, place: Place) -> bool {
+/// The variable that is assigned to, not one that hides it or that it hides.
+fn assigned_to<'s>(shell: &'s Shell<'_>, name: &[u8], q: Request, place: Place) -> Option<&'s Var> {
     let vars = &shell.state.vars;
-    let var = match place {
+    match place {
         Place::Global => vars.global(name),
         Place::Local => {
             let inherits = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
             vars.get(name).filter(|v| inherits || Some(v.level) == vars.function_level())
         }
         Place::Visible | Place::Top => vars.get(name),
-    };
-    var.is_some_and(Var::is_assoc)
+    }
 }
 
 fn is_conversion(e: &ExpandError) -> bool {

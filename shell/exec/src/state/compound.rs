@@ -63,13 +63,15 @@ fn reread(whole: &[u8]) -> Reread {
 }
 
 /// How messages show elements that cannot be assigned.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     AsWritten,
     /// `declare -A m=(...)`: in quotes.
     Quoted,
     /// `declare m=(...)`: the value in quotes.
     QuotedValue,
+    /// Nothing is assigned at all, as the array is of the other kind.
+    Never,
 }
 
 /// An element as it was written.
@@ -122,7 +124,7 @@ impl Shell<'_> {
             return self.expand_indexed(name, elements);
         }
         let mut values = sh_expand::compound_elements(self, name, assoc, elements)?;
-        if assoc {
+        if assoc && shown != Shown::Never {
             self.show_wrong_keys(elements, &mut values, shown)?;
         }
         let element = |e: sh_expand::CompoundElement| Element {
@@ -174,7 +176,7 @@ impl Shell<'_> {
             let text = match (&value.key, shown) {
                 (None, Shown::AsWritten) => raw_element(element),
                 (None, Shown::Quoted) => quoted(&raw_element(element)),
-                (None, Shown::QuotedValue) => quoted(&value.value),
+                (None, Shown::QuotedValue | Shown::Never) => quoted(&value.value),
                 (Some(OwnedKey::Name(key)), _) if !key.is_empty() => return true,
                 (Some(OwnedKey::Index(_)), _) => return true,
                 (Some(_), Shown::AsWritten) => raw_element(element),
