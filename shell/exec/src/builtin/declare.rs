@@ -10,7 +10,7 @@ use super::Call;
 use super::declare_apply::{apply, assoc_instead};
 use super::declare_print::flags;
 use crate::Shell;
-use crate::shell::{Flow, Unwind};
+use crate::shell::Flow;
 use crate::state::assign::{is_name, split_reference};
 use crate::state::compound::Elements;
 use crate::state::options::SetOpt;
@@ -411,7 +411,7 @@ fn operands(
                     && shell.state.options.has(SetOpt::Posix)
                     && !shell.state.options.interactive
                 {
-                    return Err(Unwind::Exit(1));
+                    return Err(shell.ends_with(1));
                 }
             }
             Err(e) => return Err(shell.expansion_failed(e)),

@@ -3,7 +3,7 @@
 use super::Call;
 use crate::Shell;
 use crate::run::Text;
-use crate::shell::{Flow, Unwind};
+use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -30,7 +30,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         && shell.state.options.has(SetOpt::Posix)
         && !shell.state.options.interactive
     {
-        return Err(Unwind::Exit(2));
+        return Err(shell.ends_with(2));
     }
     r
 }

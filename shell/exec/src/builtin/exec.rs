@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Call;
 use crate::Shell;
 use crate::command::{Found, Missing, Pumps};
-use crate::shell::{Flow, Unwind};
+use crate::shell::Flow;
 use crate::state::options::ShOpt;
 use crate::state::traps;
 
@@ -57,14 +57,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if alone && let Some(m) = shell.exec_program(&found, &argv) {
         shell.builtin_error(call.name(), &[name, b": ", m.message.as_bytes()]);
         // Descriptors may be gone: nothing can go on.
-        return Err(Unwind::Exit(m.status));
+        return Err(shell.ends_with(m.status));
     }
     let mut pumps = Pumps::default();
     match shell.start_program(&found, &argv, &mut pumps) {
         Ok(pid) => {
             pumps.drain(shell);
             let status = shell.wait_for(pid);
-            Err(Unwind::Exit(status))
+            Err(shell.ends_with(status))
         }
         Err(m) => {
             shell.builtin_error(call.name(), &[name, b": ", m.message.as_bytes()]);

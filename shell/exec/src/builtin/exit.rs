@@ -46,6 +46,13 @@ impl Shell<'_> {
         self.sync_output();
         Unwind::Exit(status)
     }
+
+    /// A builtin ends the shell. In an EXIT trap, too, the shell ends with its status, unlike for
+    /// errors of expansions and assignments.
+    pub(crate) fn ends_with(&mut self, status: i32) -> Unwind {
+        self.state.trap_exit = Some(status);
+        Unwind::Exit(status)
+    }
 }
 
 pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -68,7 +75,7 @@ pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
         let o = &shell.state.options;
         return match o.has(SetOpt::Posix) && !o.interactive && shell.state.errexit_ignored == 0 {
-            true => Err(Unwind::Exit(2)),
+            true => Err(shell.ends_with(2)),
             false => Ok(2),
         };
     }

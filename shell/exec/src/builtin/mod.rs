@@ -45,7 +45,7 @@ mod wait;
 use sh_expand::Str;
 
 use crate::Shell;
-use crate::shell::{Flow, Unwind};
+use crate::shell::Flow;
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
@@ -362,7 +362,7 @@ impl Shell<'_> {
                 && !o.interactive
                 && self.state.errexit_ignored == 0
             {
-                return Err(Unwind::Exit(2));
+                return Err(self.ends_with(2));
             }
         }
         Ok(2)

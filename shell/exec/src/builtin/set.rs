@@ -6,7 +6,7 @@ use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
-use crate::shell::{Flow, Unwind};
+use crate::shell::Flow;
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -47,7 +47,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     Some(name) => {
                         let Some(option) = set_option(name) else {
                             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
-                            return if ends { Err(Unwind::Exit(2)) } else { Ok(2) };
+                            return if ends { Err(shell.ends_with(2)) } else { Ok(2) };
                         };
                         shell.state.options.put(option, on);
                         i += 1;

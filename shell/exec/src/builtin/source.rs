@@ -44,7 +44,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             return match shell.exits_on_errors() {
                 true => Err(Unwind::Exit(shell.status_after_failure())),
-                false if posix && !shell.state.options.interactive => Err(Unwind::Exit(1)),
+                false if posix && !shell.state.options.interactive => Err(shell.ends_with(1)),
                 false => Ok(1),
             };
         }
@@ -79,7 +79,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 && !shell.state.options.interactive =>
         {
             shell.source_failed = true;
-            Err(Unwind::Exit(2))
+            Err(shell.ends_with(2))
         }
         Err(Unwind::Return(s)) => Ok(s),
         other => other,

@@ -92,13 +92,12 @@ impl Shell<'_> {
             return r;
         }
         let mut r = r;
-        if self.state.traps.has_return && !matches!(r, Err(Unwind::Exit(_))) {
-            if let Ok(status) = r {
-                self.state.status = status;
-            }
-            if let Err(u) = self.run_return_trap() {
-                r = Err(u);
-            }
+        // `$?` in it is that before a `return`.
+        if self.state.traps.has_return
+            && r.is_ok()
+            && let Err(u) = self.run_return_trap()
+        {
+            r = Err(u);
         }
         // A trap set inside of the function stays in force; else the flags come back, and what it
         // did not see and reset nevertheless.

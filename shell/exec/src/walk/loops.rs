@@ -134,7 +134,7 @@ impl Shell<'_> {
         self.error(&[b"`", &f.name, b"': not a valid identifier"]);
         let options = &self.state.options;
         match ends && options.has(SetOpt::Posix) && !options.interactive {
-            true => Err(Unwind::Exit(2)),
+            true => Err(self.ends_with(2)),
             false => Ok(1),
         }
     }

@@ -219,7 +219,7 @@ impl Shell<'_> {
         }
         if self.state.options.has(SetOpt::Posix) && !crate::state::assign::is_name(&f.name) {
             self.error(&[b"`", &f.name, b"': not a valid identifier"]);
-            return if self.state.options.interactive { Ok(1) } else { Err(Unwind::Exit(2)) };
+            return if self.state.options.interactive { Ok(1) } else { Err(self.ends_with(2)) };
         }
         if self.state.functions.get(&*f.name).is_some_and(|d| d.readonly) {
             self.error(&[&f.name, b": readonly function"]);
@@ -227,7 +227,7 @@ impl Shell<'_> {
         }
         if self.state.options.has(SetOpt::Posix) && crate::builtin::is_special(&f.name) {
             self.error(&[b"`", &f.name, b"': is a special builtin"]);
-            return if self.state.options.interactive { Ok(1) } else { Err(Unwind::Exit(2)) };
+            return if self.state.options.interactive { Ok(1) } else { Err(self.ends_with(2)) };
         }
         let source = match self.state.frames.last() {
             Some(frame) => frame.source.clone(),

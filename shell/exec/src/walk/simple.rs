@@ -351,7 +351,7 @@ impl Shell<'_> {
                     && self.state.options.has(SetOpt::Posix)
                     && !self.state.options.interactive
                 {
-                    return Err(Unwind::Exit(1));
+                    return Err(self.ends_with(1));
                 }
                 return Ok(1);
             }

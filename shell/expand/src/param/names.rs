@@ -149,6 +149,14 @@ pub(super) fn with_prefix(
         return lists::in_heredoc(x, names, false, false);
     }
     let star = lists::is_star(x, !at, quoted);
+    if !at && !star {
+        // Beside an `@` list bash joins them and takes the text apart, names and all.
+        x.load_ifs();
+        let separator = x.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
+        let names: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
+        x.fields.part(&names.join(separator.as_slice()));
+        return Ok(false);
+    }
     let joint = lists::joint(lists::assigned_mode(x), star, false, quoted, true);
     x.list(names, joint, quoted, star)
 }

@@ -35,7 +35,10 @@ impl Machine<'_, '_> {
         let here = Noticed { inside: true, ..Noticed::default() };
         let outer = std::mem::replace(&mut self.st.operand, here);
         let mut b = Builder::default();
+        let in_doc_operand = self.in_doc_operand;
+        self.st.in_doc_operand = self.in_heredoc;
         let read = self.quoted_operand(&mut b);
+        self.st.in_doc_operand = in_doc_operand;
         let noticed = std::mem::replace(&mut self.st.operand, outer);
         let again = noticed.again && self.read_again < MAX_AGAIN;
         read?;

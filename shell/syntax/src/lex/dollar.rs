@@ -41,6 +41,7 @@ impl Machine<'_, '_> {
                 }
                 Ok(Some(part))
             }
+            b'\'' | b'"' if self.in_heredoc && self.in_doc_operand => Ok(None),
             b'\'' if !quoted => {
                 self.pos = start;
                 // A continuation between `$` and `'` is not worth keeping the quote special.

@@ -62,6 +62,8 @@ pub(crate) struct State<'i> {
     pub opts: ParseOptions,
     /// The text is the body of a here-document.
     pub in_heredoc: bool,
+    /// Within an operand in such a body: no `$'...'` there, nor `$"..."`.
+    pub in_doc_operand: bool,
     /// Within the pattern of `[[ == ]]`, where `@(a|b)` is read in any case.
     pub in_pattern: bool,
     /// A `$'...'` in the operand of a quoted `${...}` made text that hides its end from bash.

@@ -5,7 +5,8 @@ use super::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
-    /// expansions and backquotes hide a `}`, single quotes if `singles`.
+    /// expansions and backquotes hide a `}`, single quotes if `singles`. `$'...'` is replaced by
+    /// what it stands for, as bash does before it looks at the text.
     pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {
         // The closers that are open, innermost last.
         let mut open: Vec<u8> = Vec::new();
@@ -29,6 +30,26 @@ impl Machine<'_, '_> {
             if c == b'\\' && self.peek_at(1) == Some(b'\n') {
                 self.cut_continuation();
                 continue;
+            }
+            if c == b'$' && singles && !self.in_heredoc && matches!(open.last(), None | Some(b'}'))
+            {
+                let quoted = quoted || self.quoted_sub;
+                match self.peek_at(1) {
+                    Some(b'\'') if !quoted || !self.opts.posix => {
+                        let start = self.pos;
+                        let text = self.ansi_quoted()?;
+                        if quoted {
+                            self.edit_from(start, text);
+                        }
+                        continue;
+                    }
+                    Some(b'"') => {
+                        self.pos += 1;
+                        self.edit_from(self.pos - 1, Vec::new());
+                        continue;
+                    }
+                    _ => {}
+                }
             }
             self.pos += 1;
             match c {

@@ -163,6 +163,7 @@ impl Machine<'_, '_> {
             opts: self.opts.clone(),
             depth: self.depth,
             in_heredoc: self.in_heredoc,
+            in_doc_operand: self.in_doc_operand,
             read_again: self.read_again,
             ..State::default()
         };
@@ -183,6 +184,7 @@ impl Machine<'_, '_> {
         let mut m = self.inner(text, line);
         // Bash expands aliases in it when it runs.
         m.st.opts.expand_aliases = false;
+        m.st.in_heredoc = false;
         crate::lex::end_line(&mut m.st.src);
         let result = m.all();
         let warnings = std::mem::take(&mut m.st.warnings);

@@ -14,6 +14,7 @@ const REWRITES: &[Rewrite] = &[
     ("a quote in the name of a file behind `>&`", both_outputs),
     ("a comparison with a parenthesis in a substring's bounds", blank_behind_comparison),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
+    ("reserved words after a syntax error in `eval` or `.`", eval_in_subshell),
     ("`[[ ${x[@]^} ]]` of a scalar without blanks in `IFS`", scalars_in_conditions),
     ("`${y#${x[*]^}}` of a scalar without blanks in `IFS`", scalars_as_lists),
     ("lists within a text's substitution without `IFS`", at_for_star),
@@ -256,12 +257,20 @@ fn words_from_variables(script: &[u8]) -> Vec<u8> {
 /// After a syntax error in `eval '[[ a =~ ('` bash 5.2 does not know the next reserved words. Text
 /// in a subshell leaves the parser outside alone.
 fn text_in_subshell(script: &[u8]) -> Vec<u8> {
-    const STARTS: &[&[u8]] = &[b"eval '", b". ./f9;", b"source ./f9 "];
+    in_subshell(script, &[b"eval '", b". ./f9;", b"source ./f9 "])
+}
+
+/// Where a file does what a subshell keeps to itself.
+fn eval_in_subshell(script: &[u8]) -> Vec<u8> {
+    in_subshell(script, &[b"eval '"])
+}
+
+fn in_subshell(script: &[u8], starts: &[&[u8]]) -> Vec<u8> {
     const BEHIND: &[&[u8]] = &[b"; echo $?", b"\n"];
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
     while let Some(byte) = rest.first() {
-        let begins = STARTS.iter().any(|start| rest.starts_with(start));
+        let begins = starts.iter().any(|start| rest.starts_with(start));
         let alone = |end: &usize| BEHIND.iter().any(|behind| rest[*end..].starts_with(behind));
         match command_end(rest).filter(|end| begins && alone(end)) {
             Some(end) => {
@@ -397,6 +406,10 @@ mod tests {
         assert_eq!(
             text_in_subshell(b"{ eval '[[; '\\'' echo $?'; echo $?\n. ./f9; echo $?; eval x"),
             b"{ ( eval '[[; '\\'' echo $?' ); echo $?\n( . ./f9 ); echo $?; eval x"
+        );
+        assert_eq!(
+            eval_in_subshell(b"eval '[['; echo $?\n. ./f9; echo $?"),
+            b"( eval '[[' ); echo $?\n. ./f9; echo $?"
         );
         assert_eq!(
             text_in_subshell(b"eval 'z y'\neval 'z'; p\n"),
