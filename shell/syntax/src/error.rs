@@ -62,6 +62,12 @@ impl SyntaxError {
         [FEW_EXPRESSIONS, MANY_EXPRESSIONS].contains(&&*self.message)
     }
 
+    /// A quote was left open.
+    pub(crate) fn leaves_quote_open(&self) -> bool {
+        let open = [b"matching `\"'", b"matching `''", b"matching ``'"];
+        open.iter().any(|end| self.message.ends_with(*end))
+    }
+
     /// More input may complete the command.
     pub fn is_incomplete(&self) -> bool {
         self.incomplete

@@ -144,7 +144,9 @@ impl Machine<'_, '_> {
                     self.not_arith.insert(start, (start, line));
                     return match self.text_sub() {
                         Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
-                        Err(e) if e.incomplete => Err(self.unclosed(b')', line)),
+                        Err(e) if e.incomplete && !e.leaves_quote_open() => {
+                            Err(self.unclosed(b')', line))
+                        }
                         other => other,
                     };
                 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::{Machine, Res};
 use crate::ast::*;
-use crate::error::Warning;
+use crate::error::{SyntaxError, Warning};
 
 #[derive(Default)]
 pub(crate) struct Docs {
@@ -90,6 +90,25 @@ impl Machine<'_, '_> {
             self.docs.done.push((p.id, doc));
         }
         Ok(())
+    }
+
+    /// The error for the token read ahead, behind a list that is complete: bash has read its
+    /// here-documents by then.
+    #[cold]
+    pub fn unexpected_behind_docs(&mut self) -> Box<SyntaxError> {
+        if self.docs.due() {
+            let at = self.pos;
+            match memchr::memchr(b'\n', self.rest()) {
+                Some(i) => self.advance_to(at + i + 1),
+                None => self.advance_to(self.src.len()),
+            }
+            if let Err(e) = self.read_heredocs() {
+                return e;
+            }
+            self.pos = at;
+            self.line = self.line.saturating_sub(1);
+        }
+        self.unexpected()
     }
 
     /// Appends the line at `pos` with its newline to `line`; `false` at the end of input.

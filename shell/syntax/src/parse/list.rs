@@ -41,7 +41,7 @@ impl Machine<'_, '_> {
                     Tk::RParen if self.left_open => break,
                     _ => {}
                 },
-                _ => return Err(self.unexpected()),
+                _ => return Err(self.unexpected_behind_docs()),
             }
         }
         self.skip_token();

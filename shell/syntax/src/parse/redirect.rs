@@ -1,7 +1,7 @@
 //! Redirections (POSIX XCU 2.7; bash manual 3.6).
 
 use super::simple::is_redirect;
-use crate::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget};
+use crate::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
 use crate::lex::token::{Ctx, Lexeme, Tk};
 use crate::lex::{Machine, Res};
 
@@ -42,8 +42,11 @@ impl Machine<'_, '_> {
             Tk::LessLess | Tk::LessLessDash => RedirectOp::HereDoc,
             _ => RedirectOp::HereString,
         };
-        let copies = matches!(kind, Tk::LessAmp | Tk::GreatAmp);
-        let word = self.expect_word(if copies { Ctx::COPIED } else { Ctx::ARG })?;
+        let word = match matches!(kind, Tk::LessAmp | Tk::GreatAmp) {
+            true if self.closes() => self.dash(),
+            true => self.expect_word(Ctx::COPIED)?,
+            false => self.expect_word(Ctx::ARG)?,
+        };
         let target = if op == RedirectOp::HereDoc {
             RedirectTarget::HereDoc(self.announce_doc(&word.raw, kind == Tk::LessLessDash))
         } else {
@@ -51,6 +54,26 @@ impl Machine<'_, '_> {
         };
         out.push(Redirect { fd, op, target, line });
         Ok(())
+    }
+
+    /// Whether a `-` is next, with blanks before it; `pos` is there then.
+    fn closes(&mut self) -> bool {
+        let mut blanks = 0;
+        while matches!(self.peek_at(blanks), Some(b' ' | b'\t')) {
+            blanks += 1;
+        }
+        let closes = self.peek_at(blanks) == Some(b'-')
+            || blanks == 0 && self.peek() == Some(b'\\') && self.peek_joined() == Some(b'-');
+        if closes {
+            self.pos += blanks;
+        }
+        closes
+    }
+
+    /// The `-` of `>&-`, which is a token of its own: `>&-x` is `>&- x`.
+    fn dash(&mut self) -> Word {
+        self.pos += 1;
+        Word { parts: vec![WordPart::Literal(b"-".to_vec().into())], raw: b"-"[..].into() }
     }
 
     /// The operator after a descriptor; `&>` takes none.
