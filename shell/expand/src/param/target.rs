@@ -118,7 +118,17 @@ impl<'p> Target<'p> {
         let Some((name, sub)) = parsed.filter(|_| subscript::closes_at_end(&text)) else {
             return Err(ExpandError::line(&[&text, b": invalid variable name"]));
         };
-        Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())
+        let target = Target::direct(env, &name, sub.as_ref())?.into_owned();
+        let last_job = ParamName::Special(b'!');
+        if name == last_job
+            && env.options().nounset
+            && matches!(target.fetch(env)?, Content::Scalar(None))
+        {
+            // Whatever the operator.
+            env.warn(b"$!: unbound variable")?;
+            return Err(ExpandError::command(&[&param.raw, b": bad substitution"]));
+        }
+        Ok(target)
     }
 
     pub(super) fn direct<'a>(
