@@ -323,7 +323,9 @@ fn apply(
                 true => x.beside_lists > 0 && x.fields.mode == Mode::Split,
                 false => splits_nothing(x),
             };
-            transform::transform(x.env, target, content, *op, quoted, apart)
+            let whole = x.by_ifs || x.fields.mode == Mode::Assign;
+            let place = transform::Place { quoted, apart, whole };
+            transform::transform(x.env, target, content, *op, place)
         }
         _ => Ok(content),
     }

@@ -10,14 +10,22 @@ use crate::subscript::OwnedKey;
 use crate::value::{Attributes, Str, Value};
 use crate::word::Expander;
 
-/// `apart`: it stands in double quotes with an `@` list, so that all that is made of a list is one.
+/// Where an expansion stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub quoted: bool,
+    /// In double quotes with an `@` list, so that all that is made of a list is one.
+    pub apart: bool,
+    /// In an assigned value, which is not split.
+    pub whole: bool,
+}
+
 pub(super) fn transform(
     env: &mut dyn Env,
     target: &Target<'_>,
     content: Content,
     op: u8,
-    quoted: bool,
-    apart: bool,
+    place: Place,
 ) -> Result<Content> {
     let nowhere = match target {
         Target::Variable { part: Part::Element(OwnedKey::Index(index)), .. } => *index < 0,
@@ -39,7 +47,7 @@ pub(super) fn transform(
         b'L' => content.map(|text| cased(&text, CaseKind::Lower, true)),
         b'K' | b'k' => key_values(env, target, content, op == b'K'),
         b'a' => Ok(attributes(env, target, content)),
-        b'A' => assignment(env, target, content, quoted, apart),
+        b'A' => assignment(env, target, content, place),
         _ => Ok(content),
     }
 }
@@ -185,13 +193,12 @@ fn assignment(
     env: &mut dyn Env,
     target: &Target<'_>,
     content: Content,
-    quoted: bool,
-    apart: bool,
+    place: Place,
 ) -> Result<Content> {
     let Target::Variable { name, part } = target else {
         return Ok(match (target, content) {
             (Target::Special(b'@' | b'*'), Content::List { items, star }) => {
-                positional(env, items, star, quoted, apart)
+                positional(env, items, star, place)
             }
             _ => Content::Scalar(None),
         });
@@ -222,10 +229,11 @@ fn assignment(
         });
         let items: Vec<Str> = words.into_iter().map(str_of).collect();
         let text = spaced(&items);
-        return Ok(if *star && !(apart && is_array) {
+        return Ok(if *star && !(place.apart && is_array) {
             Content::Scalar(Some(text))
         } else {
-            Content::List { items: split_outside(env, &text), star: false }
+            let items = if place.whole { vec![text] } else { split_outside(env, &text) };
+            Content::List { items, star: false }
         });
     }
     let value = match content {
@@ -250,24 +258,21 @@ fn assignment(
 }
 
 /// `set -- 'a' 'b'`
-fn positional(
-    env: &mut dyn Env,
-    items: Vec<Str>,
-    star: bool,
-    quoted: bool,
-    apart: bool,
-) -> Content {
+fn positional(env: &mut dyn Env, items: Vec<Str>, star: bool, place: Place) -> Content {
     let Some((first, rest)) = items.split_first() else { return Content::List { items, star } };
     let first = [b"set -- ".as_slice(), &escape::at_q(first)].concat();
     let mut made = vec![str_of(first)];
     made.extend(rest.iter().map(|text| str_of(escape::at_q(text))));
-    if star && !apart {
+    if star && !place.apart {
         return Content::List { items: made, star };
     }
-    if star && quoted && crate::split::Ifs::of(env).is_null() {
+    if star && place.quoted && crate::split::Ifs::of(env).is_null() {
         made = vec![str_of(made.iter().flat_map(|text| text.iter().copied()).collect())];
     }
-    let items = made.iter().flat_map(|text| split_outside(env, text)).collect();
+    let items = match place.whole {
+        true => made,
+        false => made.iter().flat_map(|text| split_outside(env, text)).collect(),
+    };
     Content::List { items, star: false }
 }
 
