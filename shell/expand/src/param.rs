@@ -174,6 +174,13 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                     || !param.raw.starts_with(b"${") && names::leads_to_element(x, param)
             };
             if x.env.options().nounset && !exempt(x) {
+                // Joined, a list that an indirection leads to is unset if it is empty.
+                let joined = param.indirect && (quoted || x.fields.mode != Mode::Split);
+                if joined
+                    && matches!(&content, Content::List { items, star: true } if items.is_empty())
+                {
+                    return Err(target::unbound(param));
+                }
                 content.require_set(x.env, param)?;
             }
             if of_variable && transform::finds_no_variable(x, param, &target) {
