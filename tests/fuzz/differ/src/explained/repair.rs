@@ -113,12 +113,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "a tilde before a colon and an expansion",
-        applies: |script, _, _| TILDES.iter().any(|(word, _)| contains(script, word)),
-        repairs: |script, _| {
-            let quote =
-                |text: Vec<u8>, (word, quoted): &(&[u8], &[u8])| replaced(&text, word, quoted);
-            vec![TILDES.iter().fold(script.to_vec(), quote)]
-        },
+        applies: |script, _, _| quoted_tildes(script) != script,
+        repairs: |script, _| vec![quoted_tildes(script)],
     },
     Rule {
         name: "brackets that go on behind an equivalence class",
@@ -159,7 +155,6 @@ const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
 const ASSIGNMENT: &[u8] = b": array assign: line ";
 const CIRCULAR: &[u8] = b"warning: r: circular name reference";
 const LOST: &[u8] = b": can't read echo: No such file";
-const TILDES: &[(&[u8], &[u8])] = &[(b"~:$", b"\\~:$"), (b"~+:$", b"\\~+:$"), (b"~-:$", b"\\~-:$")];
 
 pub fn reason(
     script: &[u8],
@@ -429,6 +424,26 @@ fn trap_not_inherited(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `\~:a$x` for `~:a$x`, and the same of `~+` and `~-`.
+fn quoted_tildes(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for (at, byte) in script.iter().enumerate() {
+        if *byte == b'~' && !out.ends_with(b"\\") {
+            let rest = &script[at + 1..];
+            let rest = rest.strip_prefix(b"+").or_else(|| rest.strip_prefix(b"-")).unwrap_or(rest);
+            // `~{:a$x,b}`
+            let rest = rest.strip_prefix(b"{").unwrap_or(rest);
+            let plain = |b: &&u8| !b" \t\n'\"\\/$`".contains(b);
+            let length = rest.iter().take_while(plain).count();
+            if rest.starts_with(b":") && matches!(rest.get(length), Some(b'$' | b'`')) {
+                out.push(b'\\');
+            }
+        }
+        out.push(*byte);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{outcome, reason};
@@ -518,6 +533,7 @@ mod tests {
             super::trap_not_inherited(b"set -E; trap '(a)' ERR; trap b EXIT\ntrap '' 0\n"),
             b"set -E; trap 'set +E; (a); set -E' ERR; trap b EXIT\ntrap '' 0\n"
         );
+        assert_eq!(super::quoted_tildes(b"~:$x ~+:a`b` ~:a ~/:$x"), b"\\~:$x \\~+:a`b` ~:a ~/:$x");
         assert_eq!(super::without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
     }
 }
