@@ -301,7 +301,14 @@ impl<'a> Shell<'a> {
                 let main = self.state.options.command_string
                     && self.state.subshell == 0
                     && !self.state.in_exit_trap;
-                let status = if main { 127 } else { 1 };
+                // With `set -e` bash ends here already: `${x?$(exit 7)}` has status 7.
+                let told = e.kind == ErrorKind::Exit && !e.message.ends_with(b": unbound variable");
+                let status = match self.state.options.has(SetOpt::ErrExit) {
+                    true if told => self.status_after_failure(),
+                    true if e.kind == ErrorKind::Exit => 1,
+                    _ if main => 127,
+                    _ => 1,
+                };
                 self.gave_up = true;
                 if self.state.options.interactive {
                     Unwind::Discard(1)

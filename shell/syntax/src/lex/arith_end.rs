@@ -12,9 +12,13 @@ const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
 pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
     let text = spelled.get(3..)?;
     let mut at = 0;
+    let mut open = 2usize;
+    let mut comments = false;
     while let Some(&c) = text.get(at) {
         at += 1;
         match c {
+            b'(' => open += 1,
+            b')' => open = open.saturating_sub(1),
             b'\\' => at += 1,
             b'\'' | b'`' => at = after(text, at, c),
             b'"' => {
@@ -32,11 +36,12 @@ pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
                     Some(n) => at += n,
                     None => return Some(NO_PARENTHESIS),
                 }
+                comments = true;
             }
             _ => {}
         }
     }
-    None
+    (comments && open > 0).then_some(NO_PARENTHESIS)
 }
 
 /// The part that says that bash finds no end of `${...`; the word is to be added.

@@ -10,10 +10,17 @@ impl Machine<'_, '_> {
     pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {
         // The closers that are open, innermost last.
         let mut open: Vec<u8> = Vec::new();
+        let start = self.pos;
+        // Whether behind the first operator there are patterns, where quotes are quotes, within
+        // double quotes, too.
+        let mut patterns = None;
         loop {
             let Some(c) = self.peek() else {
                 return Err(self.unclosed(open.last().copied().unwrap_or(b'}'), line));
             };
+            if patterns.is_none() && b"#%^,/~:-=?+".contains(&c) {
+                patterns = Some(self.pos > start && b"#%^,/".contains(&c));
+            }
             if c == b'$' && self.peek_at(1) == Some(b'(') && open.last() != Some(&b'`') {
                 // Read as anywhere else, and shown as it is printed.
                 self.dollar(quoted)?;
@@ -33,7 +40,7 @@ impl Machine<'_, '_> {
             }
             if c == b'$' && singles && !self.in_heredoc && matches!(open.last(), None | Some(b'}'))
             {
-                let quoted = quoted || self.quoted_sub;
+                let quoted = (quoted || self.quoted_sub) && patterns != Some(true);
                 match self.peek_at(1) {
                     Some(b'\'') if !quoted || !self.opts.posix => {
                         let start = self.pos;
