@@ -60,12 +60,19 @@ pub(crate) fn assign_operand(
     let was_indexed = var.is_some_and(|v| v.is_array() && !v.is_assoc());
     let assoc = q.on.assoc || was_assoc;
     let other_kind = q.on.assoc && was_indexed || q.on.indexed && was_assoc;
-    let elements = match (other_kind, q.on.assoc) {
-        (true, _) => shell.expand_compound(&resolved, assoc, elements, Shown::Never)?,
-        (false, true) => shell.expand_compound(&resolved, assoc, elements, Shown::Quoted)?,
-        (false, false) => shell.expand_declared(&resolved, assoc, elements)?,
+    let written = elements;
+    let mut elements = match other_kind || q.on.assoc {
+        true => shell.expand_compound(&resolved, assoc, written, Shown::Never)?,
+        false => shell.expand_declared(&resolved, assoc, written)?,
     };
-    shell.trace_elements(&a.name, &elements, a.append);
+    if !other_kind && q.on.assoc {
+        Shell::show_keyless(written, &mut elements, Shown::AsWritten);
+        shell.trace_elements(&a.name, &elements, a.append);
+        Shell::show_keyless(written, &mut elements, Shown::Quoted);
+        shell.refuse_null_keys(written, &mut elements, Shown::Quoted)?;
+    } else if !other_kind {
+        shell.trace_elements(&a.name, &elements, a.append);
+    }
     let value = Value::Elements(elements);
     let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };
     let r = match other_kind {

@@ -74,6 +74,28 @@ pub(crate) enum Shown {
     Never,
 }
 
+/// Whether the words of an associative array are keys and values in turn.
+fn is_paired(elements: &[ArrayElement]) -> bool {
+    elements.first().is_some_and(|e| e.key.is_none())
+}
+
+/// The words that begin the elements of an associative array.
+fn written(elements: &[ArrayElement]) -> impl Iterator<Item = &ArrayElement> {
+    elements.iter().step_by(if is_paired(elements) { 2 } else { 1 })
+}
+
+/// What is shown of an element whose key is null.
+fn wrong_key(element: &ArrayElement, value: &Element, paired: bool, shown: Shown) -> Vec<u8> {
+    if shown == Shown::AsWritten {
+        return raw_element(element);
+    }
+    if paired {
+        return b"''".to_vec();
+    }
+    let sign: &[u8] = if value.append { b"['']+=" } else { b"['']=" };
+    [sign, &box_text::escape::single_quote(&value.value)].concat()
+}
+
 /// An element as it was written.
 fn raw_element(element: &ArrayElement) -> Vec<u8> {
     let sign: &[u8] = if element.append { b"]+=" } else { b"]=" };
@@ -123,18 +145,20 @@ impl Shell<'_> {
         if !assoc && elements.iter().any(|e| e.key.is_some()) {
             return self.expand_indexed(name, elements);
         }
-        let mut values = sh_expand::compound_elements(self, name, assoc, elements)?;
-        if assoc && shown != Shown::Never {
-            self.show_wrong_keys(elements, &mut values, shown)?;
-        }
+        let values = sh_expand::compound_elements(self, name, assoc, elements)?;
         let element = |e: sh_expand::CompoundElement| Element {
             key: e.key.map(ElementKey::Known),
             append: e.append,
             value: e.value,
         };
-        let paired = assoc && elements.first().is_some_and(|e| e.key.is_none());
-        let words = paired.then_some(elements.len());
-        Ok(Elements { assoc, words, list: values.into_iter().map(element).collect() })
+        let words = (assoc && is_paired(elements)).then_some(elements.len());
+        let list = values.into_iter().map(element).collect();
+        let mut made = Elements { assoc, words, list };
+        if assoc && shown != Shown::Never {
+            Self::show_keyless(elements, &mut made, shown);
+            self.refuse_null_keys(elements, &mut made, shown)?;
+        }
+        Ok(made)
     }
 
     /// The words of `declare m=(...)` without `-A`: they are split as those of an indexed array, even
@@ -158,42 +182,44 @@ impl Shell<'_> {
         Ok(Elements { assoc, words: Some(words.len()), list })
     }
 
-    /// `[$unset]=value`, `$unset value` and words without a key of an associative array cannot be
-    /// assigned: bash shows them as they were written, after `declare` in quotes. The words are
-    /// complained of when their turn comes.
-    fn show_wrong_keys(
+    /// Words without a key of an associative array cannot be assigned: bash shows them as they were
+    /// written, after `declare` in quotes. They are complained of when their turn comes.
+    pub(crate) fn show_keyless(elements: &[ArrayElement], made: &mut Elements, shown: Shown) {
+        let quoted = box_text::escape::single_quote;
+        for (value, element) in made.list.iter_mut().zip(written(elements)) {
+            if value.key.is_some() {
+                continue;
+            }
+            value.value = Rc::new(match shown {
+                Shown::AsWritten => raw_element(element),
+                Shown::Quoted => quoted(&raw_element(element)),
+                Shown::QuotedValue | Shown::Never => quoted(&value.value),
+            });
+        }
+    }
+
+    /// `[$unset]=value` and `$unset value` cannot be assigned either.
+    pub(crate) fn refuse_null_keys(
         &mut self,
         elements: &[ArrayElement],
-        values: &mut Vec<sh_expand::CompoundElement>,
+        made: &mut Elements,
         shown: Shown,
     ) -> Result<()> {
-        let quoted = box_text::escape::single_quote;
-        let paired = elements.first().is_some_and(|e| e.key.is_none());
+        let paired = is_paired(elements);
         let mut failed = Ok(());
-        let mut written = elements.iter().step_by(if paired { 2 } else { 1 });
-        values.retain_mut(|value| {
-            let Some(element) = written.next() else { return true };
-            let text = match (&value.key, shown) {
-                (None, Shown::AsWritten) => raw_element(element),
-                (None, Shown::Quoted) => quoted(&raw_element(element)),
-                (None, Shown::QuotedValue | Shown::Never) => quoted(&value.value),
-                (Some(OwnedKey::Name(key)), _) if !key.is_empty() => return true,
-                (Some(OwnedKey::Index(_)), _) => return true,
-                (Some(_), Shown::AsWritten) => raw_element(element),
-                (Some(_), _) if paired => b"''".to_vec(),
-                (Some(_), _) => {
-                    let sign: &[u8] = if value.append { b"['']+=" } else { b"['']=" };
-                    [sign, &quoted(&value.value)].concat()
-                }
-            };
-            if value.key.is_none() {
-                value.value = Rc::new(text);
+        let mut written = written(elements);
+        made.list.retain(|value| {
+            let element = written.next();
+            let (Some(element), Some(ElementKey::Known(OwnedKey::Name(key)))) =
+                (element, &value.key)
+            else {
                 return true;
-            }
-            if failed.is_ok() {
+            };
+            if key.is_empty() && failed.is_ok() {
+                let text = wrong_key(element, value, paired, shown);
                 failed = self.element_error(&[&text, b": bad array subscript"]);
             }
-            false
+            !key.is_empty()
         });
         failed
     }
