@@ -533,7 +533,10 @@ mod tests {
             super::trap_not_inherited(b"set -E; trap '(a)' ERR; trap b EXIT\ntrap '' 0\n"),
             b"set -E; trap 'set +E; (a); set -E' ERR; trap b EXIT\ntrap '' 0\n"
         );
-        assert_eq!(super::quoted_tildes(b"~:$x ~+:a`b` ~:a ~/:$x"), b"\\~:$x \\~+:a`b` ~:a ~/:$x");
+        assert_eq!(
+            super::quoted_tildes(b"~:$x ~+{:a`b`,c} ~:a ~/:$x"),
+            b"\\~:$x \\~+{:a`b`,c} ~:a ~/:$x"
+        );
         assert_eq!(super::without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
     }
 }
