@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `compare` | by the outcomes: but for what the deviation changes they are equal |
 //! | `repair` | by another run: without what bash takes otherwise, the script does the same in both |
+//! | `repaired` | the scripts for that |
 //! | `numbers` | line numbers, in messages and from `LINENO`, which no rule looks at |
 
 mod compare;
 mod numbers;
 mod repair;
+mod repaired;
 
 use crate::run::Outcome;
 

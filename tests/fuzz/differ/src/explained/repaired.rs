@@ -1,0 +1,147 @@
+//! Scripts without what bash takes otherwise, for the rules of `repair`.
+
+use crate::compare::position;
+
+/// The script with a letter for each quoted special character in `=(...)`.
+pub fn without_quoted(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    let mut depth = 0usize;
+    while let Some(&byte) = rest.first() {
+        let inside = depth > 0;
+        let quoted = rest.get(1).filter(|_| byte == b'\\');
+        let special = quoted.is_some_and(|next| b"&'\"`|;<>() ".contains(next));
+        let taken = match () {
+            () if inside && rest.starts_with(b"'\\''") => 4,
+            () if inside && special => 2,
+            () => 0,
+        };
+        if taken > 0 {
+            out.push(b'x');
+            rest = &rest[taken..];
+            continue;
+        }
+        match byte {
+            b'(' if inside || out.ends_with(b"=") => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let length = if quoted.is_some() { 2 } else { 1 };
+        out.extend_from_slice(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// The script with a letter for each quote and NUL that a `$'...'` makes.
+pub fn plain_ansi(script: &[u8]) -> Vec<u8> {
+    const MAKERS: &[&[u8]] = &[
+        b"\\'", b"\\\"", b"\\`", b"\"", b"`", b"\\x00", b"\\x0", b"\\000", b"\\00", b"\\0",
+        b"\\400",
+    ];
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    let mut inside = false;
+    while let Some(&byte) = rest.first() {
+        if !inside && rest.starts_with(b"$'") {
+            inside = true;
+            out.extend_from_slice(b"$'");
+            rest = &rest[2..];
+            continue;
+        }
+        let maker = MAKERS.iter().find(|maker| inside && rest.starts_with(maker));
+        match maker {
+            Some(maker) => {
+                out.push(b'q');
+                rest = &rest[maker.len()..];
+            }
+            None if inside && byte == b'\\' && rest.len() > 1 => {
+                out.extend_from_slice(&rest[..2]);
+                rest = &rest[2..];
+            }
+            None => {
+                inside &= byte != b'\'';
+                out.push(byte);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out
+}
+
+/// The script with `a` for each `[=a=]`.
+pub fn without_classes(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b"[=") {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 2..];
+        match position(rest, b"=]").filter(|end| (1..=4).contains(end)) {
+            Some(end) => {
+                out.extend_from_slice(&rest[..end]);
+                rest = &rest[end + 2..];
+            }
+            None => out.extend_from_slice(b"[="),
+        }
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// `set -E; trap '(false)' ERR`: bash 5.2 runs the action again within the subshell, and so on. Not if
+/// the action sees to it that subshells do not inherit it.
+pub fn trap_not_inherited(script: &[u8]) -> Vec<u8> {
+    const END: &[u8] = b"' ERR";
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b"trap '") {
+        let (before, action) = rest.split_at(at + b"trap '".len());
+        let Some(end) = position(action, END).filter(|end| !action[..*end].contains(&b'\n')) else {
+            out.extend_from_slice(before);
+            rest = action;
+            continue;
+        };
+        out.extend([before, b"set +E; ", &action[..end], b"; set -E", END].concat());
+        rest = &action[end + END.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// `\~:a$x` for `~:a$x`, and the same of `~+` and `~-`.
+pub fn quoted_tildes(script: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(script.len());
+    for (at, byte) in script.iter().enumerate() {
+        if *byte == b'~' && !out.ends_with(b"\\") {
+            let rest = &script[at + 1..];
+            let rest = rest.strip_prefix(b"+").or_else(|| rest.strip_prefix(b"-")).unwrap_or(rest);
+            // `~{:a$x,b}`
+            let rest = rest.strip_prefix(b"{").unwrap_or(rest);
+            let plain = |b: &&u8| !b" \t\n'\"\\/$`".contains(b);
+            let length = rest.iter().take_while(plain).count();
+            if rest.starts_with(b":") && matches!(rest.get(length), Some(b'$' | b'`')) {
+                out.push(b'\\');
+            }
+        }
+        out.push(*byte);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lacks_what_it_is_named_for() {
+        assert_eq!(plain_ansi(b"$'a\\'\"b\\n\\0' '\\0'"), b"$'aqqb\\nq' '\\0'");
+        assert_eq!(without_quoted(b"a=(\\&\\  'x'\\''y' \\n)"), b"a=(xx 'xxy' \\n)");
+        assert_eq!(without_quoted(b"IFS='\\' \\&; a=(\\\\)\\'"), b"IFS='\\' \\&; a=(\\\\)\\'");
+        assert_eq!(
+            trap_not_inherited(b"set -E; trap '(a)' ERR; trap b EXIT\ntrap '' 0\n"),
+            b"set -E; trap 'set +E; (a); set -E' ERR; trap b EXIT\ntrap '' 0\n"
+        );
+        assert_eq!(quoted_tildes(b"~:$x ~+{:a`b`,c} ~:a ~/:$x"), b"\\~:$x \\~+{:a`b`,c} ~:a ~/:$x");
+        assert_eq!(without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
+    }
+}
