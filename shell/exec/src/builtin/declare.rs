@@ -117,7 +117,7 @@ fn run(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
             }
         }
     }
-    let place = if q.global && call.name() != b"local" { Place::Global } else { place };
+    let place = if q.global { Place::Global } else { place };
     if q.functions {
         return functions(shell, call, p.operands, q);
     }
