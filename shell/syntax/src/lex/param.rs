@@ -393,11 +393,15 @@ fn anchor_bad(parts: &mut [WordPart], anchor: u8) {
     }
 }
 
-/// The positional parameter named by `digits`; `0`, `00`.. are `$0`.
+/// The positional parameter named by `digits`; `0`, `00`.. are `$0`. Of what is no 64-bit number bash
+/// takes the first digit.
 pub(crate) fn positional(digits: &[u8]) -> ParamName {
-    let n = digits
-        .iter()
-        .fold(0u32, |n, &b| n.saturating_mul(10).saturating_add(u32::from(b.wrapping_sub(b'0'))));
+    let digit = |b: u8| u32::from(b.wrapping_sub(b'0'));
+    let number = |n: i64, &b: &u8| n.checked_mul(10)?.checked_add(i64::from(digit(b)));
+    let n = match digits.iter().try_fold(0, number) {
+        Some(n) => u32::try_from(n).unwrap_or(u32::MAX),
+        None => digits.first().map_or(0, |first| digit(*first)),
+    };
     if n == 0 { ParamName::Special(b'0') } else { ParamName::Positional(n) }
 }
 

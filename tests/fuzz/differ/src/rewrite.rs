@@ -58,8 +58,7 @@ fn blank_behind_nested(script: &[u8]) -> Vec<u8> {
 
 /// `$({ cat <<E` ... `} | cat; p)`: bash 5.2 prints it without the semicolon before it runs it.
 fn newline_for_semicolon(script: &[u8]) -> Vec<u8> {
-    const BEHIND: &[&[u8]] =
-        &[b"; p \"${PIPESTATUS[@]}\"", b"; p \"$a\"; }", b"; echo $?", b"; cat; fi"];
+    const BEHIND: &[&[u8]] = &[b"; p \"$", b"; echo $?", b"; cat; fi"];
     let mut out = script.to_vec();
     if !contains(script, b"<<") {
         return out;
