@@ -116,7 +116,7 @@ impl Shell<'_> {
             Err(e) => return Err(Some(self.expansion_failed(e))),
         };
         match r.op {
-            Op::DupRead | Op::DupWrite => self.duplicate(r, &text, word.raw.as_ref(), saved),
+            Op::DupRead | Op::DupWrite => self.duplicate(r, &text, word, saved),
             Op::WriteBoth | Op::AppendBoth => self.both(r, r.op == Op::AppendBoth, &text, saved),
             op => {
                 let desc = self.open(&text, op, r)?;
@@ -147,9 +147,10 @@ impl Shell<'_> {
         &mut self,
         r: &Redirect,
         text: &[u8],
-        raw: &[u8],
+        word: &Word,
         saved: &mut Saved,
     ) -> Result<(), Failure> {
+        let raw = &*word.raw;
         let default = u32::from(r.op == RedirectOp::DupWrite);
         if text == b"-" {
             if let RedirectFd::Var { name, subscript } = &r.fd {
@@ -178,15 +179,28 @@ impl Shell<'_> {
             None => (text, false),
         };
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-            if r.op == RedirectOp::DupWrite && r.fd == RedirectFd::Default {
+            let output = matches!(r.fd, RedirectFd::Default | RedirectFd::Number(1));
+            if r.op == RedirectOp::DupWrite && output && !close {
                 return self.both(r, false, text, saved);
             }
-            return Err(self.complain(raw, "ambiguous redirect"));
+            if let Some(variable) = variable_of(&r.fd) {
+                return Err(self.complain(&variable, "ambiguous redirect"));
+            }
+            // Commands are not run again for the message.
+            let shown = if without_commands(&word.parts) == word.parts { digits } else { raw };
+            return Err(self.complain(shown, "ambiguous redirect"));
         }
         let n = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u32>().ok());
         let n = n.unwrap_or(u32::MAX);
         let Some(desc) = self.state.fds.get(n).cloned() else {
-            return Err(self.complain(raw, "Bad file descriptor"));
+            return Err(match r.fd {
+                // Of a number that is found by expansion bash tells which one it was for.
+                RedirectFd::Number(fd) if raw != text => {
+                    self.complain(&decimal(i64::from(fd)), "Bad file descriptor")
+                }
+                _ if raw == text => self.complain(digits, "Bad file descriptor"),
+                _ => self.complain(raw, "Bad file descriptor"),
+            });
         };
         let fd = self.number(r, default)?;
         self.put(r, fd, Some(desc), saved);

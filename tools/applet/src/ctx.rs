@@ -47,9 +47,9 @@ impl Ctx<'_> {
         box_sys::path::resolve(&self.cwd, operand)
     }
 
-    /// An already parsed path made absolute.
+    /// An already parsed path made absolute; an empty one stays empty.
     pub fn absolute(&self, p: &Path) -> PathBuf {
-        self.cwd.join(p)
+        box_sys::path::resolve(&self.cwd, p.as_os_str().as_encoded_bytes())
     }
 
     /// Writes `NAME: MESSAGE` to stderr. Standard output is flushed first, so that both

@@ -32,7 +32,11 @@ pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
 
-/// `path` made absolute by `cwd`; lexically nothing else changes (`..` stays).
+/// `path` made absolute by `cwd`; lexically nothing else changes (`..` stays). An empty path names
+/// nothing (POSIX XBD 4.16), least of all `cwd`, and stays empty.
 pub fn resolve(cwd: &Path, path: &[u8]) -> PathBuf {
-    cwd.join(from_bytes(path))
+    match path {
+        [] => PathBuf::new(),
+        path => cwd.join(from_bytes(path)),
+    }
 }

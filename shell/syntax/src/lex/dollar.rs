@@ -80,9 +80,19 @@ impl Machine<'_, '_> {
     fn dollar_bracket(&mut self, quoted: bool) -> Res<WordPart> {
         self.enter(4)?;
         let line = self.line;
-        let arith = self.arith_until(super::arith_text::End::Bracket, line, quoted)?;
+        let arith = self.arith_until(super::arith_text::End::Bracket, line, quoted);
+        let arith = arith.map_err(|e| self.unclosed_inside(e, b']', line))?;
         self.leave(4);
         Ok(WordPart::Arith(arith))
+    }
+
+    /// The error of an expression that `close` should end and that is open further inside: bash
+    /// looks for no end of `${` and `$[` there.
+    fn unclosed_inside(&self, e: Box<SyntaxError>, close: u8, line: u32) -> Box<SyntaxError> {
+        match e.incomplete && (e.message.ends_with(b"`}'") || e.message.ends_with(b"`]'")) {
+            true => self.unclosed(close, line),
+            false => e,
+        }
     }
 
     #[inline(never)]
@@ -143,7 +153,9 @@ impl Machine<'_, '_> {
                     }
                     self.not_arith.insert(start, (start, line));
                     return match self.text_sub() {
-                        Err(e) if e.incomplete && arith_error.incomplete => Err(arith_error),
+                        Err(e) if e.incomplete && arith_error.incomplete => {
+                            Err(self.unclosed_inside(arith_error, b')', line))
+                        }
                         Err(e) if e.incomplete && !e.leaves_quote_open() => {
                             Err(self.unclosed(b')', line))
                         }

@@ -123,7 +123,18 @@ impl Machine<'_, '_> {
             message.extend_from_slice(&shown(&self.token_text(t)));
         }
         message.push(b'\'');
-        let at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
+        let mut at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
+        // Bash looks at what follows a token that is no word.
+        let mut behind = t.end;
+        while !matches!(t.kind, Tk::Newline | Tk::Word)
+            && self.src.get(behind..).is_some_and(|rest| rest.starts_with(b"\\\n"))
+        {
+            self.line += u32::from(self.pos <= behind);
+            behind += 2;
+        }
+        if self.src.get(..behind).is_some_and(|text| text.ends_with(b"\\\n")) {
+            at = behind;
+        }
         let line = self.source_line(at);
         let mut e = self.error(line.0, message);
         e.more.push(line);

@@ -258,8 +258,8 @@ fn unclosed_in_document(document: &[u8], open: &[u8], e: &SyntaxError) -> Option
         ([b'$', b'{', name @ ..], b"}'" | b"\"'" | b"''" | b"`'") if e.incomplete => {
             return Some(unclosed_brace(document, name));
         }
-        ([b'$', b'(', b'(', ..], b")'") => (document, b"`)'"),
-        ([b'$', b'[', ..], b"]'") => (document, b"`]'"),
+        ([b'$', b'(', b'(', ..], b")'" | b"}'" | b"]'") => (document, b"`)'"),
+        ([b'$', b'[', ..], b"]'" | b"}'" | b")'" | b"\"'" | b"''" | b"`'") => (document, b"`]'"),
         ([b'`', ..], b"`'") => (open, b"\"`\""),
         _ => return None,
     };
