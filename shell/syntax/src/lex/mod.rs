@@ -76,6 +76,8 @@ pub(crate) struct State<'i> {
     pub read_again: usize,
     /// `pos` is in a `$(` that stands within double quotes itself.
     pub quoted_sub: bool,
+    /// `pos` is in the pattern of an operator whose `$'...'` have no quotes.
+    pub bare_ansi: bool,
     /// The `$` at `pos` stands in arithmetic.
     pub in_arith: bool,
     /// `$'...'` keeps quotes there: it is not within double quotes.

@@ -65,8 +65,7 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'\n' => self.line += 1,
-                b'$' if stop == Stop::WordBrace
-                    && self.quoted_sub
+                b'$' if (stop == Stop::WordBrace && self.quoted_sub || self.bare_ansi)
                     && self.peek_at(1) == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {

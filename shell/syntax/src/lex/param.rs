@@ -59,6 +59,7 @@ impl Machine<'_, '_> {
 
     /// Everything up to the `}`; `false`: it does not fit the grammar.
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
+        let start = self.pos;
         let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
         let whole = match first {
             b'#' => self.length_or_hash(p)?,
@@ -76,7 +77,21 @@ impl Machine<'_, '_> {
         if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
-        self.param_op(p, quoted)
+        let outer = self.bare_ansi;
+        self.st.bare_ansi = (quoted || self.quoted_sub) && self.has_operator_before(start);
+        let result = self.param_op(p, quoted);
+        self.st.bare_ansi = outer;
+        result
+    }
+
+    /// Whether bash sees an operator before the one at `pos`, as in `"${a[-1]/$'x'}"`: it takes what
+    /// follows for the word of that one then, where `$'...'` has no quotes within double quotes.
+    fn has_operator_before(&self, start: usize) -> bool {
+        let text = self.src.get(start..self.pos).unwrap_or_default();
+        !self.in_heredoc
+            && !self.opts.posix
+            && (self.rest().first() == Some(&b'~')
+                || text.iter().any(|c| b"#%^,/~:-=?+".contains(c)))
     }
 
     /// A parameter and its subscript; `false` and no effect if there is none.
