@@ -9,7 +9,9 @@ use super::declare_nameref::{
     through_reference,
 };
 use crate::Shell;
-use crate::state::assign::{as_written, bracketed, command_error, is_reference, make_array};
+use crate::state::assign::{
+    MAX_NAMEREFS, as_written, bracketed, command_error, is_reference, make_array, split_reference,
+};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{OUTERMOST, Slot, Var};
 
@@ -82,6 +84,9 @@ pub(super) fn apply(
             ));
         }
         t.name = target.name.into_owned();
+    }
+    if hidden && !q.on.nameref && !q.off.nameref {
+        follow_global(shell, &mut t);
     }
     let name = t.name.clone();
     let global_hidden =
@@ -248,6 +253,20 @@ fn hide(
         _ => {}
     }
     Ok(())
+}
+
+/// Where the global variable leads to that a local one hides.
+fn follow_global(shell: &Shell<'_>, t: &mut Target) {
+    for _ in 0..MAX_NAMEREFS {
+        let var = shell.state.vars.global(&t.name).filter(|v| v.attrs.nameref);
+        let Some(next) = var.and_then(Var::text).filter(|next| !next.is_empty()) else { return };
+        let (base, sub) = split_reference(&next);
+        t.name = base.to_vec();
+        if let Some(sub) = sub {
+            t.subscript = Some(sub.to_vec());
+            return;
+        }
+    }
 }
 
 /// An array keeps its kind.

@@ -15,7 +15,7 @@ use crate::Shell;
 pub(super) type Result<T> = std::result::Result<T, ExpandError>;
 
 /// How many namerefs may lead to each other.
-const MAX_NAMEREFS: usize = 8;
+pub(crate) const MAX_NAMEREFS: usize = 8;
 
 /// `a[1]=(...)`
 pub(crate) fn list_to_member(a: &Assignment) -> ExpandError {
