@@ -235,8 +235,10 @@ fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> 
     Some((number(first_error)?, number(first_error + 1 + second)?))
 }
 
-/// The script with a command of its own before the one whose beginning bash did not know.
+/// The script with a command of its own before the one whose beginning bash did not know. A plain
+/// syntax error in it takes bash out of a `[[` that was cut off.
 fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
+    const AFRESH: &[u8] = b"eval ')' 2> /dev/null || :";
     let Some((_, second)) =
         after_syntax_error(bash, &Outcome { stderr: bash_first(bash), ..Outcome::default() })
     else {
@@ -246,7 +248,7 @@ fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
     let nearest = second.min(lines.len());
     let insert = |before: usize| {
         let (head, tail) = lines.split_at(before - 1);
-        [head, &[b":"], tail].concat().join(&b'\n')
+        [head, &[AFRESH], tail].concat().join(&b'\n')
     };
     (nearest.saturating_sub(20).max(1)..=nearest).rev().map(insert).collect()
 }
@@ -348,6 +350,13 @@ mod tests {
                 "",
             ),
             ("eval '\"'\n! true", lost.as_str(), eval),
+            (
+                "eval '[['\n'' ]]",
+                "s.sh: eval: line 2: unexpected token `EOF' in conditional command\n\
+                 s.sh: line 2: syntax error near unexpected token `]]'\n",
+                "s.sh: eval: line 2: unexpected token `EOF' in conditional command\n\
+                 s.sh: line 2: : command not found\n",
+            ),
             ("x=$(cat <<\"E F\"\nE F\n)", "s.sh: command substitution: line 1: x\n", ""),
             ("a=($'\\0')", "s.sh: array assign: line 1: x\n", ""),
             ("(echo '{ :; } > f; cat f' > f9; . ./f9; echo a)", "", ""),
