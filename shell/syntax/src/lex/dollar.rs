@@ -43,13 +43,12 @@ impl Machine<'_, '_> {
             }
             b'\'' | b'"' if self.in_heredoc && self.in_doc_operand => Ok(None),
             b'\'' if !quoted => {
-                self.pos = start;
-                // A continuation between `$` and `'` is not worth keeping the quote special.
-                if self.peek_at(1) != Some(b'\'') {
-                    self.pos += 1;
-                    return Ok(None);
-                }
+                self.pos -= 1;
                 let text = self.ansi_quoted()?;
+                if self.words > 0 {
+                    // Any line continuation before the quote is gone, too.
+                    self.edit_from(start, box_text::escape::single_quote(&text));
+                }
                 Ok(Some(WordPart::Quoted(text.into())))
             }
             b'"' if !quoted => {

@@ -221,12 +221,32 @@ impl Machine<'_, '_> {
             if let Some(message) = unclosed_in_document(&self.src, open, &e) {
                 e.line = 0;
                 e.message = message.into();
+            } else if open.starts_with(b"$(") {
+                self.as_text_of_its_own(&mut e, at);
             }
             b.part(crate::lex::command_sub::failing(&e));
         }
         let mut word = b.into_word(self.src.as_slice().into());
         word.parts = non_empty(word.parts);
         word
+    }
+
+    /// The error of a substitution at `at` in a document as bash tells it: the text begins behind
+    /// the parenthesis, and lines count from the document's first one.
+    fn as_text_of_its_own(&self, e: &mut SyntaxError, at: usize) {
+        let before = self.src.get(..at).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', before).count() as u32;
+        e.line = e.line.saturating_sub(lines);
+        e.more.iter_mut().for_each(|(line, _)| *line = line.saturating_sub(lines));
+        let whole = [b"`", self.line_at(at), b"'"].concat();
+        if let Some((_, shown)) = e.more.last_mut()
+            && **shown == *whole
+        {
+            let line = self.line_at(at);
+            let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+            let behind = line.get(at + 2 - start..).unwrap_or_default();
+            *shown = [b"`", behind, b"'"].concat().into();
+        }
     }
 
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
