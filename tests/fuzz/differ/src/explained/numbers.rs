@@ -64,8 +64,11 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
         let found = match () {
             // `printf %d x` may have left digits in front.
             () if traps && rest.starts_with(b"T:") => shape(rest, b"T:#:", b""),
+            // A substitution's, with any text around; or read as two words.
+            () if levels && rest[0] == b'5' && !behind_digit(text, at) => {
+                begun(rest, b"5 # ").or_else(|| begun(rest, b"5][# "))
+            }
             () if !apart => None,
-            () if levels && rest.starts_with(b"5 ") => shape(rest, b"5 # ", b""),
             () if calls && rest[0].is_ascii_digit() => {
                 shape(rest, b"", b" #").or_else(|| shape(rest, b"", b"][1]"))
             }
@@ -90,11 +93,21 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
 /// Where the number stands between `before` and `after`, in which `#` is any number, and where
 /// all of it ends; nothing of a word may follow.
 fn shape(text: &[u8], before: &[u8], after: &[u8]) -> Option<(usize, usize, usize)> {
-    let start = pass(text, 0, before)?;
-    let end = pass(text, start, b"#")?;
+    let (start, end, _) = begun(text, before)?;
     let whole = pass(text, end, after)?;
     let goes_on = text.get(whole).is_some_and(u8::is_ascii_alphanumeric);
     (!goes_on).then_some((start, end, whole))
+}
+
+/// As [`shape`] with nothing asked of what follows.
+fn begun(text: &[u8], before: &[u8]) -> Option<(usize, usize, usize)> {
+    let start = pass(text, 0, before)?;
+    let end = pass(text, start, b"#")?;
+    Some((start, end, end))
+}
+
+fn behind_digit(text: &[u8], at: usize) -> bool {
+    at > 0 && text[at - 1].is_ascii_digit()
 }
 
 fn pass(text: &[u8], mut at: usize, pattern: &[u8]) -> Option<usize> {
@@ -156,6 +169,10 @@ mod tests {
         let levels = "\n\n\necho ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO\n";
         assert!(same(levels, "5 0 2\n", "5 0 4\n"));
         assert!(!same(levels, "5 0 2\n", "5 1 2\n"));
+        assert!(same(levels, "x5 0 2a\n", "x5 0 4a\n"));
+        assert!(same(levels, "[2][5][1 2]\n", "[2][5][1 4]\n"));
+        assert!(!same(levels, "[2][5][1 2]\n", "[2][5][2 2]\n"));
+        assert!(!same(levels, "15 0 2\n", "15 0 4\n"));
         let trap = "\n\ntrap 'echo T:$?:$LINENO' EXIT\n";
         assert!(same(trap, "T:0:1\n", "T:0:3\n"));
         assert!(same(trap, "000T:0:1\n", "000T:0:3\n"));

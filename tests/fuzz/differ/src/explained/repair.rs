@@ -2,7 +2,8 @@
 //! otherwise. If the two agree then, there was no other difference.
 
 use super::repaired::{
-    plain_ansi, quoted_tildes, trap_not_inherited, without_classes, without_quoted,
+    plain_ansi, quoted_tildes, trap_not_inherited, trap_of_main_shell, without_classes,
+    without_quoted,
 };
 use super::{Rerun, agree, says};
 use crate::compare::{contains, position, replaced};
@@ -147,6 +148,16 @@ const RULES: &[Rule] = &[
             bash.status == ours.status && contains(script, b"set -E") && contains(script, b"' ERR")
         },
         repairs: |script, _| vec![trap_not_inherited(script)],
+    },
+    Rule {
+        name: "the EXIT trap of a simple command's process that fails in an expansion",
+        applies: |script, bash, ours| {
+            const FAILED: &[&[u8]] =
+                &[b"bad substitution", b"unbound variable", b"readonly variable", b"(error token"];
+            let failed = FAILED.iter().any(|text| says(bash, text) && says(ours, text));
+            failed && bash.status == ours.status && contains(script, b"' EXIT")
+        },
+        repairs: |script, _| vec![trap_of_main_shell(script)],
     },
 ];
 
@@ -389,6 +400,11 @@ mod tests {
                 "",
             ),
             ("set -E; trap '(false)' ERR; false", "", ""),
+            (
+                "trap 'echo a' EXIT; : \"${}\" | cat",
+                "s.sh: line 1: ${}: bad substitution\n",
+                "s.sh: line 1: ${}: bad substitution\n",
+            ),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
             assert!(rule(script, &bash, &ours, true).is_some(), "{script}");

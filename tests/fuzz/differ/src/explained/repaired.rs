@@ -91,18 +91,28 @@ pub fn without_classes(script: &[u8]) -> Vec<u8> {
 /// `set -E; trap '(false)' ERR`: bash 5.2 runs the action again within the subshell, and so on. Not if
 /// the action sees to it that subshells do not inherit it.
 pub fn trap_not_inherited(script: &[u8]) -> Vec<u8> {
-    const END: &[u8] = b"' ERR";
+    with_actions(script, b"' ERR", b"set +E; ", b"; set -E")
+}
+
+/// `trap 'echo' EXIT; : "${}" | cat`: a simple command in a pipeline or the background that fails as
+/// it is expanded has not let go of the trap in bash. Not if the action asks where it is.
+pub fn trap_of_main_shell(script: &[u8]) -> Vec<u8> {
+    with_actions(script, b"' EXIT", b"case $BASHPID in $$) ", b";; esac")
+}
+
+/// The script with commands around the quoted actions of traps that end so.
+fn with_actions(script: &[u8], end: &[u8], before: &[u8], behind: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
     while let Some(at) = position(rest, b"trap '") {
-        let (before, action) = rest.split_at(at + b"trap '".len());
-        let Some(end) = position(action, END).filter(|end| !action[..*end].contains(&b'\n')) else {
-            out.extend_from_slice(before);
+        let (head, action) = rest.split_at(at + b"trap '".len());
+        let Some(length) = position(action, end).filter(|n| !action[..*n].contains(&b'\n')) else {
+            out.extend_from_slice(head);
             rest = action;
             continue;
         };
-        out.extend([before, b"set +E; ", &action[..end], b"; set -E", END].concat());
-        rest = &action[end + END.len()..];
+        out.extend([head, before, &action[..length], behind, end].concat());
+        rest = &action[length + end.len()..];
     }
     out.extend_from_slice(rest);
     out
@@ -140,6 +150,10 @@ mod tests {
         assert_eq!(
             trap_not_inherited(b"set -E; trap '(a)' ERR; trap b EXIT\ntrap '' 0\n"),
             b"set -E; trap 'set +E; (a); set -E' ERR; trap b EXIT\ntrap '' 0\n"
+        );
+        assert_eq!(
+            trap_of_main_shell(b"trap 'a; b' EXIT; trap c EXIT"),
+            b"trap 'case $BASHPID in $$) a; b;; esac' EXIT; trap c EXIT"
         );
         assert_eq!(quoted_tildes(b"~:$x ~+{:a`b`,c} ~:a ~/:$x"), b"\\~:$x \\~+{:a`b`,c} ~:a ~/:$x");
         assert_eq!(without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
