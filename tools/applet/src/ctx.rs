@@ -47,7 +47,7 @@ impl Ctx<'_> {
         box_sys::path::resolve(&self.cwd, operand)
     }
 
-    /// An already parsed path made absolute; an empty one stays empty.
+    /// An already parsed path made absolute; an empty one names nothing.
     pub fn absolute(&self, p: &Path) -> PathBuf {
         box_sys::path::resolve(&self.cwd, p.as_os_str().as_encoded_bytes())
     }

@@ -32,11 +32,19 @@ pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
 
+/// What stands for an empty path. Linux refuses one with ENOENT; wasi-libc takes it for its own
+/// working directory, which is the root, so that there a name has to be given that nothing has
+/// and, its directory missing, nothing can be given.
+#[cfg(not(target_os = "wasi"))]
+const NOTHING: &str = "";
+#[cfg(target_os = "wasi")]
+const NOTHING: &str = "/\u{1}nothing/\u{1}";
+
 /// `path` made absolute by `cwd`; lexically nothing else changes (`..` stays). An empty path names
-/// nothing (POSIX XBD 4.16), least of all `cwd`, and stays empty.
+/// nothing (POSIX XBD 4.16), least of all `cwd`: what is done with its result ends in ENOENT.
 pub fn resolve(cwd: &Path, path: &[u8]) -> PathBuf {
     match path {
-        [] => PathBuf::new(),
+        [] => PathBuf::from(NOTHING),
         path => cwd.join(from_bytes(path)),
     }
 }
