@@ -16,11 +16,8 @@ fuzz_target!(|data: &[u8]| {
     if text.contains(&0) {
         return;
     }
-    let options = ParseOptions {
-        posix: flags & 1 != 0,
-        extglob: flags & 2 != 0,
-        ..ParseOptions::default()
-    };
+    let options =
+        ParseOptions { posix: flags & 1 != 0, extglob: flags & 2 != 0, ..ParseOptions::default() };
     let mut parser = Parser::new(text, options.clone());
     loop {
         match parser.next_command(&NoAliases) {
@@ -39,10 +36,19 @@ fn round_trip(list: &List, options: &ParseOptions) {
     let shown = String::from_utf8_lossy(&text);
     let again = match parse_all(&text, options) {
         Ok(again) => again,
+        Err(_) if has_bad_substitution(list) => return,
         Err(e) => panic!("printed text does not parse: {e}\n{shown}"),
     };
     let (mut a, mut b) = (list.clone(), again);
     canonical::list(&mut a);
     canonical::list(&mut b);
-    assert!(a == b, "another tree after printing\n{shown}\n{a:#?}\n{b:#?}");
+    if a != b && !has_bad_substitution(&a) && !has_bad_substitution(&b) {
+        panic!("another tree after printing\n{shown}\n{a:#?}\n{b:#?}");
+    }
+}
+
+/// Whether there is a `${` that is no substitution. Its text, to which `$'...'` is decoded, is for
+/// the message alone and need not parse again, as in bash; running it abandons the command.
+fn has_bad_substitution(list: &List) -> bool {
+    format!("{list:?}").contains("Bad {")
 }
