@@ -77,21 +77,27 @@ impl Machine<'_, '_> {
         if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
-        let outer = self.bare_ansi;
-        self.st.bare_ansi = (quoted || self.quoted_sub) && self.has_operator_before(start);
+        let outer = (self.bare_ansi, self.quoted_sub, self.ansi_quotes);
+        if (quoted || self.quoted_sub) && !self.in_heredoc && !self.opts.posix {
+            let first = self.first_operator(start);
+            self.st.bare_ansi = first == Some(true);
+            self.st.ansi_quotes |= first == Some(false);
+            self.st.quoted_sub = first != Some(false);
+        }
         let result = self.param_op(p, quoted);
-        self.st.bare_ansi = outer;
+        (self.st.bare_ansi, self.st.quoted_sub, self.st.ansi_quotes) = outer;
         result
     }
 
-    /// Whether bash sees an operator before the one at `pos`, as in `"${a[-1]/$'x'}"`: it takes what
-    /// follows for the word of that one then, where `$'...'` has no quotes within double quotes.
-    fn has_operator_before(&self, start: usize) -> bool {
+    /// The operator that bash sees before the one at `pos`, as in `"${a[-1]/$'x'}"`: it takes what
+    /// follows for the word of that one. Within double quotes `$'...'` has no quotes in the word
+    /// of one that is not for patterns (`true`).
+    fn first_operator(&self, start: usize) -> Option<bool> {
         let text = self.src.get(start..self.pos).unwrap_or_default();
-        !self.in_heredoc
-            && !self.opts.posix
-            && (self.rest().first() == Some(&b'~')
-                || text.iter().any(|c| b"#%^,/~:-=?+".contains(c)))
+        match operator_outside(text) {
+            Some(at) => Some(at == 0 || text.get(at).is_none_or(|c| !b"#%^,/".contains(c))),
+            None => (self.rest().first() == Some(&b'~')).then_some(true),
+        }
     }
 
     /// A parameter and its subscript; `false` and no effect if there is none.
@@ -428,4 +434,27 @@ pub(crate) fn reference(text: &[u8]) -> Option<ParamName> {
         [_, ..] if text.iter().all(|&b| is(b, DIGIT)) => Some(positional(text)),
         _ => None,
     }
+}
+
+/// Where `text` has a character that begins an operator, outside of quotes and of what is nested.
+fn operator_outside(text: &[u8]) -> Option<usize> {
+    let (mut at, mut depth, mut quote) = (0, 0_usize, None);
+    while let Some(&c) = text.get(at) {
+        match c {
+            b'\\' if quote != Some(b'\'') => at += 1,
+            b'\'' | b'"' | b'`' if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            b'\'' | b'"' | b'`' => quote = Some(c),
+            b'$' if matches!(text.get(at + 1), Some(b'{' | b'(')) => {
+                depth += 1;
+                at += 1;
+            }
+            b'{' | b'(' if depth > 0 => depth += 1,
+            b'}' | b')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 && b"#%^,/~:-=?+".contains(&c) => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
