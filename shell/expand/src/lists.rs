@@ -179,7 +179,7 @@ pub(crate) fn emit(
         };
     let replaced = matches!(param.op, ParamOp::Replace { .. } | ParamOp::Case { .. });
     let scalar = replaced && star && positional;
-    x.list_of(items, joint, quoted, Traits { plain: !made, text, glued, scalar })
+    x.list_of(items, joint, quoted, Traits { plain: !made, text, glued, scalar, positional })
 }
 
 /// Whether `${x[*]}` is of a scalar.
@@ -440,6 +440,8 @@ struct Traits {
     glued: bool,
     /// What it makes is split as the value of a scalar is.
     scalar: bool,
+    /// `$@` or `$*`.
+    positional: bool,
 }
 
 impl Expander<'_> {
@@ -462,7 +464,7 @@ impl Expander<'_> {
         items: Vec<Str>,
         joint: Joint,
         quoted: bool,
-        Traits { plain, text, glued, scalar }: Traits,
+        Traits { plain, text, glued, scalar, positional }: Traits,
     ) -> Result<bool> {
         let star = joint == Joint::Star;
         let split = self.fields.mode == Mode::Split;
@@ -494,9 +496,12 @@ impl Expander<'_> {
                 // and as a pattern, the elements are text.
                 // What an operator made is split like anything else.
                 let separator = if plain { b" ".to_vec() } else { separator };
+                let ends = plain && positional && self.beside_quoted_list;
                 for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        self.fields.push_split(&separator);
+                    match ends {
+                        _ if at == 0 => {}
+                        true => self.fields.end_field(),
+                        false => self.fields.push_split(&separator),
                     }
                     match plain {
                         true => self.fields.push_quoted(item),

@@ -391,6 +391,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) quotes_lists: bool,
     /// Within the unquoted word of `${x-word}`.
     pub(crate) in_operand: bool,
+    /// Within such a word that holds a quoted `@` list, too.
+    pub(crate) beside_quoted_list: bool,
 }
 
 impl<'e> Expander<'e> {
@@ -407,6 +409,7 @@ impl<'e> Expander<'e> {
             splits_quoted: false,
             quotes_lists: false,
             in_operand: false,
+            beside_quoted_list: false,
         }
     }
 

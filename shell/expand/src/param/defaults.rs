@@ -33,9 +33,12 @@ pub(super) fn word(x: &mut Expander<'_>, word: &Word, quoted: bool) -> Result<bo
         }
         return result.map(|()| false);
     }
-    let result = match x.fields.mode == Mode::Split && becomes_one_string(x, word) {
-        true => one_string(x, word),
-        false => unquoted_word(x, word),
+    let result = match x.fields.mode {
+        Mode::Split => match lists_of(x, word) {
+            Lists::None => unquoted_word(x, word),
+            lists => word_of_lists(x, word, lists),
+        },
+        _ => unquoted_word(x, word),
     };
     x.in_operand = outer;
     result.map(|()| false)
@@ -92,31 +95,48 @@ pub(crate) fn split_at_marks(x: &mut Expander<'_>, text: &[u8]) {
     }
 }
 
-/// Whether a word has an `@` list in it for which bash splits it and joins the fields by spaces: that
-/// is seen where `IFS` does not split there, and by blanks before a quoted list.
-fn becomes_one_string(x: &mut Expander<'_>, word: &Word) -> bool {
-    let bare = lists::has_bare_list(x.env, &word.parts);
-    if !bare && !lists::has_splitting_list(x.env, &word.parts, false) {
-        return false;
-    }
-    x.load_ifs();
-    x.fields.ifs().is_some_and(|ifs| match bare {
-        true => !matches!(ifs.separator(), b"" | b" "),
-        false => ifs.is_blank(b' '),
-    })
+/// The `@` lists of the word of an operator, for which bash makes fields of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lists {
+    /// None, or only such that splitting has the same effect here.
+    None,
+    /// Only unquoted ones: the fields are joined by spaces.
+    Bare,
+    /// A quoted one, too: they stay fields.
+    Quoted,
 }
 
-fn one_string(x: &mut Expander<'_>, word: &Word) -> Result<()> {
-    let quoted = !lists::has_bare_list(x.env, &word.parts);
+fn lists_of(x: &mut Expander<'_>, word: &Word) -> Lists {
+    let quoted = lists::has_quoted_list(x.env, &word.parts);
+    if !quoted && !lists::has_bare_list(x.env, &word.parts) {
+        return Lists::None;
+    }
+    x.load_ifs();
+    let ifs = x.fields.ifs();
+    if ifs.is_none_or(|ifs| ifs.is_null()) {
+        return Lists::None;
+    }
+    if quoted && lists::has_splitting_list(x.env, &word.parts, false) {
+        return Lists::Quoted;
+    }
+    match x.fields.ifs().is_some_and(|ifs| ifs.separator() == b" ") {
+        true => Lists::None,
+        false => Lists::Bare,
+    }
+}
+
+/// A word with such lists as fields of its own.
+fn word_of_lists(x: &mut Expander<'_>, word: &Word, lists: Lists) -> Result<()> {
     let mut inner = Expander::new(x.env, Mode::Split);
     inner.in_operand = true;
+    inner.beside_quoted_list = lists == Lists::Quoted;
     inner.colons = x.colons;
     unquoted_word(&mut inner, word)?;
     for (at, field) in inner.fields.finish().into_iter().enumerate() {
-        match quoted {
+        match lists {
             _ if at == 0 => {}
-            true => x.fields.end_field(),
-            false => x.fields.push_split(b" "),
+            Lists::Quoted => x.fields.end_field(),
+            _ => x.fields.push_split(b" "),
         }
         x.fields.append(&field);
         x.fields.start();
