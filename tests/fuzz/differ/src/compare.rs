@@ -66,9 +66,13 @@ impl Pair {
         let alone = in_order(script);
         if alone != script {
             let again = self.place.run(&self.bash, &alone, limit)?;
-            if again.status.is_some()
-                && self.kind(&again, &self.place.run(&self.ours, &alone, limit)?).is_none()
-            {
+            let other = self.place.run(&self.ours, &alone, limit)?;
+            let same = match self.kind(&again, &other) {
+                None => true,
+                Some(Kind::Main) => explained::agree(&alone, &again, &other),
+                Some(_) => false,
+            };
+            if again.status.is_some() && same {
                 return Ok(Verdict::Useless);
             }
         }

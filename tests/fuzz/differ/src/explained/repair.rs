@@ -28,6 +28,20 @@ const RULES: &[Rule] = &[
         repairs: begun_anew,
     },
     Rule {
+        name: "an alias after a syntax error in `eval` or `.`",
+        applies: |script, bash, ours| {
+            let first = |o: &Outcome| Some(line_of(&o.stderr, first_error(o)?)?.to_vec());
+            contains(script, b"expand_aliases")
+                && first(bash).is_some_and(|l| first(ours) == Some(l))
+        },
+        repairs: |script, bash| {
+            const NEAR: usize = 12;
+            let at = first_error(bash).and_then(|at| number_of(&bash.stderr, at)).unwrap_or(0);
+            let near = at.saturating_sub(NEAR)..=at + NEAR;
+            near.filter_map(|line| begun_at(script, line)).collect()
+        },
+    },
+    Rule {
         name: "here-documents within substitutions whose delimiter has a blank",
         applies: |script, bash, ours| {
             let failed = |o: &Outcome| contains(&o.stderr, SUBSTITUTION);
@@ -214,7 +228,6 @@ fn quoted_in_compound(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 /// After `eval 'echo "'` bash does not know the first reserved word of the next command: the
 /// lines of the two errors.
 fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> {
-    const FIRST: &[&[u8]] = &[UNCLOSED, b"conditional", b"unexpected token `"];
     const WORDS: &[&[u8]] = &[
         b"!",
         b"[[",
@@ -229,39 +242,45 @@ fn after_syntax_error(bash: &Outcome, ours: &Outcome) -> Option<(usize, usize)> 
         b"until",
         b"while",
     ];
-    let first = |o: &Outcome| {
-        let at = FIRST.iter().filter_map(|text| position(&o.stderr, text)).min()?;
-        let line = line_of(&o.stderr, at)?;
-        let nested = contains(line, b": eval: line ") || contains(line, b"f9: line ");
-        nested.then_some(at)
-    };
-    let (first_error, _) = (first(bash)?, first(ours)?);
-    let rest = &bash.stderr[first_error + 1..];
+    let (first, _) = (first_error(bash)?, first_error(ours)?);
+    let rest = &bash.stderr[first + 1..];
     let unknown = WORDS.iter().map(|word| [b": ", *word, b": command not found"].concat());
     let second = unknown
         .chain([UNEXPECTED.to_vec()])
         .filter(|text| position(&ours.stderr, text).is_none())
         .find_map(|text| position(rest, &text))?;
     let number = |at: usize| number_of(&bash.stderr, at);
-    Some((number(first_error)?, number(first_error + 1 + second)?))
+    Some((number(first)?, number(first + 1 + second)?))
 }
 
-/// The script with a command of its own before the one whose beginning bash did not know. A plain
-/// syntax error in it takes bash out of a `[[` that was cut off.
+/// Where the first syntax error is told, if it is one of an `eval` or a sourced file.
+fn first_error(o: &Outcome) -> Option<usize> {
+    const FIRST: &[&[u8]] = &[UNCLOSED, b"conditional", b"unexpected token `"];
+    let at = FIRST.iter().filter_map(|text| position(&o.stderr, text)).min()?;
+    let line = line_of(&o.stderr, at)?;
+    let nested = contains(line, b": eval: line ") || contains(line, b"f9: line ");
+    nested.then_some(at)
+}
+
+/// The script with a command of its own before the one whose beginning bash did not know.
 fn begun_anew(script: &[u8], bash: &Outcome) -> Vec<Vec<u8>> {
-    const AFRESH: &[u8] = b"eval ')' 2> /dev/null || :";
     let Some((_, second)) =
         after_syntax_error(bash, &Outcome { stderr: bash_first(bash), ..Outcome::default() })
     else {
         return Vec::new();
     };
+    let nearest = second.min(script.split(|b| *b == b'\n').count());
+    let near = nearest.saturating_sub(20).max(1)..=nearest;
+    near.rev().filter_map(|line| begun_at(script, line)).collect()
+}
+
+/// The same before this line. A plain syntax error in the command takes bash out of a `[[` that
+/// was cut off.
+fn begun_at(script: &[u8], before: usize) -> Option<Vec<u8>> {
+    const AFRESH: &[u8] = b"eval ')' 2> /dev/null || :";
     let lines: Vec<&[u8]> = script.split(|b| *b == b'\n').collect();
-    let nearest = second.min(lines.len());
-    let insert = |before: usize| {
-        let (head, tail) = lines.split_at(before - 1);
-        [head, &[AFRESH], tail].concat().join(&b'\n')
-    };
-    (nearest.saturating_sub(20).max(1)..=nearest).rev().map(insert).collect()
+    let (head, tail) = lines.split_at_checked(before.checked_sub(1)?)?;
+    Some([head, &[AFRESH], tail].concat().join(&b'\n'))
 }
 
 /// What a shell says that does not lose its way: the first error alone.
@@ -368,6 +387,7 @@ mod tests {
                 "s.sh: eval: line 2: unexpected token `EOF' in conditional command\n\
                  s.sh: line 2: : command not found\n",
             ),
+            ("shopt -s expand_aliases; alias a=:\neval '\"'\na", eval, eval),
             ("x=$(cat <<\"E F\"\nE F\n)", "s.sh: command substitution: line 1: x\n", ""),
             ("a=($'\\0')", "s.sh: array assign: line 1: x\n", ""),
             ("(echo '{ :; } > f; cat f' > f9; . ./f9; echo a)", "", ""),
