@@ -67,8 +67,10 @@ pub fn dist() -> PathBuf {
 
 /// Cargo for the crates that are built once, Wasmer among them: in the cache folder.
 pub fn cached_cargo() -> Result<Command> {
+    let target = cache()?.join("target");
+    crate::shared::claim(&target, &root(), || Ok(crates()?.into_iter().map(|c| c.name).collect()))?;
     let mut cmd = cargo();
-    cmd.env("CARGO_TARGET_DIR", cache()?.join("target"));
+    cmd.env("CARGO_TARGET_DIR", target);
     Ok(cmd)
 }
 

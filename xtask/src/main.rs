@@ -13,6 +13,7 @@ mod key;
 mod progress;
 mod python;
 mod rootfs;
+mod shared;
 mod suite;
 mod test;
 mod tidy;

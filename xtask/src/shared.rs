@@ -1,0 +1,96 @@
+//! The target folder in the cache, which checkouts share so that Wasmer is compiled once.
+//!
+//! Cargo takes a crate of the workspace for built when its files are older than what was built
+//! from a crate of that name and place within its workspace, though that was in another checkout
+//! with other sources; and tests have the path of the checkout compiled into them. So what was
+//! built of the workspace's own crates is forgotten as soon as another checkout comes.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::env;
+
+/// Names the checkout that built last.
+const OWNER: &str = "checkout";
+
+/// Crates of ours that are no members of the workspace: the guest that tests build.
+const OUTSIDE: &[&str] = &["guest"];
+
+/// Makes `target` the folder of the checkout at `root`: what another one has built of the crates
+/// that `own` names will be built again.
+///
+/// # Errors
+/// A folder that cannot be read or written, and what `own` fails with.
+pub fn claim(
+    target: &Path,
+    root: &Path,
+    own: impl FnOnce() -> Result<BTreeSet<String>>,
+) -> Result<()> {
+    let (file, root) = (target.join(OWNER), root.as_os_str().as_encoded_bytes());
+    if std::fs::read(&file).is_ok_and(|owner| owner == root) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(target).with_context(|| target.display().to_string())?;
+    let mut own = own()?;
+    own.extend(OUTSIDE.iter().map(|name| (*name).to_string()));
+    forget(target, &own)?;
+    env::write(&file, root)
+}
+
+/// Removes cargo's fingerprints of these crates, everywhere below `dir`.
+fn forget(dir: &Path, own: &BTreeSet<String>) -> Result<()> {
+    let here = || dir.display().to_string();
+    for entry in std::fs::read_dir(dir).with_context(here)? {
+        let entry = entry.with_context(here)?;
+        if !entry.file_type().with_context(here)?.is_dir() {
+            continue;
+        }
+        let (name, path) = (entry.file_name(), entry.path());
+        match name.to_str() {
+            // Large, and without folders of ours.
+            Some("deps" | "build" | "incremental" | "examples") => {}
+            // `NAME-HASH`
+            Some(".fingerprint") => {
+                for name in crate::key::sorted(&path)? {
+                    if name.rsplit_once('-').is_some_and(|(package, _)| own.contains(package)) {
+                        let entry = path.join(name);
+                        std::fs::remove_dir_all(&entry)
+                            .with_context(|| entry.display().to_string())?;
+                    }
+                }
+            }
+            _ => forget(&path, own)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_checkout_builds_its_own_crates_again() {
+        let dir = std::env::temp_dir().join(format!("wasibox-shared-{}", std::process::id()));
+        let prints = ["release/.fingerprint", "tmp/guest/wasm32-wasip1/release/.fingerprint"];
+        let make = || {
+            for (place, name) in [(0, "box-abi-01"), (0, "wasmer-02"), (1, "guest-03")] {
+                std::fs::create_dir_all(dir.join(prints[place]).join(name)).unwrap();
+            }
+        };
+        let own = || Ok(BTreeSet::from(["box-abi".to_string()]));
+        let left = |place: &str| crate::key::sorted(&dir.join(place)).unwrap();
+        make();
+        claim(&dir, Path::new("/a"), own).unwrap();
+        assert_eq!(left(prints[0]), ["wasmer-02"]);
+        assert!(left(prints[1]).is_empty());
+        make();
+        claim(&dir, Path::new("/a"), || unreachable!()).unwrap();
+        assert_eq!(left(prints[0]), ["box-abi-01", "wasmer-02"]);
+        claim(&dir, Path::new("/b"), own).unwrap();
+        assert_eq!(left(prints[0]), ["wasmer-02"]);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}
