@@ -154,16 +154,15 @@ impl Machine<'_, '_> {
                     self.st.hidden_end |= hidden;
                     let special = |c: &u8| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'}');
                     let escapes = |pair: &[u8]| pair[0] == b'\\' && pair[1] == b'\\';
-                    let same = !hidden
-                        && !text.iter().any(special)
+                    let same = !text.iter().any(special)
                         && !text.windows(2).any(escapes)
                         && text.last() != Some(&b'\\');
                     self.edit_from(start, text.clone());
-                    if !same {
+                    if !same && !hidden {
                         // Printed it has to stay what it is.
                         let at = self.edits.len() - 1;
                         self.st.operand.kept.push(at);
-                        self.st.operand.again |= !hidden;
+                        self.st.operand.again = true;
                     }
                     escaped_text(b, &text);
                     continue;
