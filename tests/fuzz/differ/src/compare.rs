@@ -8,6 +8,9 @@ use crate::explained;
 use crate::rewrite;
 use crate::run::{Outcome, Place, Shell};
 
+/// How often a script that differs is run again: the stages of a pipeline may race.
+const REPEATS: usize = 20;
+
 /// The two shells and where they run.
 pub struct Pair {
     pub place: Place,
@@ -61,19 +64,14 @@ impl Pair {
         if starved(&bash) || starved(&ours) || races(script, &bash, &ours) {
             return Ok(Verdict::Useless);
         }
-        // What a background command left in a file, or not yet, is no promise either: without it
-        // the two must agree.
+        // What a background command left in a file, or not yet, is no promise either: what the two
+        // do without it counts.
         let alone = in_order(script);
         if alone != script {
-            let again = self.place.run(&self.bash, &alone, limit)?;
-            let other = self.place.run(&self.ours, &alone, limit)?;
-            let same = match self.kind(&again, &other) {
-                None => true,
-                Some(Kind::Main) => explained::agree(&alone, &again, &other),
-                Some(_) => false,
-            };
-            if again.status.is_some() && same {
-                return Ok(Verdict::Useless);
+            match self.judge(&alone, limit)? {
+                Verdict::Same => return Ok(Verdict::Useless),
+                Verdict::Explained(reason) => return Ok(Verdict::Explained(reason)),
+                Verdict::Useless | Verdict::Differs(_) => {}
             }
         }
         let mut rerun = |script: &[u8]| {
@@ -94,11 +92,14 @@ impl Pair {
         Ok(Verdict::Differs(Box::new(Difference { kind, bash, ours })))
     }
 
-    /// Whether bash says the same again: stages of a pipeline may race.
+    /// Whether it is a difference again and again: bash repeats itself, and where commands run at
+    /// the same time, ours does at no time what bash did.
     pub fn stable(&self, script: &[u8], limit: Duration, seen: &Outcome) -> Result<bool> {
-        for _ in 0..3 {
-            let again = self.place.run(&self.bash, script, limit)?;
-            if again != *seen {
+        let beside = at_once(script);
+        for _ in 0..REPEATS {
+            if self.place.run(&self.bash, script, limit)? != *seen
+                || beside && self.place.run(&self.ours, script, limit)?.main() == seen.main()
+            {
                 return Ok(false);
             }
         }
@@ -146,6 +147,12 @@ fn races(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     sorted(&bash.stdout) == sorted(&ours.stdout) && files(bash) == files(ours)
 }
 
+/// Whether a script has commands that run at the same time.
+fn at_once(script: &[u8]) -> bool {
+    [&b"|"[..], b"<(", b">("].iter().any(|part| contains(script, part))
+        || in_order(script) != script
+}
+
 /// The script with `;` for each `&` that starts something in the background.
 fn in_order(script: &[u8]) -> Vec<u8> {
     let is = |at: Option<usize>, bytes: &[u8]| {
@@ -185,4 +192,19 @@ pub fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_at_once_is_put_in_order() {
+        assert_eq!(
+            in_order(b"a & b && c |& d &> e <&3 \\& f&"),
+            b"a ; b && c |& d &> e <&3 \\& f;"
+        );
+        assert!(at_once(b"a & b") && at_once(b"a | b") && at_once(b"a <(b)"));
+        assert!(!at_once(b"a && b; c > d 2>&1"));
+    }
 }
