@@ -411,7 +411,8 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
 
 fn is_list(p: &Param) -> bool {
     match &p.op {
-        ParamOp::Length | ParamOp::Bad { .. } => false,
+        ParamOp::Length => false,
+        ParamOp::Bad { .. } => is_bad_list(p),
         ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
         _ => {
             !p.indirect
@@ -419,6 +420,12 @@ fn is_list(p: &Param) -> bool {
                     || p.subscript == Some(Subscript::At))
         }
     }
+}
+
+/// Whether a bad substitution, which may pass as nothing where there are no elements, is one of an
+/// `@` list.
+pub(crate) fn is_bad_list(p: &Param) -> bool {
+    p.raw.starts_with(b"${@") || p.raw.windows(3).any(|part| part == b"[@]")
 }
 
 /// A `*` list that an operator made, which counts as an `@` list beside another one.

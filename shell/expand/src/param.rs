@@ -102,7 +102,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             {
                 Target::of(x.env, param)?.fetch(x.env)?;
             }
-            let list = param.raw.starts_with(b"${@") || contains(&param.raw, b"[@]");
+            let list = lists::is_bad_list(param);
             return bad_substitution(x, param, whole).map(|()| list);
         }
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
@@ -237,10 +237,6 @@ fn seen_as(
         || null && star && mode == Mode::Join && !x.in_operand
         || x.quotes_lists && !(star && positional);
     (assigned, !never_null, false)
-}
-
-fn contains(text: &[u8], what: &[u8]) -> bool {
-    text.windows(what.len()).any(|w| w == what)
 }
 
 /// `${a[}`: the subscript takes the brace; within quotes bash then misses one.

@@ -58,8 +58,8 @@ impl Machine<'_, '_> {
                     if !open.limit {
                         e.more.extend(open.lines().map(|(line, text)| (line, text.into())));
                         e.kind = match open.kind {
-                            ErrorKind::Array => ErrorKind::Array,
-                            _ => ErrorKind::Unclosed,
+                            ErrorKind::Conditional => ErrorKind::Unclosed,
+                            kind => kind,
                         };
                     }
                     return e;
