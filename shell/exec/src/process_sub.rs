@@ -19,6 +19,7 @@ use crate::Shell;
 use crate::command::Pumps;
 use crate::io::{Buffer, Desc, OpenFile};
 use crate::state::assign::command_error;
+use crate::state::options::SetOpt;
 use crate::walk::Detached;
 
 /// How long the end of a command waits for `>(cmd)` to finish: bash does not wait at all, but users expect to
@@ -107,6 +108,7 @@ impl Shell<'_> {
         let started = self.detached(
             |s| {
                 s.state.in_action = in_action;
+                s.state.options.put(SetOpt::Verbose, false);
                 s.state.xtrace_depth += 1;
                 s.state.exit_trap_depth = s.state.xtrace_depth;
                 s.state.outer_command = Some(s.state.command_text.clone());

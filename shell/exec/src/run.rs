@@ -212,7 +212,15 @@ impl Shell<'_> {
                         return Err(Unwind::Abandon(failed));
                     }
                     if nested && !text.main {
-                        return Err(Unwind::Exit(if last { failed } else { 1 }));
+                        // In an action that no `eval` or the like is around of it is as in the
+                        // script itself.
+                        let action = self.state.in_action && self.state.xtrace_depth == 1;
+                        let status = match (last, action && text.name != Some(EXIT_TRAP)) {
+                            (true, _) => failed,
+                            (false, true) => 2,
+                            (false, false) => 1,
+                        };
+                        return Err(Unwind::Exit(status));
                     }
                     // The others do not end a POSIX shell.
                     let goes_on = matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional);

@@ -85,6 +85,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
     if let Some(other) = read_anew(x, param) {
         return expand(x, &other, quoted);
     }
+    let unquoted = x.naming(quoted);
     match &param.op {
         ParamOp::Bad { whole }
             if quoted
@@ -100,7 +101,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             if param.raw.ends_with(b":}")
                 && (param.indirect || !matches!(param.name, ParamName::Special(_)))
             {
-                Target::of(x.env, param)?.fetch(x.env)?;
+                Target::of(x.env, param, unquoted)?.fetch(x.env)?;
             }
             let list = lists::is_bad_list(param);
             return bad_substitution(x, param, whole).map(|()| list);
@@ -110,7 +111,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         ParamOp::Length => return names::length(x, param, quoted),
         _ => {}
     }
-    let target = Target::of(x.env, param)?;
+    let target = Target::of(x.env, param, unquoted)?;
     let mut hidden = false;
     let content = match target.fetch(x.env)? {
         Content::List { items, star } => {
@@ -407,7 +408,7 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
     let raw = param.raw.clone();
     let looked_at =
         Param { name, subscript, indirect, op: ParamOp::Bad { whole: raw.clone() }, raw };
-    let content = Target::of(x.env, &looked_at)?.fetch(x.env)?;
+    let content = Target::of(x.env, &looked_at, None)?.fetch(x.env)?;
     match content.is_missing(x.env, false, false) {
         // Of lists `set -u` does not ask anything.
         true => content.require_set(x.env, &looked_at),

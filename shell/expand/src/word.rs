@@ -396,6 +396,17 @@ pub(crate) struct Expander<'e> {
 }
 
 impl<'e> Expander<'e> {
+    /// The fields that a name outside double quotes is made in, `${!a[*]-x}`; its list is joined
+    /// by spaces in arguments and elements, too.
+    pub(crate) fn naming(&self, quoted: bool) -> Option<Mode> {
+        (!quoted || self.fields.mode == Mode::HereDoc).then_some(
+            match self.in_operand || self.by_ifs {
+                true => Mode::Split,
+                false => self.fields.mode,
+            },
+        )
+    }
+
     pub(crate) fn new(env: &'e mut dyn Env, mode: Mode) -> Expander<'e> {
         Expander {
             env,

@@ -134,8 +134,9 @@ impl Shell<'_> {
         }
     }
 
-    /// Command substitutions do not inherit `set -e` (bash manual 3.7.3).
-    pub(crate) fn drop_errexit(&mut self) {
+    /// Command substitutions do not inherit `set -e` (bash manual 3.7.3), nor `set -v`.
+    pub(crate) fn drop_options(&mut self) {
+        self.state.options.put(SetOpt::Verbose, false);
         if !self.state.options.shopt(ShOpt::InheritErrExit)
             && !self.state.options.has(SetOpt::Posix)
         {

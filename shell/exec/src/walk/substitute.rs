@@ -24,6 +24,9 @@ impl Shell<'_> {
             None => self.text_with_aliases(&sub.body),
         };
         let line = self.state.line;
+        if self.state.options.has(SetOpt::Verbose) {
+            self.echo_input_redirect(sub);
+        }
         if sub.is_file_read
             && let Some(text) = self.read_file_sub(sub)?
         {
@@ -37,7 +40,7 @@ impl Shell<'_> {
         let status = self.in_subshell(|s| {
             s.state.in_action = in_action;
             s.state.fds.set(1, Some(Desc::Capture(capture)));
-            s.drop_errexit();
+            s.drop_options();
             s.state.outer_fds = None;
             s.state.late_exit_trap = Some(s.state.frames.len());
             s.state.outer_command = Some(s.state.command_text.clone());
@@ -67,6 +70,17 @@ impl Shell<'_> {
             Err(shared) => shared.borrow().clone(),
         };
         Ok(self.trimmed(out))
+    }
+
+    /// `set -v` shows a substitution that begins as `$(< file)` does: bash reads it to see whether
+    /// it is one.
+    fn echo_input_redirect(&mut self, sub: &CommandSub) {
+        let mut text = Vec::new();
+        sh_syntax::print::substitution(&mut text, &sub.body);
+        if text.starts_with(b"<") && !text.get(1).is_some_and(|c| b"<>&".contains(c)) {
+            text.push(b'\n');
+            self.err(&text);
+        }
     }
 
     /// Reports what is wrong with a text that meant something else when it was first read.

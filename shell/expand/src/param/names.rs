@@ -30,7 +30,8 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 x.number(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
             }
-            let target = Target::of(x.env, param)?;
+            let unquoted = x.naming(quoted);
+            let target = Target::of(x.env, param, unquoted)?;
             refuse_bad_element(x, param, &target)?;
             let leads = leads_to_element(x, param);
             if leads && !x.env.options().nounset {

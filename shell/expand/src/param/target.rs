@@ -8,6 +8,7 @@ use sh_syntax::parse::{ParseOptions, parse_parameter};
 use super::{Result, shown, shown_directly, str_of};
 use crate::env::Env;
 use crate::error::ExpandError;
+use crate::fields::Mode;
 use crate::subscript::{self, OwnedKey};
 use crate::value::{Str, Value};
 
@@ -55,7 +56,12 @@ pub(super) enum Content {
 }
 
 impl<'p> Target<'p> {
-    pub(super) fn of(env: &mut dyn Env, param: &'p Param) -> Result<Target<'p>> {
+    /// `unquoted`: the mode of the fields that what stands outside double quotes goes into.
+    pub(super) fn of(
+        env: &mut dyn Env,
+        param: &'p Param,
+        unquoted: Option<Mode>,
+    ) -> Result<Target<'p>> {
         if !param.indirect {
             return Target::direct(env, &param.name, param.subscript.as_ref());
         }
@@ -84,8 +90,18 @@ impl<'p> Target<'p> {
             Content::List { items, star } if !items.is_empty() => {
                 let array = matches!(param.name, ParamName::Variable(_));
                 // Found by experiment: by `IFS` for an array's `[@]`, too, but not if that is null.
-                let by_ifs = star || array && !crate::split::Ifs::of(env).is_null();
-                join(env, &items, by_ifs)
+                let null = crate::split::Ifs::of(env).is_null();
+                match unquoted {
+                    Some(Mode::HereDoc) => join(env, &items, array && (star || !null)),
+                    Some(mode) if star && array && null && mode != Mode::Split => {
+                        // bash takes the marks of quoted characters for the name's.
+                        let marked: Vec<u8> =
+                            items.iter().flat_map(|i| i.iter()).flat_map(|c| [1, *c]).collect();
+                        return Err(ExpandError::line(&[&marked, b": invalid variable name"]));
+                    }
+                    Some(_) if array && null => join(env, &items, false),
+                    _ => join(env, &items, star || array && !null),
+                }
             }
             _ => {
                 let unknown = match (&param.name, &param.subscript) {
