@@ -159,6 +159,8 @@ pub(crate) struct Fields {
     started: bool,
     /// Blanks ended the field before: a delimiter that follows belongs to them.
     after_blank: bool,
+    /// What [`Fields::part`] ended goes on if nothing follows.
+    parted: bool,
     lead: Lead,
     /// Bytes since the last look at [`Fields::take_volume`].
     volume: usize,
@@ -174,6 +176,7 @@ impl Fields {
             shared: None,
             started: false,
             after_blank: false,
+            parted: false,
             lead: Lead::None,
             volume: 0,
         }
@@ -214,6 +217,7 @@ impl Fields {
     pub(crate) fn start(&mut self) {
         self.started = true;
         self.after_blank = false;
+        self.parted = false;
     }
 
     fn unshare(&mut self) {
@@ -261,6 +265,7 @@ impl Fields {
         self.volume += text.len();
         self.started = true;
         self.after_blank = false;
+        self.parted = false;
     }
 
     pub(crate) fn push_quoted(&mut self, text: &[u8]) {
@@ -366,6 +371,7 @@ impl Fields {
         self.volume += 32;
         self.started = false;
         self.after_blank = false;
+        self.parted = false;
     }
 
     /// Ends the current field as a blank does.
@@ -377,18 +383,17 @@ impl Fields {
     /// Splits at a separator; a field that a delimiter ended goes on if nothing follows.
     pub(crate) fn part(&mut self, separator: &[u8]) {
         self.push_split(separator);
-        if !self.started && !self.done.is_empty() {
-            self.after_blank = true;
-        }
+        self.parted = !self.started && !self.done.is_empty();
     }
 
     /// At the end of double quotes or of an operand in them: where a separator ended the last field
     /// and nothing came since, that field goes on. Whether it was so.
     pub(crate) fn rejoin(&mut self) -> bool {
-        if !self.after_blank || self.started {
+        if !(self.after_blank || self.parted) || self.started {
             return false;
         }
         self.after_blank = false;
+        self.parted = false;
         match self.done.pop() {
             Some(Field::Shared(text)) => self.shared = Some(text),
             Some(Field::Built(built)) => self.current = built,

@@ -2,12 +2,14 @@
 //! (bash manual 3.4.2, 3.5.3). What the manual leaves open was found by experiment with bash 5.2.
 
 use sh_syntax::ast::{HereDoc, Param, ParamName, ParamOp, Subscript, Word, WordPart};
+use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::{Env, Lookup};
 use crate::error::ExpandError;
 use crate::fields::{Field, Fields, Joint, Mode};
 use crate::param::{str_of, whole_value};
 use crate::split::Ifs;
+use crate::subscript::closes_at_end;
 use crate::value::{Str, Value};
 use crate::word::{self, Expander, Tilde};
 
@@ -107,7 +109,9 @@ pub(crate) fn emit(
     star: bool,
     quoted: bool,
 ) -> Result<bool> {
-    let positional = matches!(param.name, ParamName::Special(_));
+    let led = if param.indirect { led_to(x.env, param) } else { None };
+    let name = led.as_ref().map_or(&param.name, |(name, _)| name);
+    let positional = matches!(name, ParamName::Special(_));
     let removal = matches!(param.op, ParamOp::RemovePrefix { .. } | ParamOp::RemoveSuffix { .. });
     let split = x.fields.mode == Mode::Split || x.in_operand;
     if removal && !positional && !quoted && split && Ifs::of(x.env).is_null() {
@@ -125,7 +129,7 @@ pub(crate) fn emit(
             | ParamOp::Error { .. }
     );
     // In a here-document with an `@` list `$*` is split as if it were not quoted.
-    let unquoted = x.in_heredoc && !made && matches!(param.name, ParamName::Special(b'*'));
+    let unquoted = x.in_heredoc && !made && matches!(name, ParamName::Special(b'*'));
     let quoted = quoted && !unquoted;
     let spaced = removal || matches!(param.op, ParamOp::Substring { .. } | ParamOp::Transform(_));
     if star && made && x.in_heredoc {
@@ -252,13 +256,19 @@ pub(crate) fn in_heredoc(
     Ok(false)
 }
 
+fn is_blank(separator: &[u8]) -> bool {
+    matches!(separator, b" " | b"\t" | b"\n")
+}
+
 /// A `*` list beside an `@` list: one string that is taken apart again, so that empty elements at
 /// its end vanish, and between blanks, too.
 fn rejoined(x: &mut Expander<'_>, items: Vec<Str>) -> Result<bool> {
     x.load_ifs();
     let separator = x.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
     for (at, item) in items.into_iter().enumerate() {
-        if at > 0 {
+        // Blanks at the beginning of double quotes are none to bash as it splits.
+        let nothing_yet = x.quotes_began == Some(x.fields.mark());
+        if at > 0 && !(nothing_yet && is_blank(&separator)) {
             x.fields.part(&separator);
         }
         x.value(item, true)?;
@@ -272,9 +282,9 @@ pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
     let mut count = |part: &WordPart| match part {
         WordPart::Param(p) => {
             let inside = operand(p).map_or(0, |word| count_lists(env, &word.parts));
-            match is_list(p) || inside > 0 {
+            match is_list(env, p) || inside > 0 {
                 true if operand(p).is_some() && uses_word(env, p) => inside,
-                own => usize::from(own && is_list(p)),
+                own => usize::from(own && is_list(env, p)),
             }
         }
         WordPart::DoubleQuoted(parts) => count_lists(env, parts),
@@ -287,10 +297,13 @@ pub(crate) fn count_lists(env: &mut dyn Env, parts: &[WordPart]) -> usize {
 pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::Param(p) => {
-            let inside = operand(p).is_some_and(|word| has_bare_list(env, &word.parts));
-            match is_list(p) || inside {
+            let inside = operand(p).is_some_and(|word| {
+                has_bare_list(env, &word.parts)
+                    || is_assignment(p) && has_quoted_list(env, &word.parts)
+            });
+            match is_list(env, p) || inside {
                 true if operand(p).is_some() && bare_uses_word(env, p) => inside,
-                own => own && is_list(p),
+                own => own && is_list(env, p),
             }
         }
         _ => false,
@@ -301,7 +314,7 @@ pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
 pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::DoubleQuoted(inside) => count_lists(env, inside) > 0,
-        WordPart::Param(p) => {
+        WordPart::Param(p) if !is_assignment(p) => {
             operand(p).is_some_and(|word| has_quoted_list(env, &word.parts) && uses_word(env, p))
         }
         _ => false,
@@ -315,7 +328,7 @@ pub(crate) fn has_splitting_list(env: &mut dyn Env, parts: &[WordPart], nested: 
         WordPart::DoubleQuoted(inside) => {
             count_lists(env, inside) > 0 && (!nested || has_several(env, inside))
         }
-        WordPart::Param(p) => operand(p)
+        WordPart::Param(p) if !is_assignment(p) => operand(p)
             .is_some_and(|word| has_splitting_list(env, &word.parts, true) && uses_word(env, p)),
         _ => false,
     })
@@ -324,17 +337,26 @@ pub(crate) fn has_splitting_list(env: &mut dyn Env, parts: &[WordPart], nested: 
 /// Whether there is an `@` list of several elements, slices left aside.
 fn has_several(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
-        WordPart::Param(p) if is_list(p) => match &p.name {
-            ParamName::Variable(name) => match env.lookup(name) {
-                Lookup::Value(Value::Indexed(array)) => array.len() > 1,
-                Lookup::Value(Value::Assoc(array)) => array.len() > 1,
-                _ => false,
-            },
-            _ => env.positional().len() > 1,
-        },
+        WordPart::Param(p) if is_list(env, p) => {
+            let led = if p.indirect { led_to(env, p) } else { None };
+            match led.as_ref().map_or(&p.name, |(name, _)| name) {
+                ParamName::Variable(name) => match env.lookup(name) {
+                    Lookup::Value(Value::Indexed(array)) => array.len() > 1,
+                    Lookup::Value(Value::Assoc(array)) => array.len() > 1,
+                    _ => false,
+                },
+                _ => env.positional().len() > 1,
+            }
+        }
         WordPart::Param(p) => operand(p).is_some_and(|word| has_several(env, &word.parts)),
+        WordPart::DoubleQuoted(parts) => has_several(env, parts),
         _ => false,
     })
+}
+
+/// `${x=word}`: what it assigns is one string, whatever lists are in it.
+fn is_assignment(p: &Param) -> bool {
+    matches!(p.op, ParamOp::Assign { .. })
 }
 
 /// The word that may stand in the place of a parameter.
@@ -354,7 +376,7 @@ fn uses_word(env: &mut dyn Env, p: &Param) -> bool {
 
 /// As [`uses_word`], without quotes.
 fn bare_uses_word(env: &mut dyn Env, p: &Param) -> bool {
-    let nullable = !(is_list(p) && is_never_null(env));
+    let nullable = !(is_list(env, p) && is_never_null(env));
     uses_word_of(env, p, nullable)
 }
 
@@ -377,12 +399,17 @@ fn uses_word_of(env: &mut dyn Env, p: &Param, nullable: bool) -> bool {
 
 /// Whether a parameter is set, with `colon` also not null, if that is easily told.
 fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
-    if p.indirect {
-        return None;
-    }
+    let led;
+    let (name, subscript) = match p.indirect {
+        false => (&p.name, &p.subscript),
+        true => {
+            led = led_to(env, p)?;
+            (&led.0, &led.1)
+        }
+    };
     let there = |text: Option<&Str>| text.is_some_and(|text| !(colon && text.is_empty()));
     let many = |count: usize, first: Option<&Str>| count > 1 || there(first);
-    Some(match (&p.name, &p.subscript) {
+    Some(match (name, subscript) {
         (ParamName::Positional(n), None) => there(env.positional().get(*n as usize - 1)),
         (ParamName::Special(b'@' | b'*'), None) => {
             let items = env.positional();
@@ -409,16 +436,13 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
     })
 }
 
-fn is_list(p: &Param) -> bool {
+fn is_list(env: &mut dyn Env, p: &Param) -> bool {
     match &p.op {
         ParamOp::Length => false,
         ParamOp::Bad { .. } => is_bad_list(p),
         ParamOp::Keys { at } | ParamOp::NamesWithPrefix { at } => *at,
-        _ => {
-            !p.indirect
-                && (matches!(p.name, ParamName::Special(b'@'))
-                    || p.subscript == Some(Subscript::At))
-        }
+        _ if p.indirect => led_to(env, p).is_some_and(|(name, sub)| is_at(&name, sub.as_ref())),
+        _ => is_at(&p.name, p.subscript.as_ref()),
     }
 }
 
@@ -426,6 +450,22 @@ fn is_list(p: &Param) -> bool {
 /// `@` list.
 pub(crate) fn is_bad_list(p: &Param) -> bool {
     p.raw.starts_with(b"${@") || p.raw.windows(3).any(|part| part == b"[@]")
+}
+
+fn is_at(name: &ParamName, subscript: Option<&Subscript>) -> bool {
+    matches!(name, ParamName::Special(b'@')) || subscript == Some(&Subscript::At)
+}
+
+/// The parameter that `${!p}` stands for, if that is easily told.
+fn led_to(env: &mut dyn Env, p: &Param) -> Option<(ParamName, Option<Subscript>)> {
+    let text = match (&p.name, &p.subscript) {
+        (ParamName::Positional(n), None) => {
+            env.positional().get((*n as usize).wrapping_sub(1)).cloned()?
+        }
+        (ParamName::Variable(name), None) if env.nameref(name).is_none() => whole_value(env, name)?,
+        _ => return None,
+    };
+    parse_parameter(&text, &ParseOptions::default()).filter(|_| closes_at_end(&text))
 }
 
 /// A `*` list that an operator made, which counts as an `@` list beside another one.
@@ -484,6 +524,10 @@ impl Expander<'_> {
         self.load_ifs();
         let first = self.fields.ifs().map(|ifs| ifs.separator().to_vec()).unwrap_or_default();
         let separator = match joint {
+            // Joined by spaces, and split then.
+            Joint::Star if split && self.in_heredoc && !quoted && !first.is_empty() => {
+                b" ".to_vec()
+            }
             _ if split => first,
             // The word of an operator is made of words, which are joined by spaces.
             Joint::Star

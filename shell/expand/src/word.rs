@@ -379,6 +379,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) by_ifs: bool,
     /// How many `@` lists the double quotes around hold.
     pub(crate) beside_lists: usize,
+    /// Where the fields stood as the double quotes around began.
+    pub(crate) quotes_began: Option<(usize, usize)>,
     /// Within a here-document that holds `@` lists.
     pub(crate) in_heredoc: bool,
     /// Within the word of an unquoted `${x=word}`.
@@ -414,6 +416,7 @@ impl<'e> Expander<'e> {
             colons: false,
             by_ifs: false,
             beside_lists: 0,
+            quotes_began: None,
             in_heredoc: false,
             in_assigned: false,
             splits_text: false,
@@ -541,6 +544,7 @@ impl<'e> Expander<'e> {
         let mut only_empty_list = false;
         let lists = lists::count_lists(self.env, parts);
         let outer = std::mem::replace(&mut self.beside_lists, lists);
+        let outer_began = self.quotes_began.replace(before);
         for part in parts {
             match part {
                 WordPart::Param(param) => only_empty_list |= param::expand(self, param, true)?,
@@ -548,6 +552,7 @@ impl<'e> Expander<'e> {
             }
         }
         self.beside_lists = outer;
+        self.quotes_began = outer_began;
         let added = self.fields.mark() != before;
         if added && self.fields.rejoin() {
             return Ok(());

@@ -9,6 +9,7 @@ use crate::env::Key;
 use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::lists;
+use crate::split::Ifs;
 use crate::subscript::OwnedKey;
 
 use crate::value::Str;
@@ -113,13 +114,11 @@ fn lists_of(x: &mut Expander<'_>, word: &Word) -> Lists {
     }
     x.load_ifs();
     let ifs = x.fields.ifs();
-    if ifs.is_none_or(|ifs| ifs.is_null()) {
-        return Lists::None;
-    }
+    let null = ifs.is_none_or(Ifs::is_null);
     if quoted && lists::has_splitting_list(x.env, &word.parts, false) {
         return Lists::Quoted;
     }
-    match x.fields.ifs().is_some_and(|ifs| ifs.separator() == b" ") {
+    match null || x.fields.ifs().is_some_and(|ifs| ifs.separator() == b" ") {
         true => Lists::None,
         false => Lists::Bare,
     }
