@@ -402,7 +402,8 @@ fn operands(
                     shell.builtin_error(call.name(), &[&e.message]);
                 }
                 let kind = memchr::memmem::find(&e.message, b" cannot ").is_some();
-                failed(assigns && !kind);
+                let reference = (q.on.nameref || q.off.nameref) && e.kind == ErrorKind::Readonly;
+                failed(assigns && !kind && !reference);
                 if e.kind == ErrorKind::Readonly && special || e.is_bad_subscript() {
                     shell.refused()?;
                 }

@@ -6,7 +6,7 @@ use sh_expand::{Attributes, ErrorKind, ExpandError, OwnedKey};
 use super::declare::{Place, Request, Target, Value};
 use super::declare_nameref::{
     AtHand, append_reference, check_reference, make_nameref, mark_element, nameref_at_hand,
-    through_reference,
+    readonly_variable, through_reference,
 };
 use crate::Shell;
 use crate::state::assign::{
@@ -30,6 +30,14 @@ pub(super) fn apply(
     };
     let own = shell.state.vars.get(&t.name).is_some_and(|v| v.level == level && level > 0);
     let here = place != Place::Local || own;
+    if q.off.nameref
+        && let Some(v) = shell.state.vars.get(&t.name)
+        && v.attrs.nameref
+        && v.attrs.readonly
+        && v.is_set()
+    {
+        return Err(readonly_variable(&t.name));
+    }
     let marks = command == b"export" || command == b"readonly";
     if here && !q.on.nameref && !q.off.nameref && !marks {
         match nameref_at_hand(shell, &t, q, place, own)? {
@@ -127,8 +135,7 @@ pub(super) fn apply(
             shell.state.vars.entry(&name).attrs.export = true;
             shell.state.vars.touch_env();
         }
-        let message = [name.as_slice(), b": readonly variable"].concat();
-        return Err(ExpandError { kind: ErrorKind::Readonly, message });
+        return Err(readonly_variable(&name));
     }
     let undo = match command {
         b"export" => q.off.export,
@@ -229,8 +236,7 @@ fn hide(
     if let Some(v) = &visible {
         // bash refuses to hide a readonly global.
         if v.attrs.readonly && v.level == 0 {
-            let message = [name, b": readonly variable"].concat();
-            return Err(ExpandError { kind: ErrorKind::Readonly, message });
+            return Err(readonly_variable(name));
         }
     }
     let inherit = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);

@@ -18,21 +18,19 @@ pub(super) fn through_reference(
     place: Place,
 ) -> Result<(), ExpandError> {
     let reference = t.name.clone();
-    let readonly = || {
-        let message = [reference.as_slice(), b": readonly variable"].concat();
-        ExpandError { kind: ErrorKind::Readonly, message }
-    };
-    if shell.state.vars.get(&reference).is_some_and(|v| v.attrs.readonly) {
-        return Err(readonly());
-    }
     let mut q = q;
     q.off.nameref = false;
     apply(shell, command, t, q, place).map_err(|e| match e.kind {
-        ErrorKind::Readonly => readonly(),
+        ErrorKind::Readonly => readonly_variable(&reference),
         _ => e,
     })?;
     shell.state.vars.entry(&reference).attrs.nameref = false;
     Ok(())
+}
+
+pub(super) fn readonly_variable(name: &[u8]) -> ExpandError {
+    let message = [name, b": readonly variable"].concat();
+    ExpandError { kind: ErrorKind::Readonly, message }
 }
 
 /// What `declare` does first with an operand that is a nameref. Found by experiment.
@@ -146,9 +144,14 @@ pub(super) fn make_nameref(
             shell.builtin_error(command, &[b"warning: ", name, b": circular name reference"]);
         }
     }
-    if old.as_ref().is_some_and(|v| v.is_array()) || matches!(value, Value::Elements(_)) {
+    let readonly = old.as_ref().is_some_and(|v| v.attrs.readonly);
+    let array = old.as_ref().is_some_and(|v| v.is_array() && (v.is_set() || !readonly));
+    if array || matches!(value, Value::Elements(_)) {
         let message = [name, b": reference variable cannot be an array"].concat();
         return Err(command_error(message));
+    }
+    if readonly {
+        return Err(readonly_variable(name));
     }
     let allexport = shell.state.options.has(SetOpt::AllExport);
     let v = shell.state.vars.entry(name);

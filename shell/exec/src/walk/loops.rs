@@ -71,9 +71,11 @@ impl Shell<'_> {
         }
     }
 
-    /// The loop variable; a nameref is pointed at the word instead of assigned through.
-    fn set_loop_var(&mut self, name: &[u8], value: Str) -> Result<bool, Unwind> {
-        let nameref = self.state.vars.get(name).is_some_and(|v| v.attrs.nameref)
+    /// The loop variable; a nameref is pointed at the word instead of assigned through, but for
+    /// `select`.
+    fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
+        let nameref = points
+            && self.state.vars.get(name).is_some_and(|v| v.attrs.nameref)
             && !self.follow(name).is_ok_and(|t| t.name.first() == Some(&OUTERMOST));
         if nameref && !crate::state::assign::is_reference(&value) {
             self.error(&[b"`", &value, b"': not a valid identifier"]);
@@ -96,6 +98,10 @@ impl Shell<'_> {
                     false => Ok(false),
                 }
             }
+            Err(e) if !points => {
+                self.error(&[&e.message]);
+                Ok(false)
+            }
             Err(e) => Err(self.expansion_failed(e)),
         }
     }
@@ -117,7 +123,7 @@ impl Shell<'_> {
                 if s.tracing() {
                     s.trace_for(b"for ", f);
                 }
-                if !s.set_loop_var(&f.name, word.clone())? {
+                if !s.set_loop_var(&f.name, word.clone(), true)? {
                     return Ok(1);
                 }
                 let body = s.list(&f.body);
@@ -234,7 +240,7 @@ impl Shell<'_> {
                 show = false;
                 let n = sh_expand::arith::plain_integer(reply.trim_ascii()).unwrap_or(0);
                 let chosen = usize::try_from(n - 1).ok().and_then(|i| words.get(i)).cloned();
-                if !s.set_loop_var(&f.name, chosen.unwrap_or_default())? {
+                if !s.set_loop_var(&f.name, chosen.unwrap_or_default(), false)? {
                     return Ok(1);
                 }
                 let body = s.list(&f.body);
