@@ -7,6 +7,10 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 use wasibox_image::{ImageSpec, pack_to};
 
+/// Long before anything else would end the guest, and enough for a machine with much else to do:
+/// how soon a limit works is for the benchmarks.
+const SOON: Duration = Duration::from_secs(10);
+
 fn scratch() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
 }
@@ -148,7 +152,7 @@ fn the_time_limit_is_kept_and_told() {
         let t = t.elapsed();
         assert_eq!(o.status.code(), Some(124));
         assert_eq!(err(&o), "runner: the command was ended after 0.3 s (--timeout)\n");
-        assert!(t < Duration::from_millis(800), "{command:?} took {t:?}");
+        assert!(t < SOON, "{command:?} took {t:?}");
     }
 }
 
@@ -173,7 +177,7 @@ fn interrupting_ends_runner_and_guest() {
             let stdin = child.stdin.take();
             let code = child.wait().unwrap().code();
             drop(stdin);
-            assert!(t.elapsed() < Duration::from_millis(500), "{command:?} {:?}", t.elapsed());
+            assert!(t.elapsed() < SOON, "{command:?} {:?}", t.elapsed());
             assert!(code == Some(status) || code == Some(130), "{command:?} {code:?}");
         }
     }

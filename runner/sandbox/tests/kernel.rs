@@ -7,6 +7,10 @@ use std::time::{Duration, Instant};
 use wasibox_sandbox::streams::{Capture, Meter};
 use wasibox_sandbox::{LimitHit, Limits, MountSpec, Policy, SandboxError, Status};
 
+/// Long before anything else would end the guest, and enough for a machine with much else to do:
+/// how soon a limit works is for the benchmarks.
+const SOON: Duration = Duration::from_secs(10);
+
 #[test]
 fn arguments_environment_and_directory_arrive() {
     let o = run(&["args", "a b", "", "x\ny", "ü"]);
@@ -142,7 +146,7 @@ fn the_time_limit_ends_everything() {
         let o = start(command, Policy { limits, ..Policy::default() }, b"").unwrap();
         assert_eq!(o.limit, Some(LimitHit::Timeout), "{command:?}");
         let t = t.elapsed();
-        assert!(t < Duration::from_millis(700), "{command:?} {t:?}");
+        assert!(t < SOON, "{command:?} {t:?}");
     }
 }
 
@@ -156,7 +160,7 @@ fn interrupting_ends_everything() {
     });
     let t = Instant::now();
     let r = b.run(spec(&["run", "/bin/spin"], b"").0).unwrap();
-    assert!(r.interrupted && t.elapsed() < Duration::from_millis(600));
+    assert!(r.interrupted && t.elapsed() < SOON);
     // The sandbox is usable again.
     assert_eq!(b.run(spec(&["true"], b"").0).unwrap().status, Status::Exited(0));
 }
@@ -165,7 +169,7 @@ fn interrupting_ends_everything() {
 fn background_processes_end_with_the_first() {
     let o = run(&["leave"]);
     assert_eq!((o.status, &*o.out), (Status::Exited(7), "left\n"));
-    assert!(o.took < Duration::from_secs(2));
+    assert!(o.took < SOON);
 }
 
 #[test]
