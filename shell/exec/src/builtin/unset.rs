@@ -50,16 +50,30 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             status |= function(shell, call, arg);
             continue;
         }
-        if let Err(e) = variable(shell, arg, p.has(b'n')) {
-            // An index that is no expression gives the whole line up.
-            if matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Abandon) || e.is_arithmetic() {
-                return Err(shell.expansion_failed(e));
+        match variable(shell, arg, p.has(b'n')) {
+            Ok(()) => {}
+            Err(Refused::Key(e)) => return Err(shell.expansion_failed(e)),
+            Err(Refused::Told(e)) => {
+                shell.builtin_error(call.name(), &[&e.message]);
+                status = 1;
             }
-            shell.builtin_error(call.name(), &[&e.message]);
-            status = 1;
         }
     }
     Ok(status)
+}
+
+/// Why a variable stays.
+enum Refused {
+    /// The builtin says so and goes on.
+    Told(ExpandError),
+    /// A subscript that could not be expanded gives the command up.
+    Key(ExpandError),
+}
+
+impl From<ExpandError> for Refused {
+    fn from(e: ExpandError) -> Refused {
+        Refused::Told(e)
+    }
 }
 
 fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
@@ -75,7 +89,7 @@ fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
     0
 }
 
-fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), ExpandError> {
+fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), Refused> {
     let (name, sub) = split_reference(arg);
     if nameref_itself && !shell.state.vars.get(name).is_some_and(|v| v.attrs.nameref) {
         return Ok(());
@@ -99,11 +113,15 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
         // Through a nameref bash does not tell that there is no such element.
         return Ok(());
     }
+    if target.subscript.is_some() && sub.is_some() {
+        // There is no element of an element.
+        return Ok(());
+    }
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
     if v.attrs.readonly {
         let message = [base.as_slice(), b": cannot unset: readonly variable"].concat();
-        return Err(ExpandError { kind: ErrorKind::Readonly, message });
+        return Err(ExpandError { kind: ErrorKind::Readonly, message }.into());
     }
     match sub {
         Some(sub) => element(shell, &base, &sub),
@@ -116,64 +134,81 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
     }
 }
 
-fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), ExpandError> {
+/// What a subscript of `name` means.
+fn key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, Refused> {
+    sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_bad_subscript() {
+        true => Refused::Told(e),
+        false => Refused::Key(e),
+    })
+}
+
+fn bad_subscript(sub: &[u8]) -> Refused {
+    Refused::Told(command_error([b"[", sub, b"]: bad array subscript"].concat()))
+}
+
+fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), Refused> {
     let all = sub == b"@" || sub == b"*";
     if sub.is_empty() {
         return Ok(());
     }
-    match shell.state.vars.get(name).map(|v| &v.slot) {
-        Some(Slot::Indexed(_)) if all => {
-            // The array stays, without elements.
-            if let Some(v) = shell.state.vars.get_mut(name) {
-                v.slot = Slot::Indexed(Rc::default());
-            }
-            Ok(())
-        }
-        Some(Slot::Indexed(_)) => {
-            let key = sh_expand::subscript_text_key(shell, name, sub)?;
-            let OwnedKey::Index(i) = key else { return Ok(()) };
-            if let Some(Slot::Indexed(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
-                let a = Rc::make_mut(a);
-                match a.resolve(i) {
-                    Some(i) => a.unset(i),
-                    None => {
-                        let message = [b"[", sub, b"]: bad array subscript"].concat();
-                        return Err(command_error(message));
-                    }
-                };
-            }
-            Ok(())
-        }
-        Some(Slot::Assoc(_)) => {
-            let key = if all {
-                OwnedKey::Name(sub.to_vec())
-            } else {
-                sh_expand::subscript_text_key(shell, name, sub)?
-            };
-            let key = match key {
-                OwnedKey::Name(n) => n,
-                OwnedKey::Index(i) => decimal(i),
-            };
-            if let Some(Slot::Assoc(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
-                Rc::make_mut(a).unset(&key);
-            }
-            Ok(())
-        }
-        Some(Slot::Dynamic(Dynamic::BashAliases)) => {
+    let Some(v) = shell.state.vars.get(name) else { return Ok(()) };
+    match v.slot {
+        Slot::Dynamic(Dynamic::BashAliases) => {
             Rc::make_mut(&mut shell.state.aliases).remove(sub);
-            Ok(())
         }
-        Some(Slot::Dynamic(Dynamic::BashCmds)) => {
+        Slot::Dynamic(Dynamic::BashCmds) => {
             Rc::make_mut(&mut shell.state.hashed).remove(sub);
-            Ok(())
         }
-        Some(Slot::Scalar(_) | Slot::Int(_)) => {
-            if !all && sh_expand::subscript_text_key(shell, name, sub)? == OwnedKey::Index(0) {
-                shell.state.vars.unset(name, false);
-                return Ok(());
-            }
-            Err(command_error([name, b": not an array variable"].concat()))
-        }
-        _ => Ok(()),
+        Slot::Dynamic(_) => {}
+        _ if v.is_assoc() => return of_assoc(shell, name, sub, all),
+        _ if v.is_array() => return of_indexed(shell, name, sub, all),
+        // A scalar is the element 0 of itself.
+        _ => match all || key(shell, name, sub)? != OwnedKey::Index(0) {
+            true => return Err(command_error([name, b": not an array variable"].concat()).into()),
+            false => shell.state.vars.unset(name, false),
+        },
     }
+    Ok(())
+}
+
+fn of_indexed(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), Refused> {
+    if all {
+        // The array stays, without elements.
+        if let Some(Slot::Indexed(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
+            *a = Rc::default();
+        }
+        return Ok(());
+    }
+    let OwnedKey::Index(i) = key(shell, name, sub)? else { return Ok(()) };
+    match shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
+        Some(Slot::Indexed(a)) => {
+            let a = Rc::make_mut(a);
+            match a.resolve(i) {
+                Some(i) => a.unset(i),
+                None => return Err(bad_subscript(sub)),
+            };
+        }
+        _ if i < 0 => return Err(bad_subscript(sub)),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn of_assoc(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), Refused> {
+    // With `assoc_expand_once` the key is not expanded again.
+    let literal = all || shell.state.options.shopt(ShOpt::AssocExpandOnce);
+    let key = match literal {
+        true => sub.to_vec(),
+        false => match key(shell, name, sub)? {
+            OwnedKey::Name(n) => n,
+            OwnedKey::Index(i) => decimal(i),
+        },
+    };
+    if key.is_empty() {
+        return Err(bad_subscript(sub));
+    }
+    if let Some(Slot::Assoc(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
+        Rc::make_mut(a).unset(&key);
+    }
+    Ok(())
 }
