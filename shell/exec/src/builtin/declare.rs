@@ -396,7 +396,9 @@ fn operands(
             }
             Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
                 let special = matches!(call.name(), b"export" | b"readonly");
-                if special || e.is_bad_subscript() {
+                if e.message.is_empty() {
+                    // It has been told, or bash does not.
+                } else if special || e.is_bad_subscript() {
                     shell.assignment_error(call.name(), &e);
                 } else {
                     shell.builtin_error(call.name(), &[&e.message]);

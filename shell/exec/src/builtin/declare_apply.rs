@@ -5,8 +5,8 @@ use sh_expand::{Attributes, ErrorKind, ExpandError, OwnedKey};
 
 use super::declare::{Place, Request, Target, Value};
 use super::declare_nameref::{
-    AtHand, append_reference, check_reference, make_nameref, mark_element, nameref_at_hand,
-    readonly_variable, through_reference,
+    AtHand, check_reference, make_nameref, mark_element, nameref_at_hand, readonly_variable,
+    through_reference,
 };
 use crate::Shell;
 use crate::state::assign::{
@@ -23,6 +23,7 @@ pub(super) fn apply(
     place: Place,
 ) -> Result<(), ExpandError> {
     let mut t = t;
+    let mut written = t.name.clone();
     // Attributes other than -n go to what a nameref leads to.
     let level = match place {
         Place::Local => shell.state.vars.function_level().unwrap_or(0),
@@ -80,6 +81,7 @@ pub(super) fn apply(
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
             t.subscript = Some(sub.to_vec());
+            written = target.name.to_vec();
             if marks {
                 let name = target.name.into_owned();
                 return mark_element(shell, command, Target { name, ..t }, q);
@@ -97,20 +99,18 @@ pub(super) fn apply(
         follow_global(shell, &mut t);
     }
     let name = t.name.clone();
+    if q.on.nameref
+        && let Value::Scalar(target) = &t.value
+        && !t.append
+        && !target.is_empty()
+    {
+        // Before there is a variable at all.
+        check_reference(target)?;
+    }
     let global_hidden =
         place == Place::Global && shell.state.vars.get(&name).is_some_and(|v| v.level > 0);
     if global_hidden {
-        return on_hidden_global(shell, &name, t, q);
-    }
-    if q.on.nameref
-        && let Value::Scalar(target) = &mut t.value
-    {
-        // Before there is a variable at all.
-        if t.append {
-            append_reference(shell, &name, target)?;
-        } else {
-            check_reference(target)?;
-        }
+        return on_hidden_global(shell, command, &name, t, q);
     }
     match place {
         Place::Local => make_local(shell, &name, level, q, &t)?,
@@ -124,7 +124,7 @@ pub(super) fn apply(
         _ => {}
     }
     if q.on.nameref {
-        return make_nameref(shell, command, &name, t.value, q);
+        return make_nameref(shell, command, &name, t, q);
     }
     if let Some(v) = shell.state.vars.get(&name)
         && v.attrs.readonly
@@ -135,7 +135,8 @@ pub(super) fn apply(
             shell.state.vars.entry(&name).attrs.export = true;
             shell.state.vars.touch_env();
         }
-        return Err(readonly_variable(&name));
+        let assigned = !marks && !matches!(t.value, Value::None);
+        return Err(readonly_variable(if assigned { &written } else { &name }));
     }
     let undo = match command {
         b"export" => q.off.export,
@@ -147,16 +148,21 @@ pub(super) fn apply(
         return Ok(());
     }
     let mut q = q;
+    let allexport = shell.state.options.has(SetOpt::AllExport);
+    let array = shell.state.vars.get(&name).is_some_and(Var::is_array);
+    let scalar = matches!(t.value, Value::Scalar(_));
+    // What is assigned is exported again.
+    q.off.export &= !(allexport && scalar && t.subscript.is_none() && !array && !marks);
     // A variable that the global scope gets without a value is exported, too.
-    q.on.export |= shell.state.options.has(SetOpt::AllExport)
+    q.on.export |= allexport
         && place != Place::Local
+        && shell.state.vars.get(&name).is_none()
         && matches!(t.value, Value::None)
         && t.subscript.is_none()
         && !(q.on.indexed || q.on.assoc || q.off.export);
     let fresh = shell.state.vars.get(&name).is_none();
-    let scalar = matches!(t.value, Value::Scalar(_));
     let element = t.subscript.is_some();
-    attributes_before(shell, &name, q, &t, place)?;
+    attributes_before(shell, &name, &written, q, &t, place)?;
     if let Err(e) = assign(shell, &name, t) {
         if element && e.is_bad_subscript() {
             // The array is made all the same.
@@ -284,10 +290,12 @@ pub(super) fn other_kind_error(name: &[u8], is_assoc: bool) -> ExpandError {
     command_error([name, kinds].concat())
 }
 
-/// Kind and conversions come before the value, so that they apply to it.
+/// Kind and conversions come before the value, so that they apply to it. Messages show the nameref
+/// that was `written`.
 pub(super) fn attributes_before(
     shell: &mut Shell<'_>,
     name: &[u8],
+    written: &[u8],
     q: Request,
     t: &Target,
     place: Place,
@@ -298,7 +306,7 @@ pub(super) fn attributes_before(
     let is_assoc = v.is_assoc();
     let is_indexed = matches!(v.slot, Slot::Indexed(_)) || v.attrs.indexed && !is_assoc;
     if q.on.assoc && is_indexed || q.on.indexed && is_assoc {
-        return Err(other_kind_error(name, is_assoc));
+        return Err(other_kind_error(written, is_assoc));
     }
     // An element makes an array of what is not there.
     let made = t.subscript.is_some() && !v.is_set() && !v.is_array();
@@ -309,7 +317,7 @@ pub(super) fn attributes_before(
         }
     }
     if (q.off.indexed && (is_indexed || made && !q.on.assoc)) || (q.off.assoc && is_assoc) {
-        let message = [name, b": cannot destroy array variables in this way"].concat();
+        let message = [written, b": cannot destroy array variables in this way"].concat();
         return Err(command_error(message));
     }
     let a = &mut v.attrs;
@@ -420,6 +428,7 @@ pub(super) fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<()
 /// `declare -g` while a local hides the global: work on it as if it were visible.
 fn on_hidden_global(
     shell: &mut Shell<'_>,
+    command: &[u8],
     name: &[u8],
     t: Target,
     q: Request,
@@ -429,17 +438,9 @@ fn on_hidden_global(
     let hidden = shell.state.vars.global_mut(name).clone();
     *shell.state.vars.entry(name) = hidden;
     let r = if q.on.nameref {
-        match t.value {
-            Value::Scalar(v) => {
-                let var = shell.state.vars.entry(name);
-                var.attrs.nameref = true;
-                var.slot = Slot::Scalar(v);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+        make_nameref(shell, command, name, t, q)
     } else {
-        attributes_before(shell, name, q, &t, Place::Global)
+        attributes_before(shell, name, name, q, &t, Place::Global)
             .and_then(|()| assign(shell, name, t))
             .map(|()| attributes_after(shell, name, q))
     };

@@ -1,6 +1,6 @@
 //! What `declare` and its kin do with namerefs: making them, and operands that are some.
 
-use sh_expand::{Attributes, ErrorKind, ExpandError};
+use sh_expand::{Attributes, ErrorKind, ExpandError, Str};
 
 use super::declare::{Place, Request, Target, Value};
 use super::declare_apply::{apply, assign, attributes_before, set_cases};
@@ -80,7 +80,7 @@ pub(super) fn mark_element(
     let shown = [t.name.as_slice(), &bracketed(sub)].concat();
     if !matches!(t.value, Value::None) {
         let name = t.name.clone();
-        attributes_before(shell, &name, Request::default(), &t, Place::Visible)?;
+        attributes_before(shell, &name, &name, Request::default(), &t, Place::Visible)?;
         assign(shell, &name, t)?;
     }
     if !q.off.export {
@@ -89,85 +89,126 @@ pub(super) fn mark_element(
     Ok(())
 }
 
-/// `declare -n r+=text`: what the nameref is to refer to in all.
-pub(super) fn append_reference(
-    shell: &mut Shell<'_>,
-    name: &[u8],
-    text: &mut sh_expand::Str,
-) -> Result<(), ExpandError> {
-    if !is_reference(text) {
-        return Err(command_error([b"`", text.as_slice(), b"': not a valid identifier"].concat()));
-    }
-    if let Some(old) = shell.state.vars.get(name).and_then(Var::text) {
-        *text = [old.as_slice(), text].concat().into();
-    }
-    Ok(())
-}
-
 /// Whether a nameref may refer to a text.
 pub(super) fn check_reference(target: &[u8]) -> Result<(), ExpandError> {
-    if target.is_empty() {
-        return Err(command_error(b"`': not a valid identifier".to_vec()));
-    }
     if is_reference(target) {
         return Ok(());
     }
     Err(command_error([b"`", target, b"': invalid variable name for name reference"].concat()))
 }
 
+/// Makes a nameref of the variable that there is now.
 pub(super) fn make_nameref(
     shell: &mut Shell<'_>,
     command: &[u8],
     name: &[u8],
-    value: Value,
+    t: Target,
     q: Request,
 ) -> Result<(), ExpandError> {
     let old = shell.state.vars.get(name).cloned();
-    let target = match &value {
-        Value::Scalar(s) => Some(s.clone()),
-        _ => old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array()).and_then(Var::text),
+    let list = matches!(t.value, Value::Elements(_));
+    let given = match t.value {
+        Value::Scalar(text) => Some(text),
+        Value::None | Value::Elements(_) => None,
     };
-    let given = matches!(value, Value::Scalar(_));
-    if let Some(t) = &target {
-        if !given && t.is_empty() {
+    // What a variable held before may be its own name.
+    if let Some(text) = &given {
+        refers_elsewhere(shell, Some(command), name, text)?;
+    }
+    let plain = old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array());
+    let bare = given.is_none();
+    let held = plain.and_then(Var::text).filter(|_| bare);
+    if let Some(text) = &held {
+        if text.is_empty() {
             return Err(command_error(b"`': invalid variable name for name reference".to_vec()));
         }
-        check_reference(t)?;
-        let (base, _) = split_reference(t);
-        let in_function = shell.state.vars.function_level().is_some();
-        // What a variable held before may be its own name.
-        if base == name && given {
-            if !in_function || old.as_ref().is_none_or(|v| v.level == 0) {
-                let message = [name, b": nameref variable self references not allowed"].concat();
-                return Err(command_error(message));
-            }
-            shell.builtin_error(command, &[b"warning: ", name, b": circular name reference"]);
-        }
+        check_reference(text)?;
     }
     let readonly = old.as_ref().is_some_and(|v| v.attrs.readonly);
     let array = old.as_ref().is_some_and(|v| v.is_array() && (v.is_set() || !readonly));
-    if array || matches!(value, Value::Elements(_)) {
+    if array || list {
         let message = [name, b": reference variable cannot be an array"].concat();
         return Err(command_error(message));
     }
     if readonly {
         return Err(readonly_variable(name));
     }
+    let target = match given {
+        Some(text) => {
+            let before = old.as_ref().and_then(Var::text).filter(|_| t.append);
+            let text = whole_reference(shell, name, before, text)?;
+            let mut attrs = old.map(|v| v.attrs).unwrap_or_default();
+            attrs.integer = false;
+            set_cases(&mut attrs, q, true);
+            Some(shell.converted(attrs, text)?)
+        }
+        None => held,
+    };
     let allexport = shell.state.options.has(SetOpt::AllExport);
     let v = shell.state.vars.entry(name);
     v.attrs.nameref = true;
-    v.attrs.integer = q.on.integer && !given;
+    v.attrs.integer = q.on.integer && bare;
     v.attrs.trace |= q.on.trace;
     set_cases(&mut v.attrs, q, true);
-    let cases = Attributes { integer: false, ..v.attrs };
-    if let Some(t) = target {
-        let text = if given { shell.converted(cases, t)? } else { t };
-        shell.state.vars.entry(name).slot = Slot::Scalar(text);
+    if let Some(text) = target {
+        v.slot = Slot::Scalar(text);
     }
-    let v = shell.state.vars.entry(name);
     v.attrs.readonly |= q.on.readonly;
-    if q.on.export || allexport {
-        v.attrs.export = true;
+    v.attrs.export |= q.on.export || allexport;
+    Ok(())
+}
+
+/// What `declare -n r+=text` refers to in all: `before` and the text.
+fn whole_reference(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    before: Option<Str>,
+    text: Str,
+) -> Result<Str, ExpandError> {
+    let Some(before) = before else {
+        return match is_reference(&text) {
+            true => Ok(text),
+            false => Err(no_identifier(&text)),
+        };
+    };
+    let whole: Str = [before.as_slice(), &text].concat().into();
+    if !is_reference(&whole) {
+        // Of the text alone nothing bad can be said.
+        return Err(match is_reference(&text) {
+            true => command_error(Vec::new()),
+            false => no_identifier(&text),
+        });
+    }
+    refers_elsewhere(shell, None, name, &whole)?;
+    Ok(whole)
+}
+
+/// A nameref to its own name: an error; in functions a warning, as it means the global variable there.
+/// The `command` is named if it is what was written.
+fn refers_elsewhere(
+    shell: &mut Shell<'_>,
+    command: Option<&[u8]>,
+    name: &[u8],
+    text: &[u8],
+) -> Result<(), ExpandError> {
+    if split_reference(text).0 != name {
+        return Ok(());
+    }
+    let in_function = shell.state.vars.function_level().is_some();
+    let warning: [&[u8]; 3] = [b"warning: ", name, b": circular name reference"];
+    let message: [&[u8]; 2] = [name, b": nameref variable self references not allowed"];
+    match (command, in_function) {
+        (Some(command), true) => shell.builtin_error(command, &warning),
+        (None, true) => shell.error(&warning),
+        (Some(_), false) => return Err(command_error(message.concat())),
+        (None, false) => {
+            shell.error(&message);
+            return Err(command_error(Vec::new()));
+        }
     }
     Ok(())
+}
+
+fn no_identifier(text: &[u8]) -> ExpandError {
+    command_error([b"`", text, b"': not a valid identifier"].concat())
 }

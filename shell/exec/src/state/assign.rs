@@ -312,6 +312,10 @@ impl Shell<'_> {
     ) -> Result<()> {
         self.check_writable(name)?;
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
+        if attrs.nameref {
+            // One that leads nowhere yet.
+            return Err(command_error(b"`': not a valid identifier".to_vec()));
+        }
         if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
             let d = *d;
             return self.set_dynamic_element(name, d, key, value);

@@ -21,6 +21,7 @@ const REWRITES: &[Rewrite] = &[
     ("lists without `IFS` behind an error in a condition", at_behind_error),
     ("backslashes in `IFS` and in quotes or a here-document with a list", doubled_backslashes),
     ("backslashes in `IFS` and in quotes or a here-document with a list", other_separator),
+    ("an associative array that `declare -g` assigns a list to", global_assoc),
     ("bash's marks in texts", no_empty_quotes),
     ("bash's marks in texts", words_from_variables),
     ("bash's marks in texts", quotes_before_operators),
@@ -253,6 +254,11 @@ fn words_from_variables(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `f() { declare -g m=(a); }`: bash 5.2 makes an indexed array of it, with quotes in its elements.
+fn global_assoc(script: &[u8]) -> Vec<u8> {
+    replaced(script, b"declare -g m=(", b"declare -gA m=(")
+}
+
 /// After a syntax error in `eval '[[ a =~ ('` bash 5.2 does not know the next reserved words. Text
 /// in a subshell leaves the parser outside alone.
 fn text_in_subshell(script: &[u8]) -> Vec<u8> {
@@ -422,6 +428,7 @@ mod tests {
             words_from_variables(b"do case \"${e^}\"x in\ncase x in\n"),
             b"do word_=\"${e^}\"x; case $word_ in\ncase x in\n"
         );
+        assert_eq!(global_assoc(b"f() { declare -g m=(a); }"), b"f() { declare -gA m=(a); }");
         assert_eq!(scalars_as_lists(b"${e[*]#${e[*]^}} ${#a[@]}"), b"${e#${e^}} ${#a[@]}");
         assert_eq!(
             quotes_before_operators(
