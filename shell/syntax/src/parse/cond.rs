@@ -14,6 +14,9 @@ const OPERAND: Ctx = Ctx::ARG;
 #[derive(Clone, Copy)]
 struct Missing(u32, &'static str);
 
+/// What bash says where a term begins with a quote that is left open; the byte is its token.
+const OPEN: &[u8] = b"unexpected token `\xff' in conditional command";
+
 const END: &str = "unexpected EOF while looking for `]]'";
 
 impl Machine<'_, '_> {
@@ -129,8 +132,8 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn cond_term(&mut self, missing: Missing) -> Res<Cond> {
         self.enter(4)?;
-        self.skip_newlines(OPERAND)?;
-        let term = match self.next_kind(OPERAND)? {
+        let next = self.skip_newlines(OPERAND).and_then(|()| self.next_kind(OPERAND));
+        let term = match next.map_err(|e| self.also(e, OPEN))? {
             Tk::LParen => self.cond_parens()?,
             Tk::Word if self.at_cond_end()? => return Err(self.cond_error("")),
             Tk::Word => {
@@ -160,9 +163,8 @@ impl Machine<'_, '_> {
         let line = self.line;
         self.skip_token();
         let inner = self.cond_or(Missing(line, "")).map_err(|mut e| {
-            // Where a quote is open at the beginning of a term bash shows a byte of its memory.
-            let ended = e.message.starts_with(b"unexpected token `EOF'");
-            if !e.limit && (!e.incomplete || ended || !e.more.is_empty()) {
+            let inside = matches!(e.kind, ErrorKind::Nested | ErrorKind::Substitution);
+            if !e.limit && !inside {
                 e.more.retain(|(_, message)| !message.is_empty());
                 e.more.push((line, b"expected `)'"[..].into()));
             }
@@ -262,13 +264,16 @@ impl Machine<'_, '_> {
 
     /// The kind of the next token. With an open quote in it bash complains of two things.
     fn operand_kind(&mut self, ctx: Ctx, expected: &str) -> Res<Tk> {
-        self.next_kind(ctx).map_err(|mut e| {
-            if e.incomplete {
-                let lines = memchr::memchr_iter(b'\n', self.rest()).count();
-                e.more.push((self.eof_line() + lines as u32, expected.as_bytes().into()));
-            }
-            e
-        })
+        self.next_kind(ctx).map_err(|e| self.also(e, expected.as_bytes()))
+    }
+
+    #[cold]
+    fn also(&self, mut e: Box<SyntaxError>, expected: &[u8]) -> Box<SyntaxError> {
+        if e.incomplete {
+            let lines = memchr::memchr_iter(b'\n', self.rest()).count();
+            e.more.push((self.eof_line() + lines as u32, expected.into()));
+        }
+        e
     }
 
     /// An error at the token read ahead, whose text takes the place of `X`. After a newline at
