@@ -37,12 +37,18 @@ pub(crate) fn assign_operand(
     if a.subscript.is_some() {
         return Err(list_to_member(a));
     }
-    let target = shell.follow(&a.name)?;
-    let element = target.subscript.as_ref().map(|sub| sub.to_vec());
-    let resolved = target.name.into_owned();
+    // A local variable hides a nameref.
+    let (resolved, element) = match place == Place::Local && !is_own(shell, &a.name) {
+        true => (a.name.to_vec(), None),
+        false => {
+            let target = shell.follow(&a.name)?;
+            (target.name.into_owned(), target.subscript.map(|sub| sub.to_vec()))
+        }
+    };
     if let (Some(sub), true) = (element, place != Place::Local) {
-        // A nameref to an element: the array gets the attributes, and nothing else is done; in
-        // functions bash does not even say so.
+        // A nameref to an element: the array gets the attributes, the words are expanded, and nothing
+        // else is done; in functions bash does not even say so.
+        shell.expand_declared(&resolved, q.on.assoc || shell.is_assoc(&resolved), elements)?;
         let whole =
             Target { name: resolved.clone(), subscript: None, append: false, value: Value::None };
         let mut q = q;

@@ -18,6 +18,25 @@ pub(super) fn through_reference(
     place: Place,
 ) -> Result<(), ExpandError> {
     let reference = t.name.clone();
+    let plain = q.on == Attributes::default() && t.subscript.is_none() && !t.append;
+    if let Value::Scalar(text) = &t.value
+        && place == Place::Local
+        && plain
+        && let Ok(to) = shell.follow(&reference)
+        && (to.subscript.is_some() || shell.state.vars.get(&to.name).is_some())
+    {
+        if to.subscript.is_some() {
+            return Ok(());
+        }
+        // A local one to a variable that there is: it gets the value, which is to be a name.
+        if !is_reference(text) {
+            return Err(no_identifier(text));
+        }
+        let v = shell.state.vars.entry(&reference);
+        v.attrs.nameref = false;
+        v.slot = Slot::Scalar(text.clone());
+        return Ok(());
+    }
     let mut q = q;
     q.off.nameref = false;
     apply(shell, command, t, q, place).map_err(|e| match e.kind {

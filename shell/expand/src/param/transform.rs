@@ -210,7 +210,10 @@ fn assignment(
     if let Part::All { star } = part {
         let mut words: Vec<Vec<u8>> = Vec::new();
         let value = env.get(name);
+        let attributes = env.attributes(name);
         let is_array = matches!(value, Some(Value::Indexed(_) | Value::Assoc(_)));
+        // A scalar's statement is one text.
+        let is_list = is_array || attributes.indexed || attributes.assoc;
         if value.is_none() && letters.is_empty() {
             return Ok(Content::List { items: Vec::new(), star: *star });
         }
@@ -229,7 +232,7 @@ fn assignment(
         });
         let items: Vec<Str> = words.into_iter().map(str_of).collect();
         let text = spaced(&items);
-        return Ok(if *star && !(place.apart && is_array) {
+        return Ok(if !is_list || *star && !place.apart {
             Content::Scalar(Some(text))
         } else {
             let items = if place.whole { vec![text] } else { split_outside(env, &text) };
