@@ -204,6 +204,11 @@ impl Env for Shell<'_> {
         meta::stat(&self.path(p), true).is_ok_and(|s| s.kind == Kind::Dir)
     }
 
+    fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
+        let text = [self.reckons, message].concat();
+        self.warn(&text)
+    }
+
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.error(&[message]);
         if self.state.options.has(SetOpt::ErrExit) {

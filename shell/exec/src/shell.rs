@@ -64,6 +64,8 @@ pub struct Shell<'a> {
     pub(crate) next_pseudo_pid: u32,
     /// How a substitution ended the shell, while expansion passes the news on.
     pub(crate) interrupted: Option<Unwind>,
+    /// How warnings name the command that evaluates an expression, `((: `; empty in a word.
+    pub(crate) reckons: &'static [u8],
     /// `exec` without a command: its redirections stay.
     pub(crate) keep_redirects: bool,
     /// Some script text names BASH_COMMAND.
@@ -178,6 +180,7 @@ impl<'a> Shell<'a> {
             regex_cache: None,
             next_pseudo_pid: 0,
             interrupted: None,
+            reckons: b"",
             keep_redirects: false,
             track_commands: false,
             mentions_aliases: false,
@@ -256,7 +259,9 @@ impl<'a> Shell<'a> {
     /// speak for themselves.
     pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
         match e.kind {
-            ErrorKind::Readonly | ErrorKind::Abandon | ErrorKind::Exit => self.error(&[&e.message]),
+            ErrorKind::Readonly | ErrorKind::Abandon | ErrorKind::Exit | ErrorKind::Expansion => {
+                self.error(&[&e.message]);
+            }
             _ if e.is_bad_subscript() => self.error(&[&e.message]),
             _ => self.builtin_error(name, &[&e.message]),
         }
@@ -265,7 +270,10 @@ impl<'a> Shell<'a> {
     /// How a builtin ends after that.
     pub fn after_assignment_error(&mut self, e: &ExpandError) -> Flow {
         match e.kind {
-            ErrorKind::Abandon | ErrorKind::Exit | ErrorKind::Interrupted => {
+            ErrorKind::Abandon
+            | ErrorKind::Exit
+            | ErrorKind::Expansion
+            | ErrorKind::Interrupted => {
                 let reported = ExpandError { kind: e.kind, message: Vec::new() };
                 Err(self.expansion_failed(reported))
             }

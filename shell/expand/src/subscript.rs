@@ -51,8 +51,8 @@ pub fn subscript_key(
         Subscript::At => Err(ExpandError::command(&[name, b"[@]: bad array subscript"])),
         Subscript::Star => Err(ExpandError::command(&[name, b"[*]: bad array subscript"])),
         Subscript::Expr(expr) if assoc => {
-            let text = lists::text(env, &expr.word, word::Tilde::Never)?;
-            Ok(OwnedKey::Name(text.to_vec()))
+            let text = lists::text(env, &expr.word, word::Tilde::Never);
+            Ok(OwnedKey::Name(text.map_err(ExpandError::in_expansion)?.to_vec()))
         }
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
             Err(ExpandError::command(&[name, b"[]: bad array subscript"]))

@@ -15,7 +15,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let mut last = 0;
     for a in args {
-        match sh_expand::arith::eval_text(shell, a) {
+        match shell.reckoning(b"let: ", |shell| sh_expand::arith::eval_text(shell, a)) {
             Ok(n) => last = n,
             Err(e) if e.kind == sh_expand::ErrorKind::Command => {
                 shell.builtin_error(call.name(), &[&e.message]);

@@ -180,7 +180,7 @@ impl Shell<'_> {
     fn cond_number(&mut self, text: &Str) -> Result<i64, ExpandError> {
         match arith::plain_integer(text) {
             Some(n) => Ok(n),
-            None => arith::eval_text(self, text),
+            None => self.reckoning(b"[[: ", |s| arith::eval_text(s, text)),
         }
     }
 
@@ -231,7 +231,7 @@ impl Shell<'_> {
                     OwnedKey::Index(arith::eval_text(self, &unquoted(&quoted_subscript(&s)))?)
                 } else {
                     match sh_expand::subscript_text_key(self, &base, &s) {
-                        Err(_) if assoc => return Ok(false),
+                        Err(e) if assoc && e.is_bad_subscript() => return Ok(false),
                         key => key?,
                     }
                 };

@@ -195,20 +195,32 @@ impl Shell<'_> {
         }
     }
 
+    /// Evaluates an expression for a command whose name warnings show.
+    pub(crate) fn reckoning<T>(
+        &mut self,
+        name: &'static [u8],
+        f: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.reckons, name);
+        let result = f(self);
+        self.reckons = outer;
+        result
+    }
+
     /// Evaluates the expression of `(( ))`; `set -x` shows it after its expansions.
     pub(crate) fn traced_arith(
         &mut self,
         a: &sh_syntax::ast::Arith,
     ) -> Result<i64, sh_expand::ExpandError> {
         if !self.tracing() {
-            return sh_expand::arith::eval(self, a);
+            return self.reckoning(b"((: ", |s| sh_expand::arith::eval(s, a));
         }
         let text = match a.word.parts.is_empty() {
             true => std::rc::Rc::new(a.word.raw.to_vec()),
             false => sh_expand::arith::expand_text(self, a)?,
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
-        sh_expand::arith::eval_expanded(self, a, &text)
+        self.reckoning(b"((: ", |s| sh_expand::arith::eval_expanded(s, a, &text))
     }
 
     fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {

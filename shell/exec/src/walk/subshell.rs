@@ -29,7 +29,9 @@ impl Shell<'_> {
         let copy = self.state.clone();
         let saved = std::mem::replace(&mut self.state, copy);
         self.enter_subshell();
+        let reckons = std::mem::take(&mut self.reckons);
         let r = f(self);
+        self.reckons = reckons;
         let status = self.end_subshell(r);
         self.drain_captured_jobs();
         self.state = saved;

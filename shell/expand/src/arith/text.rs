@@ -342,15 +342,19 @@ impl<'e, 't> Evaluator<'e, 't> {
             return Ok(place);
         }
         let written = text;
+        let raw = match self.origin {
+            Origin::Raw => subscript::needs_expansion(text),
+            Origin::Expanded => has_active(text),
+        };
         let unquoted;
-        let text = match self.origin == Origin::Expanded && text.contains(&b'\\') {
+        let text = match self.origin == Origin::Expanded && !raw && text.contains(&b'\\') {
             true => {
                 unquoted = without_backslashes(text, subscript::is_assoc(self.env, &base));
                 unquoted.as_slice()
             }
             false => text,
         };
-        let key = if self.origin == Origin::Raw && subscript::needs_expansion(text) {
+        let key = if raw {
             let parsed = subscript::parsed(&base, text)?;
             subscript::subscript_key(self.env, &base, &parsed)?
         } else if subscript::is_assoc(self.env, &base) {
@@ -411,6 +415,20 @@ fn precedence(op: ArithBinary) -> u8 {
         ArithBinary::Mul | ArithBinary::Div | ArithBinary::Rem => 9,
         ArithBinary::Pow => 10,
     }
+}
+
+/// Whether a subscript holds something to expand that no expansion within it gave: it came with
+/// its bracket, `i='a[$n]'; echo $(($i))`.
+fn has_active(text: &[u8]) -> bool {
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'$' | b'`' | b'"' | b'\'' => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// A subscript without the backslashes it got when it was expanded: all of them in a key; in an

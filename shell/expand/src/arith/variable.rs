@@ -83,20 +83,26 @@ impl<'n> Place<'n> {
                 return Ok(0);
             }
             // An unset element of an array that exists counts as 0 even under `set -u`.
-            Place::Element(name, key, _) => match env.get(name) {
+            Place::Element(name, key, written) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
                     return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                }
+                _ if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
+                    match written.is_empty() {
+                        true => {
+                            let message = [name, b"[]: bad array subscript".as_slice()].concat();
+                            env.warn(&message)?;
+                            env.warn(&message)?;
+                        }
+                        // Expanded here, as in an operand of `let`.
+                        false => env.warn(&[name, b": bad array subscript".as_slice()].concat())?,
+                    }
+                    None
                 }
                 None => {
                     if matches!(key, OwnedKey::Index(index) if *index < 0) {
                         env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
                     }
-                    None
-                }
-                Some(_) if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
-                    let message = [name, b"[]: bad array subscript".as_slice()].concat();
-                    env.warn(&message)?;
-                    env.warn(&message)?;
                     None
                 }
                 Some(value) => match subscript::element(&value, key) {
@@ -118,7 +124,10 @@ impl<'n> Place<'n> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
             Place::Scalar(name) => env.set(name, text),
-            Place::Nothing(message) => env.warn(message),
+            Place::Nothing(message) => match message.strip_suffix(b": bad array subscript") {
+                Some(place) if place.ends_with(b"[]") => not_an_identifier(env, place),
+                _ => env.warn(message),
+            },
             Place::Element(name, OwnedKey::Index(index), written) => {
                 match env.set_element(name, Key::Index(*index), text) {
                     // bash says so and goes on.
@@ -128,14 +137,22 @@ impl<'n> Place<'n> {
                     other => other,
                 }
             }
-            Place::Element(name, OwnedKey::Name(key), _) if key.is_empty() => {
-                Err(ExpandError::command(&[b"`", name, b"[]': not a valid identifier"]))
+            Place::Element(name, OwnedKey::Name(key), written) if key.is_empty() => {
+                if !written.is_empty() {
+                    return env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat());
+                }
+                not_an_identifier(env, &[&**name, b"[]"].concat())
             }
             Place::Element(name, OwnedKey::Name(key), _) => {
                 env.set_element(name, Key::Name(key), text)
             }
         }
     }
+}
+
+/// bash says so and goes on.
+fn not_an_identifier(env: &mut dyn Env, place: &[u8]) -> Result<(), ExpandError> {
+    env.warn_by_name(&[b"`", place, b"': not a valid identifier"].concat())
 }
 
 /// Whether a subscript stands for all of an indexed array or for nothing.
