@@ -22,6 +22,7 @@ const RULES: &[Rule] = &[
     ("lists within an assignment's substitution without `IFS`", joined_lists),
     ("the semicolon behind a printed here-document", semicolons),
     ("escaped quotes in a replacement in a here-document", document_quotes),
+    ("the command that messages about numbers in pairs name", command_before),
     ("budgets", budgets),
 ];
 
@@ -165,6 +166,19 @@ fn document_quotes(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
+/// `f() { declare -Ai m=(k 1/0); }`: bash names `f`, or whatever it ran last.
+fn command_before(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    const MARK: &[u8] = b"line N: ";
+    let pairs = [&b" -Ai "[..], b" -iA "].iter().any(|option| contains(script, option));
+    let named = |bash: &[u8], ours: &[u8]| {
+        let Some(at) = position(ours, MARK).map(|at| at + MARK.len()) else { return false };
+        let name = bash.strip_prefix(&ours[..at]).and_then(|rest| rest.strip_suffix(&ours[at..]));
+        let name = name.and_then(|name| name.strip_suffix(b": "));
+        contains(ours, b" (error token is \"") && name.is_some_and(|name| !name.contains(&b' '))
+    };
+    pairs && pairwise(bash, ours, named)
+}
+
 /// A limit ends ours: what it did until then is what bash did.
 fn budgets(_: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let text = b": limit reached: ";
@@ -288,6 +302,11 @@ mod tests {
         assert_eq!(rule("f() { cat <<E", "done echo a);\n", "done; echo b);\n"), None);
         let quotes = "escaped quotes in a replacement in a here-document";
         explains(quotes, "cat <<E\n${x/a/\"b\\\"c\"}\nE\n", "bc\n", "b\"c\n");
+        let named = "the command that messages about numbers in pairs name";
+        let (error, pairs) = (": syntax error (error token is \"'\")\n", "declare -Ai m=(k \\')");
+        explains(named, pairs, &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}"));
+        assert_eq!(rule(pairs, &format!("{m} 1: f: \"{error}"), &format!("{m} 1: '{error}")), None);
+        assert_eq!(rule("", &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}")), None);
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
