@@ -205,8 +205,9 @@ impl Env for Shell<'_> {
     }
 
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
-        let text = [self.reckons, message].concat();
-        self.warn(&text)
+        let name = self.reckons;
+        self.error(&[name, message]);
+        Ok(())
     }
 
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {

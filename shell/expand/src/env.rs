@@ -137,7 +137,8 @@ pub trait Env {
     /// A message on the shell's stderr with its usual prefix (`bash: line 3: `).
     /// With `set -e` such a message ends the shell: bash's `report_error`.
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError>;
-    /// The same with the name of the command that evaluates an expression: `((`, `let`, `[[`.
+    /// The same with the name of the command that evaluates an expression: `((`, `let`, `[[`; it
+    /// goes on with `set -e`, too.
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.warn(message)
     }

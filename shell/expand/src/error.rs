@@ -46,6 +46,11 @@ impl ExpandError {
         self.kind == ErrorKind::Command && self.message.ends_with(b"]: bad array subscript")
     }
 
+    /// Whether an assignment went to what is no name.
+    pub(crate) fn is_no_identifier(&self) -> bool {
+        self.kind == ErrorKind::Command && self.message.ends_with(b"': not a valid identifier")
+    }
+
     /// The error of an expansion within an expression: a failed `((` goes on with the next
     /// command, one that fails there does not.
     pub(crate) fn in_expansion(mut self) -> ExpandError {

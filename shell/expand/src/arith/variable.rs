@@ -123,6 +123,10 @@ impl<'n> Place<'n> {
     pub(super) fn write(&self, env: &mut dyn Env, value: i64) -> Result<(), ExpandError> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
+            Place::Scalar(name) if env.attributes(name).nameref => {
+                // One that leads nowhere yet, and not to a number.
+                not_an_identifier(env, &text)
+            }
             Place::Scalar(name) => env.set(name, text),
             Place::Nothing(message) => match message.strip_suffix(b": bad array subscript") {
                 Some(place) if place.ends_with(b"[]") => not_an_identifier(env, place),
@@ -131,6 +135,7 @@ impl<'n> Place<'n> {
             Place::Element(name, OwnedKey::Index(index), written) => {
                 match env.set_element(name, Key::Index(*index), text) {
                     // bash says so and goes on.
+                    Err(e) if e.is_no_identifier() => env.warn_by_name(&e.message),
                     Err(e) if e.is_bad_subscript() => {
                         env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat())
                     }
@@ -144,7 +149,10 @@ impl<'n> Place<'n> {
                 not_an_identifier(env, &[&**name, b"[]"].concat())
             }
             Place::Element(name, OwnedKey::Name(key), _) => {
-                env.set_element(name, Key::Name(key), text)
+                match env.set_element(name, Key::Name(key), text) {
+                    Err(e) if e.is_no_identifier() => env.warn_by_name(&e.message),
+                    other => other,
+                }
             }
         }
     }

@@ -122,7 +122,10 @@ impl Machine<'_, '_> {
                     self.translated(&mut b, bare)?;
                     continue;
                 }
-                b'\\' if matches!(self.peek_at(1), Some(b'(' | b')' | b'\'')) => {
+                b'\\'
+                    if matches!(self.peek_at(1), Some(b'(' | b')' | b'\''))
+                        || end == End::Bracket && self.peek_at(1) == Some(b']') =>
+                {
                     b.quoted(b"\\");
                     self.pos += 1;
                     let escaped = self.pos;
