@@ -157,6 +157,7 @@ impl<'a> Shell<'a> {
             outer_command: None,
             outermost_command: None,
             outer_positional: None,
+            positional_set: false,
             completions: Rc::default(),
         };
         let mut shell = Shell {
@@ -310,7 +311,9 @@ impl<'a> Shell<'a> {
                     && self.state.subshell == 0
                     && !self.state.in_exit_trap;
                 // With `set -e` bash ends here already: `${x?$(exit 7)}` has status 7.
-                let told = e.kind == ErrorKind::Exit && !e.message.ends_with(b": unbound variable");
+                let other = [&b": unbound variable"[..], b": bad substitution"];
+                let told =
+                    e.kind == ErrorKind::Exit && !other.iter().any(|end| e.message.ends_with(end));
                 let status = match self.state.options.has(SetOpt::ErrExit) {
                     true if told => self.status_after_failure(),
                     true if e.kind == ErrorKind::Exit => 1,

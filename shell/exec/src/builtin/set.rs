@@ -68,6 +68,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let rest = &args[i.min(args.len())..];
     if replace || !rest.is_empty() {
         shell.state.positional = Rc::new(rest.to_vec());
+        shell.state.positional_set = true;
     }
     Ok(0)
 }

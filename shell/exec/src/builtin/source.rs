@@ -62,8 +62,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         is_function: false,
     });
     let args = &p.operands[1..];
-    let old = (!args.is_empty())
-        .then(|| std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec())));
+    let old = (!args.is_empty()).then(|| {
+        shell.state.positional_set = false;
+        std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec()))
+    });
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
@@ -99,8 +101,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.state.traps.put_debug_back(debug);
     }
     if let Some(old) = old {
-        // A `set --` in the file changes its own parameters only.
-        shell.state.positional = old;
+        // In a function, a `set --` in the file changes its own parameters only.
+        let set = std::mem::take(&mut shell.state.positional_set);
+        if !set || shell.state.vars.function_level().is_some() {
+            shell.state.positional = old;
+        }
     }
     r
 }

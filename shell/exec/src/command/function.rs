@@ -134,6 +134,7 @@ impl Shell<'_> {
             self.state.outer_positional = None;
         }
         self.state.positional = old_positional;
+        self.state.positional_set = false;
         self.state.line = line;
         r
     }

@@ -98,6 +98,9 @@ pub struct State {
     pub positional: Rc<Vec<Str>>,
     /// Those around all functions, in one.
     pub outer_positional: Option<Rc<Vec<Str>>>,
+    /// `set` gave new positional parameters, and no function was called since: a sourced file leaves
+    /// them to its caller, though it had arguments.
+    pub positional_set: bool,
     pub frames: Rc<Vec<Frame>>,
     /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
     pub funcname_shown: bool,
