@@ -383,7 +383,23 @@ impl Fields {
     /// Splits at a separator; a field that a delimiter ended goes on if nothing follows.
     pub(crate) fn part(&mut self, separator: &[u8]) {
         self.push_split(separator);
-        self.parted = !self.started && !self.done.is_empty();
+        self.parted = self.has_ended();
+    }
+
+    /// Whether there are fields, and a separator ended the last one.
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.started && !self.done.is_empty()
+    }
+
+    /// Whether [`Fields::part`] or [`Fields::end_parted`] came last.
+    pub(crate) fn is_parted(&self) -> bool {
+        self.parted
+    }
+
+    /// Ends the current field, which goes on if nothing follows.
+    pub(crate) fn end_parted(&mut self) {
+        self.end_field();
+        self.parted = true;
     }
 
     /// At the end of double quotes or of an operand in them: where a separator ended the last field

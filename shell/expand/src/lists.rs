@@ -26,6 +26,12 @@ pub(crate) fn becomes_words(env: &mut dyn Env, word: &Word) -> bool {
     !ifs.is_null() && (quoted || ifs.separator() != b" ")
 }
 
+/// Whether bash splits the pattern of an operator within double quotes, because of an unquoted `@`
+/// list in it, also where `IFS` begins with a space.
+fn is_split_in_quotes(env: &mut dyn Env, word: &Word) -> bool {
+    has_bare_list(env, &word.parts) && !Ifs::of(env).is_null()
+}
+
 /// A word of `case` or `[[` as one field; `first`: the pattern of a `case` arm, of which bash takes the
 /// first of the words that a quoted list makes. Otherwise they are joined by spaces.
 pub(crate) fn tested(env: &mut dyn Env, word: &Word, first: bool) -> Result<Field> {
@@ -73,7 +79,7 @@ pub(crate) fn operator_field(
     tilde: Tilde,
     quoted: bool,
 ) -> Result<Field> {
-    if becomes_words(env, word) {
+    if becomes_words(env, word) || quoted && is_split_in_quotes(env, word) {
         let mut x = Expander::new(env, Mode::Split);
         x.quotes_lists = quoted;
         return words_of(x, word, tilde, usize::MAX);
@@ -562,6 +568,8 @@ impl Expander<'_> {
                 return Ok(false);
             }
         }
+        // An empty element alone is nothing behind what a delimiter ended.
+        let starts = quoted && !(self.fields.is_parted() && items.len() == 1);
         for (at, item) in items.into_iter().enumerate() {
             if at > 0 {
                 match (split, quoted) {
@@ -570,6 +578,7 @@ impl Expander<'_> {
                     // Joined by the first of IFS and split again: with blanks in front empty
                     // elements vanish, with a delimiter they stay, as in bash.
                     (true, false) if separator.is_empty() => self.fields.end_field_if_any(),
+                    (true, false) if text => self.fields.push_quoted(&separator),
                     (true, false) => self.fields.push_split(&separator),
                     // Traces show the blanks between the elements of `"$@"` unquoted.
                     (false, _) => self.fields.push_joint(&separator, quoted && star),
@@ -577,7 +586,7 @@ impl Expander<'_> {
             }
             self.value(item, quoted || text)?;
         }
-        if quoted {
+        if starts {
             self.fields.start();
         }
         Ok(false)

@@ -393,6 +393,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) quotes_lists: bool,
     /// Within the unquoted word of `${x-word}`.
     pub(crate) in_operand: bool,
+    /// A quoted `@` list in a nested operand made it several fields.
+    pub(crate) made_fields: bool,
     /// Within such a word that holds a quoted `@` list, too.
     pub(crate) beside_quoted_list: bool,
 }
@@ -423,6 +425,7 @@ impl<'e> Expander<'e> {
             splits_quoted: false,
             quotes_lists: false,
             in_operand: false,
+            made_fields: false,
             beside_quoted_list: false,
         }
     }
@@ -464,7 +467,13 @@ impl<'e> Expander<'e> {
             if tilde {
                 tilde::expand(self, &text[..end], false, true, last || end < text.len());
             }
-            self.fields.push_split(&text[end..]);
+            for piece in text[end..].chunk_by(|a, b| (*a == b' ') == (*b == b' ')) {
+                match piece[0] {
+                    // bash splits at all but these.
+                    b' ' => self.fields.push_literal(piece),
+                    _ => self.fields.push_split(piece),
+                }
+            }
             return Ok(());
         }
         if tilde == Tilde::Never || !text.contains(&b'~') {

@@ -9,7 +9,6 @@ use crate::env::Key;
 use crate::error::ExpandError;
 use crate::fields::Mode;
 use crate::lists;
-use crate::split::Ifs;
 use crate::subscript::OwnedKey;
 
 use crate::value::Str;
@@ -70,12 +69,16 @@ fn split_quoted(x: &mut Expander<'_>, word: &Word) -> Result<()> {
     inner.splits_quoted = true;
     inner.load_ifs();
     inner.parts(&word.parts, true)?;
+    let parted = inner.fields.has_ended();
     for (at, field) in inner.fields.finish().into_iter().enumerate() {
         if at > 0 {
             x.fields.end_field();
         }
         x.fields.append(&field);
         x.fields.start();
+    }
+    if parted {
+        x.fields.end_parted();
     }
     Ok(())
 }
@@ -103,6 +106,8 @@ enum Lists {
     None,
     /// Only unquoted ones: the fields are joined by spaces.
     Bare,
+    /// A quoted one in a nested operand: they stay fields if that is made of several.
+    Nested,
     /// A quoted one, too: they stay fields.
     Quoted,
 }
@@ -113,14 +118,15 @@ fn lists_of(x: &mut Expander<'_>, word: &Word) -> Lists {
         return Lists::None;
     }
     x.load_ifs();
-    let ifs = x.fields.ifs();
-    let null = ifs.is_none_or(Ifs::is_null);
     if quoted && lists::has_splitting_list(x.env, &word.parts, false) {
         return Lists::Quoted;
     }
-    match null || x.fields.ifs().is_some_and(|ifs| ifs.separator() == b" ") {
-        true => Lists::None,
-        false => Lists::Bare,
+    match x.fields.ifs() {
+        Some(ifs) if !ifs.is_null() && ifs.separator() != b" " => match quoted {
+            true => Lists::Nested,
+            false => Lists::Bare,
+        },
+        _ => Lists::None,
     }
 }
 
@@ -131,11 +137,14 @@ fn word_of_lists(x: &mut Expander<'_>, word: &Word, lists: Lists) -> Result<()> 
     inner.beside_quoted_list = lists == Lists::Quoted;
     inner.colons = x.colons;
     unquoted_word(&mut inner, word)?;
-    for (at, field) in inner.fields.finish().into_iter().enumerate() {
-        match lists {
+    let stay = lists == Lists::Quoted || lists == Lists::Nested && inner.made_fields;
+    let fields = inner.fields.finish();
+    x.made_fields |= stay && fields.len() > 1;
+    for (at, field) in fields.into_iter().enumerate() {
+        match stay {
             _ if at == 0 => {}
-            Lists::Quoted => x.fields.end_field(),
-            _ => x.fields.push_split(b" "),
+            true => x.fields.end_field(),
+            false => x.fields.push_split(b" "),
         }
         x.fields.append(&field);
         x.fields.start();
