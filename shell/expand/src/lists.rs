@@ -1,7 +1,7 @@
 //! Lists: `$@`, `$*`, `${a[@]}`, `${a[*]}`, what operators make of them, and words that hold them
 //! (bash manual 3.4.2, 3.5.3). What the manual leaves open was found by experiment with bash 5.2.
 
-use sh_syntax::ast::{HereDoc, Param, ParamName, ParamOp, Subscript, Word, WordPart};
+use sh_syntax::ast::{Arith, HereDoc, Param, ParamName, ParamOp, Subscript, Word, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::{Env, Lookup};
@@ -424,12 +424,16 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
         (ParamName::Variable(name), _) if env.nameref(name).is_some() => return None,
         (ParamName::Variable(name), None) => there(whole_value(env, name).as_ref()),
         (ParamName::Variable(name), Some(Subscript::Expr(key))) => {
-            let index: i64 = std::str::from_utf8(&key.word.raw).ok()?.parse().ok()?;
-            match env.get(name) {
-                None => false,
+            let text = simple_text(env, &key.word.parts)?;
+            let value = env.get(name);
+            if let Some(Value::Assoc(array)) = &value {
+                return Some(there(array.get(&text)));
+            }
+            let index = simple_index(env, key, &text)?;
+            match value {
                 Some(Value::Scalar(text)) => index == 0 && there(Some(&text)),
                 Some(Value::Indexed(array)) => there(array.get(array.resolve(index)?)),
-                Some(Value::Assoc(array)) => there(array.get(&key.word.raw)),
+                _ => false,
             }
         }
         (ParamName::Variable(name), Some(Subscript::At | Subscript::Star)) => match env.get(name) {
@@ -440,6 +444,53 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
         },
         _ => return None,
     })
+}
+
+/// The text of a subscript made of text and plain variables.
+fn simple_text(env: &mut dyn Env, parts: &[WordPart]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    for part in parts {
+        match part {
+            WordPart::Literal(part) | WordPart::Quoted(part) => text.extend_from_slice(part),
+            WordPart::DoubleQuoted(parts) => text.extend(simple_text(env, parts)?),
+            WordPart::Param(p) => {
+                let name = crate::param::plain_name(p)?;
+                match env.lookup(name) {
+                    Lookup::Value(Value::Scalar(value)) => text.extend_from_slice(&value),
+                    Lookup::Unset if !env.options().nounset => {}
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+/// The index that a subscript is whose text is `text`, if that is a sum of numbers and of variables
+/// that hold numbers: nothing that has an effect.
+fn simple_index(env: &mut dyn Env, key: &Arith, text: &[u8]) -> Option<i64> {
+    let is_name = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
+    let number = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    for word in text.chunk_by(|a, b| is_name(a) == is_name(b)) {
+        let fine = match word {
+            [b' ' | b'+' | b'-'] => true,
+            [b'0', _, ..] => false,
+            word if number(word) => true,
+            word if is_name(&word[0]) => match env.lookup(word) {
+                Lookup::Value(Value::Scalar(value)) => {
+                    !value.starts_with(b"0") && number(&value) && value.len() < 10
+                }
+                Lookup::Unset => !env.options().nounset,
+                _ => false,
+            },
+            _ => false,
+        };
+        if !fine {
+            return None;
+        }
+    }
+    crate::arith::eval(env, key).ok()
 }
 
 fn is_list(env: &mut dyn Env, p: &Param) -> bool {

@@ -239,15 +239,16 @@ impl Machine<'_, '_> {
         let mark = self.mark();
         self.advance_to(behind);
         let skipped = self.skip_braces(self.line, true, !self.in_heredoc);
-        let end = self.pos.saturating_sub(1);
+        let text = self.raw(at, self.pos.saturating_sub(1));
         self.rewind(&mark);
         match skipped {
             Ok(()) => {}
             Err(e) if e.limit => return Err(e),
             Err(_) => return Ok(None),
         }
-        let text = self.src.get(at..end).unwrap_or_default();
-        let message = [b"bad substitution: no closing \"`\" in ", text].concat();
+        // One newline at its end goes as the message is kept.
+        let end = if text.ends_with(b"\n") { b"\n".as_slice() } else { b"" };
+        let message = [b"bad substitution: no closing \"`\" in ", &*text, end].concat();
         Ok(Some(self.error(0, message)))
     }
 
