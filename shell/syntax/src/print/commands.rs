@@ -85,6 +85,8 @@ impl<'t> Printer<'t> {
             self.command(&stage.command);
             if stage.pipe_stderr {
                 self.put(b" 2>&1");
+                // As behind any redirection.
+                self.after_doc = false;
             }
             if stages.peek().is_some() {
                 self.docs(b" |");

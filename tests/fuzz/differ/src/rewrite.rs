@@ -12,6 +12,7 @@ const REWRITES: &[Rewrite] = &[
     ("a list behind a here-document in a group in a pipeline", newline_for_semicolon),
     ("an escaped ampersand at the end of a command in a substitution", quoted_ampersands),
     ("a quote in the name of a file behind `>&`", both_outputs),
+    ("`$$` before a brace or parenthesis in quotes", braced_process_number),
     ("a comparison with a parenthesis in a substring's bounds", blank_behind_comparison),
     ("reserved words after a syntax error in `eval` or `.`", text_in_subshell),
     ("reserved words after a syntax error in `eval` or `.`", eval_in_subshell),
@@ -101,6 +102,13 @@ fn both_outputs(script: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
+}
+
+/// `"$${b"`: where it expands words, bash 5.2 takes the second `$` for the beginning of an expansion
+/// and looks for its end behind the quotes.
+fn braced_process_number(script: &[u8]) -> Vec<u8> {
+    let braced = replaced(script, b"$${", b"${$}{");
+    replaced(&braced, b"$$(", b"${$}(")
 }
 
 /// `${x:3>(#)}`: bash 5.2 takes it for a process substitution as it looks for the brace.
@@ -399,6 +407,10 @@ mod tests {
             b"<<E\n p \"${PIPESTATUS[@]}\""
         );
         assert_eq!(blank_behind_comparison(b"${x:3>(#)} < <(a)"), b"${x:3> (#)} < <(a)");
+        assert_eq!(
+            braced_process_number(b"\"$${b:?\"${n:=~}\"$$\"$$(a)"),
+            b"\"${$}{b:?\"${n:=~}\"$$\"${$}(a)"
+        );
         assert_eq!(both_outputs(b"a >&\\' 2>&1"), b"a &>\\' 2>&1");
         assert_eq!(
             at_for_star(b"IFS=\np $* \"${a/x/$(p $* ${*^} ${a[*]#b} a$* ${b*})}\"\n"),
