@@ -83,7 +83,7 @@ impl Pair {
         }
         for (reason, other) in rewrite::spellings(script) {
             let again = self.place.run(&self.ours, &other, limit)?;
-            if explained::agree(&other, &again, &ours)
+            if explained::agree(&other, &with_its_text(script, &bash, &ours, &again), &ours)
                 && explained::agree(&other, &self.place.run(&self.bash, &other, limit)?, &again)
             {
                 return Ok(Verdict::Explained(reason));
@@ -118,6 +118,19 @@ impl Pair {
             (bash.main() != ours.main()).then_some(Kind::Main)
         }
     }
+}
+
+/// The outcome of another spelling with the first one's text in the file that is sourced, if both
+/// shells wrote the same there: it is a part of the script.
+fn with_its_text(script: &[u8], bash: &Outcome, ours: &Outcome, again: &Outcome) -> Outcome {
+    const TEXT: &str = "f9";
+    let sourced = contains(script, b". ./f9") || contains(script, b"source ./f9");
+    let text = ours.files.get(TEXT).filter(|text| sourced && bash.files.get(TEXT) == Some(text));
+    let mut again = again.clone();
+    if let (Some(text), Some(other)) = (text, again.files.get_mut(TEXT)) {
+        other.clone_from(text);
+    }
+    again
 }
 
 /// Whether the system had no more processes to give, which is no fault of the script.
@@ -206,5 +219,19 @@ mod tests {
         );
         assert!(at_once(b"a & b") && at_once(b"a | b") && at_once(b"a <(b)"));
         assert!(!at_once(b"a && b; c > d 2>&1"));
+    }
+
+    #[test]
+    fn a_sourced_text_counts_as_the_script() {
+        let wrote = |text: &[u8]| {
+            let files = [("f9".to_owned(), text.to_vec()), ("f1".to_owned(), text.to_vec())];
+            Outcome { files: files.into(), ..Outcome::default() }
+        };
+        let (one, other) = (wrote(b"p $*"), wrote(b"p $@"));
+        let text = |script: &[u8], bash| with_its_text(script, bash, &one, &other).files;
+        assert_eq!(text(b". ./f9", &one)["f9"], b"p $*");
+        assert_eq!(text(b". ./f9", &one)["f1"], b"p $@");
+        assert_eq!(text(b". ./f9", &other)["f9"], b"p $@");
+        assert_eq!(text(b"cat f9", &one)["f9"], b"p $@");
     }
 }

@@ -20,7 +20,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "quoted special characters in `name=(...)` within a substitution",
         applies: quoted_in_compound,
-        repairs: |script, _| vec![without_quoted(script)],
+        repairs: |script, _| vec![without_quoted(script, false), without_quoted(script, true)],
     },
     Rule {
         name: "reserved words after a syntax error in `eval` or `.`",

@@ -2,8 +2,9 @@
 
 use crate::compare::position;
 
-/// The script with a letter for each quoted special character in `=(...)`.
-pub fn without_quoted(script: &[u8]) -> Vec<u8> {
+/// The script with a letter for each quoted special character in `=(...)`. With `comments` what
+/// looks like one there closes no parenthesis.
+pub fn without_quoted(script: &[u8], comments: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(script.len());
     let mut rest = script;
     let mut depth = 0usize;
@@ -19,6 +20,13 @@ pub fn without_quoted(script: &[u8]) -> Vec<u8> {
         if taken > 0 {
             out.push(b'x');
             rest = &rest[taken..];
+            continue;
+        }
+        let comment = comments && inside && byte == b'#' && out.ends_with(b" ");
+        if comment {
+            let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            out.extend_from_slice(&rest[..length]);
+            rest = &rest[length..];
             continue;
         }
         match byte {
@@ -145,8 +153,14 @@ mod tests {
     #[test]
     fn each_lacks_what_it_is_named_for() {
         assert_eq!(plain_ansi(b"$'a\\'\"b\\n\\0' '\\0'"), b"$'aqqb\\nq' '\\0'");
-        assert_eq!(without_quoted(b"a=(\\&\\  'x'\\''y' \\n)"), b"a=(xx 'xxy' \\n)");
-        assert_eq!(without_quoted(b"IFS='\\' \\&; a=(\\\\)\\'"), b"IFS='\\' \\&; a=(\\\\)\\'");
+        assert_eq!(without_quoted(b"a=(\\&\\  'x'\\''y' \\n)", false), b"a=(xx 'xxy' \\n)");
+        let commented = b"a=(#\\&) \\&\nb=(a #\\&)\n\\&)\\&";
+        assert_eq!(without_quoted(commented, true), b"a=(#x) \\&\nb=(a #\\&)\nx)\\&");
+        assert_eq!(without_quoted(commented, false), b"a=(#x) \\&\nb=(a #x)\n\\&)\\&");
+        assert_eq!(
+            without_quoted(b"IFS='\\' \\&; a=(\\\\)\\'", false),
+            b"IFS='\\' \\&; a=(\\\\)\\'"
+        );
         assert_eq!(
             trap_not_inherited(b"set -E; trap '(a)' ERR; trap b EXIT\ntrap '' 0\n"),
             b"set -E; trap 'set +E; (a); set -E' ERR; trap b EXIT\ntrap '' 0\n"
