@@ -173,6 +173,11 @@ const RULES: &[Rule] = &[
         },
         repairs: |script, _| vec![trap_of_main_shell(script)],
     },
+    Rule {
+        name: "the parameters after a function nested too deeply",
+        applies: |_, bash, ours| says(bash, TOO_DEEP) && says(ours, TOO_DEEP),
+        repairs: |script, _| vec![replaced(script, b"FUNCNEST=9; rec ", b"FUNCNEST=9; : | rec ")],
+    },
 ];
 
 const UNCLOSED: &[u8] = b"unexpected EOF while looking for matching";
@@ -182,6 +187,7 @@ const NO_BRACE: &[u8] = b"bad substitution: no closing `}' in ";
 const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
 const ASSIGNMENT: &[u8] = b": array assign: line ";
 const CIRCULAR: &[u8] = b"warning: r: circular name reference";
+const TOO_DEEP: &[u8] = b": maximum function nesting level exceeded (";
 const LOST: &[u8] = b": can't read echo: No such file";
 
 pub fn reason(
@@ -424,6 +430,11 @@ mod tests {
                 "trap 'echo a' EXIT; : \"${}\" | cat",
                 "s.sh: line 1: ${}: bad substitution\n",
                 "s.sh: line 1: ${}: bad substitution\n",
+            ),
+            (
+                "rec() { rec x; }; FUNCNEST=9; rec 3\necho $1",
+                "s.sh: line 1: rec: maximum function nesting level exceeded (9)\n",
+                "s.sh: line 1: rec: maximum function nesting level exceeded (9)\n",
             ),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
