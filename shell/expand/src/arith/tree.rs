@@ -272,7 +272,7 @@ impl<'t> Walk<'_, 't> {
             return Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)));
         }
         if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
-            if !self.assigned && self.tree_has_param() {
+            if !self.assigned && (self.tree_has_param() || any(self.root, skips_power)) {
                 // The complaint must not come twice.
                 return Err(Fail::AsText);
             }
