@@ -409,7 +409,10 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
     let looked_at =
         Param { name, subscript, indirect, op: ParamOp::Bad { whole: raw.clone() }, raw };
     let content = Target::of(x.env, &looked_at, None)?.fetch(x.env)?;
-    match content.is_missing(x.env, false, false) {
+    // Attributes and statements are asked of what has no value, too.
+    let of_none = matches!(text.get(end + 1), Some(b'a' | b'A'))
+        && (matches!(content, Content::List { .. }) || !x.env.options().nounset);
+    match !of_none && content.is_missing(x.env, false, false) {
         // Of lists `set -u` does not ask anything.
         true => content.require_set(x.env, &looked_at),
         false => Err(ExpandError::exit(&parts)),
