@@ -5,7 +5,7 @@
 use crate::compare::contains;
 
 /// The outputs with `N` for each number of a line: one behind the word `line` and before a
-/// colon, or one that the script got from `LINENO`.
+/// colon, or one that the script got from `LINENO` or `caller`.
 pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
     // Bash may count those of a command more than once, as it begins and as what it contains is read
     // again.
@@ -13,7 +13,7 @@ pub fn masked(script: &[u8], text: &[u8]) -> Vec<u8> {
     // Split at colons, the number of a message stands alone.
     let split = contains(script, b"IFS=");
     let text = in_messages(text, lines, split);
-    match contains(script, b"LINENO") {
+    match contains(script, b"LINENO") || contains(script, b"caller") {
         true => from_variable(script, &text, lines),
         false => text,
     }
@@ -51,11 +51,13 @@ fn in_messages(text: &[u8], lines: u64, split: bool) -> Vec<u8> {
 }
 
 /// The ways in which generated scripts print `LINENO`: `echo T:$?:$LINENO`,
-/// `echo ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO`, `echo $((LINENO)) ${#BASH_LINENO[@]}`.
+/// `echo ${BASH_VERSINFO[0]} $BASH_SUBSHELL $LINENO`, `echo $((LINENO)) ${#BASH_LINENO[@]}`, and
+/// what `caller` says.
 fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
     let calls = contains(script, b"echo $((LINENO)) ${#BASH_LINENO[@]}");
     let levels = contains(script, b"$BASH_SUBSHELL $LINENO");
     let traps = contains(script, b"echo T:$?:$LINENO");
+    let caller = contains(script, b"caller");
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
@@ -69,10 +71,12 @@ fn from_variable(script: &[u8], text: &[u8], lines: u64) -> Vec<u8> {
                 begun(rest, b"5 # ").or_else(|| begun(rest, b"5][# "))
             }
             () if !apart => None,
-            () if calls && rest[0].is_ascii_digit() => {
-                shape(rest, b"", b" #").or_else(|| shape(rest, b"", b"][1]"))
+            () if !rest[0].is_ascii_digit() => None,
+            () => {
+                let told = caller.then(|| shape(rest, b"", b" ../s.sh"));
+                let counted = || shape(rest, b"", b" #").or_else(|| shape(rest, b"", b"][1]"));
+                told.flatten().or_else(|| calls.then(counted).flatten())
             }
-            () => None,
         };
         match found.filter(|(start, end, _)| is_line(&rest[*start..*end], lines)) {
             Some((start, end, whole)) => {
@@ -178,5 +182,10 @@ mod tests {
         assert!(same(trap, "000T:0:1\n", "000T:0:3\n"));
         assert!(!same(trap, "T:0:1\n", "T:1:1\n"));
         assert!(!same("\n\n\n", "T:0:1\n", "T:0:3\n"));
+        let caller = "f() {\n caller\n}\n\nf\n";
+        assert!(same(caller, "3 ../s.sh\n", "5 ../s.sh\n"));
+        assert!(!same(caller, "3 f ../s.sh\n", "5 ../s.sh\n"));
+        assert!(!same(caller, "[1][3]\n", "[1][5]\n"));
+        assert!(!same("\n\n\n", "1 ../s.sh\n", "3 ../s.sh\n"));
     }
 }
