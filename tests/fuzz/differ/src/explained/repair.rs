@@ -174,6 +174,13 @@ const RULES: &[Rule] = &[
         repairs: |script, _| vec![trap_of_main_shell(script)],
     },
     Rule {
+        name: "bash's marks in texts",
+        applies: |script, bash, ours| {
+            contains(script, b"\\x01") && says(bash, NO_SUBSCRIPT) && !says(ours, NO_SUBSCRIPT)
+        },
+        repairs: |script, _| vec![replaced(script, b"\\x01", b"")],
+    },
+    Rule {
         name: "the parameters after a function nested too deeply",
         applies: |_, bash, ours| says(bash, TOO_DEEP) && says(ours, TOO_DEEP),
         repairs: |script, _| vec![replaced(script, b"FUNCNEST=9; rec ", b"FUNCNEST=9; : | rec ")],
@@ -188,6 +195,7 @@ const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
 const ASSIGNMENT: &[u8] = b": array assign: line ";
 const CIRCULAR: &[u8] = b"warning: r: circular name reference";
 const TOO_DEEP: &[u8] = b": maximum function nesting level exceeded (";
+const NO_SUBSCRIPT: &[u8] = b"[]: bad array subscript";
 const LOST: &[u8] = b": can't read echo: No such file";
 
 pub fn reason(
@@ -430,6 +438,11 @@ mod tests {
                 "trap 'echo a' EXIT; : \"${}\" | cat",
                 "s.sh: line 1: ${}: bad substitution\n",
                 "s.sh: line 1: ${}: bad substitution\n",
+            ),
+            (
+                "a=$'\\x01'; echo $((m[$a]))",
+                "s.sh: line 1: m[]: bad array subscript\n",
+                "s.sh: line 1: \x01: syntax error: operand expected (error token is \"\x01\")\n",
             ),
             (
                 "rec() { rec x; }; FUNCNEST=9; rec 3\necho $1",
