@@ -222,9 +222,9 @@ impl Shell<'_> {
                         };
                         return Err(Unwind::Exit(status));
                     }
-                    // The others do not end a POSIX shell.
+                    // The others do not end a POSIX shell, nor does any behind another command.
                     let goes_on = matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional);
-                    if !goes_on && !e.is_in_arith_for() {
+                    if self.state.text_begun && !goes_on && !e.is_in_arith_for() {
                         self.syntax_failed = Some(());
                     }
                     self.state.status = match e.kind {

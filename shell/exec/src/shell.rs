@@ -158,6 +158,7 @@ impl<'a> Shell<'a> {
             outermost_command: None,
             outer_positional: None,
             positional_set: false,
+            text_begun: false,
             completions: Rc::default(),
         };
         let mut shell = Shell {

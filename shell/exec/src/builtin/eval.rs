@@ -12,6 +12,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(r) => return r,
     };
     let args = p.operands;
+    shell.state.text_begun = true;
     let joined;
     let text: &[u8] = match args {
         [] => return Ok(0),

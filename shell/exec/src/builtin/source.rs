@@ -70,6 +70,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
     let text = Text { text: &text, line: 1, name: None, main: false };
+    shell.state.text_begun = true;
     let r = shell.keeping_command(|s| s.run_text(text));
     if shell.leaves_text(&r) {
         return r;

@@ -101,6 +101,9 @@ pub struct State {
     /// `set` gave new positional parameters, and no function was called since: a sourced file leaves
     /// them to its caller, though it had arguments.
     pub positional_set: bool,
+    /// No command with a name was run since `eval` or `.` began: a syntax error of its text ends a
+    /// POSIX shell.
+    pub text_begun: bool,
     pub frames: Rc<Vec<Frame>>,
     /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
     pub funcname_shown: bool,

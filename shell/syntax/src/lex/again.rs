@@ -26,7 +26,7 @@ pub(crate) struct Noticed {
 
 /// How many bytes are read again in a word, that nested operands take no time that grows
 /// exponentially; what comes behind is read as it stands.
-const MAX_AGAIN: usize = 1 << 20;
+pub(super) const MAX_AGAIN: usize = 1 << 20;
 
 impl Machine<'_, '_> {
     /// The operand that begins at `pos`, within double quotes, up to its `}`.

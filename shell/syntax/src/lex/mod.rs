@@ -35,6 +35,7 @@ mod group;
 pub(crate) mod heredoc;
 pub(crate) mod operand;
 pub(crate) mod param;
+mod posix_quotes;
 pub(crate) mod quote;
 pub(crate) mod raw;
 pub(crate) mod skip;

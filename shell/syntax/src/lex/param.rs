@@ -16,8 +16,15 @@ use crate::ast::{
 
 impl Machine<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
-    #[inline(never)]
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
+        if quoted && self.opts.posix && !self.in_heredoc && !self.in_arith && !self.operand.inside {
+            return self.param_in_posix(start);
+        }
+        self.braced_param_by_grammar(start, quoted)
+    }
+
+    #[inline(never)]
+    pub fn braced_param_by_grammar(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
         self.enter(4)?;

@@ -30,7 +30,7 @@ impl Machine<'_, '_> {
     }
 
     /// The position of the next `'`, reading input as needed.
-    fn find_single_quote(&mut self, from: usize) -> Option<usize> {
+    pub(super) fn find_single_quote(&mut self, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
             if let Some(i) = memchr::memchr(b'\'', self.src.get(at..).unwrap_or_default()) {
