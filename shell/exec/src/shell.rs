@@ -70,7 +70,7 @@ pub struct Shell<'a> {
     pub(crate) keep_redirects: bool,
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
-    /// A syntax error in a sourced file is what ends the shell: not if `command` ran it.
+    /// A syntax error in a sourced file or a text of `eval` is what ends the shell: not if `command` ran it.
     pub(crate) source_failed: bool,
     /// An expansion failed so that the shell ends.
     pub(crate) gave_up: bool,

@@ -22,8 +22,10 @@ impl Shell<'_> {
         let ignored = std::mem::take(&mut self.state.errexit_ignored);
         let outer = self.state.trap_status.replace(status);
         let within = std::mem::replace(&mut self.state.in_action, true);
+        let text_begun = self.state.text_begun;
         let r = self.run_text(Text { text: action, line, name: Some(name), main: false });
         self.state.in_action = within;
+        self.state.text_begun = text_begun;
         self.state.trap_status = outer;
         self.state.errexit_ignored = ignored;
         self.state.line = line;

@@ -71,6 +71,7 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
         }
         // An error of a special builtin is no reason to end the shell here.
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
+        shell.source_failed = false;
         let r = shell.run_builtin(b, &inner);
         return match r {
             Err(crate::Unwind::Exit(s))

@@ -31,6 +31,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         && shell.state.options.has(SetOpt::Posix)
         && !shell.state.options.interactive
     {
+        shell.source_failed = true;
         return Err(shell.ends_with(2));
     }
     r
