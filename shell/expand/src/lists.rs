@@ -422,6 +422,7 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
             many(items.len(), items.first())
         }
         (ParamName::Variable(name), _) if env.nameref(name).is_some() => return None,
+        (ParamName::Variable(name), None) if is_used_up(name) => env.is_declared(name),
         (ParamName::Variable(name), None) => there(whole_value(env, name).as_ref()),
         (ParamName::Variable(name), Some(Subscript::Expr(key))) => {
             let text = simple_text(env, &key.word.parts)?;
@@ -446,6 +447,11 @@ fn is_there(env: &mut dyn Env, p: &Param, colon: bool) -> Option<bool> {
     })
 }
 
+/// Whether to look at a variable takes a number from it, which is not to be done before its time.
+fn is_used_up(name: &[u8]) -> bool {
+    matches!(name, b"RANDOM" | b"SRANDOM")
+}
+
 /// The text of a subscript made of text and plain variables.
 fn simple_text(env: &mut dyn Env, parts: &[WordPart]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
@@ -454,7 +460,7 @@ fn simple_text(env: &mut dyn Env, parts: &[WordPart]) -> Option<Vec<u8>> {
             WordPart::Literal(part) | WordPart::Quoted(part) => text.extend_from_slice(part),
             WordPart::DoubleQuoted(parts) => text.extend(simple_text(env, parts)?),
             WordPart::Param(p) => {
-                let name = crate::param::plain_name(p)?;
+                let name = crate::param::plain_name(p).filter(|name| !is_used_up(name))?;
                 match env.lookup(name) {
                     Lookup::Value(Value::Scalar(value)) => text.extend_from_slice(&value),
                     Lookup::Unset if !env.options().nounset => {}
@@ -477,6 +483,7 @@ fn simple_index(env: &mut dyn Env, key: &Arith, text: &[u8]) -> Option<i64> {
             [b' ' | b'+' | b'-'] => true,
             [b'0', _, ..] => false,
             word if number(word) => true,
+            word if is_used_up(word) => false,
             word if is_name(&word[0]) => match env.lookup(word) {
                 Lookup::Value(Value::Scalar(value)) => {
                     !value.starts_with(b"0") && number(&value) && value.len() < 10
@@ -519,7 +526,9 @@ fn led_to(env: &mut dyn Env, p: &Param) -> Option<(ParamName, Option<Subscript>)
         (ParamName::Positional(n), None) => {
             env.positional().get((*n as usize).wrapping_sub(1)).cloned()?
         }
-        (ParamName::Variable(name), None) if env.nameref(name).is_none() => whole_value(env, name)?,
+        (ParamName::Variable(name), None) if env.nameref(name).is_none() && !is_used_up(name) => {
+            whole_value(env, name)?
+        }
         _ => return None,
     };
     parse_parameter(&text, &ParseOptions::default()).filter(|_| closes_at_end(&text))
