@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use box_text::escape::{needs_quotes, set_quote, single_quote};
 use sh_expand::Str;
-use sh_syntax::ast::{Assignment, For};
+use sh_syntax::ast::{AssignValue, Assignment, For};
 
 use crate::Shell;
 use crate::state::options::SetOpt;
@@ -77,15 +77,9 @@ impl Shell<'_> {
         }
         let text = match value {
             Some(v) => {
-                let at = memchr::memchr(b'=', &a.raw).map_or(a.raw.len(), |i| i + 1);
-                let mut t = match &a.subscript {
-                    None => a.raw[..at].to_vec(),
-                    Some(_) => {
-                        let end = memchr::memmem::find(&a.raw, b"]=")
-                            .map(|i| i + 2)
-                            .or_else(|| memchr::memmem::find(&a.raw, b"]+=").map(|i| i + 3));
-                        a.raw[..end.unwrap_or(at)].to_vec()
-                    }
+                let mut t = match &a.value {
+                    AssignValue::Scalar(word) => a.raw[..a.raw.len() - word.raw.len()].to_vec(),
+                    AssignValue::Array(_) => Vec::new(),
                 };
                 if !v.is_empty() {
                     t.extend_from_slice(&trace_quote(v));

@@ -352,8 +352,18 @@ pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
 pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
     if env.options().posix {
         // There is no splitting and no pathname expansion then, but braces are expanded.
-        if env.options().braceexpand && brace::expand(env, word)?.is_some() {
-            return Err(ambiguous(word));
+        if env.options().braceexpand
+            && let Some(words) = brace::expand(env, word)?
+        {
+            let mut fields = Vec::new();
+            for parts in words {
+                let raw = word.raw.clone();
+                fields.extend(joined_if_any(env, &Word { parts, raw }, Tilde::Start)?);
+            }
+            return match (fields.pop(), fields.is_empty()) {
+                (Some(field), true) => Ok(field.into_text()),
+                _ => Err(ambiguous(word)),
+            };
         }
         let field = joined_if_any(env, word, Tilde::Start)?;
         return field.map(Field::into_text).ok_or_else(|| ambiguous(word));

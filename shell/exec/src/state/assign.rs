@@ -113,8 +113,9 @@ impl Shell<'_> {
         }
     }
 
-    /// The same for an element or a list, of which messages show the nameref that was written.
-    fn check_array_writable(&self, base: &[u8], written: &[u8]) -> Result<()> {
+    /// The same for an element, a list or what stands before a command, of which messages show the
+    /// nameref that was written.
+    pub(crate) fn check_array_writable(&self, base: &[u8], written: &[u8]) -> Result<()> {
         self.check_writable(base).map_err(|_| readonly(written))
     }
 

@@ -19,18 +19,27 @@ use crate::xtrace::value_quote;
 pub(crate) const SCOPED: &[&str] = &["mapfile", "read", "readarray", "unset"];
 
 impl Shell<'_> {
-    /// Assignments before a command, into the scope just pushed.
-    pub(super) fn temporary_assignments(&mut self, list: &[Assignment]) -> Result<(), Unwind> {
+    /// Assignments before a command, into the scope just pushed; `special`: it is a special
+    /// builtin.
+    pub(super) fn temporary_assignments(
+        &mut self,
+        list: &[Assignment],
+        special: bool,
+    ) -> Result<(), Unwind> {
         for a in list {
             let name = match self.follow(&a.name) {
                 Ok(t) => shown(&t.name).to_vec(),
                 Err(e) => return Err(self.expansion_failed(e)),
             };
             if a.subscript.is_none() {
-                if let Err(e) = self.check_writable(&name) {
-                    // Only POSIX mode gives the command up for it.
+                if let Err(e) = self.check_array_writable(&name, &a.name) {
+                    // POSIX mode gives up what is under way for it, before a special builtin the
+                    // script (bash manual 6.11).
                     if self.state.options.has(SetOpt::Posix) {
-                        return Err(self.assignment_failed(e));
+                        return Err(match special {
+                            true => self.assignment_failed(e),
+                            false => self.expansion_failed(e),
+                        });
                     }
                     self.error(&[&e.message]);
                     self.refused()?;

@@ -263,7 +263,7 @@ impl Shell<'_> {
         let persist = special && posix;
         if scoped {
             self.state.vars.push_scope(ScopeKind::Temporary);
-            if let Err(u) = self.temporary_assignments(&s.assignments) {
+            if let Err(u) = self.temporary_assignments(&s.assignments, special) {
                 self.pop_scope();
                 return Err(u);
             }
@@ -417,7 +417,7 @@ impl Shell<'_> {
         words: &Words<'_>,
         s: &SimpleCommand,
     ) -> Result<(), Unwind> {
-        self.temporary_assignments(&s.assignments)?;
+        self.temporary_assignments(&s.assignments, false)?;
         if self.tracing() {
             self.trace_command(&words.argv);
         }

@@ -138,6 +138,7 @@ fn word_of_lists(x: &mut Expander<'_>, word: &Word, lists: Lists) -> Result<()> 
     inner.colons = x.colons;
     unquoted_word(&mut inner, word)?;
     let stay = lists == Lists::Quoted || lists == Lists::Nested && inner.made_fields;
+    let parted = lists == Lists::Nested && inner.fields.has_ended();
     let fields = inner.fields.finish();
     x.made_fields |= stay && fields.len() > 1;
     for (at, field) in fields.into_iter().enumerate() {
@@ -148,6 +149,9 @@ fn word_of_lists(x: &mut Expander<'_>, word: &Word, lists: Lists) -> Result<()> 
         }
         x.fields.append(&field);
         x.fields.start();
+    }
+    if parted {
+        x.fields.end_parted();
     }
     Ok(())
 }

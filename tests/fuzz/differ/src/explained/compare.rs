@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{numbers, says};
-use crate::compare::{contains, position};
+use crate::compare::{contains, position, replaced};
 use crate::run::Outcome;
 
 /// A rule: the deviation, and whether it is the one at hand. Line numbers are masked already.
@@ -23,6 +23,7 @@ const RULES: &[Rule] = &[
     ("the semicolon behind a printed here-document", semicolons),
     ("escaped quotes in a replacement in a here-document", document_quotes),
     ("the command that messages about numbers in pairs name", command_before),
+    ("the name of the user", user_name),
     ("budgets", budgets),
 ];
 
@@ -154,6 +155,11 @@ fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
                 None => text.to_vec().into(),
             }
         })
+}
+
+/// `\u` in a prompt: bash runs as `nobody` here, ours as the image's user.
+fn user_name(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    contains(script, b"@P") && same(bash, ours, |line| replaced(line, b"nobody", b"user").into())
 }
 
 /// `${x/a/"b\"c"}` in a here-document: bash 5.2 loses the quote.
@@ -307,6 +313,7 @@ mod tests {
         explains(named, pairs, &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}"));
         assert_eq!(rule(pairs, &format!("{m} 1: f: \"{error}"), &format!("{m} 1: '{error}")), None);
         assert_eq!(rule("", &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}")), None);
+        explains("the name of the user", "echo ${a@P}", "a nobody\n", "a user\n");
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);

@@ -2,8 +2,8 @@
 //! otherwise. If the two agree then, there was no other difference.
 
 use super::repaired::{
-    plain_ansi, quoted_tildes, trap_not_inherited, trap_of_main_shell, without_classes,
-    without_quoted,
+    apart_behind_documents, plain_ansi, quoted_tildes, trap_not_inherited, trap_of_main_shell,
+    without_classes, without_quoted,
 };
 use super::{Rerun, agree, says};
 use crate::compare::{contains, position, replaced};
@@ -185,6 +185,31 @@ const RULES: &[Rule] = &[
         applies: |_, bash, ours| says(bash, TOO_DEEP) && says(ours, TOO_DEEP),
         repairs: |script, _| vec![replaced(script, b"FUNCNEST=9; rec ", b"FUNCNEST=9; : | rec ")],
     },
+    Rule {
+        name: "the semicolon behind a here-document in a substitution",
+        applies: |script, _, _| apart_behind_documents(script) != script,
+        repairs: |script, _| vec![apart_behind_documents(script)],
+    },
+    Rule {
+        name: "`LINENO` in words",
+        applies: |script, _, _| contains(script, b"LINENO"),
+        repairs: |script, _| {
+            let expanded = replaced(script, b"$LINENO", b"$((LINENO*0))");
+            vec![replaced(&expanded, b"((LINENO))", b"((LINENO*0))")]
+        },
+    },
+    Rule {
+        name: "quoted pattern characters behind a backslash that an expansion leaves",
+        applies: |script, bash, ours| {
+            let escaped = |line: &[u8]| {
+                let at = position(line, NO_MATCH)?;
+                contains(&line[at..], b"\\").then(|| line[at..].to_vec())
+            };
+            let mut found = bash.stderr.split(|b| *b == b'\n').filter_map(escaped);
+            contains(script, b"failglob") && found.any(|message| !says(ours, &message))
+        },
+        repairs: |script, _| vec![replaced(script, b"-s failglob", b"-u failglob")],
+    },
 ];
 
 const UNCLOSED: &[u8] = b"unexpected EOF while looking for matching";
@@ -196,6 +221,7 @@ const ASSIGNMENT: &[u8] = b": array assign: line ";
 const CIRCULAR: &[u8] = b"warning: r: circular name reference";
 const TOO_DEEP: &[u8] = b": maximum function nesting level exceeded (";
 const NO_SUBSCRIPT: &[u8] = b"[]: bad array subscript";
+const NO_MATCH: &[u8] = b": no match: ";
 const LOST: &[u8] = b": can't read echo: No such file";
 
 pub fn reason(
@@ -449,6 +475,9 @@ mod tests {
                 "s.sh: line 1: rec: maximum function nesting level exceeded (9)\n",
                 "s.sh: line 1: rec: maximum function nesting level exceeded (9)\n",
             ),
+            ("x=$(cat <<EOF\nEOF\necho a; echo b)", "", ""),
+            ("p a\"$LINENO\"", "", ""),
+            ("shopt -s failglob; echo $b\"*\"", "s.sh: line 1: no match: \\*\n", ""),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });
             assert!(rule(script, &bash, &ours, true).is_some(), "{script}");

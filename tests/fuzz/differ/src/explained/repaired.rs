@@ -146,6 +146,28 @@ pub fn quoted_tildes(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The script with a newline for the first `; ` behind each here-document, which bash loses there
+/// when it prints a substitution.
+pub fn apart_behind_documents(script: &[u8]) -> Vec<u8> {
+    const COMMANDS: &[&[u8]] = &[b"; echo", b"; p ", b"; cat"];
+    let mut out = Vec::with_capacity(script.len());
+    let mut behind = false;
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        let next = COMMANDS.iter().filter_map(|command| position(line, command)).min();
+        match next.filter(|_| behind) {
+            Some(at) => {
+                behind = false;
+                out.extend_from_slice(&line[..at]);
+                out.push(b'\n');
+                out.extend_from_slice(&line[at + 2..]);
+            }
+            None => out.extend_from_slice(line),
+        }
+        behind |= matches!(line.trim_ascii(), b"EOF" | b"E F");
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +192,10 @@ mod tests {
             b"trap 'case $BASHPID in $$) a; b;; esac' EXIT; trap c EXIT"
         );
         assert_eq!(quoted_tildes(b"~:$x ~+{:a`b`,c} ~:a ~/:$x"), b"\\~:$x \\~+{:a`b`,c} ~:a ~/:$x");
+        assert_eq!(
+            apart_behind_documents(b"a; echo\ncat <<EOF\n\tEOF\nx\ny; echo a; echo b\nc; p x\n"),
+            b"a; echo\ncat <<EOF\n\tEOF\nx\ny\necho a; echo b\nc; p x\n"
+        );
         assert_eq!(without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
     }
 }
