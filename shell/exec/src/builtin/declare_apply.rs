@@ -77,10 +77,12 @@ pub(super) fn apply(
         && t.subscript.is_none()
         && shell.state.vars.get(&t.name).is_some_and(|v| v.level > 0);
     let follow = !q.on.nameref && !q.off.nameref && here && !hidden;
+    let mut to_element = false;
     if follow {
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
             t.subscript = Some(sub.to_vec());
+            to_element = true;
             written = target.name.to_vec();
             if marks {
                 let name = target.name.into_owned();
@@ -163,7 +165,24 @@ pub(super) fn apply(
     let fresh = shell.state.vars.get(&name).is_none();
     let element = t.subscript.is_some();
     attributes_before(shell, &name, &written, q, &t, place)?;
+    let marked = to_element && q.on.readonly && scalar;
+    if marked {
+        // Through a reference to an element bash marks the array before it assigns.
+        attributes_after(shell, &name, q);
+    }
     if let Err(e) = assign(shell, &name, t) {
+        if marked && e.kind == ErrorKind::Readonly {
+            // Nor does its status say so.
+            let v = shell.state.vars.entry(&name);
+            if fresh || v.is_set() {
+                make_array(v, false);
+            }
+            shell.error(&[&e.message]);
+            return shell.refused().map(drop).map_err(|unwind| {
+                shell.interrupted = Some(unwind);
+                ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() }
+            });
+        }
         if element && e.is_bad_subscript() {
             // The array is made all the same.
             let v = shell.state.vars.entry(&name);
