@@ -172,8 +172,9 @@ impl Shell<'_> {
                 Ok(Some(list)) => match self.list_read(&list, parser.last_line()) {
                     Ok(s) => status = s,
                     Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
-                        status = s;
-                        self.state.status = s;
+                        // Of a text it is 1, whatever it was.
+                        status = if text.main { s } else { 1 };
+                        self.state.status = status;
                     }
                     Err(Unwind::Abandon(s)) if text.main && self.state.subshell == 0 => {
                         status = s;

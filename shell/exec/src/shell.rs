@@ -78,6 +78,10 @@ pub struct Shell<'a> {
     pub(crate) left_text: bool,
     /// The scope of the assignments before the builtin that runs.
     pub(crate) own_scope: Option<u32>,
+    /// `!` stands before the compound command that begins.
+    pub(crate) negates_compound: bool,
+    /// The redirections of the compound command that ended had failed.
+    pub(crate) begin_failed: bool,
     /// A substitution may turn aliases on.
     pub(crate) mentions_aliases: bool,
     pub(crate) history: Vec<Vec<u8>>,
@@ -185,6 +189,8 @@ impl<'a> Shell<'a> {
             reckons: b"",
             keep_redirects: false,
             track_commands: false,
+            negates_compound: false,
+            begin_failed: false,
             mentions_aliases: false,
             own_scope: None,
             source_failed: false,
@@ -261,7 +267,11 @@ impl<'a> Shell<'a> {
     /// speak for themselves.
     pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
         match e.kind {
-            ErrorKind::Readonly | ErrorKind::Abandon | ErrorKind::Exit | ErrorKind::Expansion => {
+            ErrorKind::Readonly
+            | ErrorKind::Abandon
+            | ErrorKind::Exit
+            | ErrorKind::Expansion
+            | ErrorKind::Default => {
                 self.error(&[&e.message]);
             }
             _ if e.is_bad_subscript() => self.error(&[&e.message]),
@@ -275,6 +285,7 @@ impl<'a> Shell<'a> {
             ErrorKind::Abandon
             | ErrorKind::Exit
             | ErrorKind::Expansion
+            | ErrorKind::Default
             | ErrorKind::Interrupted => {
                 let reported = ExpandError { kind: e.kind, message: Vec::new() };
                 Err(self.expansion_failed(reported))
@@ -300,17 +311,17 @@ impl<'a> Shell<'a> {
             ErrorKind::Abandon if e.is_refusal() && self.refused().is_err() => {
                 self.exit_here(self.status_after_failure())
             }
-            ErrorKind::Abandon => Unwind::Abandon(1),
+            ErrorKind::Abandon => {
+                self.state.pipe_status = PipeStatus::One(1);
+                Unwind::Abandon(1)
+            }
             ErrorKind::Number => self.number_failed(),
             ErrorKind::Command if posix && e.is_refusal() && self.refused().is_err() => {
                 self.exit_here(self.status_after_failure())
             }
-            ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Exit
+            ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Default | ErrorKind::Exit
                 if posix || e.kind == ErrorKind::Exit =>
             {
-                let main = self.state.options.command_string
-                    && self.state.subshell == 0
-                    && !self.state.in_exit_trap;
                 // With `set -e` bash ends here already: `${x?$(exit 7)}` has status 7.
                 let other = [&b": unbound variable"[..], b": bad substitution"];
                 let told =
@@ -318,8 +329,7 @@ impl<'a> Shell<'a> {
                 let status = match self.state.options.has(SetOpt::ErrExit) {
                     true if told => self.status_after_failure(),
                     true if e.kind == ErrorKind::Exit => 1,
-                    _ if main => 127,
-                    _ => 1,
+                    _ => self.status_given_up(),
                 };
                 self.gave_up = true;
                 if self.state.options.interactive {
@@ -339,7 +349,20 @@ impl<'a> Shell<'a> {
                 let told = e.kind == ErrorKind::Readonly || e.is_refusal();
                 self.exit_here(if told { self.status_after_failure() } else { 1 })
             }
-            _ => Unwind::Discard(1),
+            kind => {
+                let status = if kind == ErrorKind::Default { 2 } else { 1 };
+                self.state.pipe_status = PipeStatus::One(status);
+                Unwind::Discard(status)
+            }
+        }
+    }
+
+    /// The status of a shell that an expansion or an assignment ended: that of `-c` is 127.
+    pub(crate) fn status_given_up(&self) -> i32 {
+        let state = &self.state;
+        match state.options.command_string && state.subshell == 0 && !state.in_exit_trap {
+            true => 127,
+            false => 1,
         }
     }
 

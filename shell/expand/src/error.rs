@@ -80,6 +80,23 @@ impl ExpandError {
         self
     }
 
+    /// The error of an arithmetic expansion: in POSIX mode a readonly variable ends the shell as
+    /// others of expansions do.
+    pub(crate) fn in_arithmetic(mut self) -> ExpandError {
+        if self.kind == ErrorKind::Readonly {
+            self.kind = ErrorKind::Expansion;
+        }
+        self
+    }
+
+    /// The error of what `${x=word}` was to assign.
+    pub(crate) fn of_default(mut self) -> ExpandError {
+        if self.kind == ErrorKind::Readonly || self.is_bad_subscript() {
+            self.kind = ErrorKind::Default;
+        }
+        self
+    }
+
     /// An error that abandons the command, in POSIX mode, too ([`ErrorKind::Line`]).
     pub fn line(parts: &[&[u8]]) -> ExpandError {
         ExpandError::new(ErrorKind::Line, parts)
@@ -99,6 +116,9 @@ pub enum ErrorKind {
     Command,
     /// As [`ErrorKind::Command`], of an expansion within an expression.
     Expansion,
+    /// As [`ErrorKind::Expansion`], of what `${x=word}` cannot assign: a script or subshell goes on
+    /// with status 2.
+    Default,
     /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
     Exit,
     /// As [`ErrorKind::Command`], but in POSIX mode, too, where that ends the shell.

@@ -518,7 +518,7 @@ impl<'e> Expander<'e> {
                 self.value(Rc::new(output), quoted)?;
             }
             WordPart::Arith(expr) => {
-                let number = arith::eval(self.env, expr)?;
+                let number = arith::eval(self.env, expr).map_err(ExpandError::in_arithmetic)?;
                 self.number(Rc::new(number.to_string().into_bytes()), quoted)?;
             }
             // Without a command there is nothing to read or write.

@@ -107,10 +107,20 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"`", &name, b"': not a valid identifier"]);
         return Ok(1);
     }
-    let r2 = shell.assign_scalar_to(&name, None, false, Rc::new(result));
-    if let Err(e) = r1.and(r2) {
+    if let Err(e) = r1 {
+        // Its status does not say so.
         shell.assignment_error(call.name(), &e);
-        return shell.after_assignment_error(&e);
+        shell.after_assignment_error(&e)?;
+    }
+    let r2 = shell.assign_scalar_to(&name, None, false, Rc::new(result));
+    if let Err(e) = r2 {
+        shell.assignment_error(call.name(), &e);
+        let readonly = e.kind == sh_expand::ErrorKind::Readonly;
+        return shell.after_assignment_error(&e).map(|failed| match (readonly, status) {
+            (true, 0) => 2,
+            (true, end) => end,
+            (false, _) => failed,
+        });
     }
     Ok(status)
 }

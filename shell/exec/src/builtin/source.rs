@@ -44,7 +44,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             return match shell.exits_on_errors() {
                 true => Err(Unwind::Exit(shell.status_after_failure())),
-                false if posix && !shell.state.options.interactive => Err(shell.ends_with(1)),
+                false if posix && !shell.state.options.interactive => {
+                    shell.source_failed = true;
+                    Err(shell.ends_with(1))
+                }
                 false => Ok(1),
             };
         }

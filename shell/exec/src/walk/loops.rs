@@ -94,7 +94,7 @@ impl Shell<'_> {
                 let options = &self.state.options;
                 match options.has(SetOpt::Posix) && !options.interactive {
                     // POSIX 2.8.1: a variable assignment error ends the shell.
-                    true => Err(Unwind::Exit(1)),
+                    true => Err(Unwind::Exit(self.status_given_up())),
                     false => Ok(false),
                 }
             }

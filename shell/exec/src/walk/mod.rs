@@ -85,6 +85,7 @@ impl Shell<'_> {
         if let CommandKind::Simple(s) = &c.kind {
             return self.simple(s, c);
         }
+        let negated = std::mem::take(&mut self.negates_compound);
         self.tick()?;
         self.check_depth()?;
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
@@ -95,7 +96,9 @@ impl Shell<'_> {
         }
         let subs = self.process_subs.len();
         let r = if c.redirects.is_empty() {
-            self.compound(c)
+            let r = self.compound(c);
+            self.begin_failed = false;
+            r
         } else {
             // Messages tell the line of the last simple command, as bash's do.
             // The ERR trap of a failed redirection has the line of the command before this one.
@@ -115,6 +118,7 @@ impl Shell<'_> {
                 Ok(saved) => {
                     let r = self.compound(c);
                     self.restore(saved);
+                    self.begin_failed = false;
                     r
                 }
                 Err(unwind) => match unwind {
@@ -127,10 +131,12 @@ impl Shell<'_> {
                     None => {
                         self.set_status(1);
                         // Nothing inside of the command can have failed instead.
-                        match self.failed_unless_checked(c, line) {
-                            Ok(()) => Ok(1),
-                            Err(u) => Err(u),
-                        }
+                        let failed = match negated {
+                            true => Ok(()),
+                            false => self.failed_unless_checked(c, line),
+                        };
+                        self.begin_failed = true;
+                        failed.map(|()| 1)
                     }
                 },
             };

@@ -37,10 +37,14 @@ impl Shell<'_> {
         // bash looks at these when the pipeline begins: `! { set -e; ... }` does exit, and a
         // function that sets an ERR trap and fails does not run it.
         let trapped = self.state.traps.has_err;
+        // Of a simple command alone in its process the shell takes no notice that it fails.
+        let alone = self.state.alone;
         let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
         let status = match p.stages.as_slice() {
             [] => 0,
             [stage] => {
+                self.negates_compound =
+                    p.negated && !matches!(stage.command.kind, CommandKind::Simple(_));
                 let r = match ignoring {
                     true => self.ignoring_errexit(|s| s.one_stage(&stage.command)),
                     false => self.one_stage(&stage.command),
@@ -49,7 +53,13 @@ impl Shell<'_> {
                     // `! break` fails.
                     self.state.status = i32::from(self.state.status == 0);
                 }
-                r?
+                let status = r?;
+                if p.negated && std::mem::take(&mut self.begin_failed) {
+                    // Of a compound command whose redirections failed bash does not negate that.
+                    self.state.status = status;
+                    return Ok(status);
+                }
+                status
             }
             stages => {
                 let statuses = if ignoring {
@@ -90,6 +100,7 @@ impl Shell<'_> {
         self.state.status = status;
         if status != 0 {
             let checked = match p.stages.as_slice() {
+                [stage] if alone => !matches!(stage.command.kind, CommandKind::Simple(_)),
                 [stage] => fails_by_itself(&stage.command),
                 stages => !stages.is_empty(),
             };
@@ -102,8 +113,16 @@ impl Shell<'_> {
     }
 
     fn one_stage(&mut self, c: &Command) -> Flow {
-        let status = self.command(c)?;
-        if fails_by_itself(c) {
+        self.begin_failed = false;
+        let status = match self.command(c) {
+            Err(unwind @ (Unwind::Break(_) | Unwind::Continue(_))) => {
+                self.state.pipe_status = PipeStatus::One(0);
+                return Err(unwind);
+            }
+            r => r?,
+        };
+        let forked = matches!(c.kind, CommandKind::Subshell(_));
+        if fails_by_itself(c) && (forked || !self.begin_failed) {
             self.state.pipe_status = PipeStatus::One(status);
         }
         Ok(status)
@@ -116,6 +135,30 @@ impl Shell<'_> {
             true => Ok(()),
             false => self.failed(1, line, self.state.traps.has_err),
         }
+    }
+
+    /// A stage that runs in a copy of the state here: `((` and `[[` fail by themselves.
+    pub(crate) fn stage_command(&mut self, c: &Command) -> Flow {
+        let trapped = self.state.traps.has_err;
+        let status = self.command(c)?;
+        if status != 0 && matches!(c.kind, CommandKind::Arith(_) | CommandKind::Cond(_)) {
+            self.state.status = status;
+            self.failed(status, c.line, trapped)?;
+        }
+        Ok(status)
+    }
+
+    /// The last stage with `lastpipe`, which fails as a pipeline of its own would.
+    pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
+        let trapped = self.state.traps.has_err;
+        let status = self.one_stage(c)?;
+        self.state.status = status;
+        // A subshell's failure is reported with the pipeline's.
+        let forked = matches!(c.kind, CommandKind::Subshell(_));
+        if status != 0 && fails_by_itself(c) && !forked {
+            self.failed(status, c.line, trapped)?;
+        }
+        Ok(status)
     }
 
     /// A command failed where failure counts: the ERR trap if it was set before, then `set -e`.

@@ -245,7 +245,7 @@ impl Shell<'_> {
             && !self.state.options.interactive
         {
             self.gave_up = true;
-            return Unwind::Exit(1);
+            return Unwind::Exit(self.status_given_up());
         }
         u
     }

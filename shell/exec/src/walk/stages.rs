@@ -55,7 +55,7 @@ impl Shell<'_> {
         } else if lastpipe {
             pumps.close_writers();
             let old = self.state.fds.set(0, input.take());
-            let r = self.command(&last.command);
+            let r = self.last_stage(&last.command);
             self.sync_output();
             self.state.fds.set(0, old);
             match r {
@@ -72,7 +72,7 @@ impl Shell<'_> {
                 s.begin_stage(&last.command);
                 s.state.fds.set(0, input.take());
                 s.count_once(&last.command);
-                let r = s.command(&last.command);
+                let r = s.stage_command(&last.command);
                 s.sync_output();
                 r
             }))
@@ -135,7 +135,7 @@ impl Shell<'_> {
                 }
                 s.state.fds.set(1, Some(out));
                 s.count_once(command);
-                s.command(command)
+                s.stage_command(command)
             });
             let data = match Rc::try_unwrap(buffer) {
                 Ok(cell) => cell.into_inner(),

@@ -215,17 +215,17 @@ pub(super) fn write(env: &mut dyn Env, name: &[u8], value: i64) -> Result<(), Ex
 /// A variable's text as a number: evaluated as an expression of its own. A text that is
 /// just another name is followed without recursion.
 fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
-    if text.is_empty() {
-        return Ok(0);
-    }
     if let Some(value) = depth.plain(text) {
         return Ok(value);
+    }
+    if is_blank(text) {
+        return Ok(0);
     }
     let mut text = text.clone();
     let mut variables = depth.deeper(env)?;
     while is_name(&text) {
         match env.lookup(&text) {
-            Lookup::Value(Value::Scalar(next)) if next.is_empty() => return Ok(0),
+            Lookup::Value(Value::Scalar(next)) if is_blank(&next) => return Ok(0),
             Lookup::Value(Value::Scalar(next)) => {
                 let depth = Depth { variables, text: &text, token: &text };
                 if let Some(value) = depth.plain(&next) {
@@ -239,6 +239,11 @@ fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, Expan
         }
     }
     text::eval(env, &text, Origin::Raw, variables)
+}
+
+/// Nothing to evaluate, not even one level deeper.
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n'))
 }
 
 fn is_name(text: &[u8]) -> bool {

@@ -248,13 +248,15 @@ pub(super) fn assign(
         return Err(ExpandError::line(&[&name, b": invalid variable name"]));
     }
     match target {
-        Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
+        Target::Variable { name, part: Part::Whole } => {
+            x.env.set(name, value.clone()).map_err(ExpandError::of_default)?
+        }
         Target::Variable { name, part: Part::Element(key) } => {
             x.env.set_element(name, key.as_key(), value.clone()).map_err(|mut error| {
                 if error.is_bad_subscript() && param.subscript.is_some() {
                     error.message = [&*shown(param), b": bad array subscript"].concat();
                 }
-                error
+                error.of_default()
             })?;
         }
         Target::Variable { name, part: Part::All { star } } if x.env.attributes(name).assoc => {
@@ -266,7 +268,7 @@ pub(super) fn assign(
         Target::Variable { .. } | Target::NoList { .. } => {
             return Err(ExpandError::command(&[&shown(param), b": bad array subscript"]));
         }
-        Target::Text(name) => x.env.set(name, value.clone())?,
+        Target::Text(name) => x.env.set(name, value.clone()).map_err(ExpandError::of_default)?,
         Target::Positional(_) | Target::Special(_) | Target::Nothing => {
             return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
         }
