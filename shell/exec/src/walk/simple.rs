@@ -286,7 +286,9 @@ impl Shell<'_> {
             }
             self.pop_scope();
         }
-        if let Some(last) = argv.last() {
+        // A command that was abandoned leaves `$_` as what it ran made it.
+        let abandoned = matches!(r, Err(Unwind::Discard(_) | Unwind::Abandon(_)));
+        if let Some(last) = argv.last().filter(|_| !abandoned) {
             self.state.last_arg = last.clone();
         }
         match r {
