@@ -382,8 +382,16 @@ impl<'a> Shell<'a> {
                 self.gave_up = true;
                 Unwind::Exit(1)
             }
-            false => Unwind::Abandon(self.status_after_failure()),
+            false => self.abandoned(),
         }
+    }
+
+    /// Back to the script, which goes on with a failure: the one before, if there was one.
+    pub(crate) fn abandoned(&mut self) -> Unwind {
+        if self.state.status == 0 {
+            self.state.pipe_status = PipeStatus::One(1);
+        }
+        Unwind::Abandon(self.status_after_failure())
     }
 
     /// The status that some errors leave: that of the command before, if it is a failure.

@@ -93,10 +93,10 @@ impl Shell<'_> {
 
     /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script
     /// abandons the command, `-c` ends.
-    pub(crate) fn too_many_arguments(&self) -> Unwind {
+    pub(crate) fn too_many_arguments(&mut self) -> Unwind {
         match self.state.options.command_string {
             true => Unwind::Exit(1),
-            false => Unwind::Discard(self.status_after_failure()),
+            false => self.abandoned(),
         }
     }
 

@@ -6,6 +6,7 @@ use sh_expand::Str;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::PipeStatus;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 use crate::state::{Frame, FunctionDef, traps};
@@ -37,7 +38,13 @@ impl Shell<'_> {
             let n = format!(": maximum function nesting level exceeded ({shown})");
             self.error(&[name, n.as_bytes()]);
             // FUNCNEST abandons the command, as in bash; the budget ends the script.
-            return Err(if limit.is_some() { Unwind::Discard(1) } else { Unwind::Exit(1) });
+            if limit.is_none() {
+                return Err(Unwind::Exit(1));
+            }
+            if self.state.status == 0 {
+                self.state.pipe_status = PipeStatus::One(1);
+            }
+            return Err(Unwind::Discard(1));
         }
         Ok(())
     }

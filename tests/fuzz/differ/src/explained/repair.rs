@@ -2,8 +2,8 @@
 //! otherwise. If the two agree then, there was no other difference.
 
 use super::repaired::{
-    apart_behind_documents, plain_ansi, quoted_tildes, trap_not_inherited, trap_of_main_shell,
-    without_classes, without_quoted,
+    apart_behind_documents, names_apart, plain_ansi, quoted_tildes, trap_not_inherited,
+    trap_of_main_shell, without_classes, without_quoted,
 };
 use super::{Rerun, agree, says};
 use crate::compare::{contains, position, replaced};
@@ -176,7 +176,9 @@ const RULES: &[Rule] = &[
     Rule {
         name: "bash's marks in texts",
         applies: |script, bash, ours| {
-            contains(script, b"\\x01") && says(bash, NO_SUBSCRIPT) && !says(ours, NO_SUBSCRIPT)
+            let tested = contains(script, b"-v m[$");
+            let told = says(bash, NO_SUBSCRIPT) && !says(ours, NO_SUBSCRIPT);
+            contains(script, b"\\x01") && (tested || told)
         },
         repairs: |script, _| vec![replaced(script, b"\\x01", b"")],
     },
@@ -189,6 +191,11 @@ const RULES: &[Rule] = &[
         name: "the semicolon behind a here-document in a substitution",
         applies: |script, _, _| apart_behind_documents(script) != script,
         repairs: |script, _| vec![apart_behind_documents(script)],
+    },
+    Rule {
+        name: "a name before `$'...'` within a quoted `${...}`",
+        applies: |script, bash, ours| bash.status == ours.status && names_apart(script) != script,
+        repairs: |script, _| vec![names_apart(script)],
     },
     Rule {
         name: "`LINENO` in words",
@@ -206,9 +213,15 @@ const RULES: &[Rule] = &[
                 contains(&line[at..], b"\\").then(|| line[at..].to_vec())
             };
             let mut found = bash.stderr.split(|b| *b == b'\n').filter_map(escaped);
-            contains(script, b"failglob") && found.any(|message| !says(ours, &message))
+            let failed =
+                contains(script, b"failglob") && found.any(|message| !says(ours, &message));
+            let removed = contains(script, b"-s nullglob") && contains(script, b"\\");
+            failed || removed && bash.status == ours.status
         },
-        repairs: |script, _| vec![replaced(script, b"-s failglob", b"-u failglob")],
+        repairs: |script, _| {
+            let failing = replaced(script, b"-s failglob", b"-u failglob");
+            vec![failing, replaced(script, b"-s nullglob", b"-u nullglob")]
+        },
     },
 ];
 
@@ -477,6 +490,8 @@ mod tests {
             ),
             ("x=$(cat <<EOF\nEOF\necho a; echo b)", "", ""),
             ("p a\"$LINENO\"", "", ""),
+            ("p \"${x-$r$'a'}\"", "", ""),
+            ("shopt -s nullglob; b='\\'; echo $b\"*\"", "", ""),
             ("shopt -s failglob; echo $b\"*\"", "s.sh: line 1: no match: \\*\n", ""),
         ] {
             let (bash, ours) = (outcome("", bash), Outcome { stderr: ours.into(), ..fine.clone() });

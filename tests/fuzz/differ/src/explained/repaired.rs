@@ -168,6 +168,26 @@ pub fn apart_behind_documents(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The script with braces around names before a `$'...'`: within quoted operands bash puts what
+/// that means next to the name.
+pub fn names_apart(script: &[u8]) -> Vec<u8> {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = position(rest, b"$") {
+        let (before, name) = (&rest[..at], &rest[at + 1..]);
+        let length = name.iter().take_while(|byte| is_name(byte)).count();
+        out.extend_from_slice(before);
+        match length > 0 && name[length..].starts_with(b"$'") {
+            true => out.extend_from_slice(&[b"${", &name[..length], b"}"].concat()),
+            false => out.extend_from_slice(&rest[at..at + 1 + length]),
+        }
+        rest = &name[length..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +212,7 @@ mod tests {
             b"trap 'case $BASHPID in $$) a; b;; esac' EXIT; trap c EXIT"
         );
         assert_eq!(quoted_tildes(b"~:$x ~+{:a`b`,c} ~:a ~/:$x"), b"\\~:$x \\~+{:a`b`,c} ~:a ~/:$x");
+        assert_eq!(names_apart(b"$r$'a' $r'a' $$'a' $r$s$'b'"), b"${r}$'a' $r'a' $$'a' $r${s}$'b'");
         assert_eq!(
             apart_behind_documents(b"a; echo\ncat <<EOF\n\tEOF\nx\ny; echo a; echo b\nc; p x\n"),
             b"a; echo\ncat <<EOF\n\tEOF\nx\ny\necho a; echo b\nc; p x\n"
