@@ -355,24 +355,32 @@ pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
         if env.options().braceexpand
             && let Some(words) = brace::expand(env, word)?
         {
-            let mut fields = Vec::new();
+            let mut texts = Vec::new();
             for parts in words {
-                let raw = word.raw.clone();
-                fields.extend(joined_if_any(env, &Word { parts, raw }, Tilde::Start)?);
+                texts.extend(target_text(env, &parts)?);
             }
-            return match (fields.pop(), fields.is_empty()) {
-                (Some(field), true) => Ok(field.into_text()),
+            return match (texts.pop(), texts.is_empty()) {
+                (Some(text), true) => Ok(text),
                 _ => Err(ambiguous(word)),
             };
         }
-        let field = joined_if_any(env, word, Tilde::Start)?;
-        return field.map(Field::into_text).ok_or_else(|| ambiguous(word));
+        return target_text(env, &word.parts)?.ok_or_else(|| ambiguous(word));
     }
     let mut out = expand_words(env, std::slice::from_ref(word))?;
     match (out.pop(), out.is_empty()) {
         (Some(field), true) => Ok(field),
         _ => Err(ambiguous(word)),
     }
+}
+
+/// A word of a redirection in POSIX mode: lists are joined by `IFS` there.
+fn target_text(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Str>> {
+    let mut x = Expander::new(env, Mode::Join);
+    x.by_ifs = true;
+    x.word(parts, Tilde::Start)?;
+    let volume = x.fields.take_volume();
+    x.env.charge(volume)?;
+    Ok(x.fields.is_started().then(|| x.fields.finish_one().into_text()))
 }
 
 fn ambiguous(word: &Word) -> ExpandError {

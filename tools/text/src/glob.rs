@@ -219,7 +219,7 @@ fn shape_of(nodes: &[Node]) -> Shape {
 }
 
 /// Whether the text (with backslash quoting) holds an active pattern character: `*`, `?`, a
-/// bracket that may close, or with `extglob` a group's opening. Decides if a word is a
+/// bracket that may close before a slash, or with `extglob` a group's opening. Decides if a word is a
 /// pattern at all.
 pub fn has_magic(text: &[u8], extglob: bool) -> bool {
     let mut open_bracket = false;
@@ -230,6 +230,8 @@ pub fn has_magic(text: &[u8], extglob: bool) -> bool {
             b'*' | b'?' => return true,
             b'[' => open_bracket = true,
             b']' if open_bracket => return true,
+            // A bracket expression matches no slash, so that none may hold one.
+            b'/' => open_bracket = false,
             b'+' | b'@' | b'!' if extglob && text.get(i + 1) == Some(&b'(') => return true,
             _ => {}
         }

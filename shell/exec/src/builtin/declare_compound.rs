@@ -48,7 +48,9 @@ pub(crate) fn assign_operand(
     if let (Some(sub), true) = (element, place != Place::Local) {
         // A nameref to an element: the array gets the attributes, the words are expanded, and nothing
         // else is done; in functions bash does not even say so.
-        shell.expand_declared(&resolved, q.on.assoc || shell.is_assoc(&resolved), elements)?;
+        let assoc = q.on.assoc || shell.is_assoc(&resolved);
+        let elements = shell.expand_declared(&resolved, assoc, elements)?;
+        shell.trace_elements(&a.name, &elements, a.append);
         let whole =
             Target { name: resolved.clone(), subscript: None, append: false, value: Value::None };
         let mut q = q;
