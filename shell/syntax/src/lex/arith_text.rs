@@ -117,7 +117,8 @@ impl Machine<'_, '_> {
                 b'\\' if quote == Some(b'\'') && self.peek_at(1) == Some(b'\'') => {}
                 b'$' if quote.is_none()
                     && !self.in_heredoc
-                    && matches!(self.peek_at(1), Some(b'\'' | b'"')) =>
+                    && matches!(self.peek_at(1), Some(b'\'' | b'"'))
+                    && !((in_braces || end == End::Input) && self.dollar_is_text()) =>
                 {
                     self.translated(&mut b, bare)?;
                     continue;

@@ -108,9 +108,10 @@ impl Machine<'_, '_> {
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
-        let outer = std::mem::take(&mut self.st.quoted_sub);
+        let outer = self.ansi_state();
+        self.put_ansi_state([false; 5]);
         let body = self.sub_list(start, if read { b"<(" } else { b">(" });
-        self.st.quoted_sub = outer;
+        self.put_ansi_state(outer);
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))

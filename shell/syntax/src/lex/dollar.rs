@@ -164,12 +164,13 @@ impl Machine<'_, '_> {
             }
         }
         let in_arith = std::mem::take(&mut self.st.in_arith);
-        let ansi_quotes = std::mem::take(&mut self.st.ansi_quotes);
         let quoted = quoted && !self.in_heredoc && !in_arith;
-        let outer = std::mem::replace(&mut self.st.quoted_sub, quoted);
+        let outer = self.ansi_state();
+        let at_run_time = std::mem::take(&mut self.st.at_run_time);
+        self.put_ansi_state([false, quoted, false, false, false]);
         let part = self.command_sub(start);
-        self.st.quoted_sub = outer;
-        self.st.ansi_quotes = ansi_quotes;
+        self.put_ansi_state(outer);
+        self.st.at_run_time = at_run_time;
         part
     }
 

@@ -77,8 +77,14 @@ pub(crate) struct State<'i> {
     pub read_again: usize,
     /// `pos` is in a `$(` that stands within double quotes itself.
     pub quoted_sub: bool,
-    /// `pos` is in the pattern of an operator whose `$'...'` have no quotes.
+    /// `pos` is in the pattern of an operator, or in a subscript, whose `$'...'` have no quotes.
     pub bare_ansi: bool,
+    /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
+    pub posix_quoted: bool,
+    /// A `$'` at `pos` is text for that reason.
+    pub no_ansi: bool,
+    /// The text is no source: `$'` and `$"` are text in its subscripts and arithmetic.
+    pub at_run_time: bool,
     /// The `$` at `pos` stands in arithmetic.
     pub in_arith: bool,
     /// `$'...'` keeps quotes there: it is not within double quotes.

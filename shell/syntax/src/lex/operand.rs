@@ -65,6 +65,7 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'\n' => self.line += 1,
+                b'$' if self.dollar_is_text() => {}
                 b'$' if (stop == Stop::WordBrace && self.quoted_sub || self.bare_ansi)
                     && self.peek_at(1) == Some(b'\'')
                     && self.unquote_ansi()? =>
@@ -86,7 +87,7 @@ impl Machine<'_, '_> {
     /// `"$(: ${x-$'...'})"`: to bash the operand stands within the double quotes, so that it puts
     /// the text there without quotes, to be read with what is around it. Where that would hide
     /// the end of something it is not done.
-    fn unquote_ansi(&mut self) -> Res<bool> {
+    pub fn unquote_ansi(&mut self) -> Res<bool> {
         let (mark, start) = (self.mark(), self.pos);
         let text = self.ansi_quoted()?;
         let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();

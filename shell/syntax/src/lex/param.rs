@@ -14,6 +14,9 @@ use crate::ast::{
     Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, Text, WordPart,
 };
 
+/// What begins an operator that takes a pattern.
+const PATTERN_OPERATORS: &[u8] = b"#%^,/";
+
 impl Machine<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
@@ -68,32 +71,56 @@ impl Machine<'_, '_> {
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
         let start = self.pos;
         let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
-        let whole = match first {
-            b'#' => self.length_or_hash(p)?,
-            b'!' => self.indirect_or_bang(p)?,
-            _ => {
-                if !self.param_name(p)? {
-                    return Ok(false);
-                }
-                false
-            }
-        };
-        if whole {
-            return Ok(true);
+        let outer = self.ansi_state();
+        let in_quotes = (quoted || self.quoted_sub) && !self.in_heredoc;
+        let literal = self.opts.posix && (quoted && in_quotes || self.posix_quoted);
+        (self.st.no_ansi, self.st.posix_quoted) = (literal, literal);
+        if in_quotes {
+            self.st.bare_ansi = !self.ansi_quotes;
+            self.st.quoted_sub = !self.ansi_quotes;
+        }
+        let whole = self.param_subject(p, first);
+        self.put_ansi_state(outer);
+        match whole? {
+            Some(false) => {}
+            whole => return Ok(whole.is_some()),
         }
         if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
-        let outer = (self.bare_ansi, self.quoted_sub, self.ansi_quotes);
-        if (quoted || self.quoted_sub) && !self.in_heredoc && !self.opts.posix {
+        (self.st.no_ansi, self.st.posix_quoted) = (false, literal);
+        if in_quotes || literal {
             let first = self.first_operator(start);
+            let of_pattern = || self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
+            self.st.no_ansi = literal && !first.map_or_else(of_pattern, |word| !word);
             self.st.bare_ansi = first == Some(true);
             self.st.ansi_quotes |= first == Some(false);
             self.st.quoted_sub = first != Some(false);
         }
         let result = self.param_op(p, quoted);
-        (self.st.bare_ansi, self.st.quoted_sub, self.st.ansi_quotes) = outer;
+        self.put_ansi_state(outer);
         result
+    }
+
+    /// What `$'...'` means at `pos`.
+    pub fn ansi_state(&self) -> [bool; 5] {
+        let st = &self.st;
+        [st.bare_ansi, st.quoted_sub, st.ansi_quotes, st.posix_quoted, st.no_ansi]
+    }
+
+    pub fn put_ansi_state(&mut self, state: [bool; 5]) {
+        let st = &mut self.st;
+        [st.bare_ansi, st.quoted_sub, st.ansi_quotes, st.posix_quoted, st.no_ansi] = state;
+    }
+
+    /// The parameter and its subscript, with its first character, and whether that is the whole
+    /// expansion. `None`: it does not fit the grammar.
+    fn param_subject(&mut self, p: &mut Param, first: u8) -> Res<Option<bool>> {
+        match first {
+            b'#' => self.length_or_hash(p).map(Some),
+            b'!' => self.indirect_or_bang(p).map(Some),
+            _ => Ok(self.param_name(p)?.then_some(false)),
+        }
     }
 
     /// The operator that bash sees before the one at `pos`, as in `"${a[-1]/$'x'}"`: it takes what
@@ -102,7 +129,9 @@ impl Machine<'_, '_> {
     fn first_operator(&self, start: usize) -> Option<bool> {
         let text = self.src.get(start..self.pos).unwrap_or_default();
         match operator_outside(text) {
-            Some(at) => Some(at == 0 || text.get(at).is_none_or(|c| !b"#%^,/".contains(c))),
+            Some(at) => {
+                Some(at == 0 || text.get(at).is_none_or(|c| !PATTERN_OPERATORS.contains(c)))
+            }
             None => (self.rest().first() == Some(&b'~')).then_some(true),
         }
     }
@@ -322,7 +351,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
-        let bare = quoted && !self.ansi_quotes;
+        let bare = (quoted || self.quoted_sub) && !self.ansi_quotes;
         let offset = self.arith_until(End::ColonOrBrace, line, bare)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;

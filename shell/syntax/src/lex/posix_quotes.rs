@@ -94,6 +94,14 @@ impl Machine<'_, '_> {
                     open.push(Open::Brace { begun: self.pos, pattern: None });
                     continue;
                 }
+                (b'$', Some(b'$')) => {
+                    self.pos += 2;
+                    continue;
+                }
+                (b'$', Some(b'\'')) if quotes => {
+                    self.ansi_quoted()?;
+                    continue;
+                }
                 (b'$', Some(b'[')) if !in_backquotes => {
                     self.pos += 2;
                     open.push(Open::Until(b']'));

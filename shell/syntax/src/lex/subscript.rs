@@ -84,6 +84,14 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'<' | b'>' => {}
+                b'$' if self.dollar_is_text() => {}
+                b'$' if in_braces
+                    && self.bare_ansi
+                    && self.peek_at(1) == Some(b'\'')
+                    && self.unquote_ansi()? =>
+                {
+                    continue;
+                }
                 _ if is(c, QUOTE) => {
                     self.quoting(&mut b, c)?;
                     continue;
@@ -94,6 +102,15 @@ impl Machine<'_, '_> {
             self.pos += 1;
         }
         Ok(Some(b.into_word(self.raw(start, end))))
+    }
+
+    /// Whether the `$` at `pos` stands before a quote, and means nothing there.
+    pub fn dollar_is_text(&self) -> bool {
+        match self.src.get(self.pos + 1) {
+            Some(b'\'') => self.no_ansi || self.at_run_time,
+            Some(b'"') => self.at_run_time,
+            _ => false,
+        }
     }
 
     /// Whether the bytes in `start..end` have an unquoted blank or operator.

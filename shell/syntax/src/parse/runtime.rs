@@ -83,6 +83,7 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
         _ => {}
     }
     let mut m = machine(text, options);
+    m.st.at_run_time = true;
     m.begin_word();
     let word = m.subscript_word(false, false).map_err(|e| *e)?.unwrap_or_default();
     Ok(Subscript::Expr(crate::arith::from_word(word)))
@@ -116,6 +117,7 @@ pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignmen
     let mut subscript = None;
     if rest.first() == Some(&b'[') {
         let mut m = machine(rest, options);
+        m.st.at_run_time = true;
         m.begin_word();
         subscript = Some(m.subscript().ok()?);
         rest = rest.get(m.pos..)?;
@@ -140,7 +142,9 @@ pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayEleme
 
 /// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
 pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<Arith, SyntaxError> {
-    machine(text, options).arith_input().map(own).map_err(|e| *e)
+    let mut m = machine(text, options);
+    m.st.at_run_time = true;
+    m.arith_input().map(own).map_err(|e| *e)
 }
 
 fn own(arith: Rc<Arith>) -> Arith {
