@@ -3,7 +3,7 @@
 
 use super::repaired::{
     apart_behind_documents, names_apart, plain_ansi, quoted_tildes, trap_not_inherited,
-    trap_of_main_shell, without_classes, without_quoted,
+    trap_of_main_shell, undeclared_reference, without_classes, without_quoted,
 };
 use super::{Rerun, agree, says};
 use crate::compare::{contains, position, replaced};
@@ -60,9 +60,14 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "a subshell that sources a file ending in a program",
-        applies: |script, bash, ours| bash.status == ours.status && sources(script),
-        // Another command at the end of the file.
-        repairs: |script, _| vec![replaced(script, b"> f9; ", b"> f9; echo : >> f9; ")],
+        applies: |script, bash, ours| {
+            bash.status == ours.status && sources(script) && contains(script, b"> f9; ")
+        },
+        // Another command at the end of the file; what runs then may show process numbers.
+        repairs: |script, _| {
+            let goes_on = replaced(script, b"> f9; ", b"> f9; echo : >> f9; ");
+            vec![replaced(&goes_on, b"$$", b"0"), goes_on]
+        },
     },
     Rule {
         name: "quotes and NULs that `$'...'` makes within `${...}`",
@@ -175,12 +180,26 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "bash's marks in texts",
-        applies: |script, bash, ours| {
-            let tested = contains(script, b"-v m[$");
-            let told = says(bash, NO_SUBSCRIPT) && !says(ours, NO_SUBSCRIPT);
-            contains(script, b"\\x01") && (tested || told)
+        applies: |script, _, _| contains(script, b"\\x01") || contains(script, b"\\cA"),
+        // Another byte is none.
+        repairs: |script, _| {
+            let other = replaced(script, b"\\x01", b"\\x02");
+            vec![replaced(&other, b"\\cA", b"\\cB")]
         },
-        repairs: |script, _| vec![replaced(script, b"\\x01", b"")],
+    },
+    Rule {
+        name: "quotes in the single quotes of a quoted pattern in POSIX mode",
+        applies: |script, _, _| contains(script, b"posix"),
+        repairs: |script, _| {
+            let hidden = [&b"'\"'"[..], b"'`'", b"'}'"];
+            let letter = |text: Vec<u8>, quoted: &&[u8]| replaced(&text, quoted, b"'q'");
+            vec![hidden.iter().fold(script.to_vec(), letter)]
+        },
+    },
+    Rule {
+        name: "an array of whose element a nameref is declared",
+        applies: |script, _, _| contains(script, b"declare -n r="),
+        repairs: |script, _| vec![undeclared_reference(script)],
     },
     Rule {
         name: "the parameters after a function nested too deeply",
@@ -233,7 +252,6 @@ const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
 const ASSIGNMENT: &[u8] = b": array assign: line ";
 const CIRCULAR: &[u8] = b"warning: r: circular name reference";
 const TOO_DEEP: &[u8] = b": maximum function nesting level exceeded (";
-const NO_SUBSCRIPT: &[u8] = b"[]: bad array subscript";
 const NO_MATCH: &[u8] = b": no match: ";
 const LOST: &[u8] = b": can't read echo: No such file";
 
@@ -483,6 +501,9 @@ mod tests {
                 "s.sh: line 1: m[]: bad array subscript\n",
                 "s.sh: line 1: \x01: syntax error: operand expected (error token is \"\x01\")\n",
             ),
+            ("arr=(\"${2-$'\\cA'}\"); p ${#arr}", "", ""),
+            ("set -o posix; (p \"${n/'\"'}\"})", "", ""),
+            ("declare -n r=m[k]; declare - r; echo ${m[0]}", "", ""),
             (
                 "rec() { rec x; }; FUNCNEST=9; rec 3\necho $1",
                 "s.sh: line 1: rec: maximum function nesting level exceeded (9)\n",

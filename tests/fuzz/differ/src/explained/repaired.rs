@@ -188,6 +188,30 @@ pub fn names_apart(script: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `: r` for `declare r` without a value.
+pub fn undeclared_reference(script: &[u8]) -> Vec<u8> {
+    const DECLARES: &[&[u8]] = &[b"declare r", b"declare - r"];
+    let mut out = Vec::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(&byte) = rest.first() {
+        let declares = DECLARES.iter().find(|words| rest.starts_with(words)).filter(|words| {
+            let behind = rest.get(words.len());
+            behind.is_none_or(|c| !c.is_ascii_alphanumeric() && !b"_=+[".contains(c))
+        });
+        match declares {
+            Some(words) => {
+                out.extend_from_slice(b": r");
+                rest = &rest[words.len()..];
+            }
+            None => {
+                out.push(byte);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +241,8 @@ mod tests {
             apart_behind_documents(b"a; echo\ncat <<EOF\n\tEOF\nx\ny; echo a; echo b\nc; p x\n"),
             b"a; echo\ncat <<EOF\n\tEOF\nx\ny\necho a; echo b\nc; p x\n"
         );
+        let declared = b"declare r; declare - r|declare r=1; declare re";
+        assert_eq!(undeclared_reference(declared), b": r; : r|declare r=1; declare re");
         assert_eq!(without_classes(b"[[=a=]b] [=] [[=.=]]"), b"[ab] [=] [.]");
     }
 }
