@@ -20,6 +20,8 @@ pub(crate) struct Noticed {
     pub again: bool,
     /// Its end may be another one, too: bash takes no notice of `$$` as it looks for it.
     pub end: bool,
+    /// Where a `$'...'` that makes a closing brace begins and ends, and its text, and those behind it.
+    pub closing: Vec<(usize, usize, Vec<u8>)>,
     /// The edits that are text to bash, but have to be printed as the source has them.
     pub kept: Vec<usize>,
 }
@@ -42,6 +44,21 @@ impl Machine<'_, '_> {
         let noticed = std::mem::replace(&mut self.st.operand, outer);
         let again = noticed.again && self.read_again < MAX_AGAIN;
         read?;
+        if let Some((_, end, _)) = noticed.closing.first()
+            && self.read_again < MAX_AGAIN
+            && !self.src.get(*end..self.pos).is_some_and(|rest| rest.contains(&b'"'))
+        {
+            // What comes behind the brace stands within the double quotes around.
+            self.st.read_again += self.pos - mark.pos;
+            self.rewind(&mark);
+            for (start, end, text) in noticed.closing.into_iter().rev() {
+                self.splice(start, end, &text);
+                let lines = memchr::memchr_iter(b'\n', &text).count();
+                self.line = self.line.wrapping_sub(lines as u32);
+            }
+            self.pos = mark.pos;
+            return self.operand_in_quotes();
+        }
         if again && noticed.end {
             let found = self.find_operand_end(&mark)?;
             self.st.hidden_end |= !found;
@@ -178,7 +195,7 @@ impl Machine<'_, '_> {
 }
 
 /// Whether `$name` comes last.
-fn ends_in_name(b: &mut Builder) -> bool {
+pub(super) fn ends_in_name(b: &mut Builder) -> bool {
     let Some(WordPart::Param(param)) = b.last_part() else { return false };
     matches!((&param.name, &param.op), (ParamName::Variable(_), ParamOp::Plain))
         && param.raw.get(1) != Some(&b'{')

@@ -142,9 +142,9 @@ impl Machine<'_, '_> {
                 }
                 b'\\' | b'$' | b'`' => {
                     self.st.in_arith = true;
-                    self.st.ansi_quotes = !bare && quote != Some(b'"') && !self.in_heredoc;
+                    self.st.ansi.kept = !bare && quote != Some(b'"') && !self.in_heredoc;
                     self.dquote_special(&mut b, c, true)?;
-                    (self.st.in_arith, self.st.ansi_quotes) = (false, false);
+                    (self.st.in_arith, self.st.ansi.kept) = (false, false);
                     continue;
                 }
                 _ if !STOP[c as usize] => continue,

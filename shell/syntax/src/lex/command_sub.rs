@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::token::{Ctx, Tk};
-use super::{Machine, Res};
+use super::{Ansi, Machine, Res};
 use crate::ast::{
     CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
 };
@@ -108,10 +108,10 @@ impl Machine<'_, '_> {
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
-        let outer = self.ansi_state();
-        self.put_ansi_state([false; 5]);
+        let outer = self.ansi;
+        self.st.ansi = Ansi::default();
         let body = self.sub_list(start, if read { b"<(" } else { b">(" });
-        self.put_ansi_state(outer);
+        self.st.ansi = outer;
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))

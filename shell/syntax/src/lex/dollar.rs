@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::table::{self, DIGIT, NAME, NAME_START, is};
-use super::{Machine, Res, SyntaxError};
+use super::{Ansi, Machine, Res, SyntaxError};
 use crate::ast::{Arith, CommandSub, List, Param, ParamName, ParamOp, WordPart};
 
 impl Machine<'_, '_> {
@@ -165,11 +165,11 @@ impl Machine<'_, '_> {
         }
         let in_arith = std::mem::take(&mut self.st.in_arith);
         let quoted = quoted && !self.in_heredoc && !in_arith;
-        let outer = self.ansi_state();
+        let outer = self.ansi;
         let at_run_time = std::mem::take(&mut self.st.at_run_time);
-        self.put_ansi_state([false, quoted, false, false, false]);
+        self.st.ansi = Ansi { quoted_sub: quoted, ..Ansi::default() };
         let part = self.command_sub(start);
-        self.put_ansi_state(outer);
+        self.st.ansi = outer;
         self.st.at_run_time = at_run_time;
         part
     }

@@ -75,20 +75,11 @@ pub(crate) struct State<'i> {
     pub open_subscript: bool,
     /// The bytes of such operands that have been read once more in the word around `pos`.
     pub read_again: usize,
-    /// `pos` is in a `$(` that stands within double quotes itself.
-    pub quoted_sub: bool,
-    /// `pos` is in the pattern of an operator, or in a subscript, whose `$'...'` have no quotes.
-    pub bare_ansi: bool,
-    /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
-    pub posix_quoted: bool,
-    /// A `$'` at `pos` is text for that reason.
-    pub no_ansi: bool,
+    pub ansi: Ansi,
     /// The text is no source: `$'` and `$"` are text in its subscripts and arithmetic.
     pub at_run_time: bool,
     /// The `$` at `pos` stands in arithmetic.
     pub in_arith: bool,
-    /// `$'...'` keeps quotes there: it is not within double quotes.
-    pub ansi_quotes: bool,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
     pub depth: u32,
@@ -132,6 +123,23 @@ impl<'i> DerefMut for Machine<'_, 'i> {
     fn deref_mut(&mut self) -> &mut State<'i> {
         &mut self.st
     }
+}
+
+/// What `$'...'` means at `pos`.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ansi {
+    /// `pos` is in a `$(` that stands within double quotes itself.
+    pub quoted_sub: bool,
+    /// `pos` is in the pattern of an operator, or in a subscript, whose `$'...'` have no quotes.
+    pub bare: bool,
+    /// `$'...'` keeps quotes in the arithmetic there: it is not within double quotes.
+    pub kept: bool,
+    /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
+    pub posix_quoted: bool,
+    /// A `$'` at `pos` is text for that reason, or in a subscript in a here-document.
+    pub none: bool,
+    /// `pos` is in a subscript in `${...}`, however deep: a brace made there closes nothing.
+    pub in_subscript: bool,
 }
 
 /// A place to come back to.

@@ -5,6 +5,7 @@
 //! double-quoted: only `"..."`, backslash and expansions are special, though single quotes
 //! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
 
+use super::again::ends_in_name;
 use super::table::{DQUOTE, NAME, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
@@ -66,7 +67,7 @@ impl Machine<'_, '_> {
                 }
                 b'\n' => self.line += 1,
                 b'$' if self.dollar_is_text() => {}
-                b'$' if (stop == Stop::WordBrace && self.quoted_sub || self.bare_ansi)
+                b'$' if (stop == Stop::WordBrace && self.ansi.quoted_sub || self.ansi.bare)
                     && self.peek_at(1) == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {
@@ -86,12 +87,14 @@ impl Machine<'_, '_> {
 
     /// `"$(: ${x-$'...'})"`: to bash the operand stands within the double quotes, so that it puts
     /// the text there without quotes, to be read with what is around it. Where that would hide
-    /// the end of something it is not done.
+    /// the end of something it is not done; in a subscript where it would end
+    /// something, either.
     pub fn unquote_ansi(&mut self) -> Res<bool> {
         let (mark, start) = (self.mark(), self.pos);
         let text = self.ansi_quoted()?;
         let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
-        let hides = hides_end(&text, spelled) || text.contains(&b'}');
+        let hides =
+            hides_end(&text, spelled, None) || self.ansi.in_subscript && text.contains(&b'}');
         let end = self.pos;
         self.rewind(&mark);
         if hides {
@@ -143,7 +146,7 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'\'') && self.ansi_quotes => {
+                b'$' if self.peek_at(1) == Some(b'\'') && self.ansi.kept => {
                     self.translated(b, false)?;
                     continue;
                 }
@@ -151,8 +154,17 @@ impl Machine<'_, '_> {
                     let start = self.pos;
                     let text = self.ansi_quoted()?;
                     let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
-                    let hidden = hides_end(&text, spelled);
+                    let hidden = hides_end(&text, spelled, self.rest().first());
                     self.st.hidden_end |= hidden;
+                    if !hidden
+                        && !self.ansi.in_subscript
+                        && (closes(&text) || !self.operand.closing.is_empty())
+                    {
+                        let end = self.pos;
+                        self.st.operand.closing.push((start, end, text.clone()));
+                    }
+                    // It may go on a name before it.
+                    self.st.operand.again |= ends_in_name(b) || b.ends_in_dollar();
                     let special = |c: &u8| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'}');
                     let escapes = |pair: &[u8]| pair[0] == b'\\' && pair[1] == b'\\';
                     let same = !text.iter().any(special)
@@ -314,13 +326,33 @@ fn keeps_backslash(c: u8) -> bool {
     c.is_ascii() && !matches!(c, b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}' | b'\'')
 }
 
-/// Whether the text of `$'...'`, which bash reads again within double quotes, opens something there.
-fn hides_end(text: &[u8], spelled: &[u8]) -> bool {
+/// Whether the text of `$'...'`, which bash reads again within double quotes, opens something there;
+/// `next` comes behind it.
+fn hides_end(text: &[u8], spelled: &[u8], next: Option<&u8>) -> bool {
     let odd = |quote: u8| text.iter().filter(|c| **c == quote).count() % 2 == 1;
     let backslashes = text.iter().rev().take_while(|c| **c == b'\\').count();
+    // A backslash may quote what is text in any case.
+    let escapes = backslashes % 2 == 1 && next.is_none_or(|c| b"}\"'`\\$".contains(c));
     // A NUL ends the text, and the word with it.
     let with_mark = super::quote::ansi_decode(&[spelled, b"#"].concat());
-    odd(b'"') || odd(b'\'') || odd(b'`') || backslashes % 2 == 1 || with_mark.last() != Some(&b'#')
+    odd(b'"') || odd(b'\'') || odd(b'`') || escapes || with_mark.last() != Some(&b'#')
+}
+
+/// Whether the text has a brace that closes what it stands in.
+fn closes(text: &[u8]) -> bool {
+    let mut depth = 0usize;
+    let mut before = 0;
+    for &c in text {
+        match c {
+            _ if before == b'\\' => {}
+            b'{' if before == b'$' => depth += 1,
+            b'}' if depth == 0 => return true,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        before = if before == b'\\' { 0 } else { c };
+    }
+    false
 }
 
 /// The last backquote that counts.

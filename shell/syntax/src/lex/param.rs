@@ -71,16 +71,17 @@ impl Machine<'_, '_> {
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
         let start = self.pos;
         let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
-        let outer = self.ansi_state();
-        let in_quotes = (quoted || self.quoted_sub) && !self.in_heredoc;
-        let literal = self.opts.posix && (quoted && in_quotes || self.posix_quoted);
-        (self.st.no_ansi, self.st.posix_quoted) = (literal, literal);
+        let outer = self.ansi;
+        let in_quotes = (quoted || self.ansi.quoted_sub) && !self.in_heredoc;
+        let literal = self.opts.posix && (quoted && in_quotes || self.ansi.posix_quoted);
+        (self.st.ansi.none, self.st.ansi.posix_quoted) = (literal || self.in_heredoc, literal);
         if in_quotes {
-            self.st.bare_ansi = !self.ansi_quotes;
-            self.st.quoted_sub = !self.ansi_quotes;
+            self.st.ansi.bare = !self.ansi.kept;
+            self.st.ansi.quoted_sub = !self.ansi.kept;
         }
+        self.st.ansi.in_subscript = true;
         let whole = self.param_subject(p, first);
-        self.put_ansi_state(outer);
+        self.st.ansi = outer;
         match whole? {
             Some(false) => {}
             whole => return Ok(whole.is_some()),
@@ -88,29 +89,18 @@ impl Machine<'_, '_> {
         if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
-        (self.st.no_ansi, self.st.posix_quoted) = (false, literal);
+        (self.st.ansi.none, self.st.ansi.posix_quoted) = (false, literal);
         if in_quotes || literal {
             let first = self.first_operator(start);
             let of_pattern = || self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
-            self.st.no_ansi = literal && !first.map_or_else(of_pattern, |word| !word);
-            self.st.bare_ansi = first == Some(true);
-            self.st.ansi_quotes |= first == Some(false);
-            self.st.quoted_sub = first != Some(false);
+            self.st.ansi.none = literal && !first.map_or_else(of_pattern, |word| !word);
+            self.st.ansi.bare = first == Some(true);
+            self.st.ansi.kept |= first == Some(false);
+            self.st.ansi.quoted_sub = first != Some(false);
         }
         let result = self.param_op(p, quoted);
-        self.put_ansi_state(outer);
+        self.st.ansi = outer;
         result
-    }
-
-    /// What `$'...'` means at `pos`.
-    pub fn ansi_state(&self) -> [bool; 5] {
-        let st = &self.st;
-        [st.bare_ansi, st.quoted_sub, st.ansi_quotes, st.posix_quoted, st.no_ansi]
-    }
-
-    pub fn put_ansi_state(&mut self, state: [bool; 5]) {
-        let st = &mut self.st;
-        [st.bare_ansi, st.quoted_sub, st.ansi_quotes, st.posix_quoted, st.no_ansi] = state;
     }
 
     /// The parameter and its subscript, with its first character, and whether that is the whole
@@ -351,7 +341,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
-        let bare = (quoted || self.quoted_sub) && !self.ansi_quotes;
+        let bare = (quoted || self.ansi.quoted_sub) && !self.ansi.kept;
         let offset = self.arith_until(End::ColonOrBrace, line, bare)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;

@@ -93,6 +93,7 @@ impl Machine<'_, '_> {
         let mut b = Builder::default();
         // Where a backslash quotes a quote.
         let mut escapes = Vec::new();
+        let ansi_quotes = std::mem::take(&mut self.st.ansi.kept);
         loop {
             let run = table::run_without(self.rest(), DQUOTE);
             if run > 0 {
@@ -128,6 +129,7 @@ impl Machine<'_, '_> {
             }
         }
         self.leave(1);
+        self.st.ansi.kept = ansi_quotes;
         let mut parts = b.finish();
         if !nested && parts.iter().any(fails) {
             // Messages show the text as bash does before it expands it.

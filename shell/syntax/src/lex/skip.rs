@@ -40,7 +40,7 @@ impl Machine<'_, '_> {
             }
             if c == b'$' && singles && !self.in_heredoc && matches!(open.last(), None | Some(b'}'))
             {
-                let quoted = (quoted || self.quoted_sub) && patterns != Some(true);
+                let quoted = (quoted || self.ansi.quoted_sub) && patterns != Some(true);
                 match self.peek_at(1) {
                     Some(b'\'') if !quoted || !self.opts.posix => {
                         let start = self.pos;

@@ -86,7 +86,7 @@ impl Machine<'_, '_> {
                 b'<' | b'>' => {}
                 b'$' if self.dollar_is_text() => {}
                 b'$' if in_braces
-                    && self.bare_ansi
+                    && self.ansi.bare
                     && self.peek_at(1) == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {
@@ -107,8 +107,8 @@ impl Machine<'_, '_> {
     /// Whether the `$` at `pos` stands before a quote, and means nothing there.
     pub fn dollar_is_text(&self) -> bool {
         match self.src.get(self.pos + 1) {
-            Some(b'\'') => self.no_ansi || self.at_run_time,
-            Some(b'"') => self.at_run_time,
+            Some(b'\'') => self.ansi.none || self.at_run_time,
+            Some(b'"') => self.at_run_time || self.in_heredoc && self.ansi.none,
             _ => false,
         }
     }
