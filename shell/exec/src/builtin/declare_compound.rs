@@ -3,10 +3,11 @@
 //! the name alone (bash: `expand_declaration_argument`).
 //!
 //! Only what changes the values is known by then: options before the operand that tell the
-//! array's kind, where it lives, or how values are converted.
+//! array's kind, where it lives, or how values are converted. They count as they are written, and
+//! those that are no options to the builtin may, too.
 
 use sh_expand::{ErrorKind, ExpandError, Str};
-use sh_syntax::ast::{ArrayElement, Assignment};
+use sh_syntax::ast::{ArrayElement, Assignment, CommandWord};
 
 use super::declare::{Place, Request, Target, Value};
 use super::declare_apply::{apply, other_kind_error};
@@ -16,17 +17,19 @@ use crate::state::compound::Shown;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::Var;
 
-/// Assigns the elements of the operand `a` of the command whose words so far are `argv`.
+/// Assigns the elements of the operand `a` of the command whose words so far are `argv`, written
+/// as `before`.
 ///
 /// # Errors
 /// Those of expansions and assignments; the command is then abandoned.
 pub(crate) fn assign_operand(
     shell: &mut Shell<'_>,
     argv: &[Str],
+    before: &[CommandWord],
     a: &Assignment,
     elements: &[ArrayElement],
 ) -> Result<(), ExpandError> {
-    let (q, name) = (request(argv), argv.first().map_or(&b""[..], |name| name));
+    let (q, name) = (request(before), argv.first().map_or(&b""[..], |name| name));
     let local = shell.state.vars.function_level().is_some() && !q.global;
     let place = match name {
         b"alias" | b"export" | b"readonly" => Place::Visible,
@@ -138,25 +141,33 @@ fn is_conversion(e: &ExpandError) -> bool {
     memchr::memmem::find(&e.message, b": cannot convert ").is_some()
 }
 
-fn request(argv: &[Str]) -> Request {
+fn request(words: &[CommandWord]) -> Request {
     let mut q = Request::default();
-    for word in argv.iter().skip(1) {
-        let (on, letters) = match word.split_first() {
-            Some((b'-', b"-")) => break,
+    // Whether the builtin still takes the words for options.
+    let mut options = true;
+    for word in words.iter().skip(1) {
+        let raw = match word {
+            CommandWord::Word(word) => &*word.raw,
+            CommandWord::Assignment(_) => b"",
+        };
+        let (on, letters) = match raw.split_first() {
             Some((b'-', letters)) => (true, letters),
             Some((b'+', letters)) => (false, letters),
-            _ => break,
+            _ => (false, &b""[..]),
         };
+        options &= matches!(raw.first(), Some(b'-' | b'+')) && raw != b"--";
         let set = if on { &mut q.on } else { &mut q.off };
         for letter in letters {
             match letter {
+                // In any word.
+                b'a' if on => set.indexed = true,
+                b'A' if on => set.assoc = true,
+                b'g' if on => q.global = true,
+                _ if !options => {}
                 b'i' => set.integer = true,
                 b'l' => set.lowercase = true,
                 b'u' => set.uppercase = true,
                 b'c' => set.capitalize = true,
-                b'a' if on => set.indexed = true,
-                b'A' if on => set.assoc = true,
-                b'g' if on => q.global = true,
                 b'I' => q.inherit = true,
                 _ => {}
             }

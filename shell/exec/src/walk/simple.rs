@@ -123,12 +123,14 @@ impl Shell<'_> {
     pub(crate) fn expand_words<'c>(&mut self, s: &'c SimpleCommand) -> Result<Words<'c>, Unwind> {
         let mut out = Words { argv: Vec::with_capacity(s.words.len()), operands: Vec::new() };
         let mut late = Late::default();
-        for w in &s.words {
+        for (at, w) in s.words.iter().enumerate() {
             let r = match w {
                 CommandWord::Word(word) => {
                     sh_expand::expand_word_into(self, word, &mut out.argv, &mut late)
                 }
-                CommandWord::Assignment(a) => self.expand_operand(a, &mut out, &mut late),
+                CommandWord::Assignment(a) => {
+                    self.expand_operand(a, &s.words[..at], &mut out, &mut late)
+                }
             };
             if let Err(e) = r {
                 return Err(self.expansion_failed(e));
@@ -150,6 +152,7 @@ impl Shell<'_> {
     fn expand_operand<'c>(
         &mut self,
         a: &'c Assignment,
+        before: &[CommandWord],
         out: &mut Words<'c>,
         late: &mut Late,
     ) -> Result<(), sh_expand::ExpandError> {
@@ -194,7 +197,7 @@ impl Shell<'_> {
                 value
             }
             AssignValue::Array(elements) => {
-                assign_operand(self, &out.argv, a, elements)?;
+                assign_operand(self, &out.argv, before, a, elements)?;
                 out.argv.push(Rc::new(a.name.to_vec()));
                 return Ok(());
             }
