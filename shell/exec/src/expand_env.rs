@@ -159,6 +159,9 @@ impl Env for Shell<'_> {
     }
 
     fn process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError> {
+        if let Some(text) = &sub.source {
+            self.reread(text, false)?;
+        }
         self.start_process_sub(sub)
     }
 

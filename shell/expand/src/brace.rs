@@ -41,6 +41,7 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
     let options = ParseOptions {
         extglob: env.options().extglob,
         first_line: word.parts.iter().find_map(line_of).unwrap_or(1),
+        printed: true,
         ..ParseOptions::default()
     };
     let steps = word.raw.len().saturating_mul(64).saturating_add(100_000);

@@ -401,6 +401,8 @@ pub struct ProcessSub {
     /// `<(...)`: the command's output is read from the path.
     pub read: bool,
     pub body: List,
+    /// The body as text that does not parse any more, which abandons the command.
+    pub source: Option<Text>,
 }
 
 /// A parameter expansion.

@@ -28,7 +28,7 @@ fn functions() {
 }
 
 fn round_trip(text: &str, list: List) {
-    let options = ParseOptions { extglob: true, ..ParseOptions::default() };
+    let options = ParseOptions { extglob: true, printed: true, ..ParseOptions::default() };
     let printed = String::from_utf8_lossy(&print::list(&list)).into_owned();
     let again = match parse(&printed, &options, &Table::default()) {
         Ok(l) => l,
@@ -78,6 +78,8 @@ fn unlike_bash() {
         "a | b <<E || c\nx\nE\n",
         "a; b <<E & c\nx\nE\n",
         "x=$(cat <<E; b <<F | c\n1\nE\n2\nF\n)\n",
+        "(!\n); ( ! ! \n); (a | (time\n)); f() (!\n)\n",
+        "a $(!\n) <(b && !\n) \"$(c $(! !\n))\" $( (time\n) )\n",
     ] {
         round_trip(text, plain(text));
     }

@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
 fn round_trip(list: &List, options: &ParseOptions) {
     let text = print::list(list);
     let shown = String::from_utf8_lossy(&text);
-    let again = match parse_all(&text, options) {
+    let again = match parse_all(&text, &ParseOptions { printed: true, ..options.clone() }) {
         Ok(again) => again,
         Err(_) if has_bad_substitution(list) => return,
         Err(e) => panic!("printed text does not parse: {e}\n{shown}"),

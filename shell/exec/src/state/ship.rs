@@ -103,8 +103,8 @@ impl Code {
 
     /// The tree again, with its lines.
     fn parse(&self) -> Result<List, SyntaxError> {
-        let mut list =
-            parse_all(&self.text, &ParseOptions { extglob: true, ..ParseOptions::default() })?;
+        let options = ParseOptions { extglob: true, printed: true, ..ParseOptions::default() };
+        let mut list = parse_all(&self.text, &options)?;
         lines::restore(&mut list, &self.lines);
         Ok(list)
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use sh_expand::ExpandError;
 use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
 use sh_syntax::error::ErrorKind;
-use sh_syntax::parse::parse_all;
+use sh_syntax::parse::{parse_all, substitution_end};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
@@ -87,19 +87,33 @@ impl Shell<'_> {
     pub(crate) fn reread(&mut self, text: &[u8], backquoted: bool) -> Result<(), ExpandError> {
         let mut options = self.parse_options();
         options.first_line = self.state.line + 1;
-        // bash shows the parenthesis that follows, too.
-        let closed = |e| match backquoted {
-            true => Err(e),
+        let parsed = match backquoted {
+            true => parse_all(text, &options),
+            false if substitution_end(&[b"$(", text, b")"].concat(), &options).is_some() => {
+                return Ok(());
+            }
+            // Bash shows the parenthesis that follows, too.
             false => parse_all(&[text, b")"].concat(), &options),
         };
-        let Err(e) = parse_all(text, &options).or_else(closed) else { return Ok(()) };
+        let Err(e) = parsed else { return Ok(()) };
+        // To `set -e` it does not matter where that is.
+        let ends = self.state.options.has(SetOpt::ErrExit);
+        let ignored = std::mem::take(&mut self.state.errexit_ignored);
         self.syntax_error(&e, Some(SUBSTITUTION));
-        if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) {
-            return Err(ExpandError::command(&[]));
+        self.state.errexit_ignored = ignored;
+        if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) && !ends {
+            let kind = match self.state.options.has(SetOpt::Posix) {
+                true => sh_expand::ErrorKind::Line,
+                false => sh_expand::ErrorKind::Command,
+            };
+            return Err(ExpandError { kind, message: Vec::new() });
         }
+        // Within `eval` and the like, except for an action.
+        let deep = self.state.xtrace_depth > u32::from(self.state.in_action);
         let status = match e.kind {
+            _ if ends => 2,
             _ if self.state.options.command_string && self.state.subshell == 0 => 127,
-            ErrorKind::Nested => 2,
+            ErrorKind::Nested if !deep => 2,
             _ => 1,
         };
         self.interrupted = Some(Unwind::Exit(status));

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::token::{Ctx, Tk};
 use super::{Ansi, Machine, Res};
 use crate::ast::{
-    CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
+    CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, Text,
+    WordPart,
 };
 use crate::error::ErrorKind;
 
@@ -66,6 +67,7 @@ impl Machine<'_, '_> {
         // What stands in it stands in no here-document any more.
         let outer = std::mem::replace(&mut self.st.in_heredoc, false);
         let in_pattern = std::mem::take(&mut self.st.in_pattern);
+        let lone_prefix = std::mem::take(&mut self.st.lone_prefix);
         let mut body = self.sub_list(start, b"$(");
         let mut source = None;
         if in_pattern
@@ -88,6 +90,11 @@ impl Machine<'_, '_> {
         self.st.in_pattern = in_pattern;
         self.st.in_heredoc = outer;
         let body = body?;
+        // The text of a here-document is read as it stands.
+        if self.lone_prefix && !outer {
+            source = source.or_else(|| self.unreadable(&body));
+        }
+        self.st.lone_prefix |= lone_prefix;
         let is_file_read = is_file_read(&body);
         Ok(WordPart::CommandSub(Rc::new(CommandSub {
             body,
@@ -108,13 +115,39 @@ impl Machine<'_, '_> {
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
+        let kept = self.peek() == Some(b'(');
         let outer = self.ansi;
         self.st.ansi = Ansi::default();
+        let lone_prefix = std::mem::take(&mut self.st.lone_prefix);
         let body = self.sub_list(start, if read { b"<(" } else { b">(" });
         self.st.ansi = outer;
         self.st.opts.expand_aliases = aliases;
         let body = body?;
-        Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body })))
+        let source = match self.lone_prefix && !kept {
+            true => self.unreadable(&body),
+            false => None,
+        };
+        self.st.lone_prefix |= lone_prefix;
+        Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body, source })))
+    }
+
+    /// The text of a list with a lone `!` or `time`, as bash prints it to read it again when it
+    /// runs, if that is an error then: of `$(! ` newline `)` there is left `$(! )`.
+    fn unreadable(&self, body: &List) -> Option<Text> {
+        if self.trial {
+            return None;
+        }
+        let mut text = b"$(".to_vec();
+        crate::print::substitution_as_run(&mut text, body);
+        text.push(b')');
+        let mut inner = self.inner(text, self.line);
+        inner.st.in_heredoc = false;
+        inner.st.opts.printed = false;
+        inner.st.trial = true;
+        inner.begin_word();
+        let read = inner.dollar(false);
+        let text = inner.st.src.get(2..inner.st.src.len() - 1)?;
+        read.is_err_and(|e| !e.limit).then(|| text.into())
     }
 
     /// Bash expands aliases in a substitution when it runs; in POSIX mode now. Gives what to put

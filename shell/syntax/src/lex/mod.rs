@@ -87,6 +87,10 @@ pub(crate) struct State<'i> {
     pub subs: u32,
     /// The nesting at which the innermost of them begins.
     pub sub_depth: u32,
+    /// There was a `!` or `time` without a command in the substitution around `pos`.
+    pub lone_prefix: bool,
+    /// The text is a substitution's, printed, to see whether that can be read.
+    pub trial: bool,
     /// An error in a substitution's `name=(...)` left it open: a `)` ends a complete command.
     pub left_open: bool,
     /// The token read ahead.

@@ -68,6 +68,7 @@ impl<'t> Printer<'t> {
     }
 
     fn pipeline(&mut self, pipeline: &'t Pipeline) {
+        let begins = self.substitution && self.out.is_empty();
         match pipeline.timed {
             Some(TimeFormat::Bash) => self.put(b"time "),
             Some(TimeFormat::Posix) => self.put(b"time -p "),
@@ -76,9 +77,15 @@ impl<'t> Printer<'t> {
         if pipeline.negated {
             self.put(b"! ");
         }
-        if pipeline.stages.is_empty() && !pipeline.negated && pipeline.timed.is_none() {
-            // Two of them cancel out.
-            self.put(b"! ! ");
+        if pipeline.stages.is_empty() && !pipeline.negated {
+            match pipeline.timed {
+                // To bash that is a word as yet.
+                Some(_) if begins => drop(self.out.pop()),
+                Some(_) => {}
+                // Two of them cancel out.
+                None if self.as_run => {}
+                None => self.put(b"! ! "),
+            }
         }
         let mut stages = pipeline.stages.iter().peekable();
         while let Some(stage) = stages.next() {

@@ -81,7 +81,16 @@ pub fn exported_function(function: &Function) -> Vec<u8> {
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
 pub fn substitution(out: &mut Vec<u8>, list: &List) {
-    let mut p = Printer { substitution: true, ..Printer::default() };
+    inside(out, list, false);
+}
+
+/// The same as bash runs it, which may not parse.
+pub(crate) fn substitution_as_run(out: &mut Vec<u8>, list: &List) {
+    inside(out, list, true);
+}
+
+fn inside(out: &mut Vec<u8>, list: &List, as_run: bool) {
+    let mut p = Printer { substitution: true, as_run, ..Printer::default() };
     p.list(list);
     p.docs(b"");
     if p.out.first() == Some(&b'(') {
@@ -114,6 +123,8 @@ struct Printer<'t> {
     posix: bool,
     /// The list is one of `$(...)`.
     substitution: bool,
+    /// What bash prints is wanted even where that does not parse.
+    as_run: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
     /// Here-documents announced on this line.
