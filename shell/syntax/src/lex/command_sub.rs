@@ -181,7 +181,10 @@ impl Machine<'_, '_> {
         self.close_docs(docs, &mut body);
         if !kept {
             let mut text = open.to_vec();
-            crate::print::substitution(&mut text, &body);
+            match self.function_in_sub {
+                true => crate::print::nested_substitution(&mut text, &body),
+                false => crate::print::substitution(&mut text, &body),
+            }
             text.push(b')');
             self.edit_from(start, text);
         }

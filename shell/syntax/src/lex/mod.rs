@@ -87,6 +87,8 @@ pub(crate) struct State<'i> {
     pub subs: u32,
     /// The nesting at which the innermost of them begins.
     pub sub_depth: u32,
+    /// `pos` is in the body of a function that a substitution defines.
+    pub function_in_sub: bool,
     /// There was a `!` or `time` without a command in the substitution around `pos`.
     pub lone_prefix: bool,
     /// The text is a substitution's, printed, to see whether that can be read.

@@ -48,7 +48,11 @@ impl Machine<'_, '_> {
             return Err(self.unexpected());
         }
         let mut body = empty_command();
-        self.compound(&mut body)?;
+        let in_sub = self.subs > 0 || self.function_in_sub;
+        let outer = std::mem::replace(&mut self.st.function_in_sub, in_sub);
+        let parsed = self.compound(&mut body);
+        self.st.function_in_sub = outer;
+        parsed?;
         out.kind = CommandKind::Function(Rc::new(Function { name, body: *body, keyword }));
         Ok(())
     }

@@ -31,8 +31,9 @@ impl<'t> Printer<'t> {
     fn separator(&mut self, item: &Item, first: bool) {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution, also where a function within it has its own.
-        let newline = self.substitution && item.newline;
         let after_doc = self.after_doc || !self.docs.is_empty();
+        let read_again = self.nested && !self.docs.is_empty();
+        let newline = self.substitution && (item.newline || read_again);
         if !self.docs.is_empty() {
             self.docs(b"");
             // Only then bash drops the next `;`, too.

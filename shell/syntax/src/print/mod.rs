@@ -81,16 +81,22 @@ pub fn exported_function(function: &Function) -> Vec<u8> {
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
 pub fn substitution(out: &mut Vec<u8>, list: &List) {
-    inside(out, list, false);
+    inside(out, list, Printer::default());
+}
+
+/// The same in a function that another substitution defines. Bash has read that once more by then and
+/// printed it anew: what followed a here-document's `;` begins a line.
+pub(crate) fn nested_substitution(out: &mut Vec<u8>, list: &List) {
+    inside(out, list, Printer { nested: true, ..Printer::default() });
 }
 
 /// The same as bash runs it, which may not parse.
 pub(crate) fn substitution_as_run(out: &mut Vec<u8>, list: &List) {
-    inside(out, list, true);
+    inside(out, list, Printer { as_run: true, ..Printer::default() });
 }
 
-fn inside(out: &mut Vec<u8>, list: &List, as_run: bool) {
-    let mut p = Printer { substitution: true, as_run, ..Printer::default() };
+fn inside<'t>(out: &mut Vec<u8>, list: &'t List, mut p: Printer<'t>) {
+    p.substitution = true;
     p.list(list);
     p.docs(b"");
     if p.out.first() == Some(&b'(') {
@@ -123,6 +129,8 @@ struct Printer<'t> {
     posix: bool,
     /// The list is one of `$(...)`.
     substitution: bool,
+    /// It stands in a function that another one defines.
+    nested: bool,
     /// What bash prints is wanted even where that does not parse.
     as_run: bool,
     /// Functions around this place; inside one, every command has its own line.
