@@ -29,6 +29,17 @@ pub struct Text<'t> {
 pub(crate) const SUBSTITUTION: &str = "command substitution";
 pub(crate) const EXIT_TRAP: &str = "exit trap";
 
+/// How a text ended that did not parse.
+pub(crate) struct SyntaxFailed {
+    /// A POSIX shell ends with it.
+    ends: bool,
+    /// `$?` in the action of a RETURN trap.
+    pub seen: i32,
+}
+
+/// What bash tells actions of a syntax error by, before it becomes status 2.
+pub(crate) const BAD_SYNTAX: i32 = 257;
+
 struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
 
 impl Aliases for AliasView<'_> {
@@ -119,6 +130,12 @@ impl Shell<'_> {
         self.err(&text);
     }
 
+    /// Whether a text of `eval`, `.` or an action that did not parse ends the shell.
+    pub(crate) fn ends_shell(&self, failed: &SyntaxFailed) -> bool {
+        let options = &self.state.options;
+        failed.ends && self.in_command == 0 && options.has(SetOpt::Posix) && !options.interactive
+    }
+
     /// Whether `set -e` holds here and now.
     pub(crate) fn exits_on_errors(&self) -> bool {
         self.state.options.has(SetOpt::ErrExit) && self.state.errexit_ignored == 0
@@ -185,6 +202,7 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, text.name);
+                    let main = self.state.options.command_string && self.state.subshell == 0;
                     if e.kind == ErrorKind::Array {
                         status = 1;
                         self.state.status = 1;
@@ -192,7 +210,7 @@ impl Shell<'_> {
                             return Err(Unwind::Exit(2));
                         }
                         if self.state.options.has(SetOpt::Posix) {
-                            return Err(Unwind::Exit(1));
+                            return Err(Unwind::Exit(if main { 127 } else { 1 }));
                         }
                         if self.state.subshell > 0 {
                             return Err(Unwind::Discard(1));
@@ -204,10 +222,9 @@ impl Shell<'_> {
                         return Err(Unwind::Exit(2));
                     }
                     let nested = matches!(e.kind, ErrorKind::Substitution | ErrorKind::Nested);
-                    let main = self.state.options.command_string && self.state.subshell == 0;
                     let failed = if self.state.status == 0 { 1 } else { self.state.status };
                     let last = e.kind == ErrorKind::Substitution;
-                    if nested && main && !self.state.options.has(SetOpt::ErrExit) {
+                    if nested && main && !self.exits_on_errors() {
                         return Err(Unwind::Exit(127));
                     }
                     if nested && last && !text.main && self.state.subshell > 0 {
@@ -222,13 +239,19 @@ impl Shell<'_> {
                             (false, true) => 2,
                             (false, false) => 1,
                         };
+                        self.bad_syntax_exit = !last && status == 1;
                         return Err(Unwind::Exit(status));
                     }
                     // The others do not end a POSIX shell, nor does any behind another command.
                     let goes_on = matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional);
-                    if self.state.text_begun && !goes_on && !e.is_in_arith_for() {
-                        self.syntax_failed = Some(());
-                    }
+                    let ends = self.state.text_begun && !goes_on && !e.is_in_arith_for();
+                    let seen = match e.kind {
+                        ErrorKind::Conditional => self.state.status,
+                        ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
+                        ErrorKind::Unclosed => 2,
+                        _ => BAD_SYNTAX,
+                    };
+                    self.syntax_failed = Some(SyntaxFailed { ends, seen });
                     self.state.status = match e.kind {
                         ErrorKind::Substitution if !self.state.options.has(SetOpt::ErrExit) => {
                             failed

@@ -10,6 +10,7 @@ use sh_expand::{ErrorKind, ExpandError, Str};
 
 use crate::budget::{Budget, Limits};
 use crate::io::{FdTable, OpenFile};
+use crate::run::SyntaxFailed;
 use crate::state::options::SetOpt;
 use crate::state::{Frame, GetOpts, PipeStatus, State};
 
@@ -55,8 +56,8 @@ pub struct Shell<'a> {
     pub(crate) ended_children: u32,
     /// The signal that ends this process, once its EXIT trap ran.
     pub(crate) killed_by: Option<u8>,
-    /// The last text that was run did not parse, so that a POSIX shell ends.
-    pub(crate) syntax_failed: Option<()>,
+    /// How the last text that was run ended, if it did not parse.
+    pub(crate) syntax_failed: Option<SyntaxFailed>,
     pub(crate) env_cache: Option<(u64, EnvList)>,
     /// Process substitutions of the current command, to be closed after it.
     pub(crate) process_subs: Vec<crate::process_sub::Running>,
@@ -70,8 +71,10 @@ pub struct Shell<'a> {
     pub(crate) keep_redirects: bool,
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
-    /// A syntax error in a sourced file or a text of `eval` is what ends the shell: not if `command` ran it.
-    pub(crate) source_failed: bool,
+    /// How many `command` run a builtin: a syntax error in a text within ends no POSIX shell.
+    pub(crate) in_command: u32,
+    /// The shell ends because of a syntax error that shows in the status its EXIT trap sees.
+    pub(crate) bad_syntax_exit: bool,
     /// An expansion failed so that the shell ends.
     pub(crate) gave_up: bool,
     /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
@@ -193,7 +196,8 @@ impl<'a> Shell<'a> {
             begin_failed: false,
             mentions_aliases: false,
             own_scope: None,
-            source_failed: false,
+            in_command: 0,
+            bad_syntax_exit: false,
             gave_up: false,
             left_text: false,
             history: Vec::new(),

@@ -7,7 +7,7 @@ use sh_expand::Str;
 use sh_syntax::ast::Command;
 
 use crate::Shell;
-use crate::run::{EXIT_TRAP, Text};
+use crate::run::{BAD_SYNTAX, EXIT_TRAP, Text};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::{PipeStatus, traps};
@@ -32,17 +32,22 @@ impl Shell<'_> {
         let last = self.state.status;
         self.state.status = status;
         self.state.pipe_status = pipe;
-        r.map(|_| last)
+        match self.syntax_failed.take() {
+            // As `eval` or `.` is what runs.
+            Some(failed) if self.ends_shell(&failed) => Err(self.ends_with(2)),
+            _ => r.map(|_| last),
+        }
     }
 
     /// The EXIT trap, once; the status to end with.
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
+        let bad_syntax = std::mem::take(&mut self.bad_syntax_exit);
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
         if action.is_empty() || self.state.no_exit_trap {
             return status;
         }
         self.state.traps.set(traps::EXIT, None);
-        self.state.status = status;
+        self.state.status = if bad_syntax { BAD_SYNTAX } else { status };
         self.state.in_exit_trap = true;
         self.state.trap_exit = None;
         if let Some(command) = self.state.outer_command.take() {
@@ -129,7 +134,8 @@ impl Shell<'_> {
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
         self.state.in_debug_trap = true;
         let r = self.run_action(&action, "debug trap");
-        self.state.in_debug_trap = false;
+        // Where that ends the shell, no command of the EXIT trap has it run again.
+        self.state.in_debug_trap = matches!(r, Err(Unwind::Exit(_)));
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
         if self.state.options.shopt(ShOpt::ExtDebug) {

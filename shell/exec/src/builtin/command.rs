@@ -71,8 +71,9 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
         }
         // An error of a special builtin is no reason to end the shell here.
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
-        shell.source_failed = false;
+        shell.in_command += 1;
         let r = shell.run_builtin(b, &inner);
+        shell.in_command -= 1;
         return match r {
             Err(crate::Unwind::Exit(s))
                 if posix
@@ -83,7 +84,6 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
             {
                 Ok(s)
             }
-            Err(crate::Unwind::Exit(s)) if std::mem::take(&mut shell.source_failed) => Ok(s),
             other => other,
         };
     }

@@ -4,7 +4,6 @@ use super::Call;
 use crate::Shell;
 use crate::run::Text;
 use crate::shell::Flow;
-use crate::state::options::SetOpt;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "") {
@@ -27,12 +26,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let r = shell.keeping_command(|s| s.run_text(text));
     shell.leaves_text(&r);
     shell.state.line = line;
-    if shell.syntax_failed.take().is_some()
-        && shell.state.options.has(SetOpt::Posix)
-        && !shell.state.options.interactive
-    {
-        shell.source_failed = true;
-        return Err(shell.ends_with(2));
+    match shell.syntax_failed.take() {
+        Some(failed) if shell.ends_shell(&failed) => Err(shell.ends_with(2)),
+        _ => r,
     }
-    r
 }

@@ -44,8 +44,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             return match shell.exits_on_errors() {
                 true => Err(Unwind::Exit(shell.status_after_failure())),
-                false if posix && !shell.state.options.interactive => {
-                    shell.source_failed = true;
+                false if posix && !shell.state.options.interactive && shell.in_command == 0 => {
                     Err(shell.ends_with(1))
                 }
                 false => Ok(1),
@@ -78,17 +77,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if shell.leaves_text(&r) {
         return r;
     }
-    let mut r = match r {
-        Ok(_)
-            if shell.syntax_failed.take().is_some()
-                && posix
-                && !shell.state.options.interactive =>
-        {
-            shell.source_failed = true;
-            Err(shell.ends_with(2))
+    let mut r = match (r, shell.syntax_failed.take()) {
+        (Ok(_), Some(failed)) if shell.ends_shell(&failed) => Err(shell.ends_with(2)),
+        (Ok(status), Some(failed)) => {
+            shell.state.status = failed.seen;
+            Ok(status)
         }
-        Err(Unwind::Return(s)) => Ok(s),
-        other => other,
+        (Err(Unwind::Return(s)), _) => Ok(s),
+        (other, _) => other,
     };
     // The action sees the file's parameters, but stands outside of it.
     Rc::make_mut(&mut shell.state.frames).pop();

@@ -75,6 +75,7 @@ impl Shell<'_> {
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
         let left = self.is_abandoned(&r);
         self.gave_up = false;
+        self.syntax_failed = None;
         // Given up on, bash has left the commands and functions around it when the trap runs.
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
             self.sync_output();

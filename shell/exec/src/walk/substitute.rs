@@ -116,6 +116,7 @@ impl Shell<'_> {
             ErrorKind::Nested if !deep => 2,
             _ => 1,
         };
+        self.bad_syntax_exit = status == 1 && e.kind == ErrorKind::Nested;
         self.interrupted = Some(Unwind::Exit(status));
         Err(ExpandError { kind: sh_expand::ErrorKind::Interrupted, message: Vec::new() })
     }
