@@ -78,6 +78,7 @@ fn unlike_bash() {
         "a | b <<E || c\nx\nE\n",
         "a; b <<E & c\nx\nE\n",
         "x=$(cat <<E; b <<F | c\n1\nE\n2\nF\n)\n",
+        "f() { p[&]() { a; }; }\n",
         "(!\n); ( ! ! \n); (a | (time\n)); f() (!\n)\n",
         "a $(!\n) <(b && !\n) \"$(c $(! !\n))\" $( (time\n) )\n",
     ] {

@@ -36,13 +36,14 @@ fn round_trip(list: &List, options: &ParseOptions) {
     let shown = String::from_utf8_lossy(&text);
     let again = match parse_all(&text, &ParseOptions { printed: true, ..options.clone() }) {
         Ok(again) => again,
-        Err(_) if has_bad_substitution(list) => return,
+        Err(_) if has_bad_substitution(list) || may_end_early(&text) => return,
         Err(e) => panic!("printed text does not parse: {e}\n{shown}"),
     };
     let (mut a, mut b) = (list.clone(), again);
     canonical::list(&mut a);
     canonical::list(&mut b);
-    if a != b && !has_bad_substitution(list) && !has_bad_substitution(&b) {
+    let excused = || has_bad_substitution(list) || has_bad_substitution(&b) || may_end_early(&text);
+    if a != b && !excused() {
         panic!("another tree after printing\n{shown}\n{a:#?}\n{b:#?}");
     }
 }
@@ -53,4 +54,23 @@ fn round_trip(list: &List, options: &ParseOptions) {
 fn has_bad_substitution(list: &List) -> bool {
     let tree = format!("{list:?}");
     tree.contains("Bad {") || tree.contains("error: Some(")
+}
+
+/// Whether a line begins with a here-document's delimiter and holds a `)`. In a substitution that line
+/// ends the document, as in bash; where the document stood behind the substitution in the source
+/// it did not, and that bash does not read at all.
+fn may_end_early(text: &[u8]) -> bool {
+    let announced = text.windows(2).enumerate().filter(|(_, pair)| *pair == b"<<");
+    let mut documents = announced.map(|(at, _)| {
+        let behind = &text[at + 2..];
+        let word = behind.strip_prefix(b"-").unwrap_or(behind).trim_ascii_start();
+        let word = word.strip_prefix(b"'").unwrap_or(word);
+        let ends = |c: &u8| c.is_ascii_whitespace() || b"'<>();&|".contains(c);
+        let length = word.iter().position(ends).unwrap_or(word.len());
+        (&word[..length], behind)
+    });
+    documents.any(|(delimiter, behind)| {
+        let mut lines = behind.split(|c| *c == b'\n').skip(1);
+        lines.any(|line| line.starts_with(delimiter) && line.contains(&b')'))
+    })
 }

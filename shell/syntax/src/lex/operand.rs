@@ -148,6 +148,13 @@ impl Machine<'_, '_> {
                 }
                 b'$' if self.peek_at(1) == Some(b'\'') && self.ansi.kept => {
                     self.translated(b, false)?;
+                    // In POSIX mode the single quotes it gets would not hide these.
+                    if self.opts.posix
+                        && let Some(at) = self.edits.len().checked_sub(1)
+                        && self.edits[at].text.iter().any(|c| b"\"`${}".contains(c))
+                    {
+                        self.st.operand.kept.push(at);
+                    }
                     continue;
                 }
                 b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc && !self.opts.posix => {

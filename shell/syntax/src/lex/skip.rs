@@ -123,6 +123,7 @@ impl Machine<'_, '_> {
                 b'`' => drop(self.backquoted(false)?),
                 b'\\' => self.backslash(&mut parts),
                 b'$' if self.peek_at(1) == Some(b'(') => drop(self.dollar(false)?),
+                b'$' if self.peek_at(1) == Some(b'$') => self.pos += 2,
                 b'$' if self.peek_at(1) == Some(b'\'') => drop(self.ansi_quoted()?),
                 b'$' if self.peek_at(1) == Some(b'"') => drop(self.dollar(false)?),
                 b')' if depth == 0 => {

@@ -188,6 +188,7 @@ impl Machine<'_, '_> {
         let mut m = self.inner(text, line);
         // Bash expands aliases in it when it runs.
         m.st.opts.expand_aliases = false;
+        m.st.opts.printed = false;
         m.st.in_heredoc = false;
         crate::lex::end_line(&mut m.st.src);
         let result = m.all();
@@ -217,6 +218,8 @@ impl Machine<'_, '_> {
 
     fn doc_body_word(&mut self) -> Word {
         self.st.in_heredoc = true;
+        // The printed text has it as it was written.
+        self.st.opts.printed = false;
         self.begin_word();
         let mut b = Builder::default();
         if let Err((mut e, at)) = self.dquoted_text(&mut b) {

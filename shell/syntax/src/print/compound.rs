@@ -208,7 +208,9 @@ impl<'t> Printer<'t> {
     /// A function definition; `nested`: as a command among others.
     pub(super) fn function_text(&mut self, f: &'t Function, nested: bool) {
         let keyword = crate::lex::token::Kw::from_bytes(&f.name).is_some();
-        if nested && !self.posix || keyword {
+        // `a[b c]` is one word only where an assignment may stand.
+        let divided = f.name.contains(&b'[') && f.name.iter().any(|c| b" \t\n;&|<>()".contains(c));
+        if nested && !self.posix && !divided || keyword {
             self.put(b"function ");
         }
         self.put(&f.name);

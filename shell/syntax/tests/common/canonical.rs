@@ -204,7 +204,14 @@ fn subscript(s: &mut Subscript) {
 }
 
 fn arith(a: &mut Arith) {
-    word(&mut a.word);
+    // Its text is as if within double quotes.
+    word_in(&mut a.word, true);
+    // Blanks alone are nothing, also behind a line continuation.
+    if let [WordPart::Quoted(text)] = a.word.parts.as_slice()
+        && text.trim_ascii().is_empty()
+    {
+        a.word.parts.clear();
+    }
     // The tree of the expression follows from the word; spellings inside it do not matter.
     a.expr = None;
 }
