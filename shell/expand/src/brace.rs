@@ -40,6 +40,7 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
     }
     let options = ParseOptions {
         extglob: env.options().extglob,
+        posix: env.options().posix,
         first_line: word.parts.iter().find_map(line_of).unwrap_or(1),
         printed: true,
         ..ParseOptions::default()

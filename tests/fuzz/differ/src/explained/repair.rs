@@ -217,6 +217,11 @@ const RULES: &[Rule] = &[
         repairs: |script, _| vec![names_apart(script)],
     },
     Rule {
+        name: "what `set -v` shows of substitutions",
+        applies: |script, bash, ours| contains(script, b"set -v") && bash.status == ours.status,
+        repairs: |script, _| vec![replaced(script, b"set -v", b"set +v")],
+    },
+    Rule {
         name: "`LINENO` in words",
         applies: |script, _, _| contains(script, b"LINENO"),
         repairs: |script, _| {
@@ -511,6 +516,7 @@ mod tests {
             ),
             ("x=$(cat <<EOF\nEOF\necho a; echo b)", "", ""),
             ("p a\"$LINENO\"", "", ""),
+            ("set -v; x=$(cat <<E\na\nE\n)", "", ""),
             ("p \"${x-$r$'a'}\"", "", ""),
             ("shopt -s nullglob; b='\\'; echo $b\"*\"", "", ""),
             ("shopt -s failglob; echo $b\"*\"", "s.sh: line 1: no match: \\*\n", ""),
