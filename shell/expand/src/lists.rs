@@ -320,9 +320,9 @@ pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
 pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
         WordPart::DoubleQuoted(inside) => count_lists(env, inside) > 0,
-        WordPart::Param(p) if !is_assignment(p) => {
-            operand(p).is_some_and(|word| has_quoted_list(env, &word.parts) && uses_word(env, p))
-        }
+        WordPart::Param(p) if !is_assignment(p) => operand(p).is_some_and(|word| {
+            has_quoted_list(env, &word.parts) && !is_empty_list(env, word) && uses_word(env, p)
+        }),
         _ => false,
     })
 }
@@ -343,20 +343,33 @@ pub(crate) fn has_splitting_list(env: &mut dyn Env, parts: &[WordPart], nested: 
 /// Whether there is an `@` list of several elements, slices left aside.
 fn has_several(env: &mut dyn Env, parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
-        WordPart::Param(p) if is_list(env, p) => {
-            let led = if p.indirect { led_to(env, p) } else { None };
-            match led.as_ref().map_or(&p.name, |(name, _)| name) {
-                ParamName::Variable(name) => match env.lookup(name) {
-                    Lookup::Value(Value::Indexed(array)) => array.len() > 1,
-                    Lookup::Value(Value::Assoc(array)) => array.len() > 1,
-                    _ => false,
-                },
-                _ => env.positional().len() > 1,
-            }
-        }
+        WordPart::Param(p) if is_list(env, p) => list_length(env, p) > 1,
         WordPart::Param(p) => operand(p).is_some_and(|word| has_several(env, &word.parts)),
         WordPart::DoubleQuoted(parts) => has_several(env, parts),
         _ => false,
+    })
+}
+
+/// How many elements the list has, slices left aside; a scalar is one at most.
+fn list_length(env: &mut dyn Env, p: &Param) -> usize {
+    let led = if p.indirect { led_to(env, p) } else { None };
+    match led.as_ref().map_or(&p.name, |(name, _)| name) {
+        ParamName::Variable(name) => match env.lookup(name) {
+            Lookup::Value(Value::Indexed(array)) => array.len(),
+            Lookup::Value(Value::Assoc(array)) => array.len(),
+            Lookup::Value(_) => 1,
+            Lookup::Unset | Lookup::Nameref => 0,
+        },
+        _ => env.positional().len(),
+    }
+}
+
+/// Whether the word is quoted `@` lists without elements and nothing else.
+fn is_empty_list(env: &mut dyn Env, word: &Word) -> bool {
+    word.parts.iter().all(|part| {
+        let WordPart::DoubleQuoted(inside) = part else { return false };
+        let [WordPart::Param(p)] = inside.as_slice() else { return false };
+        is_list(env, p) && list_length(env, p) == 0
     })
 }
 
