@@ -141,6 +141,12 @@ impl Shell<'_> {
         self.state.options.has(SetOpt::ErrExit) && self.state.errexit_ignored == 0
     }
 
+    /// `set -t`: a script, but not a text of `-c`, ends behind the command read before.
+    fn ends_after_command(&self) -> bool {
+        let options = &self.state.options;
+        options.has(SetOpt::OneCmd) && !options.command_string && self.state.subshell == 0
+    }
+
     fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
         for w in parser.take_warnings() {
             let line = self.state.line;
@@ -172,6 +178,9 @@ impl Shell<'_> {
         let mut status = 0;
         let mut at = 0;
         loop {
+            if at > 0 && text.main && self.ends_after_command() {
+                return Ok(status);
+            }
             self.update_parser(&mut parser);
             let aliases = self.state.aliases.clone();
             let next = parser.next_command(&AliasView(&aliases));
@@ -305,8 +314,12 @@ impl Shell<'_> {
         options.first_line = 1;
         self.track_commands = true;
         let mut parser = Parser::with_input(Box::new(input), options);
-        let mut status = 0;
+        let (mut status, mut began) = (0, false);
         let r = loop {
+            if began && self.ends_after_command() {
+                break Ok(status);
+            }
+            began = true;
             self.update_parser(&mut parser);
             self.sync_output();
             *desc.borrow_mut() = self.state.fds.get(0).cloned();

@@ -141,7 +141,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "brackets that go on behind an equivalence class",
-        applies: |script, bash, ours| bash.status == ours.status && contains(script, b"[="),
+        applies: |script, _, _| contains(script, b"[="),
         repairs: |script, _| vec![without_classes(script)],
     },
     Rule {
@@ -171,8 +171,13 @@ const RULES: &[Rule] = &[
     Rule {
         name: "the EXIT trap of a simple command's process that fails in an expansion",
         applies: |script, bash, ours| {
-            const FAILED: &[&[u8]] =
-                &[b"bad substitution", b"unbound variable", b"readonly variable", b"(error token"];
+            const FAILED: &[&[u8]] = &[
+                b"bad substitution",
+                b"unbound variable",
+                b"readonly variable",
+                b"(error token",
+                b": parameter null or not set",
+            ];
             let failed = FAILED.iter().any(|text| says(bash, text) && says(ours, text));
             failed && bash.status == ours.status && contains(script, b"' EXIT")
         },
