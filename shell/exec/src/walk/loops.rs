@@ -74,9 +74,16 @@ impl Shell<'_> {
     /// The loop variable; a nameref is pointed at the word instead of assigned through, but for
     /// `select`.
     fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
-        let nameref = points
-            && self.state.vars.get(name).is_some_and(|v| v.attrs.nameref)
-            && !self.follow(name).is_ok_and(|t| t.name.first() == Some(&OUTERMOST));
+        let mut nameref = points && self.state.vars.get(name).is_some_and(|v| v.attrs.nameref);
+        if nameref {
+            match self.follow(name) {
+                Ok(target) => nameref = target.name.first() != Some(&OUTERMOST),
+                Err(e) => {
+                    self.error(&[&e.message]);
+                    return Ok(false);
+                }
+            }
+        }
         if nameref && !crate::state::assign::is_reference(&value) {
             self.error(&[b"`", &value, b"': not a valid identifier"]);
             return Ok(false);
