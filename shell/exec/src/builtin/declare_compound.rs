@@ -87,7 +87,8 @@ pub(crate) fn assign_operand(
     let value = Value::Elements(elements);
     let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };
     let r = match other_kind {
-        true => Err(other_kind_error(&a.name, was_assoc)),
+        // No POSIX shell ends for it.
+        true => Err(ExpandError { kind: ErrorKind::Line, ..other_kind_error(&a.name, was_assoc) }),
         false => apply(shell, name, target, q, place),
     };
     if r.is_ok()

@@ -42,6 +42,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             } else {
                 shell.error(&[name, b": ", text.as_bytes()]);
             }
+            let traced = shell.state.options.has(SetOpt::FuncTrace);
+            if traced && shell.state.traps.has_return {
+                shell.run_return_trap()?;
+            }
             return match shell.exits_on_errors() {
                 true => Err(Unwind::Exit(shell.status_after_failure())),
                 false if posix && !shell.state.options.interactive && shell.in_command == 0 => {

@@ -69,6 +69,8 @@ impl Machine<'_, '_> {
         }
         if self.next_is_text(b"--")? {
             self.skip_token();
+            // Which bash takes for `-p`, too.
+            posix = true;
         }
         Ok(posix)
     }
