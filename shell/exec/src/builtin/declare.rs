@@ -194,6 +194,13 @@ fn marker(shell: &mut Shell<'_>, call: &Call<'_>, spec: &str, mark: fn(&mut Attr
 /// only such arrays.
 fn list(shell: &mut Shell<'_>, call: &Call<'_>, q: Request, place: Place) {
     let any = q.on != Attributes::default();
+    let function = shell.state.vars.function_level();
+    // To bash the options are a local variable of that name.
+    if function.is_some_and(|level| shell.state.vars.has_own_options(level))
+        && (call.name() == b"local" || q.print && !any)
+    {
+        shell.out(b"local -\n");
+    }
     if call.name() == b"local" {
         let out: Vec<u8> = shell.without_own_scope(|shell| {
             let level = shell.state.vars.function_level().unwrap_or(0);

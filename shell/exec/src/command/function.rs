@@ -76,8 +76,11 @@ impl Shell<'_> {
         let mut unseen = Vec::new();
         if !traced {
             unseen.extend(outer.0.then_some(traps::DEBUG));
-            unseen.extend(outer.1.then_some(traps::RETURN));
             self.state.traps.has_debug = false;
+        }
+        // Nor does RETURN reach what the DEBUG trap calls.
+        if !traced || self.state.in_debug_trap {
+            unseen.extend(outer.1.then_some(traps::RETURN));
             self.state.traps.has_return = false;
         }
         if !self.state.options.has(SetOpt::ErrTrace) {

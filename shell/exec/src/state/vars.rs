@@ -284,6 +284,12 @@ impl Vars {
         Rc::make_mut(&mut self.scopes).get_mut((level as usize).checked_sub(1)?)
     }
 
+    /// Whether the options of this level's function are its own (`local -`).
+    pub fn has_own_options(&self, level: u32) -> bool {
+        let index = (level as usize).checked_sub(1);
+        index.and_then(|i| self.scopes.get(i)).is_some_and(|s| s.options.is_some())
+    }
+
     pub fn scope_kind(&self, level: u32) -> Option<ScopeKind> {
         self.scopes.get((level as usize).checked_sub(1)?).map(|s| s.kind)
     }
