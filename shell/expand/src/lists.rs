@@ -305,7 +305,7 @@ pub(crate) fn has_bare_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
         WordPart::Param(p) => {
             let inside = operand(p).is_some_and(|word| {
                 has_bare_list(env, &word.parts)
-                    || is_assignment(p) && has_quoted_list(env, &word.parts)
+                    || is_assignment(p) && has_quoted_elements(env, &word.parts)
             });
             match is_list(env, p) || inside {
                 true if operand(p).is_some() && bare_uses_word(env, p) => inside,
@@ -325,6 +325,18 @@ pub(crate) fn has_quoted_list(env: &mut dyn Env, parts: &[WordPart]) -> bool {
         }),
         _ => false,
     })
+}
+
+/// As [`has_quoted_list`], lists without elements left aside.
+fn has_quoted_elements(env: &mut dyn Env, parts: &[WordPart]) -> bool {
+    has_quoted_list(env, parts)
+        && parts.iter().any(|part| match part {
+            WordPart::DoubleQuoted(inside) => inside.iter().any(|part| match part {
+                WordPart::Param(p) if is_list(env, p) => list_length(env, p) > 0,
+                _ => count_lists(env, std::slice::from_ref(part)) > 0,
+            }),
+            part => has_quoted_list(env, std::slice::from_ref(part)),
+        })
 }
 
 /// Whether there is an `@` list in double quotes for which bash splits the word of an operator: one
