@@ -16,7 +16,6 @@ use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::state::ship::Code;
-use crate::state::traps;
 use crate::state::vars::{ScopeKind, decimal};
 
 /// Code for a process of its own.
@@ -275,10 +274,6 @@ impl Shell<'_> {
                 |s| {
                     if null.is_some() {
                         s.state.fds.set(0, null);
-                    }
-                    // A lone simple command in the background runs no ERR trap in bash.
-                    if Detached::AndOr(a).simple().is_some() {
-                        s.state.traps.set(traps::ERR, None);
                     }
                 },
                 Detached::AndOr(a),

@@ -37,7 +37,8 @@ impl Shell<'_> {
         // bash looks at these when the pipeline begins: `! { set -e; ... }` does exit, and a
         // function that sets an ERR trap and fails does not run it.
         let trapped = self.state.traps.has_err;
-        // Of a simple command alone in its process the shell takes no notice that it fails.
+        // Of a simple command or a subshell alone in its process the shell takes no notice that it
+        // fails.
         let alone = self.state.alone;
         let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
         let status = match p.stages.as_slice() {
@@ -100,7 +101,9 @@ impl Shell<'_> {
         self.state.status = status;
         if status != 0 {
             let checked = match p.stages.as_slice() {
-                [stage] if alone => !matches!(stage.command.kind, CommandKind::Simple(_)),
+                [stage] if alone => {
+                    matches!(stage.command.kind, CommandKind::Arith(_) | CommandKind::Cond(_))
+                }
                 [stage] => fails_by_itself(&stage.command),
                 stages => !stages.is_empty(),
             };

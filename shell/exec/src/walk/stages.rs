@@ -193,6 +193,8 @@ impl Shell<'_> {
     pub(crate) fn count_once(&mut self, command: &Command) {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.subshell = self.state.subshell.saturating_sub(1);
+            // Nor does the process take notice that it fails.
+            self.state.alone = true;
         }
     }
 
