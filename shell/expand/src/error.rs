@@ -73,7 +73,8 @@ impl ExpandError {
     }
 
     /// The error of a subscript: a failed `((` goes on, one that fails in a subscript does not.
-    pub(crate) fn in_subscript(mut self) -> ExpandError {
+    #[must_use]
+    pub fn in_subscript(mut self) -> ExpandError {
         if matches!(self.kind, ErrorKind::Command | ErrorKind::Readonly) {
             self.kind = ErrorKind::Abandon;
         }

@@ -228,7 +228,9 @@ impl Shell<'_> {
                     OwnedKey::Name(s)
                 } else if literal && quoted_subscript(&s) != s {
                     // What an expansion gave is not expanded again: nothing of it is active.
-                    OwnedKey::Index(arith::eval_text(self, &unquoted(&quoted_subscript(&s)))?)
+                    let text = unquoted(&quoted_subscript(&s));
+                    let index = arith::eval_text(self, &text);
+                    OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
                 } else {
                     match sh_expand::subscript_text_key(self, &base, &s) {
                         Err(e) if assoc && e.is_bad_subscript() => return Ok(false),
