@@ -155,6 +155,6 @@ impl Shell<'_> {
             self.state.line = def.function.body.line;
             self.run_debug_action()?;
         }
-        self.command(&def.function.body)
+        self.body_command(&def.function.body)
     }
 }

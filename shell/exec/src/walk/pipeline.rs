@@ -140,6 +140,17 @@ impl Shell<'_> {
         }
     }
 
+    /// The body of a function, which fails by itself if it is a subshell, `((` or `[[`.
+    pub(crate) fn body_command(&mut self, c: &Command) -> Flow {
+        let trapped = self.state.traps.has_err;
+        let status = self.command(c)?;
+        if status != 0 && fails_by_itself(c) {
+            self.state.status = status;
+            self.failed(status, c.line, trapped)?;
+        }
+        Ok(status)
+    }
+
     /// A stage that runs in a copy of the state here: `((` and `[[` fail by themselves.
     pub(crate) fn stage_command(&mut self, c: &Command) -> Flow {
         let trapped = self.state.traps.has_err;

@@ -24,7 +24,7 @@ const RULES: &[Rule] = &[
     ("escaped quotes in a replacement in a here-document", document_quotes),
     ("the command that messages about numbers in pairs name", command_before),
     ("the name of the user", user_name),
-    ("what a process substitution and its reader write at once", at_once),
+    ("what two processes write at once", at_once),
     ("budgets", budgets),
 ];
 
@@ -157,7 +157,7 @@ fn semicolons(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
         })
 }
 
-/// `while read ...; done < <(...)`: what both write to one place comes in any order.
+/// `while read ...; done < <(...)`, `p & p`: what both write to one place comes in any order.
 fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     let sorted = |text: &[u8]| {
         let mut bytes = text.to_vec();
@@ -166,7 +166,8 @@ fn at_once(script: &[u8], bash: &Outcome, ours: &Outcome) -> bool {
     };
     let same = bash.status == ours.status && bash.files == ours.files;
     let merged = contains(script, b"< <(") && contains(script, b"2>&1");
-    merged && same && sorted(&bash.stdout) == sorted(&ours.stdout)
+    let beside = script.windows(3).any(|w| w.starts_with(b" &") && !b"&>".contains(&w[2]));
+    (merged || beside) && same && sorted(&bash.stdout) == sorted(&ours.stdout)
 }
 
 /// `\u` in a prompt: bash runs as `nobody` here, ours as the image's user.
@@ -325,10 +326,12 @@ mod tests {
         explains(named, pairs, &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}"));
         assert_eq!(rule(pairs, &format!("{m} 1: f: \"{error}"), &format!("{m} 1: '{error}")), None);
         assert_eq!(rule("", &format!("{m} 1: f: '{error}"), &format!("{m} 1: '{error}")), None);
-        let at_once = "what a process substitution and its reader write at once";
+        let at_once = "what two processes write at once";
         let script = "(while read l; do echo $l; done < <(select v in a; do echo b; done)) 2>&1";
         explains(at_once, script, "1) a\n[b]\n#? ", "1) a\n#? [b]\n");
         assert_eq!(rule(script, "1) a\n[b]\n#? ", "1) a\n#? [c]\n"), None);
+        explains(at_once, "p a & p b", "[a]\n[b]\n", "[b]\n[a]\n");
+        assert_eq!(rule("p a && p b", "[a]\n[b]\n", "[b]\n[a]\n"), None);
         explains("the name of the user", "echo ${a@P}", "a nobody\n", "a user\n");
         let lists = "lists within an assignment's substitution without `IFS`";
         explains(lists, "x=$(IFS=''; p ${arr[*]})", "[1][ab]\n", "[2][a][b]\n");
