@@ -46,7 +46,6 @@ impl Shell<'_> {
         if action.is_empty() || self.state.no_exit_trap {
             return status;
         }
-        self.state.traps.set(traps::EXIT, None);
         self.state.status = if bad_syntax { BAD_SYNTAX } else { status };
         self.state.in_exit_trap = true;
         self.state.trap_exit = None;
@@ -60,6 +59,8 @@ impl Shell<'_> {
         let r = self.run_action(&action, EXIT_TRAP);
         self.state.xtrace_depth = depth;
         self.state.in_exit_trap = false;
+        // Within it `trap` shows it.
+        self.state.traps.set(traps::EXIT, None);
         match r {
             // An error that would end the shell changes nothing any more, but with `set -e`.
             Err(Unwind::Exit(s)) => match self.state.options.has(SetOpt::ErrExit) {
