@@ -54,7 +54,7 @@ impl Machine<'_, '_> {
             for (start, end, text) in noticed.closing.into_iter().rev() {
                 self.splice(start, end, &text);
                 let lines = memchr::memchr_iter(b'\n', &text).count();
-                self.line = self.line.wrapping_sub(lines as u32);
+                self.take_lines(lines as u32);
             }
             self.pos = mark.pos;
             return self.operand_in_quotes();

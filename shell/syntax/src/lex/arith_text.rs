@@ -113,11 +113,11 @@ impl Machine<'_, '_> {
                         continue;
                     }
                 }
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'\\' if quote == Some(b'\'') && self.peek_at(1) == Some(b'\'') => {}
                 b'$' if quote.is_none()
                     && !self.in_heredoc
-                    && matches!(self.peek_at(1), Some(b'\'' | b'"'))
+                    && matches!(self.behind_dollar(), Some(b'\'' | b'"'))
                     && !((in_braces || end == End::Input) && self.dollar_is_text()) =>
                 {
                     self.translated(&mut b, bare)?;
@@ -164,8 +164,8 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn translated(&mut self, b: &mut Builder, bare: bool) -> Res<()> {
         let start = self.pos;
-        if self.peek_at(1) == Some(b'"') {
-            self.pos += 1;
+        if self.behind_dollar() == Some(b'"') {
+            self.over_dollar();
             self.edit_from(start, Vec::new());
             return Ok(());
         }

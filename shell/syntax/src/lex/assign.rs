@@ -169,7 +169,7 @@ impl Machine<'_, '_> {
                 }
                 Some(b'\n') => {
                     self.pos += 1;
-                    self.line += 1;
+                    self.add_lines(1);
                     if self.docs.due() {
                         self.read_heredocs()?;
                     }

@@ -216,7 +216,7 @@ impl Machine<'_, '_> {
                 }
                 Some(b'\n') => {
                     text.push(b'\n');
-                    self.line += 1;
+                    self.add_lines(1);
                     self.pos += 1;
                 }
                 Some(b'\\') => match self.peek_at(1) {

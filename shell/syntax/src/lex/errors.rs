@@ -129,7 +129,7 @@ impl Machine<'_, '_> {
         while !matches!(t.kind, Tk::Newline | Tk::Word)
             && self.src.get(behind..).is_some_and(|rest| rest.starts_with(b"\\\n"))
         {
-            self.line += u32::from(self.pos <= behind);
+            self.add_lines(u32::from(self.pos <= behind));
             behind += 2;
         }
         if self.src.get(..behind).is_some_and(|text| text.ends_with(b"\\\n")) {

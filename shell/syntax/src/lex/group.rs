@@ -43,7 +43,7 @@ impl Machine<'_, '_> {
                         return Ok(());
                     }
                 }
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'$' if matches!(self.peek_at(1), Some(b'{' | b'[' | b'(')) => {
                     if self.dollar_in_group(b, start, &mut end)? {
                         return Ok(());
@@ -91,7 +91,8 @@ impl Machine<'_, '_> {
             Some(at) => at,
             None => {
                 self.rewind(&mark);
-                self.line -= self.src[start..from].iter().filter(|c| **c == b'\n').count() as u32;
+                let lines = self.src[start..from].iter().filter(|c| **c == b'\n').count();
+                self.take_lines(lines as u32);
                 self.pos = start + 1;
                 self.closing_paren()? + 1
             }
@@ -142,7 +143,7 @@ impl Machine<'_, '_> {
             *source = [b"`", left, b"'"].concat().into();
         }
         e.more.iter_mut().for_each(|(number, _)| *number += lines + 1);
-        e.line += lines + 1;
+        e.line = e.line.wrapping_add(lines + 1);
         super::command_sub::failing(&e)
     }
 }

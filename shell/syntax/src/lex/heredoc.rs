@@ -125,7 +125,7 @@ impl Machine<'_, '_> {
             line.extend_from_slice(rest.get(..n).unwrap_or_default());
             self.pos += n;
             if found {
-                self.line += 1;
+                self.add_lines(1);
                 return true;
             }
             if self.peek().is_none() {

@@ -212,6 +212,33 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// The byte behind the `$` at `pos` and any line continuations, as bash looks for a quote there.
+    pub fn behind_dollar(&mut self) -> Option<u8> {
+        let mut n = 1;
+        while self.peek_at(n) == Some(b'\\') && self.peek_at(n + 1) == Some(b'\n') {
+            n += 2;
+        }
+        self.peek_at(n)
+    }
+
+    /// Moves from the `$` at `pos` to what [`Self::behind_dollar`] saw.
+    pub fn over_dollar(&mut self) {
+        self.pos += 1;
+        self.peek_joined();
+    }
+
+    /// Counts newlines. The count is below zero for a moment where text that takes the place of
+    /// `$'...'` has more of them than stand before it.
+    #[inline]
+    pub fn add_lines(&mut self, lines: u32) {
+        self.st.line = self.st.line.wrapping_add(lines);
+    }
+
+    /// Discounts newlines still to be read, which are no lines of the source, or read in vain.
+    pub fn take_lines(&mut self, lines: u32) {
+        self.st.line = self.st.line.wrapping_sub(lines);
+    }
+
     /// Uses up a `\` newline at `pos`.
     pub fn cut_continuation(&mut self) {
         let pos = self.pos;
@@ -219,7 +246,7 @@ impl Machine<'_, '_> {
             self.edits.push(raw::Edit { start: pos, end: pos + 2, text: Vec::new() });
         }
         self.pos += 2;
-        self.line += 1;
+        self.add_lines(1);
     }
 
     /// The bytes from `pos` on that have been read already.
@@ -232,7 +259,7 @@ impl Machine<'_, '_> {
     pub fn advance_to(&mut self, pos: usize) {
         let from = self.pos.min(pos);
         let newlines = self.src.get(from..pos).map_or(0, |s| memchr::memchr_iter(b'\n', s).count());
-        self.line += newlines as u32;
+        self.add_lines(newlines as u32);
         self.pos = pos;
     }
 

@@ -65,10 +65,10 @@ impl Machine<'_, '_> {
                     b.part(part);
                     continue;
                 }
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'$' if self.dollar_is_text() => {}
                 b'$' if (stop == Stop::WordBrace && self.ansi.quoted_sub || self.ansi.bare)
-                    && self.peek_at(1) == Some(b'\'')
+                    && self.behind_dollar() == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {
                     continue;
@@ -103,7 +103,7 @@ impl Machine<'_, '_> {
         self.splice(start, end, &text);
         // Its newlines are no lines of the source.
         let lines = memchr::memchr_iter(b'\n', &text).count();
-        self.line = self.line.wrapping_sub(lines as u32);
+        self.take_lines(lines as u32);
         Ok(true)
     }
 
@@ -127,7 +127,7 @@ impl Machine<'_, '_> {
                     self.single_in_double(b)?;
                     continue;
                 }
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'"' => {
                     let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
                     self.st.operand.again |= before.is_some_and(|c| *c == b'$' || is(*c, NAME));
@@ -146,7 +146,7 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'\'') && self.ansi.kept => {
+                b'$' if self.behind_dollar() == Some(b'\'') && self.ansi.kept => {
                     self.translated(b, false)?;
                     // In POSIX mode the single quotes it gets would not hide these.
                     if self.opts.posix
@@ -157,7 +157,10 @@ impl Machine<'_, '_> {
                     }
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'\'') && !self.in_heredoc && !self.opts.posix => {
+                b'$' if self.behind_dollar() == Some(b'\'')
+                    && !self.in_heredoc
+                    && !self.opts.posix =>
+                {
                     let start = self.pos;
                     let text = self.ansi_quoted()?;
                     let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
@@ -187,10 +190,10 @@ impl Machine<'_, '_> {
                     escaped_text(b, &text);
                     continue;
                 }
-                b'$' if self.peek_at(1) == Some(b'"') && !self.in_heredoc => {
+                b'$' if self.behind_dollar() == Some(b'"') && !self.in_heredoc => {
                     // The quotes count, the `$` does not.
                     let start = self.pos;
-                    self.pos += 1;
+                    self.over_dollar();
                     self.edit_from(start, Vec::new());
                     continue;
                 }

@@ -85,7 +85,7 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 (b'\\', Some(next)) => {
-                    self.line += u32::from(next == b'\n');
+                    self.add_lines(u32::from(next == b'\n'));
                     self.pos += 2;
                     continue;
                 }
@@ -111,7 +111,7 @@ impl Machine<'_, '_> {
             }
             match c {
                 _ if c == close => drop(open.pop()),
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'\'' if quotes => {
                     let Some(end) = self.find_single_quote(self.pos) else {
                         return Err(self.unclosed(b'\'', self.line));

@@ -54,11 +54,13 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// `$'...'`, with `pos` at the `$`. Spelled as plain single quotes afterwards, as bash does.
+    /// `$'...'`, with `pos` at the `$`, maybe with line continuations. Spelled as plain single quotes afterwards, as bash does.
     pub fn ansi_quoted(&mut self) -> Res<Vec<u8>> {
         let line = self.line;
         let start = self.pos;
-        let mut at = self.pos + 2;
+        self.over_dollar();
+        let quote = self.pos;
+        let mut at = quote + 1;
         loop {
             let n = at - self.pos;
             match self.peek_at(n) {
@@ -74,7 +76,7 @@ impl Machine<'_, '_> {
                 Some(_) => at += 1,
             }
         }
-        let text = ansi_decode(self.src.get(start + 2..at).unwrap_or_default());
+        let text = ansi_decode(self.src.get(quote + 1..at).unwrap_or_default());
         self.advance_to(at + 1);
         if self.words > 0 {
             self.edit_from(start, single_quote(&text));

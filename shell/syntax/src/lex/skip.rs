@@ -41,7 +41,7 @@ impl Machine<'_, '_> {
             if c == b'$' && singles && !self.in_heredoc && matches!(open.last(), None | Some(b'}'))
             {
                 let quoted = (quoted || self.ansi.quoted_sub) && patterns != Some(true);
-                match self.peek_at(1) {
+                match self.behind_dollar() {
                     Some(b'\'') if !quoted || !self.opts.posix => {
                         let start = self.pos;
                         let text = self.ansi_quoted()?;
@@ -51,8 +51,9 @@ impl Machine<'_, '_> {
                         continue;
                     }
                     Some(b'"') => {
-                        self.pos += 1;
-                        self.edit_from(self.pos - 1, Vec::new());
+                        let start = self.pos;
+                        self.over_dollar();
+                        self.edit_from(start, Vec::new());
                         continue;
                     }
                     _ => {}
@@ -60,7 +61,7 @@ impl Machine<'_, '_> {
             }
             self.pos += 1;
             match c {
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'\\' => {
                     if self.peek().is_some() {
                         self.pos += 1;
@@ -124,8 +125,8 @@ impl Machine<'_, '_> {
                 b'\\' => self.backslash(&mut parts),
                 b'$' if self.peek_at(1) == Some(b'(') => drop(self.dollar(false)?),
                 b'$' if self.peek_at(1) == Some(b'$') => self.pos += 2,
-                b'$' if self.peek_at(1) == Some(b'\'') => drop(self.ansi_quoted()?),
-                b'$' if self.peek_at(1) == Some(b'"') => drop(self.dollar(false)?),
+                b'$' if self.behind_dollar() == Some(b'\'') => drop(self.ansi_quoted()?),
+                b'$' if self.behind_dollar() == Some(b'"') => drop(self.dollar(false)?),
                 b')' if depth == 0 => {
                     let text = self.raw(start, self.pos).into_vec();
                     self.pos += 1;
@@ -133,7 +134,7 @@ impl Machine<'_, '_> {
                 }
                 _ => {
                     match c {
-                        b'\n' => self.line += 1,
+                        b'\n' => self.add_lines(1),
                         b'(' => depth += 1,
                         b')' => depth -= 1,
                         _ => {}
@@ -152,14 +153,14 @@ impl Machine<'_, '_> {
             let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
             self.pos += 1;
             match c {
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'\\' => {
                     if let Some(e) = self.peek() {
-                        self.line += u32::from(e == b'\n');
+                        self.add_lines(u32::from(e == b'\n'));
                         self.pos += 1;
                     }
                 }
-                b'$' if self.peek() == Some(b'\'') => {
+                b'$' if self.peek_joined() == Some(b'\'') => {
                     self.pos += 1;
                     self.skip_quote(b'\'', true)?;
                 }
@@ -180,10 +181,10 @@ impl Machine<'_, '_> {
             let Some(c) = self.peek() else { return Err(self.unclosed(quote, line)) };
             self.pos += 1;
             match c {
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'\\' if escapes => {
                     if let Some(e) = self.peek() {
-                        self.line += u32::from(e == b'\n');
+                        self.add_lines(u32::from(e == b'\n'));
                         self.pos += 1;
                     }
                 }

@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
                     break;
                 }
                 b']' | b'}' => {}
-                b'\n' => self.line += 1,
+                b'\n' => self.add_lines(1),
                 b'<' | b'>' if closed && !in_braces && self.peek_at(1) == Some(b'(') => {
                     // It must parse, but is text.
                     let start = self.pos;
@@ -87,7 +87,7 @@ impl Machine<'_, '_> {
                 b'$' if self.dollar_is_text() => {}
                 b'$' if in_braces
                     && self.ansi.bare
-                    && self.peek_at(1) == Some(b'\'')
+                    && self.behind_dollar() == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {
                     continue;
@@ -105,8 +105,8 @@ impl Machine<'_, '_> {
     }
 
     /// Whether the `$` at `pos` stands before a quote, and means nothing there.
-    pub fn dollar_is_text(&self) -> bool {
-        match self.src.get(self.pos + 1) {
+    pub fn dollar_is_text(&mut self) -> bool {
+        match self.behind_dollar() {
             Some(b'\'') => self.ansi.none || self.at_run_time,
             Some(b'"') => self.at_run_time || self.in_heredoc && self.ansi.none,
             _ => false,

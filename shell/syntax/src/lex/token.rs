@@ -272,7 +272,7 @@ impl Machine<'_, '_> {
     fn operator(&mut self, b: u8) -> Res<Tk> {
         Ok(match b {
             b'\n' => {
-                self.line += 1;
+                self.add_lines(1);
                 if self.docs.due() {
                     self.read_heredocs()?;
                 }

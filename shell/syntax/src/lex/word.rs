@@ -147,7 +147,7 @@ impl Machine<'_, '_> {
                     }
                     _ if self.pos < keep_until => {
                         if c == b'\n' {
-                            self.line += 1;
+                            self.add_lines(1);
                         }
                         b.literal(&[c]);
                         self.pos += 1;

@@ -139,9 +139,14 @@ impl Machine<'_, '_> {
                 b'(' if quote == 0 => depth += 1,
                 b')' if quote == 0 => depth = depth.saturating_sub(1),
                 b';' if quote == 0 && depth == 0 => cuts.push(i),
-                b'$' if quote == 0 && self.src.get(i + 1) == Some(&b'\'') => {
-                    quote = b'$';
-                    i += 1;
+                b'$' if quote == 0 => {
+                    while self.src.get(i + 1..i + 3) == Some(b"\\\n") {
+                        i += 2;
+                    }
+                    if self.src.get(i + 1) == Some(&b'\'') {
+                        quote = b'$';
+                        i += 1;
+                    }
                 }
                 b'\'' if quote == b'$' => quote = 0,
                 c @ (b'"' | b'\'') if quote == 0 => quote = c,

@@ -178,7 +178,7 @@ impl Machine<'_, '_> {
         match memchr::memchr(b'\n', self.rest()) {
             Some(i) => {
                 self.st.pos += i + 1;
-                self.st.line += 1;
+                self.add_lines(1);
             }
             None => self.st.pos = self.st.src.len(),
         }
