@@ -14,7 +14,8 @@
 //!   [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
-//! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
+//! - [`heredoc`]: bodies of here-documents; [`fill_docs`]: those put into the tree;
+//!   [`alias`]: alias substitution in the source.
 //! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing what is before it.
 //! - [`raw`]: source spellings, with line continuations taken out.
 //!
@@ -31,6 +32,7 @@ pub(crate) mod assign;
 pub(crate) mod command_sub;
 pub(crate) mod dollar;
 mod errors;
+mod fill_docs;
 mod group;
 pub(crate) mod heredoc;
 pub(crate) mod operand;

@@ -200,7 +200,15 @@ impl Machine<'_, '_> {
     /// The expression in the text of `((...))`.
     pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<Arith> {
         self.enter(2)?;
-        let arith = self.inner(text, line).arith_input()?;
+        // A here-document that a substitution in it announces may have its body behind it.
+        let docs = std::mem::take(&mut self.st.docs);
+        let mut m = self.inner(text, line);
+        m.st.docs = docs;
+        let arith = m.arith_input();
+        let (docs, warnings) = (std::mem::take(&mut m.st.docs), std::mem::take(&mut m.st.warnings));
+        self.st.docs = docs;
+        self.st.warnings.extend(warnings);
+        let arith = arith?;
         self.leave(2);
         Ok(own(arith))
     }
