@@ -87,6 +87,11 @@ impl Machine<'_, '_> {
                 }
                 b'[' | b']' if end == End::Bracket && quote.is_some() => {}
                 b':' | b'}' if in_braces && quote.is_some() => {}
+                b'<' | b'>' if in_braces && quote.is_none() && self.has_process_sub() => {
+                    let text = self.process_text()?;
+                    b.quoted(&text);
+                    continue;
+                }
                 b'[' => brackets += 1,
                 b']' if brackets > 0 => brackets -= 1,
                 b']' if end == End::Bracket => {
@@ -195,7 +200,7 @@ impl Machine<'_, '_> {
 
 static STOP: [bool; 256] = {
     let mut t = [false; 256];
-    let stops = b"()[]?:}\"'\n\\$`";
+    let stops = b"<>()[]?:}\"'\n\\$`";
     let mut i = 0;
     while i < stops.len() {
         t[stops[i] as usize] = true;

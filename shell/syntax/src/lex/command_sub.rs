@@ -131,6 +131,18 @@ impl Machine<'_, '_> {
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body, source })))
     }
 
+    /// Whether the `<` or `>` at `pos`, within braces or brackets, begins one.
+    pub fn has_process_sub(&mut self) -> bool {
+        self.peek_at(1) == Some(b'(') && !self.in_heredoc && !self.in_arith
+    }
+
+    /// The same where it is text: it must parse, and is spelled as bash prints it.
+    pub fn process_text(&mut self) -> Res<Box<[u8]>> {
+        let start = self.pos;
+        self.process_sub()?;
+        Ok(self.raw_from(start))
+    }
+
     /// The text of a list with a lone `!` or `time`, as bash prints it to read it again when it
     /// runs, if that is an error then: of `$(! ` newline `)` there is left `$(! )`.
     fn unreadable(&self, body: &List) -> Option<Text> {

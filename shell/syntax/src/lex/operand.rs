@@ -113,7 +113,7 @@ impl Machine<'_, '_> {
             let run = self
                 .rest()
                 .iter()
-                .position(|&c| is(c, DQUOTE) || matches!(c, b'}' | b'\'' | b'\n'))
+                .position(|&c| is(c, DQUOTE) || matches!(c, b'}' | b'\'' | b'\n' | b'<' | b'>'))
                 .unwrap_or(self.rest().len());
             if run > 0 {
                 let pos = self.pos;
@@ -128,6 +128,12 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'\n' => self.add_lines(1),
+                b'<' | b'>' if self.has_process_sub() => {
+                    let text = self.process_text()?;
+                    b.quoted(&text);
+                    continue;
+                }
+                b'<' | b'>' => {}
                 b'"' => {
                     let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
                     self.st.operand.again |= before.is_some_and(|c| *c == b'$' || is(*c, NAME));

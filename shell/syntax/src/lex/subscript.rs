@@ -76,11 +76,9 @@ impl Machine<'_, '_> {
                 }
                 b']' | b'}' => {}
                 b'\n' => self.add_lines(1),
-                b'<' | b'>' if closed && !in_braces && self.peek_at(1) == Some(b'(') => {
-                    // It must parse, but is text.
-                    let start = self.pos;
-                    self.process_sub()?;
-                    b.literal(self.src.get(start..self.pos).unwrap_or_default());
+                b'<' | b'>' if closed && self.has_process_sub() => {
+                    let text = self.process_text()?;
+                    b.literal(&text);
                     continue;
                 }
                 b'<' | b'>' => {}
