@@ -241,8 +241,23 @@ fn word_in(w: &mut Word, quoted: bool) {
     w.parts.iter_mut().for_each(|p| part(p, quoted));
 }
 
+fn has(text: &[u8], what: &[u8; 2]) -> bool {
+    text.windows(2).any(|two| two == what)
+}
+
+/// Commands kept as text: behind a here-document they are laid out anew each time.
+fn without_blanks(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|c| !c.is_ascii_whitespace()).collect()
+}
+
 fn part(p: &mut WordPart, quoted: bool) {
     match p {
+        // A process substitution in a subscript is text.
+        WordPart::Literal(text) | WordPart::Quoted(text)
+            if has(text, b"<<") && (has(text, b"<(") || has(text, b">(")) =>
+        {
+            *text = without_blanks(text).into();
+        }
         WordPart::Literal(_) | WordPart::Quoted(_) => {}
         WordPart::DoubleQuoted(parts) => parts.iter_mut().for_each(|p| part(p, true)),
         WordPart::Param(p) => param(p, quoted),
@@ -250,6 +265,11 @@ fn part(p: &mut WordPart, quoted: bool) {
             let c = Rc::make_mut(c);
             c.line = 0;
             c.error = None;
+            if let Some(source) = &mut c.source
+                && has(source, b"<<")
+            {
+                *source = without_blanks(source).into();
+            }
             list(&mut c.body);
         }
         WordPart::Arith(a) => arith(Rc::make_mut(a)),
