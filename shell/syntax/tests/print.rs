@@ -79,6 +79,7 @@ fn unlike_bash() {
         "a; b <<E & c\nx\nE\n",
         "x=$(cat <<E; b <<F | c\n1\nE\n2\nF\n)\n",
         "f() { p[&]() { a; }; }\n",
+        "a $(b <<A) $(c <<B\nb\nB\n) \"$(d <<C)\"\na\nA\nc\nC\n",
         "(!\n); ( ! ! \n); (a | (time\n)); f() (!\n)\n",
         "a $(!\n) <(b && !\n) \"$(c $(! !\n))\" $( (time\n) )\n",
     ] {

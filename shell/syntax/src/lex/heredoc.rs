@@ -88,7 +88,9 @@ impl Machine<'_, '_> {
                 quoted: p.quoted,
                 body,
             };
-            self.docs.done.push((p.id, doc));
+            // Those of a substitution are there before one that was announced ahead of it.
+            let at = self.docs.done.partition_point(|(id, _)| *id < p.id);
+            self.docs.done.insert(at, (p.id, doc));
         }
         Ok(())
     }
