@@ -236,18 +236,21 @@ impl Machine<'_, '_> {
         }
         self.pos += 1;
         match c {
-            b':' => match self.peek_joined() {
-                Some(o @ (b'-' | b'=' | b'?' | b'+')) => {
-                    self.pos += 1;
-                    self.word_op(p, o, true, quoted)?;
+            b':' => {
+                self.unquote_operator(quoted)?;
+                match self.peek_joined() {
+                    Some(o @ (b'-' | b'=' | b'?' | b'+')) => {
+                        self.pos += 1;
+                        self.word_op(p, o, true, quoted)?;
+                    }
+                    Some(b'}') => {
+                        // `${a[1]:}`: bash looks at the element before it complains.
+                        p.op = bad_op();
+                        return Ok(true);
+                    }
+                    _ => return self.substring(p, quoted),
                 }
-                Some(b'}') => {
-                    // `${a[1]:}`: bash looks at the element before it complains.
-                    p.op = bad_op();
-                    return Ok(true);
-                }
-                _ => return self.substring(p, quoted),
-            },
+            }
             b'-' | b'=' | b'?' | b'+' => self.word_op(p, c, false, quoted)?,
             b'#' | b'%' => {
                 let longest = self.doubled(c);
@@ -335,6 +338,26 @@ impl Machine<'_, '_> {
             b'?' => ParamOp::Error { colon, word },
             _ => ParamOp::Alternate { colon, word },
         };
+        Ok(())
+    }
+
+    /// `"${x:$'-word'}"`: within double quotes bash reads what the quotes hold with what is around
+    /// them, and so an operator.
+    fn unquote_operator(&mut self, quoted: bool) -> Res<()> {
+        let bare = (quoted || self.ansi.quoted_sub) && !self.ansi.kept && !self.in_heredoc;
+        if !bare
+            || self.peek_joined() != Some(b'$')
+            || self.behind_dollar() != Some(b'\'')
+            || self.dollar_is_text()
+        {
+            return Ok(());
+        }
+        let mark = self.mark();
+        let text = self.ansi_quoted()?;
+        self.rewind(&mark);
+        if matches!(text.first(), Some(b'-' | b'=' | b'?' | b'+')) {
+            self.unquote_ansi()?;
+        }
         Ok(())
     }
 
