@@ -35,7 +35,10 @@ fn round_trip(list: &List, options: &ParseOptions) {
     let text = print::list(list);
     let shown = String::from_utf8_lossy(&text);
     let excused = |tree: &List| {
-        has_bad_substitution(tree) || may_end_early(&text) || keeps_braces(tree, &text)
+        has_bad_substitution(tree)
+            || may_end_early(&text)
+            || keeps_braces(tree, &text)
+            || loses_document(&text)
     };
     let again = match parse_all(&text, &ParseOptions { printed: true, ..options.clone() }) {
         Ok(again) => again,
@@ -59,8 +62,8 @@ fn has_bad_substitution(list: &List) -> bool {
 }
 
 /// Whether braces hide the end of what is around: those in the text of `$((...) )`, whose commands
-/// are read when it runs, if they are no substitution, and those in single quotes in arithmetic, which
-/// bash takes for text. In both `$'...'` is decoded.
+/// are read when it runs, if they are no substitution, those in single quotes in arithmetic, which
+/// bash takes for text, and `"${name:$'"'}"`. In them `$'...'` is decoded, and printed by bash so.
 fn keeps_braces(list: &List, text: &[u8]) -> bool {
     let mut braces = text.windows(2).enumerate().filter(|(_, two)| *two == b"${");
     if format!("{list:?}").contains("source: Some(") {
@@ -68,8 +71,16 @@ fn keeps_braces(list: &List, text: &[u8]) -> bool {
     }
     braces.any(|(at, _)| {
         let inside = text[at..].split(|c| *c == b'}').next().unwrap_or_default();
-        inside.iter().filter(|c| **c == b'\'').count() % 2 == 1
+        let odd = |quote: u8| inside.iter().filter(|c| **c == quote).count() % 2 == 1;
+        odd(b'\'') || odd(b'"')
     })
+}
+
+/// Whether a here-document stands in `<((`, which is printed as it was spelled, as by bash: without
+/// a body that came behind it.
+fn loses_document(text: &[u8]) -> bool {
+    let mut openers = text.windows(3).enumerate().filter(|(_, w)| *w == b"<((" || *w == b">((");
+    openers.any(|(at, _)| text[at..].windows(2).any(|two| two == b"<<"))
 }
 
 /// Whether a line begins with a here-document's delimiter and holds a `)`. In a substitution that line
