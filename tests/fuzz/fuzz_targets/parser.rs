@@ -72,7 +72,10 @@ fn keeps_braces(list: &List, text: &[u8]) -> bool {
     braces.any(|(at, _)| {
         let inside = text[at..].split(|c| *c == b'}').next().unwrap_or_default();
         let odd = |quote: u8| inside.iter().filter(|c| **c == quote).count() % 2 == 1;
-        odd(b'\'') || odd(b'"')
+        odd(b'\'')
+            || odd(b'"')
+            || inside.ends_with(b":")
+            || inside.windows(2).any(|two| two == b":\"")
     })
 }
 
