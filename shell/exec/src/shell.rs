@@ -274,6 +274,7 @@ impl<'a> Shell<'a> {
             ErrorKind::Readonly
             | ErrorKind::Abandon
             | ErrorKind::Exit
+            | ErrorKind::Unbound
             | ErrorKind::Expansion
             | ErrorKind::Default => {
                 self.error(&[&e.message]);
@@ -288,6 +289,7 @@ impl<'a> Shell<'a> {
         match e.kind {
             ErrorKind::Abandon
             | ErrorKind::Exit
+            | ErrorKind::Unbound
             | ErrorKind::Expansion
             | ErrorKind::Default
             | ErrorKind::Interrupted => {
@@ -323,24 +325,16 @@ impl<'a> Shell<'a> {
             ErrorKind::Command if posix && e.is_refusal() && self.refused().is_err() => {
                 self.exit_here(self.status_after_failure())
             }
-            ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Default | ErrorKind::Exit
-                if posix || e.kind == ErrorKind::Exit =>
+            ErrorKind::Unbound
+                if !self.state.options.command_string
+                    && !self.state.options.interactive
+                    && !self.state.in_exit_trap =>
             {
-                // With `set -e` bash ends here already: `${x?$(exit 7)}` has status 7.
-                let other = [&b": unbound variable"[..], b": bad substitution"];
-                let told =
-                    e.kind == ErrorKind::Exit && !other.iter().any(|end| e.message.ends_with(end));
-                let status = match self.state.options.has(SetOpt::ErrExit) {
-                    true if told => self.status_after_failure(),
-                    true if e.kind == ErrorKind::Exit => 1,
-                    _ => self.status_given_up(),
-                };
-                self.gave_up = true;
-                if self.state.options.interactive {
-                    Unwind::Discard(1)
-                } else {
-                    Unwind::Exit(status)
-                }
+                self.exit_here(1)
+            }
+            ErrorKind::Exit | ErrorKind::Unbound => self.gives_up(&e),
+            ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Default if posix => {
+                self.gives_up(&e)
             }
             ErrorKind::Limit => Unwind::Exit(1),
             // With `set -e` bash gives the script up, except for an arithmetic error and a
@@ -358,6 +352,24 @@ impl<'a> Shell<'a> {
                 self.state.pipe_status = PipeStatus::One(status);
                 Unwind::Discard(status)
             }
+        }
+    }
+
+    /// An expansion ends the shell, behind what is under way.
+    fn gives_up(&mut self, e: &ExpandError) -> Unwind {
+        let ends = matches!(e.kind, ErrorKind::Exit | ErrorKind::Unbound);
+        // With `set -e` bash ends here already: `${x?$(exit 7)}` has status 7.
+        let other = [&b": unbound variable"[..], b": bad substitution"];
+        let told = ends && !other.iter().any(|end| e.message.ends_with(end));
+        let status = match self.state.options.has(SetOpt::ErrExit) {
+            true if told => self.status_after_failure(),
+            true if ends => 1,
+            _ => self.status_given_up(),
+        };
+        self.gave_up = true;
+        match self.state.options.interactive {
+            true => Unwind::Discard(1),
+            false => Unwind::Exit(status),
         }
     }
 

@@ -103,6 +103,11 @@ impl ExpandError {
         ExpandError::new(ErrorKind::Line, parts)
     }
 
+    /// A name in an expression is not set, with `set -u`.
+    pub(crate) fn unbound(name: &[u8]) -> ExpandError {
+        ExpandError::new(ErrorKind::Unbound, &[name, b": unbound variable"])
+    }
+
     /// An error that ends a non-interactive shell ([`ErrorKind::Exit`]).
     pub fn exit(parts: &[&[u8]]) -> ExpandError {
         ExpandError::new(ErrorKind::Exit, parts)
@@ -122,6 +127,9 @@ pub enum ErrorKind {
     Default,
     /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
     Exit,
+    /// As [`ErrorKind::Exit`], of a name in an expression: a script ends where it stands, within
+    /// the redirections in force there.
+    Unbound,
     /// As [`ErrorKind::Command`], but in POSIX mode, too, where that ends the shell.
     Line,
     /// As [`ErrorKind::Command`], where `((`, `let` and `[[` would have gone on with status 1.

@@ -67,7 +67,7 @@ impl<'n> Place<'n> {
                 // An array without element 0 counts as 0 even under `set -u`.
                 match env.get(name) {
                     None if env.options().nounset => {
-                        return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                        return Err(ExpandError::unbound(name));
                     }
                     None => None,
                     Some(Value::Scalar(text)) => Some(text),
@@ -85,7 +85,7 @@ impl<'n> Place<'n> {
             // An unset element of an array that exists counts as 0 even under `set -u`.
             Place::Element(name, key, written) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
-                    return Err(ExpandError::exit(&[name, b": unbound variable"]));
+                    return Err(ExpandError::unbound(name));
                 }
                 _ if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
                     match written.is_empty() {
@@ -181,7 +181,7 @@ pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), Expand
     if env.options().nounset {
         let (base, _) = env.resolve(name)?;
         if env.get(&base).is_none() {
-            return Err(ExpandError::exit(&[&base, b": unbound variable"]));
+            return Err(ExpandError::unbound(&base));
         }
     }
     Ok(())
@@ -196,9 +196,7 @@ pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<
     }
     match env.lookup(name) {
         Lookup::Value(Value::Scalar(text)) => number(env, &text, depth),
-        Lookup::Unset if env.options().nounset => {
-            Err(ExpandError::exit(&[name, b": unbound variable"]))
-        }
+        Lookup::Unset if env.options().nounset => Err(ExpandError::unbound(name)),
         Lookup::Unset => Ok(0),
         _ => Place::variable(env, name)?.read(env, depth),
     }

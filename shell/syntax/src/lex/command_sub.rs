@@ -195,6 +195,7 @@ impl Machine<'_, '_> {
             let mut text = open.to_vec();
             match self.function_in_sub {
                 true => crate::print::nested_substitution(&mut text, &body),
+                false if self.opts.posix => crate::print::substitution_posix(&mut text, &body),
                 false => crate::print::substitution(&mut text, &body),
             }
             text.push(b')');

@@ -84,6 +84,11 @@ pub fn substitution(out: &mut Vec<u8>, list: &List) {
     inside(out, list, Printer::default());
 }
 
+/// The same in POSIX mode, as [`function_posix`].
+pub(crate) fn substitution_posix(out: &mut Vec<u8>, list: &List) {
+    inside(out, list, Printer { posix: true, ..Printer::default() });
+}
+
 /// The same in a function that another substitution defines. Bash has read that once more by then and
 /// printed it anew: what followed a here-document's `;` begins a line.
 pub(crate) fn nested_substitution(out: &mut Vec<u8>, list: &List) {
