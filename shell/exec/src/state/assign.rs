@@ -311,7 +311,6 @@ impl Shell<'_> {
         append: bool,
         value: Str,
     ) -> Result<()> {
-        self.check_writable(name)?;
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         if attrs.nameref {
             // One that leads nowhere yet.
@@ -319,6 +318,7 @@ impl Shell<'_> {
         }
         if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
             let d = *d;
+            self.check_writable(name)?;
             return self.set_dynamic_element(name, d, key, value);
         }
         // Before the value is looked at.
@@ -333,6 +333,7 @@ impl Shell<'_> {
             (OwnedKey::Index(-1), _) => return Err(bad_subscript(name, -1)),
             _ => {}
         }
+        self.check_writable(name)?;
         let value = if append {
             let old = self.element_text(name, key);
             match old {
@@ -488,27 +489,26 @@ impl Shell<'_> {
         let base = target.name.into_owned();
         match (subscript, target.subscript) {
             (Some(sub), None) => {
-                self.check_array_writable(&base, name)?;
                 if super::compound::is_empty_subscript(sub) {
-                    return Err(command_error(
-                        [base.as_slice(), b"[]: bad array subscript"].concat(),
-                    ));
+                    return Err(command_error([name, b"[]: bad array subscript"].concat()));
                 }
                 let key = sh_expand::subscript_key(self, &base, sub)?;
                 if let (OwnedKey::Name(text), Subscript::Expr(e)) = (&key, sub)
                     && text.is_empty()
                 {
-                    let parts: [&[u8]; 4] = [&base, b"[", &e.word.raw, b"]: bad array subscript"];
+                    let parts: [&[u8]; 4] = [name, b"[", &e.word.raw, b"]: bad array subscript"];
                     return Err(command_error(parts.concat()));
                 }
                 self.set_array_element(&base, &key, append, value).map_err(|error| {
+                    if error.kind == ErrorKind::Readonly {
+                        return readonly(name);
+                    }
                     let mut written = Vec::new();
                     sh_expand::push_subscript(Some(sub), &mut written);
-                    as_written(error, &base, &written)
+                    as_written(error, name, &written)
                 })
             }
             (None, Some(sub)) => {
-                self.check_writable(&base)?;
                 let key = sh_expand::subscript_text_key(self, &base, &sub)?;
                 self.set_array_element(&base, &key, append, value)
                     .map_err(|error| as_written(error, &base, &bracketed(&sub)))
@@ -544,10 +544,13 @@ impl Shell<'_> {
             Some(sub) => {
                 let target = self.follow(name)?;
                 let base = target.name.into_owned();
-                self.check_array_writable(&base, name)?;
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
-                self.set_array_element(&base, &key, false, value)
-                    .map_err(|error| as_written(error, &base, &bracketed(sub)))
+                self.set_array_element(&base, &key, false, value).map_err(|error| {
+                    match error.kind == ErrorKind::Readonly {
+                        true => readonly(name),
+                        false => as_written(error, &base, &bracketed(sub)),
+                    }
+                })
             }
         }
     }
