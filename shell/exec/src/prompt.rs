@@ -30,7 +30,12 @@ impl Shell<'_> {
             Err(e) if e.message.ends_with(b"`}'") => {
                 Err(ExpandError::command(&[&decoded, b": bad substitution"]))
             }
-            Err(_) => return Ok(decoded),
+            Err(_) => {
+                if let Some(rest) = behind_open_backquote(&decoded) {
+                    self.error(&[b"bad substitution: no closing \"`\" in `", rest]);
+                }
+                return Ok(decoded);
+            }
         };
         (self.state.status, self.last_subst) = (status, subst);
         let e = match expanded {
@@ -168,4 +173,19 @@ fn with_history_number(text: Vec<u8>) -> Vec<u8> {
         });
     }
     out
+}
+
+/// The text behind a backquote that none closes, unless there is none.
+fn behind_open_backquote(text: &[u8]) -> Option<&[u8]> {
+    let (mut open, mut at) = (None, 0);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'`' if open.is_some() => open = None,
+            b'`' => open = Some(at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    text.get(open?..).filter(|rest| !rest.is_empty())
 }

@@ -188,8 +188,10 @@ impl Shell<'_> {
         c: &Command,
     ) -> Result<Option<i64>, Unwind> {
         self.state.line = c.line;
-        if self.state.traps.has_debug {
+        if self.track_commands || self.state.traps.has_debug {
             self.note_command(|| [b"((", a.word.raw.as_ref(), b"))"].concat());
+        }
+        if self.state.traps.has_debug {
             self.run_debug_action()?;
         }
         self.budget.expansion_bytes = 0;
