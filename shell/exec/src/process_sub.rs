@@ -219,15 +219,16 @@ impl Shell<'_> {
 
     /// The command that uses the substitutions runs on beside the shell: only stand-in files
     /// are done with (their users ran to the end already). What is left is what somebody still
-    /// has to wait for, as it writes into the result of a `$( )`.
-    pub(crate) fn leave_process_subs(&mut self) -> Vec<Running> {
+    /// has to wait for: as it writes into the result of a `$( )` or, of a `stage`, as it reads what
+    /// the stage writes.
+    pub(crate) fn leave_process_subs(&mut self, stage: bool) -> Vec<Running> {
         let all = std::mem::take(&mut self.process_subs);
         let (files, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());
         self.process_subs = files;
         self.end_process_subs(0);
         // The descriptors are those of the copy of the state, which closes them.
-        let captured = others.into_iter().filter(|s| !s.captured.is_empty());
-        captured.map(|s| Running { fd: None, ..s }).collect()
+        let awaited = others.into_iter().filter(|s| !s.captured.is_empty() || stage && !s.read);
+        awaited.map(|s| Running { fd: None, ..s }).collect()
     }
 
     fn wait_a_moment(&mut self, pid: Pid) {

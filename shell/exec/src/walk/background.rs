@@ -110,7 +110,7 @@ impl Shell<'_> {
         }
         let r = self.start(&code, pumps);
         self.sync_output();
-        let left = self.leave_process_subs();
+        let left = self.leave_process_subs(matches!(code, Detached::Command(_)));
         self.process_subs = subs;
         self.process_subs.extend(left);
         self.state = saved;
