@@ -404,10 +404,15 @@ impl<'a> Shell<'a> {
 
     /// Back to the script, which goes on with a failure: the one before, if there was one.
     pub(crate) fn abandoned(&mut self) -> Unwind {
+        self.note_failure();
+        Unwind::Abandon(self.status_after_failure())
+    }
+
+    /// PIPESTATUS behind that: as it was, if there was a failure before.
+    pub(crate) fn note_failure(&mut self) {
         if self.state.status == 0 {
             self.state.pipe_status = PipeStatus::One(1);
         }
-        Unwind::Abandon(self.status_after_failure())
     }
 
     /// The status that some errors leave: that of the command before, if it is a failure.

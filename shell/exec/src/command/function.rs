@@ -6,7 +6,6 @@ use sh_expand::Str;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::PipeStatus;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 use crate::state::{Frame, FunctionDef, traps};
@@ -41,9 +40,7 @@ impl Shell<'_> {
             if limit.is_none() {
                 return Err(Unwind::Exit(1));
             }
-            if self.state.status == 0 {
-                self.state.pipe_status = PipeStatus::One(1);
-            }
+            self.note_failure();
             return Err(Unwind::Discard(1));
         }
         Ok(())

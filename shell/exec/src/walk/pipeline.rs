@@ -142,34 +142,33 @@ impl Shell<'_> {
 
     /// The body of a function, which fails by itself if it is a subshell, `((` or `[[`.
     pub(crate) fn body_command(&mut self, c: &Command) -> Flow {
-        let trapped = self.state.traps.has_err;
-        let status = self.command(c)?;
-        if status != 0 && fails_by_itself(c) {
-            self.state.status = status;
-            self.failed(status, c.line, trapped)?;
-        }
-        Ok(status)
+        self.counting(c, fails_by_itself(c), Self::command)
     }
 
     /// A stage that runs in a copy of the state here: `((` and `[[` fail by themselves.
     pub(crate) fn stage_command(&mut self, c: &Command) -> Flow {
-        let trapped = self.state.traps.has_err;
-        let status = self.command(c)?;
-        if status != 0 && matches!(c.kind, CommandKind::Arith(_) | CommandKind::Cond(_)) {
-            self.state.status = status;
-            self.failed(status, c.line, trapped)?;
-        }
-        Ok(status)
+        let counts = matches!(c.kind, CommandKind::Arith(_) | CommandKind::Cond(_));
+        self.counting(c, counts, Self::command)
     }
 
-    /// The last stage with `lastpipe`, which fails as a pipeline of its own would.
+    /// The last stage with `lastpipe`, which fails as a pipeline of its own would; a subshell's
+    /// failure is reported with the pipeline's.
     pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
+        let counts = fails_by_itself(c) && !matches!(c.kind, CommandKind::Subshell(_));
+        self.counting(c, counts, Self::one_stage)
+    }
+
+    /// Runs a command; if its failure `counts`, the ERR trap that was set before sees it.
+    fn counting(
+        &mut self,
+        c: &Command,
+        counts: bool,
+        run: impl FnOnce(&mut Self, &Command) -> Flow,
+    ) -> Flow {
         let trapped = self.state.traps.has_err;
-        let status = self.one_stage(c)?;
-        self.state.status = status;
-        // A subshell's failure is reported with the pipeline's.
-        let forked = matches!(c.kind, CommandKind::Subshell(_));
-        if status != 0 && fails_by_itself(c) && !forked {
+        let status = run(self, c)?;
+        if status != 0 && counts {
+            self.state.status = status;
             self.failed(status, c.line, trapped)?;
         }
         Ok(status)
