@@ -1,7 +1,8 @@
 //! The engine's configuration: everything that decides what machine code looks like.
 
-use crate::memory::{Budget, BudgetTunables};
+use crate::memory::BudgetTunables;
 use std::sync::Arc;
+use wasibox_vfs::Budget;
 use wasmer::Engine;
 use wasmer::sys::{Cranelift, CraneliftOptLevel, EngineBuilder, Target};
 

@@ -1,4 +1,4 @@
-//! One budget for the linear memories of all processes of a run, and the memories themselves.
+//! The linear memories of processes, charged to the session's budget.
 //!
 //! The engine asks its `Tunables` for every memory; ours makes each one so that
 //! creation and growth are charged before they happen, and dropping or renewing refunds.
@@ -7,86 +7,14 @@ use crate::linear::Linear;
 use crate::template::Template;
 use std::cell::{RefCell, UnsafeCell};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use wasibox_vfs::{Budget, Reservation};
 use wasmer::sys::vm::{
     LinearMemory, MemoryError, MemoryStyle, TableStyle, VMConfig, VMMemory, VMMemoryDefinition,
     VMTable, VMTableDefinition,
 };
 use wasmer::sys::{BaseTunables, Tunables};
 use wasmer::{MemoryType, Pages, TableType};
-
-/// Bytes of all linear memories: a ceiling, what is in use, the most that was.
-#[derive(Debug)]
-pub struct Budget {
-    limit: u64,
-    used: AtomicU64,
-    peak: AtomicU64,
-    refused: AtomicBool,
-}
-
-impl Budget {
-    pub fn new(limit: u64) -> Arc<Budget> {
-        Arc::new(Budget {
-            limit,
-            used: AtomicU64::new(0),
-            peak: AtomicU64::new(0),
-            refused: AtomicBool::new(false),
-        })
-    }
-
-    /// Takes `n` bytes, or says no.
-    fn take(&self, n: u64) -> bool {
-        let took = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |u| {
-            u.checked_add(n).filter(|t| *t <= self.limit)
-        });
-        match took {
-            Ok(before) => {
-                self.peak.fetch_max(before + n, Ordering::Relaxed);
-                true
-            }
-            Err(_) => {
-                self.refused.store(true, Ordering::Relaxed);
-                false
-            }
-        }
-    }
-
-    /// Takes `n` bytes for memories that the thread which gets the reservation will
-    /// make ([`put_here`]) or has kept ([`Renewable::charge`]).
-    pub fn reserve(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
-        self.take(n).then(|| Reservation(Held { bytes: n, budget: self.clone() }))
-    }
-
-    /// The ceiling.
-    pub fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    /// Whether `n` bytes more would be had now.
-    pub fn has_room(&self, n: u64) -> bool {
-        self.used.load(Ordering::Relaxed).checked_add(n).is_some_and(|t| t <= self.limit)
-    }
-
-    fn give(&self, n: u64) {
-        self.used.fetch_sub(n, Ordering::Relaxed);
-    }
-
-    /// The most that was in use since the last call, and whether a request was
-    /// refused since then.
-    pub fn report(&self) -> (u64, bool) {
-        let peak = self.peak.swap(self.used.load(Ordering::Relaxed), Ordering::Relaxed);
-        (peak, self.refused.swap(false, Ordering::Relaxed))
-    }
-
-    /// Whether a request was refused since the last report.
-    pub fn refused(&self) -> bool {
-        self.refused.load(Ordering::Relaxed)
-    }
-}
-
-/// Bytes taken ahead of the memories they are for. Unused ones are given back.
-pub struct Reservation(Held);
 
 /// What the next memory that is made on this thread uses, and where it is left.
 #[derive(Default)]
@@ -123,14 +51,8 @@ impl Drop for Put {
 }
 
 /// Takes bytes from what this thread has reserved in `budget`.
-fn prepaid(budget: &Arc<Budget>, n: u64) -> bool {
-    HERE.with_borrow_mut(|h| match &mut h.prepaid {
-        Some(Reservation(held)) if Arc::ptr_eq(&held.budget, budget) && held.bytes >= n => {
-            held.bytes -= n;
-            true
-        }
-        _ => false,
-    })
+fn prepaid(budget: &Arc<Budget>, n: u64) -> Option<Reservation> {
+    HERE.with_borrow_mut(|h| h.prepaid.as_mut().filter(|r| r.is_of(budget))?.split(n))
 }
 
 /// The engine's default tables, and memories of ours, with the budget and a stack size.
@@ -158,11 +80,9 @@ impl BudgetTunables {
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
-        if !prepaid(&self.budget, bytes as u64) && !self.budget.take(bytes as u64) {
-            return Err(MemoryError::Generic("the memory limit is reached".into()));
-        }
-        // From here on dropping `held` refunds.
-        let held = Held { bytes: bytes as u64, budget: self.budget.clone() };
+        let held = prepaid(&self.budget, bytes as u64)
+            .or_else(|| self.budget.reserve(bytes as u64))
+            .ok_or_else(|| MemoryError::Generic("the memory limit is reached".into()))?;
         let guard = style.offset_guard_size() as usize;
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;
         let linear = Linear::new(reserved, bytes, template)
@@ -224,18 +144,6 @@ impl Tunables for BudgetTunables {
     }
 }
 
-#[derive(Debug)]
-struct Held {
-    bytes: u64,
-    budget: Arc<Budget>,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.budget.give(self.bytes);
-    }
-}
-
 /// Where compiled code finds a memory's address and size.
 #[derive(Debug)]
 enum Definition {
@@ -284,7 +192,7 @@ impl Definition {
 #[derive(Debug)]
 struct Shared {
     linear: Linear,
-    held: Held,
+    held: Reservation,
     definition: Definition,
 }
 
@@ -303,20 +211,21 @@ impl Renewable {
         // SAFETY: the caller's promise.
         unsafe { linear.renew()? };
         definition.put(linear);
-        held.budget.give(std::mem::take(&mut held.bytes));
+        held.shrink_to(0);
         Ok(())
     }
 
     /// Charges the renewed memory to a reservation; false if that is too small.
     pub fn charge(&self, reservation: Reservation) -> bool {
         let mut s = crate::lock(&self.0);
-        let Reservation(mut held) = reservation;
-        let needed = s.linear.size() as u64;
-        if !Arc::ptr_eq(&held.budget, &s.held.budget) || held.bytes < needed || s.held.bytes > 0 {
+        let mut reservation = reservation;
+        if !reservation.shares_budget(&s.held) || s.held.bytes() > 0 {
             return false;
         }
-        held.bytes -= needed;
-        s.held.bytes = needed;
+        match reservation.split(s.linear.size() as u64) {
+            Some(needed) => s.held = needed,
+            None => return false,
+        }
         true
     }
 
@@ -357,15 +266,13 @@ impl LinearMemory for Budgeted {
         let Some(after) = before.checked_add(delta).filter(|p| *p <= most) else {
             return Err(refused);
         };
-        let more = delta.bytes().0 as u64;
-        if !held.budget.take(more) {
+        if !held.grow(delta.bytes().0 as u64) {
             return Err(refused);
         }
         if linear.open_to(after.bytes().0).is_err() {
-            held.budget.give(more);
+            held.shrink_to(before.bytes().0 as u64);
             return Err(refused);
         }
-        held.bytes += more;
         definition.put(linear);
         Ok(before)
     }

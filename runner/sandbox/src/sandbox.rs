@@ -2,7 +2,6 @@
 
 use crate::kernel::{Descriptors, Kernel, OpenFile, SpawnError, Start};
 use crate::lock;
-use crate::memory::Budget;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
 use crate::programs::{ProgramError, Programs, Progress};
@@ -12,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Entry, EntryKind, Image, ImageError};
+use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
     BaseFile, BaseKind, Change, Errno, File, FileKind, Folder, FolderEntry, Loc, MountError,

@@ -19,7 +19,6 @@
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
 
 use crate::kernel::{Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
-use crate::memory::Budget;
 use crate::outcome::Status;
 use crate::programs::{ProgramError, Programs};
 use crate::sandbox::base_files;
@@ -30,6 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
+use wasibox_vfs::Budget;
 use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountError, Program, Vfs};
 use wasmer::Module;
 

@@ -28,6 +28,7 @@
 
 pub mod base;
 pub mod bridge;
+pub mod budget;
 pub mod changes;
 pub mod content;
 pub mod device;
@@ -46,6 +47,7 @@ pub mod walk;
 pub use base::{BaseKind, Folder, FolderEntry};
 pub use box_abi::{Kind as FileKind, Stat};
 pub use bridge::MetaExchange;
+pub use budget::{Budget, Reservation};
 pub use changes::{Change, ChangeKind};
 pub use content::Blob;
 pub use errno::Errno;

@@ -18,12 +18,13 @@ use super::guest::{Env, Halt};
 use super::link;
 use super::process::Process;
 use super::thread::{End, complain, ended_by};
-use crate::memory::{Renewable, Reservation, put_here};
+use crate::memory::{Renewable, put_here};
 use crate::outcome::Status;
 use crate::programs::{Code, Entry, Loaded};
 use crate::template::global_name;
 use std::sync::Arc;
 use wasibox_vfs::Program;
+use wasibox_vfs::Reservation;
 use wasmer::{
     Extern, FunctionEnv, Global, Instance, InstantiationError, RuntimeError, Store, TypedFunction,
     Value,

@@ -4,11 +4,11 @@ use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::table::{Kernel, thread_cpu_ns};
 use crate::lock;
-use crate::memory::Reservation;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
+use wasibox_vfs::Reservation;
 use wasibox_vfs::{Errno, File, Loc, Program};
 use wasmer::Interrupter;
 

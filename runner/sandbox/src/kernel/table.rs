@@ -5,7 +5,6 @@ use super::guest::Halt;
 use super::process::{Cpu, Cwd, Process, Start};
 use super::thread::{self, Job};
 use crate::lock;
-use crate::memory::{Budget, Reservation};
 use crate::outcome::{LimitHit, Status};
 use crate::policy::Limits;
 use crate::programs::{Entry, Loaded, ProgramError, Programs};
@@ -14,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
+use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, Vfs};
 
 /// Number of the first process; its parent is said to be 1.

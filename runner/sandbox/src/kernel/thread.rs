@@ -6,13 +6,13 @@
 use super::guest::Halt;
 use super::instance::Ready;
 use super::process::Process;
-use crate::memory::Reservation;
 use crate::outcome::Status;
 use crate::programs::{Entry, Loaded, Programs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::Program;
+use wasibox_vfs::Reservation;
 use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
 

@@ -1,0 +1,183 @@
+//! One ceiling on the host memory that a session may occupy, whatever occupies it.
+//!
+//! Linear memories, file contents, bytes in pipes, arguments of processes and whatever else the
+//! host keeps because a guest asked for it take from the same [`Budget`] before it is kept, and
+//! give back when it is freed. The kernel and this crate share it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Bytes of host memory: a ceiling, what is in use, the most that was.
+#[derive(Debug)]
+pub struct Budget {
+    limit: AtomicU64,
+    used: AtomicU64,
+    peak: AtomicU64,
+    refused: AtomicBool,
+}
+
+impl Budget {
+    /// A budget of `limit` bytes.
+    pub fn new(limit: u64) -> Arc<Budget> {
+        Arc::new(Budget {
+            limit: AtomicU64::new(limit),
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            refused: AtomicBool::new(false),
+        })
+    }
+
+    /// The ceiling.
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Moves the ceiling. What is in use beyond it stays, and nothing more is given.
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Takes `n` bytes, or says no and remembers that it did.
+    pub fn take(&self, n: u64) -> bool {
+        let limit = self.limit();
+        let took = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(n).filter(|total| *total <= limit)
+        });
+        match took {
+            Ok(before) => {
+                self.peak.fetch_max(before + n, Ordering::Relaxed);
+                true
+            }
+            Err(_) => {
+                self.refused.store(true, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
+    /// Gives back `n` bytes that were taken.
+    pub fn give(&self, n: u64) {
+        self.used.fetch_sub(n, Ordering::Relaxed);
+    }
+
+    /// Takes `n` bytes that are given back when the reservation is dropped.
+    pub fn reserve(self: &Arc<Budget>, n: u64) -> Option<Reservation> {
+        self.take(n).then(|| Reservation { bytes: n, budget: self.clone() })
+    }
+
+    /// Whether `n` bytes more would be had now.
+    pub fn has_room(&self, n: u64) -> bool {
+        self.used.load(Ordering::Relaxed).checked_add(n).is_some_and(|t| t <= self.limit())
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that was in use since the last call, and whether a request was
+    /// refused since then.
+    pub fn report(&self) -> (u64, bool) {
+        let peak = self.peak.swap(self.used(), Ordering::Relaxed);
+        (peak, self.refused.swap(false, Ordering::Relaxed))
+    }
+
+    /// Whether a request was refused since the last report.
+    pub fn refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+/// Bytes taken from a budget; dropping it gives them back.
+#[derive(Debug)]
+pub struct Reservation {
+    bytes: u64,
+    budget: Arc<Budget>,
+}
+
+impl Reservation {
+    /// Bytes it holds.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether its bytes are of that budget.
+    pub fn is_of(&self, budget: &Arc<Budget>) -> bool {
+        Arc::ptr_eq(&self.budget, budget)
+    }
+
+    /// Whether both are of one budget.
+    pub fn shares_budget(&self, other: &Reservation) -> bool {
+        Arc::ptr_eq(&self.budget, &other.budget)
+    }
+
+    /// Makes `n` of its bytes a reservation of their own; `None` if it has fewer.
+    pub fn split(&mut self, n: u64) -> Option<Reservation> {
+        self.bytes = self.bytes.checked_sub(n)?;
+        Some(Reservation { bytes: n, budget: self.budget.clone() })
+    }
+
+    /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
+    pub fn grow(&mut self, n: u64) -> bool {
+        let took = self.budget.take(n);
+        if took {
+            self.bytes += n;
+        }
+        took
+    }
+
+    /// Gives back all but `n` bytes.
+    pub fn shrink_to(&mut self, n: u64) {
+        let surplus = self.bytes.saturating_sub(n);
+        self.bytes -= surplus;
+        self.budget.give(surplus);
+    }
+
+    /// Adds the bytes of another reservation of the same budget.
+    pub fn absorb(&mut self, mut other: Reservation) {
+        debug_assert!(self.shares_budget(&other));
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.give(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_up_to_the_ceiling_and_gives_back() {
+        let budget = Budget::new(100);
+        let mut a = budget.reserve(60).unwrap();
+        assert!(budget.reserve(41).is_none() && budget.refused());
+        let b = a.split(20).unwrap();
+        assert!(a.split(41).is_none());
+        assert_eq!((a.bytes(), b.bytes(), budget.used()), (40, 20, 60));
+        assert!(a.grow(40) && !a.grow(1));
+        drop(b);
+        assert_eq!(budget.used(), 80);
+        a.shrink_to(30);
+        assert_eq!((budget.used(), budget.report()), (30, (100, true)));
+        assert_eq!(budget.report(), (30, false));
+        let c = budget.reserve(5).unwrap();
+        a.absorb(c);
+        assert_eq!((a.bytes(), budget.used()), (35, 35));
+        drop(a);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a_lower_ceiling_gives_nothing_more() {
+        let budget = Budget::new(100);
+        let held = budget.reserve(80).unwrap();
+        budget.set_limit(50);
+        assert!(!budget.take(1) && !budget.has_room(0));
+        drop(held);
+        assert!(budget.has_room(50) && !budget.take(51));
+    }
+}
