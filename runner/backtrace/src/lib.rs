@@ -1,0 +1,79 @@
+//! A stand-in for the `backtrace` crate that captures nothing; the workspace puts it in its place.
+//!
+//! Wasmer alone uses that crate here, and takes a backtrace of the guest's stack whenever the guest
+//! throws an exception, traps or is interrupted. We show none of them, and each is a danger:
+//! - An exception keeps its backtrace until its process ends, and a frame takes tens of bytes: a
+//!   guest that throws at the bottom of a deep recursion could make the host keep megabytes per
+//!   exception, outside of every limit.
+//! - The handler that interrupts a guest takes one, too. The unwinder allocates, which a
+//!   signal handler must not do: a guest that was allocating (it throws on its own stack)
+//!   holds the allocator's lock, and the whole process waited for ever.
+//!
+//! Only what Wasmer 7.5 calls is here. Instead of a backtrace, the [hook](set_hook) is called, by
+//! which the sandbox counts what its guests throw.
+#![forbid(unsafe_code)]
+
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+static HOOK: OnceLock<fn()> = OnceLock::new();
+
+/// Says what is called on the capturing thread in place of every capture. The first call counts.
+///
+/// The hook may run in a signal handler: it must neither allocate nor wait.
+pub fn set_hook(hook: fn()) {
+    let _ = HOOK.set(hook);
+}
+
+/// A backtrace without frames.
+#[derive(Clone, Debug, Default)]
+pub struct Backtrace(());
+
+impl Backtrace {
+    /// Captures nothing.
+    pub fn new_unresolved() -> Backtrace {
+        if let Some(hook) = HOOK.get() {
+            hook();
+        }
+        Backtrace(())
+    }
+
+    /// Always empty.
+    pub fn frames(&self) -> &[BacktraceFrame] {
+        &[]
+    }
+}
+
+impl From<Vec<BacktraceFrame>> for Backtrace {
+    fn from(_: Vec<BacktraceFrame>) -> Backtrace {
+        Backtrace(())
+    }
+}
+
+/// A frame, of which there is none.
+#[derive(Clone, Debug)]
+pub enum BacktraceFrame {}
+
+impl BacktraceFrame {
+    /// The address of the instruction.
+    pub fn ip(&self) -> *mut c_void {
+        match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn captures_call_the_hook_and_have_no_frames() {
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        set_hook(|| {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+        });
+        assert!(Backtrace::new_unresolved().frames().is_empty());
+        assert!(Backtrace::from(Vec::new()).frames().is_empty());
+        assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+    }
+}
