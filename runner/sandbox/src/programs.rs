@@ -178,7 +178,7 @@ pub fn compile_all(
     progress: Progress,
 ) -> Result<(), ProgramError> {
     let limits = crate::Limits::default();
-    let engine = crate::engine::new(crate::memory::Budget::new(limits.memory), limits.stack);
+    let engine = crate::engine::new(wasibox_vfs::Budget::new(limits.memory), limits.stack);
     let programs = Programs::new(image, engine, artifacts, progress);
     for i in 0..programs.names.len() {
         programs.get(Program(i as u32))?;
