@@ -1,0 +1,185 @@
+//! Bounds on a worker's memory and processes by the host's kernel: control groups, cgroups(7).
+//!
+//! Both forms are known, the unified hierarchy (version 2) and the controllers of version 1. Where
+//! neither can be written to, as for most unprivileged users, there is no group, and the
+//! parent's own watch over the worker's memory is what bounds it.
+//!
+//! The crate that knows both, `cgroups-rs`, brings a client of the message bus and fifty
+//! more crates with it, for what is five files here.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where the host's kernel shows its groups.
+const ROOT: &str = "/sys/fs/cgroup";
+/// Threads and processes of a worker; a guest's processes are threads.
+const PIDS: u32 = 4096;
+
+/// A group for one process, removed when it is dropped.
+#[derive(Debug)]
+pub struct Group {
+    version: Version,
+    /// The group's folders: one, or one for each controller.
+    memory: PathBuf,
+    pids: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+impl Group {
+    /// Makes a group below this process's own and moves the process `pid` to it. `None` if this
+    /// process may not.
+    pub fn of(pid: u32) -> Option<Group> {
+        Group::below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
+    }
+
+    fn below(root: &Path, own: &Path, pid: u32) -> Option<Group> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("wasibox-{}-{n}", std::process::id());
+        let own = fs::read_to_string(own).ok()?;
+        let group = if root.join("cgroup.controllers").exists() {
+            Group::unified(&folder(root, "", &own)?.join(&name))
+        } else {
+            let memory = folder(&root.join("memory"), "memory", &own)?.join(&name);
+            let pids = folder(&root.join("pids"), "pids", &own).map(|p| p.join(&name));
+            Group::controllers(memory, pids)
+        }?;
+        group.join(pid).ok()?;
+        Some(group)
+    }
+
+    fn unified(path: &Path) -> Option<Group> {
+        fs::create_dir(path).ok()?;
+        let group = Group { version: Version::Two, memory: path.to_owned(), pids: None };
+        // Without the controller the folder is there, but not this file.
+        path.join("memory.max").exists().then_some(group)
+    }
+
+    fn controllers(memory: PathBuf, pids: Option<PathBuf>) -> Option<Group> {
+        fs::create_dir(&memory).ok()?;
+        let pids = pids.filter(|p| fs::create_dir(p).is_ok());
+        Some(Group { version: Version::One, memory, pids })
+    }
+
+    fn join(&self, pid: u32) -> io::Result<()> {
+        let pids = match self.version {
+            Version::One => self.pids.as_ref(),
+            Version::Two => Some(&self.memory),
+        };
+        if let Some(pids) = pids {
+            // The controller may be missing; memory is what matters.
+            let _ = fs::write(pids.join("pids.max"), PIDS.to_string());
+        }
+        for folder in std::iter::once(&self.memory).chain(&self.pids) {
+            fs::write(folder.join("cgroup.procs"), pid.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Bounds the memory, in bytes; swap does not extend it.
+    ///
+    /// # Errors
+    /// If the host's kernel refuses, for example because more is in use.
+    pub fn limit_memory(&self, bytes: u64) -> io::Result<()> {
+        let (limit, swap) = match self.version {
+            Version::One => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+            Version::Two => ("memory.max", "memory.swap.max"),
+        };
+        fs::write(self.memory.join(limit), bytes.to_string())?;
+        let bytes = if self.version == Version::One { bytes } else { 0 };
+        // A kernel without accounting of swap lacks the file.
+        let _ = fs::write(self.memory.join(swap), bytes.to_string());
+        Ok(())
+    }
+
+    /// Whether the host's kernel has ended the process for its memory.
+    pub fn ran_out(&self) -> bool {
+        let name = match self.version {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        };
+        let text = fs::read_to_string(self.memory.join(name)).unwrap_or_default();
+        let count = text.lines().find_map(|l| l.strip_prefix("oom_kill "));
+        count.and_then(|n| n.trim().parse::<u64>().ok()).is_some_and(|n| n > 0)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for folder in std::iter::once(&self.memory).chain(&self.pids) {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// The folder of this process's group in the hierarchy at `root`. A container sees its own group
+/// as the root, whatever its path is outside.
+fn folder(root: &Path, controller: &str, own: &str) -> Option<PathBuf> {
+    let path = own.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        controllers.split(',').any(|c| c == controller).then_some(path)
+    })?;
+    let inside = root.join(path.trim_start_matches('/'));
+    if inside.is_dir() { Some(inside) } else { root.is_dir().then(|| root.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_group_is_found_in_both_forms() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path(), "4:memory,cpu:/a/b\n0::/c\n");
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        assert_eq!(folder(root, "memory", own), Some(root.join("a/b")));
+        // As in a container.
+        assert_eq!(folder(root, "", own), Some(root.to_owned()));
+        assert_eq!(folder(root, "pids", own), None);
+    }
+
+    #[test]
+    fn a_group_is_made_limited_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, own) = (dir.path(), dir.path().join("own"));
+        fs::write(&own, "2:pids:/\n1:memory:/\n").unwrap();
+        for controller in ["memory", "pids"] {
+            fs::create_dir(root.join(controller)).unwrap();
+        }
+        let group = Group::below(root, &own, 77).unwrap();
+        group.limit_memory(1 << 20).unwrap();
+        let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+        assert_eq!(read(group.memory.join("cgroup.procs")), "77");
+        assert_eq!(read(group.memory.join("memory.limit_in_bytes")), "1048576");
+        let pids = group.pids.clone().unwrap();
+        assert_eq!(read(pids.join("cgroup.procs")), "77");
+        assert_eq!(read(pids.join("pids.max")), PIDS.to_string());
+        assert!(!group.ran_out());
+        fs::write(group.memory.join("memory.oom_control"), "under_oom 0\noom_kill 1\n").unwrap();
+        assert!(group.ran_out());
+        let memory = group.memory.clone();
+        for folder in [&memory, &pids] {
+            for file in folder.read_dir().unwrap() {
+                fs::remove_file(file.unwrap().path()).unwrap();
+            }
+        }
+        drop(group);
+        assert!(!memory.exists() && !pids.exists());
+    }
+
+    #[test]
+    fn without_permission_there_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("own");
+        fs::write(&own, "1:memory:/\n").unwrap();
+        assert!(Group::below(dir.path(), &own, 77).is_none());
+    }
+}

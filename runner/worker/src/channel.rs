@@ -1,0 +1,287 @@
+//! Typed messages, and descriptors with them, over a socket pair.
+//!
+//! A message is a length of four bytes, how many descriptors go with it, and so many bytes of
+//! `postcard`. The receiver takes memory for what has arrived, never for what a length announces.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::VecDeque;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// Longest message, in bytes. Senders split what may be longer.
+pub const MAX_MESSAGE: usize = 4 << 20;
+/// Most descriptors with one message.
+pub const MAX_FDS: usize = 8;
+/// Bytes before a message: its length, and how many descriptors it has.
+const HEAD: usize = 5;
+
+/// Why nothing more can be sent or received.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelError {
+    /// The other end is gone.
+    #[error("the other process has ended")]
+    Closed,
+    #[error("a message of {0} bytes is too long")]
+    TooLong(usize),
+    #[error("a message that makes no sense: {0}")]
+    Format(#[from] postcard::Error),
+    #[error("the socket between the processes: {0}")]
+    Io(#[from] rustix::io::Errno),
+    #[error("too many descriptors came with a message")]
+    Descriptors,
+}
+
+/// One end.
+#[derive(Debug)]
+pub struct Channel {
+    socket: OwnedFd,
+    /// What has arrived and was not taken yet, from `begin` on.
+    buffer: Vec<u8>,
+    begin: usize,
+    fds: VecDeque<OwnedFd>,
+}
+
+/// Sends on the same socket as a [`Channel`], from another thread.
+#[derive(Debug)]
+pub struct Sender(OwnedFd);
+
+impl Channel {
+    /// Two connected ends; the second one is for another process.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn pair() -> std::io::Result<(Channel, OwnedFd)> {
+        let (a, b) = UnixStream::pair()?;
+        Ok((Channel::new(a.into()), b.into()))
+    }
+
+    /// The end that was inherited.
+    pub fn new(socket: OwnedFd) -> Channel {
+        Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new() }
+    }
+
+    /// Sends a message; waits while the other end does not read.
+    ///
+    /// # Errors
+    /// As [`ChannelError`] says; a message that is too long is not sent.
+    pub fn send(
+        &self,
+        message: &impl Serialize,
+        fds: &[BorrowedFd<'_>],
+    ) -> Result<(), ChannelError> {
+        send(self.socket.as_fd(), message, fds)
+    }
+
+    /// A sender for another thread.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn sender(&self) -> std::io::Result<Sender> {
+        Ok(Sender(self.socket.try_clone()?))
+    }
+
+    /// Receives a message and the descriptors that came with it; `None` after `deadline`.
+    ///
+    /// # Errors
+    /// As [`ChannelError`] says; nothing can be received afterwards.
+    pub fn receive<T: DeserializeOwned>(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
+        loop {
+            if let Some(message) = self.take()? {
+                return Ok(Some(message));
+            }
+            if !self.wait(deadline)? {
+                return Ok(None);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The next whole message of the buffer.
+    fn take<T: DeserializeOwned>(&mut self) -> Result<Option<(T, Vec<OwnedFd>)>, ChannelError> {
+        let rest = &self.buffer[self.begin..];
+        let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let [a, b, c, d, fds] = *head;
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        if length > MAX_MESSAGE {
+            return Err(ChannelError::TooLong(length));
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let message = postcard::from_bytes(body)?;
+        // The system delivers descriptors no later than the first byte they were sent with.
+        let fds = self.fds.drain(..usize::from(fds).min(self.fds.len())).collect();
+        self.begin += HEAD + length;
+        if self.begin == self.buffer.len() {
+            self.buffer.clear();
+            self.begin = 0;
+        }
+        Ok(Some((message, fds)))
+    }
+
+    fn wait(&self, deadline: Option<Instant>) -> Result<bool, ChannelError> {
+        loop {
+            let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+            match poll(&mut fds, left.map(timespec).as_ref()) {
+                Ok(0) if left.is_some_and(|l| l.is_zero()) => return Ok(false),
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(true),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    fn fill(&mut self) -> Result<(), ChannelError> {
+        const PART: usize = 256 << 10;
+        if self.begin > 0 {
+            self.buffer.drain(..self.begin);
+            self.begin = 0;
+        }
+        let at = self.buffer.len();
+        self.buffer.resize(at + PART, 0);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let got = {
+            let mut into = [IoSliceMut::new(&mut self.buffer[at..])];
+            recvmsg(&self.socket, &mut into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+        };
+        self.buffer.truncate(at + got.as_ref().map_or(0, |g| g.bytes));
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                self.fds.extend(fds);
+            }
+        }
+        // One message's may be waiting when the next one's arrive.
+        if self.fds.len() > 2 * MAX_FDS {
+            return Err(ChannelError::Descriptors);
+        }
+        match got {
+            Ok(got) if got.bytes == 0 => Err(ChannelError::Closed),
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(rustix::io::Errno::CONNRESET) => Err(ChannelError::Closed),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Sender {
+    /// As [`Channel::send`].
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub fn send(&self, message: &impl Serialize) -> Result<(), ChannelError> {
+        send(self.0.as_fd(), message, &[])
+    }
+}
+
+fn timespec(d: Duration) -> Timespec {
+    let secs = i64::try_from(d.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec: secs, tv_nsec: d.subsec_nanos().into() }
+}
+
+fn send(
+    socket: BorrowedFd<'_>,
+    message: &impl Serialize,
+    fds: &[BorrowedFd<'_>],
+) -> Result<(), ChannelError> {
+    let mut bytes = postcard::to_extend(message, vec![0; HEAD])?;
+    let length = bytes.len() - HEAD;
+    if length > MAX_MESSAGE {
+        return Err(ChannelError::TooLong(length));
+    }
+    if fds.len() > MAX_FDS {
+        return Err(ChannelError::Descriptors);
+    }
+    bytes[..4].copy_from_slice(&(length as u32).to_le_bytes());
+    bytes[4] = fds.len() as u8;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    let mut done = 0;
+    while done < bytes.len() {
+        // The descriptors go with the first byte.
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if done == 0 && !fds.is_empty() {
+            ancillary.push(SendAncillaryMessage::ScmRights(fds));
+        }
+        let part = [IoSlice::new(&bytes[done..])];
+        match sendmsg(socket, &part, &mut ancillary, SendFlags::NOSIGNAL) {
+            Ok(n) => done += n,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => {
+                return Err(ChannelError::Closed);
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    #[test]
+    fn messages_and_descriptors_arrive_in_order() {
+        let (mut a, b) = Channel::pair().unwrap();
+        let b = Channel::new(b);
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let long = vec![7u8; 3 << 20];
+        let sent = long.clone();
+        let sender = std::thread::spawn(move || {
+            b.send(&(1u32, "one"), &[]).unwrap();
+            b.send(&(2u32, "two"), &[writer.as_fd()]).unwrap();
+            b.send(&sent, &[]).unwrap();
+        });
+        let (one, fds) = a.receive::<(u32, String)>(None).unwrap().unwrap();
+        assert_eq!((one, fds.len()), ((1, "one".to_owned()), 0));
+        let (two, fds) = a.receive::<(u32, String)>(None).unwrap().unwrap();
+        assert_eq!(two.0, 2);
+        let mut file = std::fs::File::from(fds.into_iter().next().unwrap());
+        assert_eq!(a.receive::<Vec<u8>>(None).unwrap().unwrap().0, long);
+        sender.join().unwrap();
+        file.write_all(b"x").unwrap();
+        drop(file);
+        let mut got = String::new();
+        reader.read_to_string(&mut got).unwrap();
+        assert_eq!(got, "x");
+        assert!(matches!(a.receive::<u32>(None), Err(ChannelError::Closed)));
+    }
+
+    #[test]
+    fn waits_no_longer_than_asked() {
+        let (mut a, _b) = Channel::pair().unwrap();
+        let soon = Instant::now() + Duration::from_millis(20);
+        assert!(a.receive::<u32>(Some(soon)).unwrap().is_none());
+    }
+
+    #[test]
+    fn lies_about_lengths_and_nonsense_are_errors() {
+        let (mut a, b) = Channel::pair().unwrap();
+        std::fs::File::from(b).write_all(&[255; 8]).unwrap();
+        assert!(matches!(a.receive::<u32>(None), Err(ChannelError::TooLong(_))));
+        let (mut a, b) = Channel::pair().unwrap();
+        let mut file = std::fs::File::from(b);
+        // A list of a billion numbers in five bytes.
+        file.write_all(&[5, 0, 0, 0, 0, 0x80, 0x94, 0xeb, 0xdc, 0x03]).unwrap();
+        assert!(matches!(a.receive::<Vec<u64>>(None), Err(ChannelError::Format(_))));
+        let (a, _b) = Channel::pair().unwrap();
+        assert!(matches!(a.send(&vec![0u8; MAX_MESSAGE], &[]), Err(ChannelError::TooLong(_))));
+    }
+}

@@ -1,0 +1,168 @@
+//! A worker's process, as its parent sees it.
+
+use crate::cgroup::Group;
+use crate::channel::Channel;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// The argument that makes a program a worker, before its name.
+pub const ARGUMENT: &str = "worker";
+
+/// A started worker. Dropping it ends the process.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    pidfd: Option<OwnedFd>,
+    group: Option<Group>,
+    /// Requests and their answers.
+    pub channel: Channel,
+    /// What must reach the worker while it answers.
+    pub control: Channel,
+}
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By this signal.
+    Signaled(i32),
+    /// By the host's kernel, for its memory.
+    OutOfMemory,
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ended::Exited(status) => write!(f, "ended with status {status}"),
+            Ended::Signaled(libc::SIGSYS) => {
+                f.write_str("was ended for a forbidden system call (SIGSYS)")
+            }
+            Ended::Signaled(libc::SIGSEGV) => f.write_str("crashed (SIGSEGV)"),
+            Ended::Signaled(libc::SIGABRT) => f.write_str("aborted (SIGABRT)"),
+            Ended::Signaled(libc::SIGKILL) => f.write_str("was killed (SIGKILL)"),
+            Ended::Signaled(signal) => write!(f, "was ended by signal {signal}"),
+            Ended::OutOfMemory => f.write_str("was ended by the host for its memory"),
+        }
+    }
+}
+
+impl Worker {
+    /// Starts `program` as a worker: with an empty environment, in the root directory, with
+    /// two sockets for standard input and output and nothing for standard error.
+    ///
+    /// A worker ends with the thread that started it (prctl(2), `PR_SET_PDEATHSIG`), so this must be
+    /// called by a thread that lives as long as the worker may.
+    ///
+    /// # Errors
+    /// If the process cannot be started.
+    pub fn start(program: &Path, grouped: bool) -> io::Result<Worker> {
+        let (channel, theirs) = Channel::pair()?;
+        let (control, their_control) = Channel::pair()?;
+        let child = Command::new(program)
+            .arg(ARGUMENT)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::from(their_control))
+            .stderr(Stdio::null())
+            .spawn()?;
+        let pid = Pid::from_child(&child);
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
+        let group = if grouped { Group::of(child.id()) } else { None };
+        Ok(Worker { child, pidfd, group, channel, control })
+    }
+
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Bounds its memory by the host's kernel; whether that is possible.
+    pub fn limit_memory(&self, bytes: u64) -> bool {
+        self.group.as_ref().is_some_and(|g| g.limit_memory(bytes).is_ok())
+    }
+
+    /// Memory of its own, in bytes: pages that no file backs. `None` if the process has ended.
+    pub fn memory(&self) -> Option<u64> {
+        memory_of(self.child.id())
+    }
+
+    /// Ends it at once.
+    pub fn kill(&self) {
+        match &self.pidfd {
+            Some(pidfd) => drop(pidfd_send_signal(pidfd, Signal::KILL)),
+            // Not reaped yet, so the number is still its own.
+            None => drop(rustix::process::kill_process(Pid::from_child(&self.child), Signal::KILL)),
+        }
+    }
+
+    /// Ends it if it has not ended, waits for it, and says how it ended.
+    pub fn end(&mut self) -> Ended {
+        // It may be about to end by itself: how it does is what the caller wants to know.
+        for _ in 0..50 {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return self.ended(status);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        self.kill();
+        match self.child.wait() {
+            Ok(status) => self.ended(status),
+            Err(_) => Ended::Signaled(libc::SIGKILL),
+        }
+    }
+
+    fn ended(&self, status: ExitStatus) -> Ended {
+        match (status.code(), status.signal()) {
+            (_, Some(libc::SIGKILL)) if self.group.as_ref().is_some_and(Group::ran_out) => {
+                Ended::OutOfMemory
+            }
+            (_, Some(signal)) => Ended::Signaled(signal),
+            (code, None) => Ended::Exited(code.unwrap_or(-1)),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Anonymous and shared memory of a process in bytes, from /proc/PID/status (proc(5)).
+pub fn memory_of(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let field = |name: &str| {
+        let line = status.lines().find_map(|l| l.strip_prefix(name))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+    };
+    Some((field("RssAnon:")? + field("RssShmem:").unwrap_or(0)) << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_started_and_ended() {
+        // Not a worker, but a process that waits for its standard input's end.
+        let mut w = Worker::start(Path::new("/bin/cat"), false).unwrap_or_else(|e| panic!("{e}"));
+        // `cat worker`: no such file.
+        assert_eq!(w.end(), Ended::Exited(1));
+        assert!(Worker::start(Path::new("/nonexistent"), false).is_err());
+    }
+
+    #[test]
+    fn memory_of_this_process_is_known() {
+        let pages = vec![1u8; 8 << 20];
+        let memory = memory_of(std::process::id());
+        assert!(memory.is_some_and(|m| m > pages.len() as u64), "{memory:?}");
+        assert_eq!(memory_of(u32::MAX), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! Closing a process's jail.
+//!
+//! The order matters: what may still fail comes first, the filter of system calls last, since the
+//! calls before it are not in its list.
+
+use crate::filter::{self, FilterError, NewCode};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What remains reachable behind the jail.
+#[derive(Clone, Debug)]
+pub struct Jail {
+    /// Files and directories that may be read.
+    pub read: Vec<PathBuf>,
+    /// Files and directories that may be read and changed.
+    pub write: Vec<PathBuf>,
+    pub code: NewCode,
+}
+
+/// The walls that stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Walls {
+    /// The process can gain no privileges (prctl(2), `PR_SET_NO_NEW_PRIVS`).
+    pub no_new_privs: bool,
+    /// Other processes of the user cannot look into it, and it leaves no core file.
+    pub not_dumpable: bool,
+    /// Files beyond the given ones cannot be opened.
+    pub files: Wall,
+    /// TCP sockets cannot be bound or connected, signals and abstract sockets reach nobody outside.
+    pub network: Wall,
+    /// System calls beyond the list end the process (seccomp(2)).
+    pub system_calls: bool,
+    /// The host's kernel bounds the process's memory (cgroups(7)).
+    pub memory: bool,
+}
+
+/// How far Landlock could be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wall {
+    #[default]
+    Missing,
+    /// The host's kernel knows an older form that leaves something open.
+    Partial,
+    Full,
+}
+
+impl Walls {
+    /// Names of the walls that do not stand. The memory wall is not among them: without it the
+    /// parent watches the worker's memory.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let all = [
+            (self.no_new_privs, "no_new_privs"),
+            (self.not_dumpable, "dumpable"),
+            (self.files == Wall::Full, "landlock (files)"),
+            (self.network == Wall::Full, "landlock (network, signals)"),
+            (self.system_calls, "seccomp"),
+        ];
+        all.into_iter().filter(|(stands, _)| !stands).map(|(_, name)| name).collect()
+    }
+}
+
+/// Why a jail could not be closed.
+#[derive(Debug, thiserror::Error)]
+pub enum JailError {
+    #[error("the process has {0} threads; the jail must close while it has one")]
+    Threads(usize),
+    #[error("cannot give up privileges: {0}")]
+    Process(#[from] rustix::io::Errno),
+    #[error("landlock: {0}")]
+    Landlock(#[from] landlock::RulesetError),
+    #[error("landlock: {0}")]
+    Path(#[from] landlock::PathFdError),
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+}
+
+/// The newest form of Landlock whose rules are known here.
+const LANDLOCK: ABI = ABI::V6;
+
+impl Jail {
+    /// Closes the jail around the calling process. Walls that the host's kernel does not have are
+    /// missing in the answer.
+    ///
+    /// # Errors
+    /// If the process has more than one thread, or a wall fails that the host's kernel has.
+    pub fn close(&self) -> Result<Walls, JailError> {
+        if let Some(threads) = threads().filter(|n| *n > 1) {
+            return Err(JailError::Threads(threads));
+        }
+        let mut walls = Walls::default();
+        rustix::thread::set_no_new_privs(true)?;
+        walls.no_new_privs = true;
+        rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+        let nothing = Rlimit { current: Some(0), maximum: Some(0) };
+        setrlimit(Resource::Core, nothing)?;
+        walls.not_dumpable = true;
+        walls.files = self.landlock_files()?;
+        walls.network = landlock_network()?;
+        match filter::close(self.code) {
+            Ok(()) => walls.system_calls = true,
+            Err(FilterError::Arch) => {}
+            // A kernel without filters answers EINVAL or ENOSYS.
+            Err(FilterError::Set(
+                seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e),
+            )) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {}
+            Err(e) => return Err(e.into()),
+        }
+        Ok(walls)
+    }
+
+    fn landlock_files(&self) -> Result<Wall, JailError> {
+        let all = AccessFs::from_all(LANDLOCK);
+        let mut rules = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(all)?
+            .create()?;
+        // Nothing is to be executed, and devices stay what the host's directory has.
+        let changes = all & !(AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock);
+        let reads = AccessFs::ReadFile | AccessFs::ReadDir;
+        for (paths, access) in [(&self.read, reads), (&self.write, changes)] {
+            for path in paths {
+                let of_files = AccessFs::from_file(LANDLOCK);
+                let access = if path.is_dir() { access } else { access & of_files };
+                rules = rules.add_rule(PathBeneath::new(PathFd::new(path)?, access))?;
+            }
+        }
+        Ok(wall(rules.restrict_self()?.ruleset))
+    }
+}
+
+fn landlock_network() -> Result<Wall, JailError> {
+    let rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessNet::from_all(LANDLOCK))?
+        .scope(Scope::from_all(LANDLOCK))?
+        .create()?;
+    Ok(wall(rules.restrict_self()?.ruleset))
+}
+
+fn wall(status: RulesetStatus) -> Wall {
+    match status {
+        RulesetStatus::FullyEnforced => Wall::Full,
+        RulesetStatus::PartiallyEnforced => Wall::Partial,
+        RulesetStatus::NotEnforced => Wall::Missing,
+    }
+}
+
+/// How many threads the process has; `None` where /proc cannot be read.
+fn threads() -> Option<usize> {
+    Some(Path::new("/proc/self/task").read_dir().ok()?.count())
+}
