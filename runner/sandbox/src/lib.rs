@@ -49,11 +49,12 @@ mod sandbox;
 mod snapshot;
 pub mod streams;
 mod template;
+pub mod watchdog;
 
 pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, Policy};
 pub use programs::{ProgramError, compile_all};
-pub use sandbox::{Interrupt, RunSpec, Sandbox, SandboxError};
+pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError};
 pub use wasibox_vfs::{Change, ChangeKind, DiskLimits, MountError, MountSpec, Stream};
 
 use std::sync::{Mutex, MutexGuard};

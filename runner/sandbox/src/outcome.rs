@@ -23,7 +23,7 @@ impl Status {
 }
 
 /// A limit that was hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum LimitHit {
     /// The run was ended.
     Timeout,

@@ -1,10 +1,11 @@
 //! What a guest may have.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wasibox_vfs::{DiskLimits, MountSpec};
 
 /// Everything that is granted to a guest. The network is not a member: there is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// Host paths the guest can see; none by default.
     pub mounts: Vec<MountSpec>,
@@ -20,7 +21,7 @@ impl Default for Policy {
 }
 
 /// Ceilings for one run and all its processes together, unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Wall-clock time; `None` is no limit.
     pub timeout: Option<Duration>,

@@ -134,6 +134,14 @@ impl Programs {
         &self.engine
     }
 
+    /// Loads or compiles all programs.
+    pub fn get_all(&self) -> Result<(), ProgramError> {
+        for i in 0..self.names.len() {
+            self.get(Program(i as u32))?;
+        }
+        Ok(())
+    }
+
     /// The program's code, loaded or compiled at the first call.
     pub fn get(&self, p: Program) -> Result<Loaded, ProgramError> {
         let (Some(name), Some(slot)) =
@@ -180,8 +188,5 @@ pub fn compile_all(
     let limits = crate::Limits::default();
     let engine = crate::engine::new(wasibox_vfs::Budget::new(limits.memory), limits.stack);
     let programs = Programs::new(image, engine, artifacts, progress);
-    for i in 0..programs.names.len() {
-        programs.get(Program(i as u32))?;
-    }
-    Ok(())
+    programs.get_all()
 }

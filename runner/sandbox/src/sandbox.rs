@@ -78,6 +78,59 @@ impl Interrupt {
     }
 }
 
+/// An image made ready, before it is known for whom: an engine and programs, and nothing of a
+/// session.
+pub struct Prepared {
+    image: Arc<Image>,
+    programs: Arc<Programs>,
+    budget: Arc<Budget>,
+    /// Bytes of stack that the engine gives to a process.
+    stack: usize,
+}
+
+impl Prepared {
+    /// Makes an engine. `artifacts` is where machine code is kept, see
+    /// [`crate::artifact::default_dir`]; `progress` is told about slow steps. `stack` is that of the
+    /// policy to come.
+    pub fn new(
+        image: Arc<Image>,
+        artifacts: Option<PathBuf>,
+        progress: Progress,
+        stack: usize,
+    ) -> Prepared {
+        let budget = Budget::new(0);
+        let engine = crate::engine::new(budget.clone(), stack);
+        let programs = Arc::new(Programs::new(image.clone(), engine, artifacts, progress));
+        Prepared { image, programs, budget, stack }
+    }
+
+    /// Bytes of stack that its processes will have.
+    pub fn stack(&self) -> usize {
+        self.stack
+    }
+
+    /// Loads all programs of the image, which otherwise happens when each is first run.
+    ///
+    /// # Errors
+    /// A damaged image, a program that the engine refuses.
+    pub fn load_all(&self) -> Result<(), SandboxError> {
+        Ok(self.programs.get_all()?)
+    }
+
+    /// Makes the sandbox of a session. The policy's stack must be that of [`Prepared::stack`].
+    ///
+    /// # Errors
+    /// A damaged image or a mount that cannot be made.
+    pub fn open(self, policy: Policy) -> Result<Sandbox, SandboxError> {
+        debug_assert_eq!(self.stack, policy.limits.stack);
+        let Prepared { image, programs, budget, .. } = self;
+        budget.set_limit(policy.limits.memory);
+        let base = base_files(&image, &programs)?;
+        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk)?;
+        Ok(Sandbox { vfs, programs, budget, policy, interrupt: Interrupt::default() })
+    }
+}
+
 /// A session's sandbox.
 pub struct Sandbox {
     vfs: Vfs,
@@ -88,8 +141,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Builds the file system. `artifacts` is where machine code is kept, see
-    /// [`crate::artifact::default_dir`]; `progress` is told about slow steps.
+    /// Makes the sandbox of a session: [`Prepared::new`] and [`Prepared::open`].
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
@@ -99,12 +151,12 @@ impl Sandbox {
         artifacts: Option<PathBuf>,
         progress: Progress,
     ) -> Result<Sandbox, SandboxError> {
-        let budget = Budget::new(policy.limits.memory);
-        let engine = crate::engine::new(budget.clone(), policy.limits.stack);
-        let programs = Arc::new(Programs::new(image.clone(), engine, artifacts, progress));
-        let base = base_files(&image, &programs)?;
-        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk)?;
-        Ok(Sandbox { vfs, programs, budget, policy, interrupt: Interrupt::default() })
+        Prepared::new(image, artifacts, progress, policy.limits.stack).open(policy)
+    }
+
+    /// What it may have.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// A handle that ends runs.

@@ -1,5 +1,6 @@
 //! What can be asked of a session.
 
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
@@ -12,7 +13,7 @@ pub enum Action {
 }
 
 /// A command.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exec {
     /// Arguments; the first is the command.
     pub argv: Vec<Vec<u8>>,
@@ -30,7 +31,7 @@ pub struct Exec {
 }
 
 /// Where standard input comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
     /// These bytes.
     Bytes(Vec<u8>),
@@ -39,7 +40,7 @@ pub enum Input {
 }
 
 /// Where standard output and error go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
     /// Into the outcome, at most this many bytes together.
     Capture { limit: u64 },

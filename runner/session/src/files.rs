@@ -1,6 +1,6 @@
 //! The list of changed files with digests and types.
 
-use crate::outcome::FileChange;
+use crate::outcome::{FileChange, FileChangeKind};
 use sha2::{Digest, Sha256};
 use wasibox_sandbox::{Change, ChangeKind, Sandbox};
 
@@ -16,9 +16,9 @@ pub fn describe(sandbox: &Sandbox, changes: Vec<Change>) -> Vec<FileChange> {
         .map(|c| {
             let path = String::from_utf8_lossy(&c.path).into_owned();
             let change = match c.kind {
-                ChangeKind::Created => "created",
-                ChangeKind::Modified => "modified",
-                ChangeKind::Deleted => "deleted",
+                ChangeKind::Created => FileChangeKind::Created,
+                ChangeKind::Modified => FileChangeKind::Modified,
+                ChangeKind::Deleted => FileChangeKind::Deleted,
             };
             let mut out = FileChange { path, change, size: c.size, mime_type: None, sha256: None };
             let readable = c.kind != ChangeKind::Deleted && c.size <= HASH_FILE.min(left);

@@ -1,7 +1,7 @@
 //! What became of a command.
 
 use base64::Engine as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde::ser::{SerializeStruct, Serializer};
 use wasibox_sandbox::LimitHit;
 
@@ -30,13 +30,21 @@ pub struct Outcome {
     pub files: Vec<FileChange>,
 }
 
+/// What happened to a file; in JSON `created`, `modified` or `deleted`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileChangeKind {
+    Created,
+    Modified,
+    Deleted,
+}
+
 /// A file that the command made, changed or removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     /// Absolute path in the guest; bytes that are not UTF-8 are replaced.
     pub path: String,
-    /// `created`, `modified` or `deleted`.
-    pub change: &'static str,
+    pub change: FileChangeKind,
     /// Size in bytes.
     pub size: u64,
     /// By extension, else by content.

@@ -37,6 +37,7 @@ pub mod errno;
 mod fifos;
 pub mod file;
 pub mod host;
+mod host_path;
 pub mod ops;
 pub mod pipe;
 pub mod quota;

@@ -4,7 +4,7 @@ use crate::errno::Errno;
 
 /// How much a session's own layer may hold. The image's files count only where
 /// they were written over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DiskLimits {
     /// Bytes of file content, link targets and names.
     pub bytes: u64,

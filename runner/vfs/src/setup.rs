@@ -21,8 +21,9 @@ pub struct BaseFile {
 }
 
 /// A host path in the guest's name space.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MountSpec {
+    #[serde(with = "crate::host_path")]
     pub host: PathBuf,
     /// Absolute path in the guest.
     pub guest: String,

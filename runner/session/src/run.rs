@@ -1,0 +1,71 @@
+//! Running a command in a sandbox: what a session does by threads, and what its worker does.
+
+use crate::action::{Exec, Input, Output};
+use crate::files;
+use crate::outcome::Outcome;
+use crate::session::Error;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, Meter};
+use wasibox_sandbox::{LimitHit, RunSpec, Sandbox, Stream};
+
+/// What [`Input::Inherit`] and [`Output::Inherit`] mean: descriptors for the three streams.
+pub struct Inherited<'a> {
+    pub stdin: &'a dyn AsFd,
+    pub stdout: &'a dyn AsFd,
+    pub stderr: &'a dyn AsFd,
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// If it could not be started, or if it came upon a damaged part of the image.
+pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<Outcome, Error> {
+    let policy_limit = sandbox.policy().limits.output;
+    let env = exec.environment();
+    let stdin: Arc<dyn Stream> = match exec.input {
+        Input::Bytes(b) => BytesInput::new(b),
+        Input::Inherit => HostStream::input(inherited.stdin)?,
+    };
+    let limit = match exec.output {
+        Output::Capture { limit } => Some(policy_limit.map_or(limit, |l| l.min(limit))),
+        Output::Inherit => policy_limit,
+    };
+    let meter = Meter::new(limit);
+    let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
+    let mut spec = RunSpec {
+        argv: exec.argv,
+        env,
+        cwd: exec.cwd,
+        stdin,
+        stdout: out.clone(),
+        stderr: err.clone(),
+        meter: meter.clone(),
+        timeout: exec.timeout,
+    };
+    if exec.output == Output::Inherit {
+        spec.stdout = HostStream::output(inherited.stdout, meter.clone())?;
+        spec.stderr = HostStream::output(inherited.stderr, meter.clone())?;
+    }
+    let mark = exec.list_files.then(|| sandbox.mark());
+    let result = sandbox.run(spec)?;
+    let files = mark.map(|m| files::describe(sandbox, sandbox.changes(&m)));
+    let exit_code = match (result.limit, result.interrupted) {
+        (Some(LimitHit::Timeout), _) => 124,
+        // Whatever the first process managed to do before it was killed.
+        (Some(LimitHit::Output), _) => 137,
+        (_, true) => 130,
+        _ => result.status.code(),
+    };
+    Ok(Outcome {
+        exit_code,
+        stdout: out.take(),
+        stderr: err.take(),
+        truncated: meter.over(),
+        duration_ms: result.duration.as_secs_f64() * 1000.0,
+        cpu_ms: result.cpu.as_secs_f64() * 1000.0,
+        peak_memory: result.peak_memory,
+        limit_hit: result.limit,
+        files: files.unwrap_or_default(),
+    })
+}

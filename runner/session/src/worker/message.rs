@@ -1,0 +1,131 @@
+//! What parent and worker say to each other.
+
+use crate::action::Exec;
+use crate::outcome::{FileChange, Outcome};
+use crate::session::Error;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use std::path::PathBuf;
+use wasibox_sandbox::{LimitHit, Policy, SandboxError};
+use wasibox_vfs::delta::Delta;
+use wasibox_worker::jail::Walls;
+
+/// Bytes of output in one message.
+pub const PART: usize = 1 << 20;
+
+/// From the parent, in this order.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// Open the image and map all machine code. Answered by [`Reply::Warm`].
+    Warm { image: PathBuf, artifacts: Option<PathBuf>, stack: usize },
+    /// Make the sandbox and close the jail. Answered by [`Reply::Ready`].
+    Begin(Policy),
+    /// A part of the session's state, before the first call. Not answered.
+    Restore(Delta),
+    /// Run a command. With it come descriptors for what is not given or captured: standard
+    /// input, output, error. Answered by [`Reply::Output`]s, [`Reply::Changed`]s and [`Reply::Done`].
+    Call(Exec),
+}
+
+/// On the control socket, at any time.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Control {
+    /// End what runs, or what runs next.
+    Interrupt,
+}
+
+/// From the worker. Any request can be answered by [`Reply::Failed`].
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// A line for whoever waits.
+    Progress(String),
+    Warm,
+    Ready(Walls),
+    /// Captured output.
+    Output {
+        error: bool,
+        bytes: ByteBuf,
+    },
+    /// What the call has changed of the session.
+    Changed(Delta),
+    Done(Done),
+    Failed(Fault),
+}
+
+/// An [`Outcome`] but for its output.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Done {
+    exit_code: u8,
+    truncated: bool,
+    duration_ms: f64,
+    cpu_ms: f64,
+    peak_memory: u64,
+    limit_hit: Option<LimitHit>,
+    files: Vec<FileChange>,
+}
+
+impl Done {
+    /// Takes the outcome apart: standard output, standard error, all else.
+    pub fn split(o: Outcome) -> (Vec<u8>, Vec<u8>, Done) {
+        let done = Done {
+            exit_code: o.exit_code,
+            truncated: o.truncated,
+            duration_ms: o.duration_ms,
+            cpu_ms: o.cpu_ms,
+            peak_memory: o.peak_memory,
+            limit_hit: o.limit_hit,
+            files: o.files,
+        };
+        (o.stdout, o.stderr, done)
+    }
+
+    /// Puts it together again.
+    pub fn with(self, stdout: Vec<u8>, stderr: Vec<u8>) -> Outcome {
+        Outcome {
+            exit_code: self.exit_code,
+            stdout,
+            stderr,
+            truncated: self.truncated,
+            duration_ms: self.duration_ms,
+            cpu_ms: self.cpu_ms,
+            peak_memory: self.peak_memory,
+            limit_hit: self.limit_hit,
+            files: self.files,
+        }
+    }
+}
+
+/// An [`Error`] on its way to the parent: those that callers tell apart, and texts.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Fault {
+    NotFound(String),
+    NotExecutable { name: String, why: String },
+    Damaged(String),
+    Other(String),
+}
+
+impl From<Error> for Fault {
+    fn from(e: Error) -> Fault {
+        match e {
+            Error::Sandbox(SandboxError::NotFound(name)) => Fault::NotFound(name),
+            Error::Sandbox(SandboxError::NotExecutable { name, why }) => {
+                Fault::NotExecutable { name, why }
+            }
+            Error::Sandbox(SandboxError::Damaged(what)) => Fault::Damaged(what),
+            e => Fault::Other(e.to_string()),
+        }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(f: Fault) -> Error {
+        match f {
+            Fault::NotFound(name) => SandboxError::NotFound(name).into(),
+            Fault::NotExecutable { name, why } => {
+                SandboxError::NotExecutable { name, why }.into()
+            }
+            Fault::Damaged(what) => SandboxError::Damaged(what).into(),
+            Fault::Other(text) => Error::Refused(text),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The worker's half.
+
+use super::message::{Control, Done, Fault, PART, Reply, Request};
+use crate::action::{Exec, Input, Output};
+use crate::run::{self, Inherited};
+use crate::session::Error;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde_bytes::ByteBuf;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use wasibox_image::Image;
+use wasibox_sandbox::{Policy, Prepared, Sandbox};
+use wasibox_vfs::delta;
+use wasibox_worker::channel::{Channel, ChannelError};
+use wasibox_worker::filter::NewCode;
+use wasibox_worker::jail::{Jail, JailError, Walls};
+
+/// Why a worker ends early.
+#[derive(Debug, thiserror::Error)]
+enum WorkerError {
+    #[error("standard streams: {0}")]
+    Streams(#[from] std::io::Error),
+    #[error("standard streams: {0}")]
+    Host(#[from] rustix::io::Errno),
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    #[error("a request out of order")]
+    Order,
+}
+
+/// Is a worker: serves the parent at standard input and output until it is gone. The process must
+/// have done nothing before.
+pub fn main() -> ExitCode {
+    wasibox_sandbox::watchdog::close_inherited(3);
+    match serve() {
+        Ok(()) | Err(WorkerError::Channel(ChannelError::Closed)) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(125),
+    }
+}
+
+fn serve() -> Result<(), WorkerError> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    rustix::process::setsid()?;
+    let (mut channel, control) = sockets()?;
+    let prepared = match channel.receive(None)? {
+        Some((Request::Warm { image, artifacts, stack }, _)) => {
+            let made = warm(&channel, image, artifacts, stack);
+            match answer(&channel, made, |_| Reply::Warm)? {
+                Some(prepared) => prepared,
+                None => return Ok(()),
+            }
+        }
+        _ => return Err(WorkerError::Order),
+    };
+    let sandbox = match channel.receive(None)? {
+        Some((Request::Begin(policy), _)) => {
+            let made = begin(prepared, policy);
+            match answer(&channel, made, |(_, walls)| Reply::Ready(*walls))? {
+                Some((sandbox, _)) => sandbox,
+                None => return Ok(()),
+            }
+        }
+        _ => return Err(WorkerError::Order),
+    };
+    // Threads may begin now: they are born into the jail.
+    let interrupt = sandbox.interrupter();
+    std::thread::spawn(move || {
+        let mut control = control;
+        while let Ok(Some((Control::Interrupt, _))) = control.receive(None) {
+            interrupt.interrupt();
+        }
+        // The parent is gone. What runs could run for long.
+        std::process::exit(0);
+    });
+    calls(&mut channel, &sandbox)
+}
+
+/// The sockets to the parent; nothing remains as standard input and output.
+fn sockets() -> Result<(Channel, Channel), WorkerError> {
+    let channel = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let control = std::io::stdout().as_fd().try_clone_to_owned()?;
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    Ok((Channel::new(channel), Channel::new(control)))
+}
+
+/// Sends an answer made of a result, or what went wrong.
+fn answer<T>(
+    channel: &Channel,
+    result: Result<T, Error>,
+    reply: impl FnOnce(&T) -> Reply,
+) -> Result<Option<T>, WorkerError> {
+    match result {
+        Ok(value) => {
+            channel.send(&reply(&value), &[])?;
+            Ok(Some(value))
+        }
+        Err(e) => {
+            channel.send(&Reply::Failed(Fault::from(e)), &[])?;
+            Ok(None)
+        }
+    }
+}
+
+fn warm(
+    channel: &Channel,
+    image: PathBuf,
+    artifacts: Option<PathBuf>,
+    stack: usize,
+) -> Result<Prepared, Error> {
+    let sender = channel.sender()?;
+    // Nobody waits for a line: a parent that is gone is noticed elsewhere.
+    let progress = move |line: &str| drop(sender.send(&Reply::Progress(line.to_owned())));
+    let image = Arc::new(Image::open(&image)?);
+    let prepared = Prepared::new(image, artifacts, Arc::new(progress), stack);
+    prepared.load_all()?;
+    Ok(prepared)
+}
+
+fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> {
+    let paths = |writable| {
+        let some = policy.mounts.iter().filter(move |m| m.writable == writable);
+        some.map(|m| m.host.clone()).collect()
+    };
+    let jail = Jail { read: paths(false), write: paths(true), code: NewCode::Forbidden };
+    let sandbox = prepared.open(policy)?;
+    let walls = jail.close().map_err(|e: JailError| Error::Refused(e.to_string()))?;
+    Ok((sandbox, walls))
+}
+
+fn calls(channel: &mut Channel, sandbox: &Sandbox) -> Result<(), WorkerError> {
+    let mut known = sandbox.vfs().snapshot();
+    loop {
+        match channel.receive(None)? {
+            Some((Request::Restore(delta), _)) => {
+                if let Err(e) = sandbox.vfs().restore(delta) {
+                    let why = format!("the session's state does not fit: {}", e.text());
+                    channel.send(&Reply::Failed(Fault::Other(why)), &[])?;
+                    return Ok(());
+                }
+                known = sandbox.vfs().snapshot();
+            }
+            Some((Request::Call(exec), fds)) => {
+                let result = call(sandbox, exec, fds);
+                let now = sandbox.vfs().snapshot();
+                for part in delta::between(&known, &now) {
+                    channel.send(&Reply::Changed(part), &[])?;
+                }
+                known = now;
+                finish(channel, result)?;
+            }
+            _ => return Err(WorkerError::Order),
+        }
+    }
+}
+
+fn call(sandbox: &Sandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {
+    let mut fds = fds.into_iter();
+    let mut next = |inherited: bool| match fds.next().filter(|_| inherited) {
+        Some(fd) => Ok(File::from(fd)),
+        None => File::options().read(true).write(true).open("/dev/null"),
+    };
+    let (input, output) = (exec.input == Input::Inherit, exec.output == Output::Inherit);
+    if !input && !output {
+        // Looked at by nobody.
+        let none = std::io::stderr();
+        return run::exec(sandbox, exec, &Inherited { stdin: &none, stdout: &none, stderr: &none });
+    }
+    let stdin = if input { next(true)? } else { File::from(std::io::stderr().as_fd().try_clone_to_owned()?) };
+    let (stdout, stderr) = (next(output)?, next(output)?);
+    run::exec(sandbox, exec, &Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr })
+}
+
+fn finish(channel: &Channel, result: Result<crate::Outcome, Error>) -> Result<(), WorkerError> {
+    let outcome = match result {
+        Ok(outcome) => outcome,
+        Err(e) => return Ok(channel.send(&Reply::Failed(e.into()), &[])?),
+    };
+    let (stdout, stderr, done) = Done::split(outcome);
+    for (error, bytes) in [(false, stdout), (true, stderr)] {
+        for part in bytes.chunks(PART) {
+            channel.send(&Reply::Output { error, bytes: ByteBuf::from(part) }, &[])?;
+        }
+    }
+    Ok(channel.send(&Reply::Done(done), &[])?)
+}

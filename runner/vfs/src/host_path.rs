@@ -1,0 +1,14 @@
+//! Paths of the host in messages: bytes, since they need not be text.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+pub fn serialize<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
+    path.as_os_str().as_bytes().serialize(s)
+}
+
+pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<PathBuf, D::Error> {
+    Ok(OsString::from_vec(Vec::deserialize(d)?).into())
+}
