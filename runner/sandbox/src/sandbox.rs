@@ -126,7 +126,7 @@ impl Prepared {
         let Prepared { image, programs, budget, .. } = self;
         budget.set_limit(policy.limits.memory);
         let base = base_files(&image, &programs)?;
-        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk)?;
+        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone())?;
         Ok(Sandbox { vfs, programs, budget, policy, interrupt: Interrupt::default() })
     }
 }

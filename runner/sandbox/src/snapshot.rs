@@ -94,7 +94,8 @@ pub fn make(
     let engine = engine::new(budget.clone(), limits.stack);
     let programs = Programs::new(image.clone(), engine, artifacts, Arc::new(|_| {}));
     let programs = Arc::new(programs.without_snapshots());
-    let vfs = Vfs::new(base_files(image, &programs)?, &[], DiskLimits::default())?;
+    let base = base_files(image, &programs)?;
+    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone())?;
     let meter = Meter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let mut fds = Descriptors::new(limits.descriptors);

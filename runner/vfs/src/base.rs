@@ -5,8 +5,9 @@
 //! the session. The layer itself never changes: what a guest changes is kept beside it, by
 //! [`crate::tree::Tree`], so that all clones of a tree share one base.
 
+use crate::budget::{Budget, Held};
 use crate::content::{Blob, Content};
-use crate::tree::{Ino, Inode, Kind, Name, Program};
+use crate::tree::{Entries, Ino, Inode, Kind, Name, Program};
 use crate::walk::MAX_NAME;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -71,6 +72,8 @@ struct Node {
     /// What a directory's entries come from.
     folder: Option<Arc<dyn Folder>>,
     made: OnceLock<Arc<Inode>>,
+    /// What a directory's entries occupy.
+    held: OnceLock<Held>,
 }
 
 /// All nodes of the layer that somebody has come upon, by number.
@@ -78,7 +81,11 @@ struct Node {
 pub struct Base {
     nodes: boxcar::Vec<Node>,
     damage: OnceLock<String>,
+    budget: Arc<Budget>,
 }
+
+/// What a node of the layer occupies, with its name.
+const COST: u64 = size_of::<Node>() as u64 + Inode::COST + 128;
 
 impl std::fmt::Debug for Base {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -87,6 +94,11 @@ impl std::fmt::Debug for Base {
 }
 
 impl Base {
+    /// An empty layer whose memory is counted in `budget`.
+    pub fn new(budget: Arc<Budget>) -> Base {
+        Base { budget, ..Base::default() }
+    }
+
     fn node(&self, ino: Ino) -> Option<&Node> {
         self.nodes.get(usize::try_from(ino.checked_sub(FIRST)?).ok()?)
     }
@@ -127,7 +139,9 @@ impl Base {
             }
             Err(folder) => Some(folder),
         };
-        FIRST + self.nodes.push(Node { parent, mode, time, folder, made }) as Ino
+        FIRST
+            + self.nodes.push(Node { parent, mode, time, folder, made, held: OnceLock::new() })
+                as Ino
     }
 
     fn make(&self, ino: Ino, n: &Node) -> Inode {
@@ -143,6 +157,8 @@ impl Base {
                 (Vec::new(), 0)
             }
         };
+        // A guest that looks cannot be refused; the image bounds how much there is.
+        let _ = n.held.set(Held::anyway(&self.budget, listed.len() as u64 * COST));
         let mut entries = BTreeMap::new();
         let mut folders = 0;
         for e in listed.into_iter().filter(FolderEntry::is_plain) {
@@ -150,7 +166,7 @@ impl Base {
             let child = self.add(ino, e.kind, e.mode, e.time);
             entries.insert(Name::from(e.name), child);
         }
-        let kind = Kind::Dir { parent: n.parent, entries: Arc::new(entries) };
+        let kind = Kind::Dir { parent: n.parent, entries: Arc::new(Entries::from(entries)) };
         let mut node = Inode::at(kind, mode, n.time);
         node.nlink += folders;
         node

@@ -19,12 +19,7 @@ pub struct Budget {
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Arc<Budget> {
-        Arc::new(Budget {
-            limit: AtomicU64::new(limit),
-            used: AtomicU64::new(0),
-            peak: AtomicU64::new(0),
-            refused: AtomicBool::new(false),
-        })
+        Arc::new(Budget { limit: AtomicU64::new(limit), ..Budget::default() })
     }
 
     /// The ceiling.
@@ -53,6 +48,20 @@ impl Budget {
                 false
             }
         }
+    }
+
+    /// Takes `n` bytes even past the ceiling, where saying no is not possible: for copies of
+    /// what was counted already, whose number is bounded. Nothing more is given until there
+    /// is room again.
+    pub fn take_anyway(&self, n: u64) {
+        let before = self.used.fetch_add(n, Ordering::Relaxed);
+        self.peak.fetch_max(before.saturating_add(n), Ordering::Relaxed);
+    }
+
+    /// [`Budget::take_anyway`], given back when the reservation is dropped.
+    pub fn reserve_anyway(self: &Arc<Budget>, n: u64) -> Reservation {
+        self.take_anyway(n);
+        Reservation { bytes: n, budget: self.clone() }
     }
 
     /// Gives back `n` bytes that were taken.
@@ -88,6 +97,18 @@ impl Budget {
     }
 }
 
+impl Default for Budget {
+    /// Without a ceiling.
+    fn default() -> Budget {
+        Budget {
+            limit: AtomicU64::new(u64::MAX),
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            refused: AtomicBool::new(false),
+        }
+    }
+}
+
 /// Bytes taken from a budget; dropping it gives them back.
 #[derive(Debug)]
 pub struct Reservation {
@@ -99,6 +120,11 @@ impl Reservation {
     /// Bytes it holds.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// As many bytes again, whether there is room or not.
+    pub fn again(&self) -> Reservation {
+        self.budget.reserve_anyway(self.bytes)
     }
 
     /// Whether its bytes are of that budget.
@@ -146,6 +172,42 @@ impl Drop for Reservation {
     }
 }
 
+/// What a value that can be copied keeps of a budget; nothing at first. A copy keeps as much
+/// again.
+#[derive(Debug, Default)]
+pub struct Held(Option<Reservation>);
+
+impl Held {
+    /// `n` bytes of the budget, whether there is room or not.
+    pub fn anyway(budget: &Arc<Budget>, n: u64) -> Held {
+        Held(Some(budget.reserve_anyway(n)))
+    }
+
+    /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
+    pub fn grow(&mut self, budget: &Arc<Budget>, n: u64) -> bool {
+        match &mut self.0 {
+            Some(held) => held.grow(n),
+            None => {
+                self.0 = budget.reserve(n);
+                self.0.is_some()
+            }
+        }
+    }
+
+    /// Gives back `n` bytes, or all if it has fewer.
+    pub fn shrink(&mut self, n: u64) {
+        if let Some(held) = &mut self.0 {
+            held.shrink_to(held.bytes().saturating_sub(n));
+        }
+    }
+}
+
+impl Clone for Held {
+    fn clone(&self) -> Held {
+        Held(self.0.as_ref().map(Reservation::again))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,5 +241,18 @@ mod tests {
         assert!(!budget.take(1) && !budget.has_room(0));
         drop(held);
         assert!(budget.has_room(50) && !budget.take(51));
+    }
+
+    #[test]
+    fn a_copy_holds_as_much_again() {
+        let budget = Budget::new(100);
+        let mut held = Held::default();
+        assert!(held.grow(&budget, 60) && !held.grow(&budget, 41));
+        let copy = held.clone();
+        assert_eq!((budget.used(), budget.has_room(0)), (120, false));
+        held.shrink(50);
+        assert_eq!(budget.used(), 70);
+        drop((held, copy));
+        assert_eq!(budget.used(), 0);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Vfs;
 use crate::base;
-use crate::tree::{Ino, Inode, Kind, Name, ROOT, Tree};
+use crate::tree::{Entries, Ino, Inode, Kind, Name, ROOT, Tree};
 use crate::walk::Loc;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
@@ -141,7 +141,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn entries(tree: &Tree, dir: Option<Ino>) -> Arc<BTreeMap<Name, Ino>> {
+fn entries(tree: &Tree, dir: Option<Ino>) -> Arc<Entries> {
     dir.and_then(|d| tree.entries(d).ok()).cloned().unwrap_or_default()
 }
 

@@ -2,7 +2,12 @@
 //!
 //! A chunk is copied when it is first written; a hole costs nothing. Cloning a
 //! [`Content`] shares every chunk, which is what makes snapshots cheap.
+//!
+//! Two accounts are kept. The disk quota counts what the file is seen to hold. The memory
+//! budget counts what a chunk occupies, its spare capacity too, for as long as the file or any
+//! snapshot has it; a chunk that is cut gives its memory back.
 
+use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,8 +32,49 @@ pub struct Content {
     base: Option<Blob>,
     /// How much of `base` is still visible: truncation hides its tail for good.
     base_len: u64,
-    chunks: BTreeMap<u64, Arc<Vec<u8>>>,
+    chunks: BTreeMap<u64, Arc<Chunk>>,
     charged: u64,
+}
+
+/// Written bytes, and what they take of the memory budget.
+struct Chunk {
+    bytes: Vec<u8>,
+    held: Reservation,
+}
+
+impl Clone for Chunk {
+    fn clone(&self) -> Chunk {
+        Chunk { bytes: self.bytes.clone(), held: self.held.again() }
+    }
+}
+
+impl Chunk {
+    /// The capacity to have for `need` bytes where there are `now`: a file that grows bit by bit
+    /// is not copied each time, one that fills half of a chunk will likely fill it.
+    fn room(now: usize, need: usize) -> usize {
+        match need {
+            _ if need <= now => now,
+            _ if need > CHUNK as usize / 2 => CHUNK as usize,
+            _ => need.max(2 * now).max(16),
+        }
+    }
+
+    /// What a new chunk for `need` bytes takes.
+    fn cost(need: u64) -> u64 {
+        Chunk::room(0, need as usize) as u64 + CHUNK_OVERHEAD
+    }
+
+    /// What it takes to have `need` bytes in this one.
+    fn more(&self, need: u64) -> u64 {
+        (Chunk::room(self.bytes.capacity(), need as usize) - self.bytes.capacity()) as u64
+    }
+
+    /// A chunk that begins with `bytes` and has room for `need`.
+    fn new(bytes: &[u8], need: u64, held: Reservation) -> Chunk {
+        let mut own = Vec::with_capacity(Chunk::room(0, need as usize));
+        own.extend_from_slice(bytes);
+        Chunk { bytes: own, held }
+    }
 }
 
 impl std::fmt::Debug for Content {
@@ -93,7 +139,7 @@ impl Content {
             let end = ((index + 1) * CHUNK).min(off + want);
             let out = &mut buf[done as usize..(end - off) as usize];
             let src = match self.chunks.get(&index) {
-                Some(c) => c.get((pos - index * CHUNK) as usize..).unwrap_or(&[]),
+                Some(c) => c.bytes.get((pos - index * CHUNK) as usize..).unwrap_or(&[]),
                 None => self.base_slice(pos, end),
             };
             let n = src.len().min(out.len());
@@ -113,10 +159,14 @@ impl Content {
     }
 
     /// Writes at `off`. `charge` is asked for the growth before anything changes.
+    ///
+    /// # Errors
+    /// What `charge` says; ENOSPC if the budget has no room.
     pub fn write(
         &mut self,
         off: u64,
         data: &[u8],
+        budget: &Arc<Budget>,
         charge: impl FnOnce(u64) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         if data.is_empty() {
@@ -124,31 +174,47 @@ impl Content {
         }
         let end =
             off.checked_add(data.len() as u64).filter(|e| *e <= MAX_LEN).ok_or(Errno::FBIG)?;
-        let mut growth = 0;
+        let (mut growth, mut memory) = (0, 0);
         for index in off / CHUNK..=(end - 1) / CHUNK {
             let upto = (end - index * CHUNK).min(CHUNK);
-            growth += match self.chunks.get(&index) {
-                Some(c) => upto.saturating_sub(c.len() as u64),
-                None => self.base_in_chunk(index).max(upto) + CHUNK_OVERHEAD,
-            };
+            let base = self.base_in_chunk(index);
+            match self.chunks.get_mut(&index) {
+                Some(c) => {
+                    growth += upto.saturating_sub(c.bytes.len() as u64);
+                    memory += match Arc::get_mut(c) {
+                        Some(own) => own.more(upto),
+                        None => Chunk::cost(upto.max(c.bytes.len() as u64)),
+                    };
+                }
+                None => {
+                    growth += base.max(upto) + CHUNK_OVERHEAD;
+                    memory += Chunk::cost(base.max(upto));
+                }
+            }
         }
+        let mut held = match memory {
+            0 => None,
+            n => Some(budget.reserve(n).ok_or(Errno::NOSPC)?),
+        };
         charge(growth)?;
         self.charged += growth;
+        // What was reserved is enough: no snapshot is taken meanwhile, so no more chunks are
+        // shared now than were above.
+        let mut part =
+            |n| held.as_mut().and_then(|h| h.split(n)).unwrap_or_else(|| budget.reserve_anyway(n));
         let mut pos = off;
         while pos < end {
             let index = pos / CHUNK;
             let chunk_end = ((index + 1) * CHUNK).min(end);
             let start = (pos - index * CHUNK) as usize;
             let src = &data[(pos - off) as usize..(chunk_end - off) as usize];
-            let chunk = self.own_chunk(index);
-            if chunk.len() < start + src.len() {
-                if chunk.capacity() < start + src.len() && start + src.len() > CHUNK as usize / 2 {
-                    chunk.reserve_exact(CHUNK as usize - chunk.len());
-                }
-                chunk.resize(start, 0);
-                chunk.extend_from_slice(src);
+            let bytes = &mut self.own_chunk(index, chunk_end - index * CHUNK, &mut part).bytes;
+            let stop = start + src.len();
+            if bytes.len() < stop {
+                bytes.resize(start, 0);
+                bytes.extend_from_slice(src);
             } else {
-                chunk[start..start + src.len()].copy_from_slice(src);
+                bytes[start..stop].copy_from_slice(src);
             }
             pos = chunk_end;
         }
@@ -160,17 +226,41 @@ impl Content {
         self.base_slice(index * CHUNK, (index + 1) * CHUNK).len() as u64
     }
 
-    fn own_chunk(&mut self, index: u64) -> &mut Vec<u8> {
+    /// The chunk, owned by this file alone, with room for `upto` bytes.
+    fn own_chunk(
+        &mut self,
+        index: u64,
+        upto: u64,
+        part: &mut impl FnMut(u64) -> Reservation,
+    ) -> &mut Chunk {
         if !self.chunks.contains_key(&index) {
-            let copy = self.base_slice(index * CHUNK, (index + 1) * CHUNK).to_vec();
-            self.chunks.insert(index, Arc::new(copy));
+            let base = self.base_slice(index * CHUNK, (index + 1) * CHUNK);
+            let need = upto.max(base.len() as u64);
+            let own = Chunk::new(base, need, part(Chunk::cost(need)));
+            self.chunks.insert(index, Arc::new(own));
         }
-        Arc::make_mut(self.chunks.entry(index).or_default())
+        let chunk = self
+            .chunks
+            .entry(index)
+            .or_insert_with(|| Arc::new(Chunk::new(&[], upto, part(Chunk::cost(upto)))));
+        if Arc::get_mut(chunk).is_none() {
+            let need = upto.max(chunk.bytes.len() as u64);
+            *chunk = Arc::new(Chunk::new(&chunk.bytes, need, part(Chunk::cost(need))));
+        }
+        // It is this file's own by now.
+        let own = Arc::make_mut(chunk);
+        let more = own.more(upto);
+        if more > 0 {
+            own.held.absorb(part(more));
+            let room = Chunk::room(own.bytes.capacity(), upto as usize);
+            own.bytes.reserve_exact(room - own.bytes.len());
+        }
+        own
     }
 
     /// Sets the length; a longer file gets a hole. Returns the bytes to give back
     /// to the quota.
-    pub fn set_len(&mut self, len: u64) -> Result<u64, Errno> {
+    pub fn set_len(&mut self, len: u64, budget: &Arc<Budget>) -> Result<u64, Errno> {
         if len > MAX_LEN {
             return Err(Errno::FBIG);
         }
@@ -178,14 +268,14 @@ impl Content {
         if len < self.len {
             self.base_len = self.base_len.min(len);
             for (_, c) in self.chunks.split_off(&len.div_ceil(CHUNK)) {
-                freed += c.len() as u64 + CHUNK_OVERHEAD;
+                freed += c.bytes.len() as u64 + CHUNK_OVERHEAD;
             }
             let last = len / CHUNK;
             if let Some(c) = self.chunks.get_mut(&last) {
                 let keep = (len - last * CHUNK) as usize;
-                if c.len() > keep {
-                    freed += (c.len() - keep) as u64;
-                    Arc::make_mut(c).truncate(keep);
+                if c.bytes.len() > keep {
+                    freed += (c.bytes.len() - keep) as u64;
+                    cut(c, keep, budget);
                 }
             }
         }
@@ -196,9 +286,27 @@ impl Content {
     }
 }
 
+/// Cuts a chunk to `keep` bytes, and frees the memory behind them unless it is little.
+fn cut(chunk: &mut Arc<Chunk>, keep: usize, budget: &Arc<Budget>) {
+    match Arc::get_mut(chunk) {
+        Some(own) if own.bytes.capacity() <= (2 * keep).max(64) => own.bytes.truncate(keep),
+        // The part that is kept must be had whether there is room or not: cutting frees.
+        _ => {
+            let held = budget.reserve_anyway(Chunk::cost(keep as u64));
+            *chunk = Arc::new(Chunk::new(&chunk.bytes[..keep], keep as u64, held));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn free() -> Arc<Budget> {
+        static FREE: std::sync::LazyLock<Arc<Budget>> =
+            std::sync::LazyLock::new(|| Budget::new(u64::MAX));
+        FREE.clone()
+    }
 
     fn ok(_: u64) -> Result<(), Errno> {
         Ok(())
@@ -214,7 +322,7 @@ mod tests {
         let mut want = base.clone();
         let mut c = Content::from_blob(Arc::new(base));
         let snapshot = c.clone();
-        c.write(70_000, b"hello", ok).unwrap();
+        c.write(70_000, b"hello", &free(), ok).unwrap();
         want[70_000..70_005].copy_from_slice(b"hello");
         assert_eq!(all(&c), want);
         assert_ne!(all(&snapshot), want);
@@ -225,36 +333,36 @@ mod tests {
     #[test]
     fn truncation_hides_the_base_for_good_and_refunds() {
         let mut c = Content::from_blob(Arc::new(vec![7u8; 100]));
-        assert_eq!(c.set_len(10).unwrap(), 0);
-        c.set_len(20).unwrap();
+        assert_eq!(c.set_len(10, &free()).unwrap(), 0);
+        c.set_len(20, &free()).unwrap();
         assert_eq!(all(&c), [vec![7; 10], vec![0; 10]].concat());
         let mut c = Content::default();
-        c.write(0, &vec![1; 200_000], ok).unwrap();
+        c.write(0, &vec![1; 200_000], &free(), ok).unwrap();
         let charged = c.charged();
-        let freed = c.set_len(1).unwrap();
+        let freed = c.set_len(1, &free()).unwrap();
         assert_eq!(charged - freed, c.charged());
         assert_eq!(c.charged(), 1 + CHUNK_OVERHEAD);
-        c.set_len(200_000).unwrap();
+        c.set_len(200_000, &free()).unwrap();
         assert_eq!(all(&c)[0..3], [1, 0, 0]);
     }
 
     #[test]
     fn a_far_write_makes_a_hole_without_memory() {
         let mut c = Content::default();
-        c.write(1 << 40, b"x", ok).unwrap();
+        c.write(1 << 40, b"x", &free(), ok).unwrap();
         assert_eq!(c.len(), (1 << 40) + 1);
         assert!(c.charged() < 1000);
         let mut b = [9; 4];
         assert_eq!(c.read((1 << 40) - 3, &mut b), 4);
         assert_eq!(b, [0, 0, 0, b'x']);
-        assert_eq!(c.write(u64::MAX - 1, b"xy", ok), Err(Errno::FBIG));
+        assert_eq!(c.write(u64::MAX - 1, b"xy", &free(), ok), Err(Errno::FBIG));
     }
 
     #[test]
     fn a_refused_charge_changes_nothing() {
         let mut c = Content::default();
-        c.write(0, b"abc", ok).unwrap();
-        assert_eq!(c.write(3, b"def", |_| Err(Errno::NOSPC)), Err(Errno::NOSPC));
+        c.write(0, b"abc", &free(), ok).unwrap();
+        assert_eq!(c.write(3, b"def", &free(), |_| Err(Errno::NOSPC)), Err(Errno::NOSPC));
         assert_eq!(all(&c), b"abc");
     }
 
@@ -270,11 +378,11 @@ mod tests {
             let off = (seed >> 33) % 300_000;
             let n = (seed >> 20) % 9000;
             if seed.is_multiple_of(11) {
-                c.set_len(off).unwrap();
+                c.set_len(off, &free()).unwrap();
                 v.resize(off as usize, 0);
             } else {
                 let data = vec![seed as u8; n as usize];
-                c.write(off, &data, ok).unwrap();
+                c.write(off, &data, &free(), ok).unwrap();
                 if !data.is_empty() {
                     v.resize(v.len().max((off + n) as usize), 0);
                     v[off as usize..(off + n) as usize].copy_from_slice(&data);
@@ -283,5 +391,62 @@ mod tests {
             assert_eq!(c.len(), v.len() as u64);
         }
         assert!(all(&c) == v);
+    }
+
+    #[test]
+    fn memory_is_counted_by_capacity_and_given_back() {
+        let budget = Budget::new(10 << 20);
+        let mut files: Vec<Content> = Vec::new();
+        for _ in 0..1000 {
+            let mut c = Content::default();
+            c.write(0, &[1; CHUNK as usize], &budget, ok).unwrap();
+            c.set_len(1, &budget).unwrap();
+            let chunk = &c.chunks[&0];
+            assert!(chunk.bytes.capacity() as u64 + CHUNK_OVERHEAD <= chunk.held.bytes());
+            files.push(c);
+        }
+        assert!(budget.used() <= 1000 * 200, "{}", budget.used());
+        drop(files);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn memory_is_counted_as_long_as_a_snapshot_has_it() {
+        let budget = Budget::new(300_000);
+        let mut c = Content::default();
+        c.write(0, &[1; 2 * CHUNK as usize], &budget, ok).unwrap();
+        let snapshot = c.clone();
+        c.set_len(0, &budget).unwrap();
+        c.write(0, &[2; 2 * CHUNK as usize], &budget, ok).unwrap();
+        assert!(budget.used() >= 4 * CHUNK);
+        c.set_len(0, &budget).unwrap();
+        assert_eq!(c.write(0, &[3; 4 * CHUNK as usize], &budget, ok), Err(Errno::NOSPC));
+        drop(snapshot);
+        c.write(0, &[3; 4 * CHUNK as usize], &budget, ok).unwrap();
+        c.set_len(0, &budget).unwrap();
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn what_is_held_is_what_is_allocated() {
+        let budget = Budget::new(u64::MAX);
+        let mut c = Content::from_blob(Arc::new(vec![7u8; 100_000]));
+        let mut seed = 7u64;
+        let mut snapshot = None;
+        for i in 0..500 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let off = (seed >> 33) % 300_000;
+            match seed % 7 {
+                0 => drop(c.set_len(off, &budget).unwrap()),
+                1 => snapshot = (i % 2 == 0).then(|| c.clone()),
+                _ => c.write(off, &vec![1; (seed >> 20) as usize % 9000], &budget, ok).unwrap(),
+            }
+            for chunk in c.chunks.values().chain(snapshot.iter().flat_map(|s| s.chunks.values())) {
+                let cost = chunk.bytes.capacity() as u64 + CHUNK_OVERHEAD;
+                assert_eq!(chunk.held.bytes(), cost);
+            }
+        }
+        drop((c, snapshot));
+        assert_eq!(budget.used(), 0);
     }
 }

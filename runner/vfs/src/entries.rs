@@ -110,8 +110,7 @@ impl Vfs {
                     return Err(Errno::PERM);
                 }
                 can_change(&st, *d)?;
-                st.quota.take_entry(&name)?;
-                st.tree.entries_mut(*d)?.insert(name.into(), *ino);
+                st.link_node(*d, &name, *ino)?;
                 let node = st.tree.node_mut(*ino)?;
                 node.nlink = node.nlink.saturating_add(1);
                 node.ctime = now_ns();
@@ -313,10 +312,9 @@ fn rename_nodes(
         st.unlink(to_dir, to)?;
     }
     // The new name may be longer than the old one: charge it before changing anything.
-    st.quota.take_entry(to)?;
+    st.link_node(to_dir, to, ino)?;
     st.tree.entries_mut(from_dir)?.remove(from);
     st.quota.give_entry(from);
-    st.tree.entries_mut(to_dir)?.insert(to.into(), ino);
     let node = st.tree.node_mut(ino)?;
     node.ctime = now_ns();
     if let Kind::Dir { parent, .. } = &mut node.kind {

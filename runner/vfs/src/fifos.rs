@@ -74,7 +74,15 @@ impl State {
             self.quota.give(PIPE_CAPACITY as u64);
             return Err(e);
         }
-        let ino = self.tree.add(Inode::new(Kind::Fifo(Pipe::fifo()), mode & 0o7777));
+        let node = Inode::new(Kind::Fifo(Pipe::fifo()), mode & 0o7777);
+        let ino = match self.new_node(node) {
+            Ok(ino) => ino,
+            Err(e) => {
+                self.quota.give_entry(&rel);
+                self.quota.give(PIPE_CAPACITY as u64);
+                return Err(e);
+            }
+        };
         self.fifos.0.insert((mount, rel), ino);
         Ok(())
     }

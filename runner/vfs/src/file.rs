@@ -125,7 +125,7 @@ impl File {
                     return Err(Errno::INVAL);
                 };
                 let at = if append { content.len() } else { off };
-                content.write(at, data, |n| quota.take(n))?;
+                content.write(at, data, &f.vfs.shared.budget, |n| quota.take(n))?;
                 *program = None;
                 let now = now_ns();
                 (node.mtime, node.ctime) = (now, now);
@@ -188,7 +188,7 @@ impl File {
                 let Kind::File { content, program } = &mut node.kind else {
                     return Err(Errno::INVAL);
                 };
-                let freed = content.set_len(len)?;
+                let freed = content.set_len(len, &f.vfs.shared.budget)?;
                 *program = None;
                 let now = now_ns();
                 (node.mtime, node.ctime) = (now, now);

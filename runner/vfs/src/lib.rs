@@ -15,7 +15,8 @@
 //!   ([`tree`], [`content`]). A clone of the [`tree::Tree`] is a snapshot, and
 //!   [`changes`] compares two of them.
 //! - Every byte and every name the guest stores is charged to the quota before it
-//!   is stored ([`quota`]); past it the guest sees ENOSPC.
+//!   is stored ([`quota`]); past it the guest sees ENOSPC. What it occupies of the host's
+//!   memory, snapshots included, is held from the session's [`budget`].
 //! - A host path is only ever reached from an open descriptor of its mount,
 //!   with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` or an equivalent walk
 //!   ([`host`]): `..`, symbolic links and races cannot leave the mount.
@@ -77,6 +78,7 @@ pub struct Vfs {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) state: RwLock<tree::State>,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) mounts: Vec<host::HostMount>,
     pub(crate) pipes: pipe::Pipes,
     pub(crate) host_changes: changes::HostJournal,

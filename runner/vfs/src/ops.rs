@@ -138,7 +138,7 @@ impl Vfs {
                 if how.truncate && node.size() > 0 {
                     let n = st.tree.node_mut(ino)?;
                     if let Kind::File { content, program } = &mut n.kind {
-                        let freed = content.set_len(0)?;
+                        let freed = content.set_len(0, &self.shared.budget)?;
                         *program = None;
                         let now = now_ns();
                         (n.mtime, n.ctime) = (now, now);

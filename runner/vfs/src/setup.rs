@@ -1,10 +1,11 @@
 //! Building a session's file system.
 
+use crate::Budget;
 use crate::base::{self, BaseKind, Folder, FolderEntry};
 use crate::device::Device;
 use crate::host::{HostMount, MountError};
 use crate::pipe::Pipes;
-use crate::quota::{DiskLimits, Quota};
+use crate::quota::DiskLimits;
 use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, ROOT, State};
 use crate::{Shared, Vfs};
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ const HOMES: &[(&str, u16)] = &[
 
 impl Vfs {
     /// A file system of `base` (later entries replace earlier ones of the same
-    /// path; directories are merged), devices, the bridge and `mounts`.
+    /// path; directories are merged), devices, the bridge and `mounts`. Whatever memory it
+    /// keeps because of a guest is counted in `budget`.
     ///
     /// # Errors
     /// A mount whose host path cannot be opened or whose guest path is not
@@ -54,8 +56,9 @@ impl Vfs {
         base: impl IntoIterator<Item = BaseFile>,
         mounts: &[MountSpec],
         limits: DiskLimits,
+        budget: Arc<Budget>,
     ) -> Result<Vfs, MountError> {
-        let mut st = State::default();
+        let mut st = State::new(limits, budget.clone());
         let dir = |parent| Kind::Dir { parent, entries: Arc::default() };
         st.tree.set(ROOT, Inode::new(dir(ROOT), 0o755));
         bridge(&mut st);
@@ -79,9 +82,9 @@ impl Vfs {
                 n.kind = Kind::Mount { index: i, parent };
             }
         }
-        st.quota = Quota { limits, ..Quota::default() };
         let shared = Shared {
             state: RwLock::new(st),
+            budget,
             mounts: opened,
             pipes: Pipes::default(),
             host_changes: Default::default(),
@@ -126,7 +129,7 @@ fn devices(st: &mut State) {
 
 fn link(st: &mut State, dir: Ino, name: &[u8], ino: Ino) {
     if let Ok(entries) = st.tree.entries_mut(dir) {
-        entries.insert(name.into(), ino);
+        entries.put(name, ino);
     }
 }
 

@@ -1,19 +1,25 @@
 //! The tree: a table of immutable nodes, cheap to clone.
 //!
-//! The table is pages of reference-counted slots. A clone copies one pointer per
-//! page; a write copies the page and the node it changes, if a clone still holds
+//! The table is groups of pages of reference-counted slots. A clone copies one pointer per
+//! group; a write copies the group, the page and the node it changes, if a clone still holds
 //! them. Directories are maps from names to node numbers, so hard links and
-//! renames are exact and a node keeps its number for life.
+//! renames are exact and a node keeps its number for life. Numbers are not used again; pages
+//! and groups whose nodes are all gone are freed, so that making and removing files costs
+//! two bytes a thousand.
+//!
+//! Nodes, names and pages hold what they occupy of the session's memory [`Budget`] as long
+//! as any clone has them.
 //!
 //! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share; those
 //! that were changed are in a map before it.
 
 use crate::base::{self, Base};
+use crate::budget::{Budget, Held};
 use crate::content::Content;
 use crate::device::Device;
 use crate::errno::Errno;
 use crate::pipe::Pipe;
-use crate::quota::Quota;
+use crate::quota::{DiskLimits, Quota};
 use crate::{GID, UID, now_ns};
 use box_abi::{Kind as FileKind, Stat};
 use std::collections::btree_map::Entry;
@@ -40,12 +46,61 @@ pub struct Program(pub u32);
 /// A name in a directory.
 pub type Name = Arc<[u8]>;
 
+/// A directory's entries.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    map: BTreeMap<Name, Ino>,
+    held: Held,
+}
+
+impl Entries {
+    /// What a name occupies: itself, its counters, its part of a map's node.
+    fn cost(name: &[u8]) -> u64 {
+        name.len() as u64 + 80
+    }
+
+    /// Adds an entry; ENOMEM if the budget has no room.
+    pub fn add(&mut self, name: &[u8], ino: Ino, budget: &Arc<Budget>) -> Result<(), Errno> {
+        if !self.held.grow(budget, Entries::cost(name)) {
+            return Err(Errno::NOMEM);
+        }
+        self.map.insert(name.into(), ino);
+        Ok(())
+    }
+
+    /// Adds an entry that no guest asked for.
+    pub fn put(&mut self, name: &[u8], ino: Ino) {
+        self.map.insert(name.into(), ino);
+    }
+
+    /// Takes an entry out.
+    pub fn remove(&mut self, name: &[u8]) -> Option<Ino> {
+        let ino = self.map.remove(name)?;
+        self.held.shrink(Entries::cost(name));
+        Some(ino)
+    }
+}
+
+impl From<BTreeMap<Name, Ino>> for Entries {
+    fn from(map: BTreeMap<Name, Ino>) -> Entries {
+        Entries { map, held: Held::default() }
+    }
+}
+
+impl std::ops::Deref for Entries {
+    type Target = BTreeMap<Name, Ino>;
+
+    fn deref(&self) -> &BTreeMap<Name, Ino> {
+        &self.map
+    }
+}
+
 /// What a node is.
 #[derive(Clone, Debug)]
 pub enum Kind {
     Dir {
         parent: Ino,
-        entries: Arc<BTreeMap<Name, Ino>>,
+        entries: Arc<Entries>,
     },
     File {
         content: Content,
@@ -77,6 +132,7 @@ pub struct Inode {
     pub atime: u64,
     pub mtime: u64,
     pub ctime: u64,
+    held: Held,
 }
 
 impl Inode {
@@ -88,7 +144,19 @@ impl Inode {
     /// A node with one link and the given time.
     pub fn at(kind: Kind, mode: u16, time: u64) -> Inode {
         let nlink = if matches!(kind, Kind::Dir { .. }) { 2 } else { 1 };
-        Inode { kind, mode, nlink, atime: time, mtime: time, ctime: time }
+        Inode { kind, mode, nlink, atime: time, mtime: time, ctime: time, held: Held::default() }
+    }
+
+    /// Host memory of a node, beside what it points to.
+    pub(crate) const COST: u64 = size_of::<Inode>() as u64 + 32;
+
+    /// Counts it in the budget; ENOMEM if there is no room.
+    fn count(&mut self, budget: &Arc<Budget>) -> Result<(), Errno> {
+        let more = match &self.kind {
+            Kind::Symlink(target) => target.len() as u64 + 32,
+            _ => 0,
+        };
+        if self.held.grow(budget, Inode::COST + more) { Ok(()) } else { Err(Errno::NOMEM) }
     }
 
     /// The type as `stat` tells it.
@@ -135,22 +203,56 @@ impl Inode {
     }
 }
 
-const PAGE: usize = 64;
-type Page = Arc<Vec<Option<Arc<Inode>>>>;
+/// Slots of a page, and pages of a group.
+const FAN: usize = 64;
+
+/// A part of the table; one without children is freed.
+#[derive(Clone, Debug)]
+struct Part<T> {
+    slots: [Option<Arc<T>>; FAN],
+    live: usize,
+    _held: Held,
+}
+
+type Page = Part<Inode>;
+type Group = Part<Page>;
+
+impl<T> Part<T> {
+    /// An empty one. Nodes are counted before their pages, so their number is bounded.
+    fn new(budget: &Arc<Budget>) -> Part<T> {
+        let held = Held::anyway(budget, size_of::<Part<T>>() as u64 + 32);
+        Part { slots: [const { None }; FAN], live: 0, _held: held }
+    }
+
+    fn put(&mut self, at: usize, child: Option<Arc<T>>) -> Option<Arc<T>> {
+        let more = usize::from(child.is_some());
+        let old = std::mem::replace(&mut self.slots[at], child);
+        self.live = self.live + more - usize::from(old.is_some());
+        old
+    }
+}
 
 /// All nodes. Clone it for a snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    pages: Vec<Page>,
+    groups: Vec<Option<Arc<Group>>>,
     next: Ino,
     base: Arc<Base>,
     /// Nodes of the base that were changed; `None` if removed.
     changed: Arc<BTreeMap<Ino, Option<Arc<Inode>>>>,
+    budget: Arc<Budget>,
+}
+
+/// Where a number's node is: group, page, slot.
+fn place(ino: Ino) -> (usize, usize, usize) {
+    let n = ino as usize;
+    (n / FAN / FAN, n / FAN % FAN, n % FAN)
 }
 
 impl Tree {
-    fn slot(ino: Ino) -> (usize, usize) {
-        (ino as usize / PAGE, ino as usize % PAGE)
+    /// An empty tree whose memory is counted in `budget`.
+    pub fn new(budget: Arc<Budget>) -> Tree {
+        Tree { base: Arc::new(Base::new(budget.clone())), budget, ..Tree::default() }
     }
 
     /// The image's layer.
@@ -166,8 +268,8 @@ impl Tree {
                 None => self.base.get(ino),
             };
         }
-        let (p, s) = Tree::slot(ino);
-        self.pages.get(p)?.get(s)?.as_ref()
+        let (g, p, s) = place(ino);
+        self.groups.get(g)?.as_ref()?.slots[p].as_ref()?.slots[s].as_ref()
     }
 
     /// Whether it is a directory of the image, found out without listing it.
@@ -190,21 +292,32 @@ impl Tree {
             };
             return slot.as_mut().map(Arc::make_mut).ok_or(Errno::STALE);
         }
-        let (p, s) = Tree::slot(ino);
-        let page = self.pages.get_mut(p).ok_or(Errno::STALE)?;
-        let slot = Arc::make_mut(page).get_mut(s).ok_or(Errno::STALE)?;
-        slot.as_mut().map(Arc::make_mut).ok_or(Errno::STALE)
+        let (g, p, s) = place(ino);
+        let group = self.groups.get_mut(g).and_then(Option::as_mut).ok_or(Errno::STALE)?;
+        let page = Arc::make_mut(group).slots[p].as_mut().ok_or(Errno::STALE)?;
+        Arc::make_mut(page).slots[s].as_mut().map(Arc::make_mut).ok_or(Errno::STALE)
     }
 
     /// Puts a node at a given number.
     pub fn set(&mut self, ino: Ino, node: Inode) {
-        let (p, s) = Tree::slot(ino);
-        while self.pages.len() <= p {
-            self.pages.push(Arc::new(vec![None; PAGE]));
+        let (g, p, s) = place(ino);
+        if self.groups.len() <= g {
+            self.groups.resize(g + 1, None);
         }
-        if let Some(slot) = Arc::make_mut(&mut self.pages[p]).get_mut(s) {
-            *slot = Some(Arc::new(node));
+        let budget = &self.budget;
+        let group = self.groups[g].get_or_insert_with(|| Arc::new(Group::new(budget)));
+        let group = Arc::make_mut(group);
+        if group.slots[p].is_none() {
+            group.put(p, Some(Arc::new(Page::new(budget))));
         }
+        if let Some(page) = &mut group.slots[p] {
+            Arc::make_mut(page).put(s, Some(Arc::new(node)));
+        }
+    }
+
+    /// ENOSPC if all numbers were given.
+    pub fn has_numbers(&self) -> Result<(), Errno> {
+        if self.next < base::FIRST { Ok(()) } else { Err(Errno::NOSPC) }
     }
 
     /// Adds a node under a fresh number.
@@ -223,12 +336,24 @@ impl Tree {
             Arc::make_mut(&mut self.changed).insert(ino, None);
             return node;
         }
-        let (p, s) = Tree::slot(ino);
-        Arc::make_mut(self.pages.get_mut(p)?).get_mut(s)?.take()
+        self.get(ino)?;
+        let (g, p, s) = place(ino);
+        let slot = self.groups.get_mut(g)?;
+        let group = Arc::make_mut(slot.as_mut()?);
+        let page = Arc::make_mut(group.slots[p].as_mut()?);
+        let node = page.put(s, None);
+        // The page that numbers are being given from stays.
+        if page.live == 0 && ino / FAN as u64 != self.next / FAN as u64 {
+            group.put(p, None);
+            if group.live == 0 {
+                *slot = None;
+            }
+        }
+        node
     }
 
     /// The entries of a directory, or ENOTDIR.
-    pub fn entries(&self, dir: Ino) -> Result<&Arc<BTreeMap<Name, Ino>>, Errno> {
+    pub fn entries(&self, dir: Ino) -> Result<&Arc<Entries>, Errno> {
         match &self.node(dir)?.kind {
             Kind::Dir { entries, .. } => Ok(entries),
             _ => Err(Errno::NOTDIR),
@@ -236,7 +361,7 @@ impl Tree {
     }
 
     /// The entries of a directory to change; its times become now.
-    pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut BTreeMap<Name, Ino>, Errno> {
+    pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut Entries, Errno> {
         let now = now_ns();
         let node = self.node_mut(dir)?;
         (node.mtime, node.ctime) = (now, now);
@@ -248,9 +373,13 @@ impl Tree {
 
     /// Whether nothing was changed between the two.
     pub fn is_same(&self, other: &Tree) -> bool {
-        let same = |(a, b): (&Page, &Page)| Arc::ptr_eq(a, b);
-        self.pages.len() == other.pages.len()
-            && self.pages.iter().zip(&other.pages).all(same)
+        let same = |(a, b): (&Option<Arc<Group>>, &Option<Arc<Group>>)| match (a, b) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        self.groups.len() == other.groups.len()
+            && self.groups.iter().zip(&other.groups).all(same)
             && Arc::ptr_eq(&self.changed, &other.changed)
     }
 
@@ -289,17 +418,44 @@ pub struct State {
 }
 
 impl State {
+    /// An empty tree with its accounts.
+    pub fn new(limits: DiskLimits, budget: Arc<Budget>) -> State {
+        let quota = Quota { limits, ..Quota::default() };
+        State { tree: Tree::new(budget), quota, ..State::default() }
+    }
+
     /// Charges the quota for and links `node` as `name` in `dir`, which must not
     /// have that name. The caller has checked permissions.
     pub fn link_new(&mut self, dir: Ino, name: &[u8], node: Inode) -> Result<Ino, Errno> {
-        self.quota.take_entry(name)?;
         let is_dir = matches!(node.kind, Kind::Dir { .. });
-        let ino = self.tree.add(node);
-        self.tree.entries_mut(dir)?.insert(name.into(), ino);
+        let ino = self.new_node(node)?;
+        if let Err(e) = self.link_node(dir, name, ino) {
+            self.tree.remove(ino);
+            return Err(e);
+        }
         if is_dir {
             self.tree.node_mut(dir)?.nlink += 1;
         }
         Ok(ino)
+    }
+
+    /// Counts a node in the budget and adds it.
+    pub fn new_node(&mut self, mut node: Inode) -> Result<Ino, Errno> {
+        self.tree.has_numbers()?;
+        node.count(&self.tree.budget)?;
+        Ok(self.tree.add(node))
+    }
+
+    /// Charges quota and budget for the name and adds it to a directory; the node's count of
+    /// links stays as it is.
+    pub fn link_node(&mut self, dir: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
+        self.quota.take_entry(name)?;
+        let budget = self.tree.budget.clone();
+        let added = self.tree.entries_mut(dir).and_then(|e| e.add(name, ino, &budget));
+        if added.is_err() {
+            self.quota.give_entry(name);
+        }
+        added
     }
 
     /// Takes `name` out of `dir` and drops one link of what it named.

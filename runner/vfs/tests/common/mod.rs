@@ -1,8 +1,9 @@
 //! Shorthands for the tests.
 #![allow(dead_code)] // each test file uses some
 
+use std::sync::Arc;
 use wasibox_vfs::tree::ROOT;
-use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountSpec, OpenFlags, Opened, Vfs};
+use wasibox_vfs::{Budget, DiskLimits, Errno, File, Loc, MountSpec, OpenFlags, Opened, Vfs};
 
 pub const ROOT_LOC: Loc = Loc::Tree(ROOT);
 pub const READ: OpenFlags = OpenFlags {
@@ -17,8 +18,13 @@ pub const READ: OpenFlags = OpenFlags {
 };
 pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: true, ..READ };
 
+/// A budget without end.
+pub fn unlimited() -> Arc<Budget> {
+    Budget::new(u64::MAX)
+}
+
 pub fn vfs(mounts: &[MountSpec]) -> Vfs {
-    Vfs::new([], mounts, DiskLimits::default()).unwrap()
+    Vfs::new([], mounts, DiskLimits::default(), unlimited()).unwrap()
 }
 
 pub fn mount(host: &std::path::Path, guest: &str, writable: bool) -> MountSpec {
