@@ -37,6 +37,10 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|a| a == wasibox::WORKER_ARGUMENT) {
+        std::panic::set_hook(Box::new(|_| {}));
+        return wasibox::worker_main();
+    }
     wasibox::use_huge_pages();
     // One line instead of Rust's report, should a damaged image make a reader panic.
     std::panic::set_hook(Box::new(|_| {}));

@@ -1,8 +1,8 @@
 //! What became of a command.
 
 use base64::Engine as _;
-use serde::{Deserialize, Serialize};
 use serde::ser::{SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize};
 use wasibox_sandbox::LimitHit;
 
 /// What became of a command. As JSON, output that is not UTF-8 has its bad bytes

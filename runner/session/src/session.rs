@@ -1,13 +1,16 @@
 //! A session.
 
-use crate::action::{Action, Exec, Input, Output};
-use crate::files;
+use crate::action::{Action, Exec};
 use crate::outcome::Outcome;
+use crate::run::{self, Inherited};
+use crate::worker::pool::{Pool, PoolOptions};
+use crate::worker::remote::{self, Remote};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wasibox_image::{Image, ImageError};
-use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, Meter};
-use wasibox_sandbox::{Interrupt, LimitHit, Policy, RunSpec, Sandbox, SandboxError};
+use wasibox_sandbox::{Policy, Sandbox, SandboxError};
+use wasibox_worker::channel::ChannelError;
+use wasibox_worker::jail::Walls;
 
 /// Why an action could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,21 @@ pub enum Error {
     Sandbox(#[from] SandboxError),
     #[error("standard streams: {0}")]
     Streams(#[from] std::io::Error),
+    /// No program that serves as a worker was found, see [`PoolOptions::program`].
+    #[error("no program for workers: put `runner` beside this one, or name it in WASIBOX_WORKER")]
+    NoWorker,
+    /// The process of the session is gone, and with it the call that ran; its state is as
+    /// before that call.
+    #[error("the process of the session {0}")]
+    Worker(String),
+    /// What the process of the session could not do.
+    #[error("{0}")]
+    Refused(String),
+    /// Walls are required ([`PoolOptions::require_walls`]) that this host does not have.
+    #[error("this host lacks walls that are required: {0}")]
+    Walls(String),
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
 }
 
 impl From<ImageError> for Error {
@@ -25,47 +43,108 @@ impl From<ImageError> for Error {
 }
 
 /// An image, a policy, and the files that commands leave for the next ones.
-pub struct Session {
-    sandbox: Sandbox,
-    output_limit: Option<u64>,
+pub struct Session(Kind);
+
+enum Kind {
+    /// In this process.
+    Threads(Box<Sandbox>),
+    /// In a process of its own.
+    Process(Box<Remote>),
+}
+
+/// Ends what a session runs, from another thread.
+#[derive(Clone)]
+pub struct Interrupt(Target);
+
+#[derive(Clone)]
+enum Target {
+    Threads(wasibox_sandbox::Interrupt),
+    Process(remote::Interrupt),
+}
+
+impl Interrupt {
+    /// Ends what runs, or what runs next if nothing does.
+    pub fn interrupt(&self) {
+        match &self.0 {
+            Target::Threads(i) => i.interrupt(),
+            Target::Process(i) => i.interrupt(),
+        }
+    }
 }
 
 impl Session {
-    /// Opens a session on the image at `path`. Machine code is kept in
-    /// [`crate::default_artifact_dir`]; progress goes nowhere.
+    /// Opens a session on the image at `path`, in a process of its own. Who opens several makes
+    /// a [`Pool`] and uses [`Session::on`].
     ///
     /// # Errors
-    /// A missing or damaged image, a mount that cannot be made.
+    /// A missing or damaged image, a mount that cannot be made, no worker to be had.
     pub fn open(path: &Path, policy: Policy) -> Result<Session, Error> {
-        let dir = crate::default_artifact_dir();
-        Session::with(Arc::new(Image::open(path)?), policy, dir, Arc::new(|_| {}))
+        let options = PoolOptions { warm: 0, ..PoolOptions::new(path) };
+        Session::on(&Pool::new(options)?, policy)
     }
 
-    /// Opens a session, saying where machine code is kept (`None`: nowhere) and who is
-    /// told when a program must be compiled first, one line at a time.
+    /// Opens a session in a worker of the pool.
     ///
     /// # Errors
     /// As [`Session::open`].
+    pub fn on(pool: &Arc<Pool>, policy: Policy) -> Result<Session, Error> {
+        Ok(Session(Kind::Process(Box::new(Remote::open(pool.clone(), policy)?))))
+    }
+
+    /// Opens a session in this process, by threads: quicker to begin, and with one wall only.
+    /// A fault of the sandbox or of the engine is a fault of this process.
+    /// Says where machine code is kept (`None`: nowhere) and who is told when a program must
+    /// be compiled first, one line at a time.
+    ///
+    /// # Errors
+    /// A damaged image, a mount that cannot be made.
     pub fn with(
         image: Arc<Image>,
         policy: Policy,
         artifacts: Option<PathBuf>,
         progress: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Session, Error> {
-        let output_limit = policy.limits.output;
         let sandbox = Sandbox::new(image, policy, artifacts, progress)?;
-        Ok(Session { sandbox, output_limit })
+        Ok(Session(Kind::Threads(Box::new(sandbox))))
     }
 
     /// A handle that ends what runs, from another thread.
     pub fn interrupter(&self) -> Interrupt {
-        self.sandbox.interrupter()
+        Interrupt(match &self.0 {
+            Kind::Threads(sandbox) => Target::Threads(sandbox.interrupter()),
+            Kind::Process(remote) => Target::Process(remote.interrupter()),
+        })
+    }
+
+    /// The walls around the session's process; `None` if it is this one.
+    pub fn walls(&self) -> Option<Walls> {
+        match &self.0 {
+            Kind::Threads(_) => None,
+            Kind::Process(remote) => Some(remote.walls()),
+        }
+    }
+
+    /// The number of the session's process while it has one of its own.
+    pub fn worker(&self) -> Option<u32> {
+        match &self.0 {
+            Kind::Threads(_) => None,
+            Kind::Process(remote) => remote.pid(),
+        }
+    }
+
+    /// Gives the session's process up until the next call, which takes another one. Without
+    /// effect on a session by threads.
+    pub fn park(&self) {
+        if let Kind::Process(remote) = &self.0 {
+            remote.park();
+        }
     }
 
     /// Does what is asked, and waits for it.
     ///
     /// # Errors
-    /// If it could not be begun. A command that fails is an outcome, not an error.
+    /// If it could not be begun, or if the session's process died of it. A command that fails is an
+    /// outcome, not an error.
     pub fn apply(&self, action: Action) -> Result<Outcome, Error> {
         match action {
             Action::Exec(exec) => self.exec(exec),
@@ -73,51 +152,14 @@ impl Session {
     }
 
     fn exec(&self, exec: Exec) -> Result<Outcome, Error> {
-        let env = exec.environment();
-        let stdin: Arc<dyn wasibox_sandbox::Stream> = match exec.input {
-            Input::Bytes(b) => BytesInput::new(b),
-            Input::Inherit => HostStream::input(std::io::stdin())?,
-        };
-        let limit = match exec.output {
-            Output::Capture { limit } => Some(self.output_limit.map_or(limit, |l| l.min(limit))),
-            Output::Inherit => self.output_limit,
-        };
-        let meter = Meter::new(limit);
-        let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
-        let mut spec = RunSpec {
-            argv: exec.argv,
-            env,
-            cwd: exec.cwd,
-            stdin,
-            stdout: out.clone(),
-            stderr: err.clone(),
-            meter: meter.clone(),
-            timeout: exec.timeout,
-        };
-        if exec.output == Output::Inherit {
-            spec.stdout = HostStream::output(std::io::stdout(), meter.clone())?;
-            spec.stderr = HostStream::output(std::io::stderr(), meter.clone())?;
+        match &self.0 {
+            Kind::Threads(sandbox) => {
+                let (stdin, stdout, stderr) =
+                    (std::io::stdin(), std::io::stdout(), std::io::stderr());
+                let inherited = Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr };
+                run::exec(sandbox, exec, &inherited)
+            }
+            Kind::Process(remote) => remote.exec(exec),
         }
-        let mark = exec.list_files.then(|| self.sandbox.mark());
-        let result = self.sandbox.run(spec)?;
-        let files = mark.map(|m| files::describe(&self.sandbox, self.sandbox.changes(&m)));
-        let exit_code = match (result.limit, result.interrupted) {
-            (Some(LimitHit::Timeout), _) => 124,
-            // Whatever the first process managed to do before it was killed.
-            (Some(LimitHit::Output), _) => 137,
-            (_, true) => 130,
-            _ => result.status.code(),
-        };
-        Ok(Outcome {
-            exit_code,
-            stdout: out.take(),
-            stderr: err.take(),
-            truncated: meter.over(),
-            duration_ms: result.duration.as_secs_f64() * 1000.0,
-            cpu_ms: result.cpu.as_secs_f64() * 1000.0,
-            peak_memory: result.peak_memory,
-            limit_hit: result.limit,
-            files: files.unwrap_or_default(),
-        })
     }
 }

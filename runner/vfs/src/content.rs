@@ -286,6 +286,71 @@ impl Content {
     }
 }
 
+/// The parts of a content, for those who write it down ([`crate::delta`]).
+impl Content {
+    /// Numbers of the chunks that `old` has not, or not so; and of those that it has besides.
+    pub(crate) fn chunks_since(&self, old: &Content) -> (Vec<u64>, Vec<u64>) {
+        let new = self.chunks.iter().filter(|(index, chunk)| {
+            old.chunks.get(*index).is_none_or(|known| !Arc::ptr_eq(known, chunk))
+        });
+        let gone = old.chunks.keys().filter(|index| !self.chunks.contains_key(*index));
+        (new.map(|(index, _)| *index).collect(), gone.copied().collect())
+    }
+
+    /// The bytes of a written chunk.
+    pub(crate) fn chunk(&self, index: u64) -> Option<&[u8]> {
+        self.chunks.get(&index).map(|c| c.bytes.as_slice())
+    }
+
+    /// How many of the image's bytes are visible; `None` if it has none of the image's.
+    pub(crate) fn base_visible(&self) -> Option<u64> {
+        self.base.as_ref().map(|_| self.base_len)
+    }
+
+    /// Sets length and visible part of the image's bytes; `None` if that cannot be.
+    pub(crate) fn reshape(&mut self, len: u64, base: Option<u64>) -> Option<()> {
+        let most = self.base.as_ref().map(|b| (**b).as_ref().len() as u64);
+        if len > MAX_LEN || base.is_some_and(|n| most.is_none_or(|most| n > most)) {
+            return None;
+        }
+        self.len = len;
+        self.base_len = base.unwrap_or(0);
+        if base.is_none() {
+            self.base = None;
+        }
+        Some(())
+    }
+
+    /// Takes a chunk away.
+    pub(crate) fn drop_chunk(&mut self, index: u64) {
+        if let Some(c) = self.chunks.remove(&index) {
+            self.charged -= c.bytes.len() as u64 + CHUNK_OVERHEAD;
+        }
+    }
+
+    /// Puts a chunk where it is to be.
+    ///
+    /// # Errors
+    /// INVAL for one that is too long or lies behind the end, NOSPC if the budget has no room.
+    pub(crate) fn put_chunk(
+        &mut self,
+        index: u64,
+        bytes: &[u8],
+        budget: &Arc<Budget>,
+    ) -> Result<(), Errno> {
+        let end = index.checked_mul(CHUNK).and_then(|at| at.checked_add(bytes.len() as u64));
+        if bytes.len() as u64 > CHUNK || end.is_none_or(|end| end > self.len.max(index * CHUNK)) {
+            return Err(Errno::INVAL);
+        }
+        let need = bytes.len() as u64;
+        let held = budget.reserve(Chunk::cost(need)).ok_or(Errno::NOSPC)?;
+        self.drop_chunk(index);
+        self.charged += need + CHUNK_OVERHEAD;
+        self.chunks.insert(index, Arc::new(Chunk::new(bytes, need, held)));
+        Ok(())
+    }
+}
+
 /// Cuts a chunk to `keep` bytes, and frees the memory behind them unless it is little.
 fn cut(chunk: &mut Arc<Chunk>, keep: usize, budget: &Arc<Budget>) {
     match Arc::get_mut(chunk) {

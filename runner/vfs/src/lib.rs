@@ -32,6 +32,7 @@ pub mod bridge;
 pub mod budget;
 pub mod changes;
 pub mod content;
+pub mod delta;
 pub mod device;
 mod entries;
 pub mod errno;
@@ -79,6 +80,8 @@ pub struct Vfs {
 pub(crate) struct Shared {
     pub(crate) state: RwLock<tree::State>,
     pub(crate) budget: Arc<Budget>,
+    /// The tree as the session began.
+    pub(crate) origin: tree::Tree,
     pub(crate) mounts: Vec<host::HostMount>,
     pub(crate) pipes: pipe::Pipes,
     pub(crate) host_changes: changes::HostJournal,

@@ -83,6 +83,7 @@ impl Vfs {
             }
         }
         let shared = Shared {
+            origin: st.tree.clone(),
             state: RwLock::new(st),
             budget,
             mounts: opened,

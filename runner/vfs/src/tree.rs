@@ -249,6 +249,30 @@ fn place(ino: Ino) -> (usize, usize, usize) {
     (n / FAN / FAN, n / FAN % FAN, n % FAN)
 }
 
+/// Calls `differs` for each slot whose child is not shared by both.
+fn unshared<T>(
+    new: Option<Arc<Part<T>>>,
+    old: Option<Arc<Part<T>>>,
+    mut differs: impl FnMut(usize, Option<&Arc<T>>, Option<&Arc<T>>),
+) {
+    let same = |a: &Option<&Arc<T>>, b: &Option<&Arc<T>>| match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    };
+    if matches!((&new, &old), (Some(a), Some(b)) if Arc::ptr_eq(a, b)) {
+        return;
+    }
+    for at in 0..FAN {
+        let child =
+            |part: &'_ Option<Arc<Part<T>>>| part.as_ref().and_then(|p| p.slots[at].clone());
+        let (a, b) = (child(&new), child(&old));
+        if !same(&a.as_ref(), &b.as_ref()) {
+            differs(at, a.as_ref(), b.as_ref());
+        }
+    }
+}
+
 impl Tree {
     /// An empty tree whose memory is counted in `budget`.
     pub fn new(budget: Arc<Budget>) -> Tree {
@@ -383,6 +407,40 @@ impl Tree {
             && Arc::ptr_eq(&self.changed, &other.changed)
     }
 
+    /// Numbers of nodes that are not shared with `old`, those that are gone included.
+    pub fn differing(&self, old: &Tree) -> Vec<Ino> {
+        let mut out = Vec::new();
+        for g in 0..self.groups.len().max(old.groups.len()) {
+            let group = |t: &Tree| t.groups.get(g).cloned().flatten();
+            unshared(group(self), group(old), |p, new, old| {
+                unshared(new.cloned(), old.cloned(), |s, _, _| {
+                    out.push(((g * FAN + p) * FAN + s) as Ino);
+                });
+            });
+        }
+        if !Arc::ptr_eq(&self.changed, &old.changed) {
+            let known = |t: &Tree, ino: &Ino| t.changed.get(ino).cloned();
+            let both: HashSet<Ino> =
+                self.changed.keys().chain(old.changed.keys()).copied().collect();
+            out.extend(both.into_iter().filter(|ino| match (known(self, ino), known(old, ino)) {
+                (Some(Some(a)), Some(Some(b))) => !Arc::ptr_eq(&a, &b),
+                (Some(None), Some(None)) => false,
+                _ => true,
+            }));
+        }
+        out
+    }
+
+    /// The number that the next node gets.
+    pub fn next_number(&self) -> Ino {
+        self.next.max(FIRST)
+    }
+
+    /// Says from where on numbers are given.
+    pub fn set_next_number(&mut self, next: Ino) {
+        self.next = next;
+    }
+
     /// Nodes of the image that were changed or lie above such a node. Whatever else is of the image
     /// is as it was, with all that lies in it.
     pub fn touched(&self) -> HashSet<Ino> {
@@ -456,6 +514,22 @@ impl State {
             self.quota.give_entry(name);
         }
         added
+    }
+
+    /// The session's memory budget.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        &self.tree.budget
+    }
+
+    /// Puts a node at a number, counted in the budget, whatever is there.
+    pub(crate) fn replace(&mut self, ino: Ino, mut node: Inode) -> Result<(), Errno> {
+        node.count(&self.tree.budget)?;
+        if ino >= base::FIRST {
+            Arc::make_mut(&mut self.tree.changed).insert(ino, Some(Arc::new(node)));
+        } else {
+            self.tree.set(ino, node);
+        }
+        Ok(())
     }
 
     /// Takes `name` out of `dir` and drops one link of what it named.

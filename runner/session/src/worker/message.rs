@@ -121,9 +121,7 @@ impl From<Fault> for Error {
     fn from(f: Fault) -> Error {
         match f {
             Fault::NotFound(name) => SandboxError::NotFound(name).into(),
-            Fault::NotExecutable { name, why } => {
-                SandboxError::NotExecutable { name, why }.into()
-            }
+            Fault::NotExecutable { name, why } => SandboxError::NotExecutable { name, why }.into(),
             Fault::Damaged(what) => SandboxError::Damaged(what).into(),
             Fault::Other(text) => Error::Refused(text),
         }

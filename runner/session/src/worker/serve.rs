@@ -1,7 +1,7 @@
 //! The worker's half.
 
 use super::message::{Control, Done, Fault, PART, Reply, Request};
-use crate::action::{Exec, Input, Output};
+use crate::action::Exec;
 use crate::run::{self, Inherited};
 use crate::session::Error;
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -147,9 +147,8 @@ fn calls(channel: &mut Channel, sandbox: &Sandbox) -> Result<(), WorkerError> {
             Some((Request::Call(exec), fds)) => {
                 let result = call(sandbox, exec, fds);
                 let now = sandbox.vfs().snapshot();
-                for part in delta::between(&known, &now) {
-                    channel.send(&Reply::Changed(part), &[])?;
-                }
+                let mut tell = |part| channel.send(&Reply::Changed(part), &[]);
+                delta::between(&known, &now, &mut tell)?;
                 known = now;
                 finish(channel, result)?;
             }
@@ -159,20 +158,17 @@ fn calls(channel: &mut Channel, sandbox: &Sandbox) -> Result<(), WorkerError> {
 }
 
 fn call(sandbox: &Sandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {
-    let mut fds = fds.into_iter();
-    let mut next = |inherited: bool| match fds.next().filter(|_| inherited) {
-        Some(fd) => Ok(File::from(fd)),
-        None => File::options().read(true).write(true).open("/dev/null"),
-    };
-    let (input, output) = (exec.input == Input::Inherit, exec.output == Output::Inherit);
-    if !input && !output {
-        // Looked at by nobody.
-        let none = std::io::stderr();
-        return run::exec(sandbox, exec, &Inherited { stdin: &none, stdout: &none, stderr: &none });
+    match <[OwnedFd; 3]>::try_from(fds) {
+        Ok([stdin, stdout, stderr]) => {
+            let inherited = Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr };
+            run::exec(sandbox, exec, &inherited)
+        }
+        // All is given or captured.
+        Err(_) => {
+            let null = std::io::stderr();
+            run::exec(sandbox, exec, &Inherited { stdin: &null, stdout: &null, stderr: &null })
+        }
     }
-    let stdin = if input { next(true)? } else { File::from(std::io::stderr().as_fd().try_clone_to_owned()?) };
-    let (stdout, stderr) = (next(output)?, next(output)?);
-    run::exec(sandbox, exec, &Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr })
 }
 
 fn finish(channel: &Channel, result: Result<crate::Outcome, Error>) -> Result<(), WorkerError> {

@@ -1,0 +1,211 @@
+//! Workers made ahead of need.
+
+use super::message::{Reply, Request};
+use crate::session::Error;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use wasibox_sandbox::Limits;
+use wasibox_worker::child::Worker;
+
+/// The variable that names the program for workers.
+pub const VARIABLE: &str = "WASIBOX_WORKER";
+
+/// How long a worker may take to become warm, which includes compiling the image once.
+const WARMING: Duration = Duration::from_secs(1800);
+
+/// What workers are made of.
+#[derive(Clone)]
+pub struct PoolOptions {
+    /// The image that all sessions of the pool use.
+    pub image: PathBuf,
+    /// Where machine code is kept; `None`: nowhere, so that each worker compiles anew.
+    pub artifacts: Option<PathBuf>,
+    /// The program that serves as a worker: `runner`, or one that calls
+    /// [`worker_main`](crate::worker_main) when its first argument is `worker`. By default
+    /// `$WASIBOX_WORKER`, else this process's own program if it is named `runner`, else a `runner` beside
+    /// it or beside the image.
+    pub program: Option<PathBuf>,
+    /// Workers that are kept ready. One session takes one.
+    pub warm: usize,
+    /// Told of what takes time, one line each.
+    pub progress: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Whether sessions are refused on a host that lacks a wall.
+    pub require_walls: bool,
+}
+
+impl PoolOptions {
+    /// Two warm workers, machine code in [`crate::default_artifact_dir`], no progress, and whatever walls
+    /// the host has.
+    pub fn new(image: impl Into<PathBuf>) -> PoolOptions {
+        PoolOptions {
+            image: image.into(),
+            artifacts: crate::default_artifact_dir(),
+            program: None,
+            warm: 2,
+            progress: Arc::new(|_| {}),
+            require_walls: false,
+        }
+    }
+}
+
+/// Warm workers for sessions of one image.
+///
+/// They are started by a thread of the pool's own, with which they would end, and die with the pool. Each
+/// session holds the pool.
+pub struct Pool {
+    shared: Arc<Shared>,
+    options: PoolOptions,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    ready: VecDeque<Worker>,
+    /// Sessions that wait for one.
+    waiting: usize,
+    failure: Option<Arc<str>>,
+    closed: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Pool {
+    /// Starts making workers.
+    ///
+    /// # Errors
+    /// If the image or the worker's program cannot be found.
+    pub fn new(mut options: PoolOptions) -> Result<Arc<Pool>, Error> {
+        let here = |path: &Path| {
+            path.canonicalize().map_err(|e| Error::Refused(format!("{}: {e}", path.display())))
+        };
+        options.image = here(&options.image)?;
+        let program = match &options.program {
+            Some(program) => here(program)?,
+            None => find(&options.image).ok_or(Error::NoWorker)?,
+        };
+        options.program = Some(program.clone());
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
+        let (theirs, made) = (shared.clone(), options.clone());
+        std::thread::Builder::new()
+            .name("wasibox-workers".into())
+            .spawn(move || keep(&theirs, &made, &program))?;
+        Ok(Arc::new(Pool { shared, options }))
+    }
+
+    /// What it was made with.
+    pub fn options(&self) -> &PoolOptions {
+        &self.options
+    }
+
+    /// A warm worker; waits for one.
+    pub(super) fn take(&self) -> Result<Worker, Error> {
+        let mut state = self.shared.lock();
+        state.waiting += 1;
+        state.failure = None;
+        self.shared.changed.notify_all();
+        let taken = loop {
+            if let Some(worker) = state.ready.pop_front() {
+                break Ok(worker);
+            }
+            if let Some(why) = &state.failure {
+                break Err(Error::Refused(why.to_string()));
+            }
+            state = self.shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
+        };
+        state.waiting -= 1;
+        self.shared.changed.notify_all();
+        taken
+    }
+
+    /// How many workers are ready now.
+    pub fn ready(&self) -> usize {
+        self.shared.lock().ready.len()
+    }
+
+    /// Waits until as many workers are ready as are kept, or making one failed.
+    pub fn warm_up(&self) {
+        let mut state = self.shared.lock();
+        while state.ready.len() < self.options.warm && state.failure.is_none() {
+            state = self.shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.closed = true;
+        state.ready.clear();
+        self.shared.changed.notify_all();
+    }
+}
+
+/// The life of the pool's thread.
+fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
+    loop {
+        let mut state = shared.lock();
+        while !state.closed
+            && (state.failure.is_some() || state.ready.len() >= options.warm + state.waiting)
+        {
+            state = shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
+        }
+        if state.closed {
+            // Workers that sessions still have end with this thread, so it stays as long as they do:
+            // a session holds the pool, and the pool is gone.
+            return;
+        }
+        drop(state);
+        let made = warm(options, program);
+        let mut state = shared.lock();
+        match made {
+            Ok(worker) => state.ready.push_back(worker),
+            Err(e) => state.failure = Some(e.to_string().into()),
+        }
+        shared.changed.notify_all();
+    }
+}
+
+fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
+    let mut worker = Worker::start(program, true)?;
+    let request = Request::Warm {
+        image: options.image.clone(),
+        artifacts: options.artifacts.clone(),
+        stack: Limits::default().stack,
+    };
+    worker.channel.send(&request, &[])?;
+    let deadline = Some(Instant::now() + WARMING);
+    loop {
+        match worker.channel.receive(deadline) {
+            Ok(Some((Reply::Progress(line), _))) => (options.progress)(&line),
+            Ok(Some((Reply::Warm, _))) => return Ok(worker),
+            Ok(Some((Reply::Failed(fault), _))) => return Err(fault.into()),
+            Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
+            Ok(None) => return Err(Error::Worker("did not become ready".into())),
+            Err(_) => return Err(Error::Worker(worker.end().to_string())),
+        }
+    }
+}
+
+/// The program for workers, where nobody has named one.
+fn find(image: &Path) -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os(VARIABLE).filter(|v| !v.is_empty()) {
+        return PathBuf::from(named).canonicalize().ok();
+    }
+    let own = std::env::current_exe().ok();
+    let name = Path::new("runner");
+    if let Some(own) = own.as_ref().filter(|own| own.file_name() == Some(name.as_os_str())) {
+        return Some(own.clone());
+    }
+    let places = [own.as_deref().and_then(Path::parent), image.parent()];
+    places.into_iter().flatten().map(|dir| dir.join(name)).find(|path| path.is_file())
+}

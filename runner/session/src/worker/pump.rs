@@ -1,0 +1,154 @@
+//! Copying between the caller's streams and a worker's pipes while the worker is waited for.
+//!
+//! A worker never gets the streams themselves: what it could do to a terminal or to another
+//! reader of the caller's input is not the guest's to do.
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Bytes on their way.
+const ROOM: usize = 64 << 10;
+
+/// One stream: from one descriptor to another.
+struct Copy<'a> {
+    from: Option<End<'a>>,
+    to: Option<End<'a>>,
+    bytes: Vec<u8>,
+}
+
+enum End<'a> {
+    /// Closed as soon as it is of no more use, so that the worker sees the end.
+    Pipe(OwnedFd),
+    Callers(BorrowedFd<'a>),
+}
+
+impl AsFd for End<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            End::Pipe(fd) => fd.as_fd(),
+            End::Callers(fd) => *fd,
+        }
+    }
+}
+
+/// All streams of a call.
+#[derive(Default)]
+pub struct Pump<'a>(Vec<Copy<'a>>);
+
+impl<'a> Pump<'a> {
+    /// Copies from the caller's `from`; the end of the pipe for the worker.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn input(&mut self, from: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
+        let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        rustix::io::ioctl_fionbio(&ours, true)?;
+        self.add(End::Callers(from), End::Pipe(ours));
+        Ok(theirs)
+    }
+
+    /// Copies to the caller's `to`; the end of the pipe for the worker.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn output(&mut self, to: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
+        let (ours, theirs) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        self.add(End::Pipe(ours), End::Callers(to));
+        Ok(theirs)
+    }
+
+    fn add(&mut self, from: End<'a>, to: End<'a>) {
+        self.0.push(Copy { from: Some(from), to: Some(to), bytes: Vec::new() });
+    }
+
+    /// What must be waited for, beside the worker.
+    pub fn wants(&self) -> Vec<PollFd<'_>> {
+        self.0.iter().filter_map(Copy::wants).collect()
+    }
+
+    /// Copies what can be copied without waiting.
+    pub fn run(&mut self) {
+        for copy in &mut self.0 {
+            while copy.step() {}
+        }
+    }
+
+    /// Copies what the worker has left in its pipes, once it has nothing more to write; waits for
+    /// the caller's reader, as long as `patient` says.
+    pub fn drain(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
+        self.0.retain(|copy| matches!(copy.from, Some(End::Pipe(_))) || !copy.bytes.is_empty());
+        loop {
+            self.run();
+            let mut wants: Vec<PollFd<'_>> =
+                self.0.iter().filter(|c| !c.bytes.is_empty()).filter_map(Copy::wants).collect();
+            if wants.is_empty() || !patient(&mut wants) {
+                return;
+            }
+        }
+    }
+}
+
+impl Copy<'_> {
+    fn wants(&self) -> Option<PollFd<'_>> {
+        if self.bytes.is_empty() {
+            // The reader's end is needed too: without it there is nothing to copy for.
+            self.to.as_ref()?;
+            Some(PollFd::from_borrowed_fd(self.from.as_ref()?.as_fd(), PollFlags::IN))
+        } else {
+            Some(PollFd::from_borrowed_fd(self.to.as_ref()?.as_fd(), PollFlags::OUT))
+        }
+    }
+
+    /// Reads or writes once; whether it is worth another look.
+    fn step(&mut self) -> bool {
+        if !self.ready() {
+            return false;
+        }
+        if self.bytes.is_empty() {
+            let Some(from) = &self.from else { return false };
+            let mut buffer = vec![0; ROOM];
+            match rustix::io::read(from, &mut buffer) {
+                Ok(0) => self.end(),
+                Ok(n) => {
+                    buffer.truncate(n);
+                    self.bytes = buffer;
+                    return true;
+                }
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(_) => self.end(),
+            }
+            return false;
+        }
+        let Some(to) = &self.to else { return false };
+        // A pipe that has room for a part takes at least this much without waiting.
+        let part = &self.bytes[..self.bytes.len().min(libc_pipe_buf())];
+        match rustix::io::write(to, part) {
+            Ok(n) => {
+                self.bytes.drain(..n);
+                true
+            }
+            Err(Errno::AGAIN | Errno::INTR) => false,
+            Err(_) => {
+                self.bytes.clear();
+                self.end();
+                false
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        (self.from, self.to) = (None, None);
+    }
+
+    fn ready(&self) -> bool {
+        let Some(want) = self.wants() else { return false };
+        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        matches!(rustix::event::poll(&mut [want], Some(&now)), Ok(n) if n > 0)
+    }
+}
+
+/// What a pipe that is ready for writing takes whole (pipe(7), `PIPE_BUF`).
+const fn libc_pipe_buf() -> usize {
+    4096
+}

@@ -1,0 +1,162 @@
+//! Deltas added up.
+
+use super::{Delta, Id, Node, PART, What};
+use crate::tree::Ino;
+use serde_bytes::ByteBuf;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All that differs from a new session. It is kept by whoever keeps the session, and understands
+/// no more of the deltas than it takes to add them up: they come from a process that guests may
+/// have broken out to.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    origin: Ino,
+    next: Ino,
+    bytes: u64,
+    entries: u64,
+    nodes: BTreeMap<Id, Option<Sum>>,
+    size: u64,
+}
+
+/// A node with the sum of its parts.
+#[derive(Clone, Debug)]
+struct Sum {
+    /// With empty lists.
+    node: Node,
+    entries: BTreeMap<ByteBuf, Id>,
+    gone_entries: BTreeSet<ByteBuf>,
+    chunks: BTreeMap<u64, ByteBuf>,
+}
+
+/// What a node and its name take, besides names and contents.
+const NODE: u64 = 256;
+
+impl Layer {
+    /// Bytes of memory that it takes, about.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds a delta. False if the layer would take more than `limit` bytes; what it holds is
+    /// then of no use.
+    pub fn add(&mut self, delta: Delta, limit: u64) -> bool {
+        (self.origin, self.next) = (delta.origin, delta.next);
+        (self.bytes, self.entries) = (delta.bytes, delta.entries);
+        for (id, node) in delta.nodes {
+            let known = self.nodes.remove(&id).inspect(|sum| self.size -= cost(sum));
+            let sum = node.map(|node| Sum::of(node, known.flatten()));
+            self.size += cost(&sum);
+            self.nodes.insert(id, sum);
+        }
+        self.size <= limit
+    }
+
+    /// Tells `emit` of everything, in parts that [`crate::Vfs::restore`] takes.
+    ///
+    /// # Errors
+    /// What `emit` says first.
+    pub fn parts<E>(&self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
+        let mut nodes = Vec::new();
+        let mut size = 0;
+        let mut flush = |nodes: &mut Vec<_>| {
+            emit(Delta {
+                origin: self.origin,
+                next: self.next,
+                bytes: self.bytes,
+                entries: self.entries,
+                nodes: std::mem::take(nodes),
+            })
+        };
+        for (id, sum) in &self.nodes {
+            let parts = match sum {
+                None => vec![None],
+                Some(sum) => sum.parts().into_iter().map(Some).collect(),
+            };
+            for part in parts {
+                size += part.as_ref().map_or(0, Node::weight) + 64;
+                nodes.push((id.clone(), part));
+                if size > PART {
+                    flush(&mut nodes)?;
+                    size = 0;
+                }
+            }
+        }
+        if nodes.is_empty() { Ok(()) } else { flush(&mut nodes) }
+    }
+}
+
+fn cost(sum: &Option<Sum>) -> u64 {
+    let Some(sum) = sum else { return NODE };
+    let names: usize = sum.entries.keys().chain(&sum.gone_entries).map(|n| n.len() + 96).sum();
+    let chunks: usize = sum.chunks.values().map(|c| c.len() + 64).sum();
+    NODE + (names + chunks) as u64
+}
+
+impl Sum {
+    /// A node after what was known of it.
+    fn of(mut node: Node, known: Option<Sum>) -> Sum {
+        let same_kind =
+            |k: &Sum| std::mem::discriminant(&k.node.what) == std::mem::discriminant(&node.what);
+        let (mut entries, mut gone_entries, mut chunks) = match known.filter(same_kind) {
+            Some(k) => (k.entries, k.gone_entries, k.chunks),
+            None => Default::default(),
+        };
+        match &mut node.what {
+            What::Dir { put, gone, .. } => {
+                for name in gone.drain(..) {
+                    entries.remove(&name);
+                    gone_entries.insert(name);
+                }
+                entries.extend(put.drain(..));
+            }
+            What::File { put, gone, .. } => {
+                for index in gone.drain(..) {
+                    chunks.remove(&index);
+                }
+                chunks.extend(put.drain(..));
+            }
+            _ => {}
+        }
+        Sum { node, entries, gone_entries, chunks }
+    }
+
+    /// The node in parts of bounded weight.
+    fn parts(&self) -> Vec<Node> {
+        let with = |what| Node { what, ..self.node.clone() };
+        let mut out = Vec::new();
+        match &self.node.what {
+            What::Dir { parent, .. } => {
+                let mut all = self.entries.iter().peekable();
+                let mut gone: Vec<ByteBuf> = self.gone_entries.iter().cloned().collect();
+                loop {
+                    let put = all.by_ref().take(PART / 512);
+                    let put = put.map(|(name, id)| (name.clone(), id.clone())).collect();
+                    let gone = std::mem::take(&mut gone);
+                    out.push(with(What::Dir { parent: parent.clone(), put, gone }));
+                    if all.peek().is_none() {
+                        break;
+                    }
+                }
+            }
+            What::File { len, base, program, .. } => {
+                let (len, base, program) = (*len, *base, *program);
+                let mut all = self.chunks.iter().peekable();
+                loop {
+                    let put = all.by_ref().take(PART / crate::content::CHUNK as usize);
+                    let put = put.map(|(index, bytes)| (*index, bytes.clone())).collect();
+                    out.push(with(What::File { len, base, program, put, gone: Vec::new() }));
+                    if all.peek().is_none() {
+                        break;
+                    }
+                }
+            }
+            _ => out.push(self.node.clone()),
+        }
+        out
+    }
+}
