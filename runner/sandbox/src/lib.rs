@@ -55,7 +55,7 @@ pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, Policy};
 pub use programs::{ProgramError, compile_all};
 pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError};
-pub use wasibox_vfs::{Change, ChangeKind, DiskLimits, MountError, MountSpec, Stream};
+pub use wasibox_vfs::{Change, ChangeKind, Changes, DiskLimits, MountError, MountSpec, Stream};
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -14,8 +14,8 @@ use wasibox_image::{Entry, EntryKind, Image, ImageError};
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Change, Errno, File, FileKind, Folder, FolderEntry, Loc, MountError,
-    Program, Stream, Vfs,
+    BaseFile, BaseKind, Bounds, Changes, Errno, File, FileKind, Folder, FolderEntry, Loc,
+    MountError, Program, Stream, Vfs,
 };
 
 /// Why a sandbox cannot be made or a command not started.
@@ -131,6 +131,9 @@ impl Prepared {
     }
 }
 
+/// How long changed files are looked for.
+const COMPARING: Duration = Duration::from_secs(1);
+
 /// A session's sandbox.
 pub struct Sandbox {
     vfs: Vfs,
@@ -174,9 +177,11 @@ impl Sandbox {
         self.vfs.mark()
     }
 
-    /// Files that differ from `mark`.
-    pub fn changes(&self, mark: &Mark) -> Vec<Change> {
-        self.vfs.changes(mark)
+    /// Files that differ from `mark`: at most as many as [`Bounds`] has by default, and what is
+    /// found within a second.
+    pub fn changes(&self, mark: &Mark) -> Changes {
+        let deadline = Some(std::time::Instant::now() + COMPARING);
+        self.vfs.changes(mark, &Bounds { deadline, ..Bounds::default() })
     }
 
     /// The first bytes of a regular file, for digests and types.

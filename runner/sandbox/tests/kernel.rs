@@ -276,7 +276,7 @@ fn files_stay_for_the_next_command_and_changes_are_listed() {
     let (s, out, _) = spec(&["wc"], b"");
     b.run(s).unwrap();
     assert_eq!(out.take(), b"0\n");
-    let changes = b.changes(&mark);
+    let changes = b.changes(&mark).list;
     assert_eq!((changes.len(), &*changes[0].path, changes[0].size), (1, &b"/output/x"[..], 3));
     assert_eq!(b.read_file(b"/output/x", 100).unwrap(), [7, 7, 7]);
 }

@@ -26,8 +26,10 @@ pub struct Outcome {
     pub peak_memory: u64,
     /// The limit that ended the command, else the first that it ran into.
     pub limit_hit: Option<LimitHit>,
-    /// Changed files, by path.
+    /// Changed files, by path: at most 10,000, with 4 MiB of paths, found within a second.
     pub files: Vec<FileChange>,
+    /// More files may have changed than are listed.
+    pub files_truncated: bool,
 }
 
 /// What happened to a file; in JSON `created`, `modified` or `deleted`.
@@ -56,7 +58,7 @@ pub struct FileChange {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let ms = |t: f64| (t * 1000.0).round() / 1000.0;
-        let mut o = s.serialize_struct("Outcome", 11)?;
+        let mut o = s.serialize_struct("Outcome", 12)?;
         o.serialize_field("exit_code", &self.exit_code)?;
         for (name, raw, bytes) in
             [("stdout", "stdout_base64", &self.stdout), ("stderr", "stderr_base64", &self.stderr)]
@@ -74,6 +76,7 @@ impl Serialize for Outcome {
         o.serialize_field("peak_memory", &self.peak_memory)?;
         o.serialize_field("limit_hit", &self.limit_hit.map(LimitHit::name))?;
         o.serialize_field("files", &self.files)?;
+        o.serialize_field("files_truncated", &self.files_truncated)?;
         o.end()
     }
 }
@@ -94,6 +97,7 @@ mod tests {
             peak_memory: 65536,
             limit_hit: Some(LimitHit::Timeout),
             files: vec![],
+            files_truncated: true,
         };
         let j = serde_json::to_value(&o).unwrap();
         assert_eq!(j["stdout"], "a\u{fffd}");
@@ -101,5 +105,6 @@ mod tests {
         assert!(j.get("stderr_base64").is_none());
         assert_eq!(j["duration_ms"], 1.235);
         assert_eq!(j["limit_hit"], "timeout");
+        assert_eq!(j["files_truncated"], true);
     }
 }

@@ -49,7 +49,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
     }
     let mark = exec.list_files.then(|| sandbox.mark());
     let result = sandbox.run(spec)?;
-    let files = mark.map(|m| files::describe(sandbox, sandbox.changes(&m)));
+    let changes = mark.map(|m| sandbox.changes(&m)).unwrap_or_default();
     let exit_code = match (result.limit, result.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
         // Whatever the first process managed to do before it was killed.
@@ -66,6 +66,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         cpu_ms: result.cpu.as_secs_f64() * 1000.0,
         peak_memory: result.peak_memory,
         limit_hit: result.limit,
-        files: files.unwrap_or_default(),
+        files_truncated: changes.truncated,
+        files: files::describe(sandbox, changes.list),
     })
 }

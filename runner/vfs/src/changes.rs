@@ -3,10 +3,14 @@
 
 use crate::Vfs;
 use crate::base;
-use crate::tree::{Entries, Ino, Inode, Kind, Name, ROOT, Tree};
-use crate::walk::Loc;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex};
+use crate::budget::{Budget, Held};
+use crate::tree::{Ino, Inode, Kind, Name, ROOT, Tree};
+use crate::walk::{Loc, MAX_PATH};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet, btree_map};
+use std::iter::Peekable;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// How a path differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,32 +30,128 @@ pub struct Change {
     pub size: u64,
 }
 
-/// Most changes that are listed.
-pub const MAX_CHANGES: usize = 10_000;
+/// How much of a list of changes is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Changes.
+    pub count: usize,
+    /// Bytes of their paths together.
+    pub bytes: usize,
+    /// When to stop looking; `None` is never.
+    pub deadline: Option<Instant>,
+}
 
-/// A point to compare with.
+impl Default for Bounds {
+    /// 10,000 changes, 4 MiB of paths, no deadline.
+    fn default() -> Bounds {
+        Bounds { count: 10_000, bytes: 4 << 20, deadline: None }
+    }
+}
+
+/// What changed, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub list: Vec<Change>,
+    /// There may be more: a bound was met, or a path is longer than any call takes.
+    pub truncated: bool,
+}
+
+/// How many names are compared between two looks at the clock.
+const LOOK: usize = 256;
+
+/// A list that is being made within its bounds.
+struct Listing<'a> {
+    bounds: &'a Bounds,
+    out: Changes,
+    bytes: usize,
+    steps: usize,
+    full: bool,
+}
+
+impl<'a> Listing<'a> {
+    fn new(bounds: &'a Bounds) -> Listing<'a> {
+        Listing { bounds, out: Changes::default(), bytes: 0, steps: 0, full: false }
+    }
+
+    /// Whether a bound was met; counts a step.
+    fn over(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps.is_multiple_of(LOOK) {
+            self.look();
+        }
+        self.full
+    }
+
+    /// Looks at the clock.
+    fn look(&mut self) {
+        if self.bounds.deadline.is_some_and(|d| Instant::now() >= d) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.full = true;
+        self.out.truncated = true;
+    }
+
+    fn push(&mut self, path: &[u8], kind: ChangeKind, size: u64) {
+        if self.out.list.len() >= self.bounds.count || self.bytes + path.len() > self.bounds.bytes {
+            return self.cut();
+        }
+        self.bytes += path.len();
+        self.out.list.push(Change { path: path.to_vec(), kind, size });
+    }
+}
+
+/// A point to compare with. It keeps what the session's files were, and holds that from the
+/// budget.
 #[derive(Clone, Debug)]
 pub struct Mark(Tree);
 
 /// Paths touched below writable mounts since the last [`Vfs::mark`].
 #[derive(Debug, Default)]
-pub(crate) struct HostJournal(Mutex<BTreeMap<(usize, Vec<u8>), ChangeKind>>);
+pub(crate) struct HostJournal(Mutex<Journal>);
+
+#[derive(Debug, Default)]
+struct Journal {
+    touched: BTreeMap<(usize, Vec<u8>), ChangeKind>,
+    held: Held,
+    cut: bool,
+}
+
+impl Journal {
+    /// What a note occupies.
+    fn cost(rel: &[u8]) -> u64 {
+        rel.len() as u64 + 96
+    }
+}
 
 impl HostJournal {
-    pub(crate) fn note(&self, mount: usize, rel: &[u8], kind: ChangeKind) {
-        let mut j = self.0.lock().unwrap_or_else(|e| e.into_inner());
+    fn lock(&self) -> MutexGuard<'_, Journal> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub(crate) fn note(&self, mount: usize, rel: &[u8], kind: ChangeKind, budget: &Arc<Budget>) {
+        let mut j = self.lock();
         let key = (mount, rel.to_vec());
-        let merged = match (j.get(&key), kind) {
+        let merged = match (j.touched.get(&key), kind) {
             (Some(ChangeKind::Created), ChangeKind::Modified) => ChangeKind::Created,
             (Some(ChangeKind::Deleted), ChangeKind::Created) => ChangeKind::Modified,
             (Some(ChangeKind::Created), ChangeKind::Deleted) => {
-                j.remove(&key);
+                j.touched.remove(&key);
+                j.held.shrink(Journal::cost(rel));
                 return;
             }
             _ => kind,
         };
-        if j.len() < MAX_CHANGES || j.contains_key(&key) {
-            j.insert(key, merged);
+        if let Some(known) = j.touched.get_mut(&key) {
+            *known = merged;
+            return;
+        }
+        if j.touched.len() < Bounds::default().count && j.held.grow(budget, Journal::cost(rel)) {
+            j.touched.insert(key, merged);
+        } else {
+            j.cut = true;
         }
     }
 }
@@ -59,36 +159,47 @@ impl HostJournal {
 impl Vfs {
     /// Remembers the present state.
     pub fn mark(&self) -> Mark {
-        self.shared.host_changes.0.lock().unwrap_or_else(|e| e.into_inner()).clear();
+        *self.shared.host_changes.lock() = Journal::default();
         Mark(self.read().tree.clone())
     }
 
-    /// Files and symbolic links that differ from `mark`, by path, at most
-    /// [`MAX_CHANGES`] of them.
-    pub fn changes(&self, mark: &Mark) -> Vec<Change> {
+    /// Files and symbolic links that differ from `mark`, by path, within the bounds. The time
+    /// and memory it takes do not depend on what a guest has made beyond them.
+    pub fn changes(&self, mark: &Mark, bounds: &Bounds) -> Changes {
         let new = self.read().tree.clone();
-        let mut out = Vec::new();
-        if !new.is_same(&mark.0) {
-            Comparison::new(&mark.0, &new).run(&mut out);
+        let mut found = Listing::new(bounds);
+        found.look();
+        self.host_changes(&mut found);
+        if !found.full && !new.is_same(&mark.0) {
+            Comparison::new(&mark.0, &new).run(&mut found);
         }
-        self.host_changes(&mut out);
-        out.sort_by(|a, b| a.path.cmp(&b.path));
-        out.truncate(MAX_CHANGES);
+        let mut out = found.out;
+        out.list.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         out
     }
 
-    fn host_changes(&self, out: &mut Vec<Change>) {
-        let journal = self.shared.host_changes.0.lock().unwrap_or_else(|e| e.into_inner());
-        let st = self.read();
-        for ((m, rel), kind) in journal.iter() {
-            let Ok(path) = self.path_of(&st, &Loc::Host(*m, rel.clone())) else { continue };
-            let stat = self.mount(*m).stat(rel);
+    /// What the journal tells. The host is asked without a lock: it may take its time.
+    fn host_changes(&self, found: &mut Listing<'_>) {
+        let (touched, cut) = {
+            let j = self.shared.host_changes.lock();
+            (j.touched.clone(), j.cut)
+        };
+        found.out.truncated |= cut;
+        for ((m, rel), kind) in touched {
+            found.look();
+            if found.full {
+                return;
+            }
+            let loc = Loc::Host(m, rel);
+            let Ok(path) = self.path_of(&self.read(), &loc) else { continue };
+            let Loc::Host(m, rel) = loc else { continue };
+            let stat = self.mount(m).stat(&rel);
             let (kind, size) = match (kind, &stat) {
                 (ChangeKind::Created, Err(_)) => continue,
                 (ChangeKind::Deleted, _) | (_, Err(_)) => (ChangeKind::Deleted, 0),
-                (k, Ok(s)) => (*k, s.size),
+                (k, Ok(s)) => (k, s.size),
             };
-            out.push(Change { path, kind, size });
+            found.push(&path, kind, size);
         }
     }
 }
@@ -101,48 +212,91 @@ struct Comparison<'a> {
     touched: HashSet<Ino>,
 }
 
+/// A directory that is being compared: what is left of both sides' entries, and the length of
+/// its path.
+struct Frame<'a> {
+    old: Side<'a>,
+    new: Side<'a>,
+    path: usize,
+}
+
+type Side<'a> = Peekable<btree_map::Iter<'a, Name, Ino>>;
+
+impl<'a> Frame<'a> {
+    /// The next name and its nodes.
+    fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {
+        let order = match (self.old.peek(), self.new.peek()) {
+            (None, None) => return None,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+        };
+        let old = if order.is_le() { self.old.next() } else { None };
+        let new = if order.is_ge() { self.new.next() } else { None };
+        let name = old.or(new)?.0;
+        Some((name, old.map(|(_, i)| *i), new.map(|(_, i)| *i)))
+    }
+}
+
 impl<'a> Comparison<'a> {
     fn new(old: &'a Tree, new: &'a Tree) -> Comparison<'a> {
         let touched = old.touched().union(&new.touched()).copied().collect();
         Comparison { old, new, touched }
     }
 
-    fn run(&self, out: &mut Vec<Change>) {
-        let mut todo = vec![(Vec::new(), Some(ROOT), Some(ROOT))];
-        while let Some((dir, old, new)) = todo.pop() {
-            let (old, new) = (entries(self.old, old), entries(self.new, new));
-            let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
-            for name in names {
-                let (a, b) = (old.get(name).copied(), new.get(name).copied());
-                if a == b && a.is_some_and(|i| i >= base::FIRST && !self.touched.contains(&i)) {
-                    continue;
-                }
-                let path = || [&dir, b"/".as_slice(), name].concat();
-                let kind =
-                    match (a.and_then(|i| leaf(self.old, i)), b.and_then(|i| leaf(self.new, i))) {
-                        (None, Some(_)) => Some(ChangeKind::Created),
-                        (Some(_), None) => Some(ChangeKind::Deleted),
-                        (Some(x), Some(y)) if a != b || content_differs(x, y) => {
-                            Some(ChangeKind::Modified)
-                        }
-                        _ => None,
-                    };
-                if let Some(kind) = kind {
-                    let size = b.and_then(|i| leaf(self.new, i)).map_or(0, |n| n.size());
-                    out.push(Change { path: path(), kind, size });
-                }
-                let (a, b) =
-                    (a.filter(|i| is_dir(self.old, *i)), b.filter(|i| is_dir(self.new, *i)));
-                if a.is_some() || b.is_some() {
-                    todo.push((path(), a, b));
-                }
+    fn frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> Frame<'a> {
+        Frame { old: entries(self.old, old), new: entries(self.new, new), path }
+    }
+
+    /// One path is kept and a frame per directory above the present one, so memory is bounded
+    /// by the longest path that a call takes, whatever the depth of the trees.
+    fn run(&self, found: &mut Listing<'_>) {
+        let mut path = Vec::new();
+        let mut frames = vec![self.frame(Some(ROOT), Some(ROOT), 0)];
+        while let Some(frame) = frames.last_mut() {
+            if found.over() {
+                return;
+            }
+            path.truncate(frame.path);
+            let Some((name, a, b)) = frame.next() else {
+                frames.pop();
+                continue;
+            };
+            if a == b && a.is_some_and(|i| i >= base::FIRST && !self.touched.contains(&i)) {
+                continue;
+            }
+            let old = a.and_then(|i| leaf(self.old, i));
+            let new = b.and_then(|i| leaf(self.new, i));
+            let kind = match (old, new) {
+                (None, Some(_)) => Some(ChangeKind::Created),
+                (Some(_), None) => Some(ChangeKind::Deleted),
+                (Some(x), Some(y)) if a != b || content_differs(x, y) => Some(ChangeKind::Modified),
+                _ => None,
+            };
+            let a = a.filter(|i| is_dir(self.old, *i));
+            let b = b.filter(|i| is_dir(self.new, *i));
+            if kind.is_none() && a.is_none() && b.is_none() {
+                continue;
+            }
+            if path.len() + 1 + name.len() > MAX_PATH {
+                found.out.truncated = true;
+                continue;
+            }
+            path.push(b'/');
+            path.extend_from_slice(name);
+            if let Some(kind) = kind {
+                found.push(&path, kind, new.map_or(0, |n| n.size()));
+            }
+            if a.is_some() || b.is_some() {
+                frames.push(self.frame(a, b, path.len()));
             }
         }
     }
 }
 
-fn entries(tree: &Tree, dir: Option<Ino>) -> Arc<Entries> {
-    dir.and_then(|d| tree.entries(d).ok()).cloned().unwrap_or_default()
+fn entries(tree: &Tree, dir: Option<Ino>) -> Side<'_> {
+    static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
+    dir.and_then(|d| tree.entries(d).ok()).map_or(&NONE, |e| e).iter().peekable()
 }
 
 fn is_dir(tree: &Tree, ino: Ino) -> bool {

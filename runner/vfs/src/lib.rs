@@ -51,7 +51,7 @@ pub use base::{BaseKind, Folder, FolderEntry};
 pub use box_abi::{Kind as FileKind, Stat};
 pub use bridge::MetaExchange;
 pub use budget::{Budget, Reservation};
-pub use changes::{Change, ChangeKind};
+pub use changes::{Bounds, Change, ChangeKind, Changes};
 pub use content::Blob;
 pub use errno::Errno;
 pub use file::{File, Readiness, Stream};

@@ -205,7 +205,7 @@ impl Vfs {
     }
 
     pub(crate) fn note(&self, m: usize, rel: &[u8], kind: ChangeKind) {
-        self.shared.host_changes.note(m, rel, kind);
+        self.shared.host_changes.note(m, rel, kind, &self.shared.budget);
     }
 
     /// `stat(2)`, or `lstat(2)` without `follow`.

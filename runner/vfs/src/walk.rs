@@ -14,7 +14,7 @@ use box_abi::{Kind as FileKind, Stat};
 /// POSIX `SYMLOOP_MAX` as Linux has it.
 const MAX_LINKS: usize = 40;
 /// Linux's `PATH_MAX` and `NAME_MAX`.
-const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 /// Longest name of a directory entry in bytes.
 pub const MAX_NAME: usize = 255;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasibox_vfs::ChangeKind::*;
 use wasibox_vfs::{
-    BaseFile, BaseKind, ChangeKind, DiskLimits, Errno, Folder, FolderEntry, OpenFlags, Vfs,
+    BaseFile, BaseKind, Bounds, ChangeKind, DiskLimits, Errno, Folder, FolderEntry, OpenFlags, Vfs,
 };
 
 /// `depth` levels of directories `a` and `b`, each with a file `f` that holds its path.
@@ -44,7 +44,7 @@ fn deep(depth: usize) -> (Vfs, Arc<AtomicUsize>) {
 
 fn changes(v: &Vfs, mark: &wasibox_vfs::changes::Mark) -> Vec<(String, ChangeKind)> {
     let text = |path| String::from_utf8(path).unwrap();
-    v.changes(mark).into_iter().map(|c| (text(c.path), c.kind)).collect()
+    v.changes(mark, &Bounds::default()).list.into_iter().map(|c| (text(c.path), c.kind)).collect()
 }
 
 #[test]

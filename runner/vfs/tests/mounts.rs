@@ -6,7 +6,7 @@ use common::*;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wasibox_vfs::{ChangeKind, DiskLimits, Errno, FileKind, MountError, OpenFlags, Vfs};
+use wasibox_vfs::{Bounds, ChangeKind, DiskLimits, Errno, FileKind, MountError, OpenFlags, Vfs};
 
 struct World {
     _tmp: tempfile::TempDir,
@@ -257,7 +257,8 @@ fn changes_in_a_writable_mount_are_listed() {
     write(&v, "/m/gone", "1").unwrap();
     v.remove(&ROOT_LOC, b"/m/gone", false).unwrap();
     let list: Vec<_> = v
-        .changes(&mark)
+        .changes(&mark, &Bounds::default())
+        .list
         .into_iter()
         .map(|c| (String::from_utf8(c.path).unwrap(), c.kind, c.size))
         .collect();

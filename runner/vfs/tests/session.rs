@@ -6,8 +6,8 @@ use box_abi::{MetaRequest, STAT_LEN, Stat};
 use common::*;
 use std::sync::Arc;
 use wasibox_vfs::{
-    BaseFile, BaseKind, ChangeKind, DiskLimits, Errno, File, FileKind, OpenFlags, Opened, Program,
-    Stated, Vfs,
+    BaseFile, BaseKind, Bounds, ChangeKind, DiskLimits, Errno, File, FileKind, OpenFlags, Opened,
+    Program, Stated, Vfs,
 };
 
 fn base(path: &str, text: &str, program: Option<Program>) -> BaseFile {
@@ -125,7 +125,7 @@ fn changes_are_what_differs() {
     .unwrap();
     write(&v, "/tmp/before", "x").unwrap();
     let mark = v.mark();
-    assert_eq!(v.changes(&mark), []);
+    assert_eq!(v.changes(&mark, &Bounds::default()).list, []);
     write(&v, "/etc/a", "changed").unwrap();
     v.remove(&ROOT_LOC, b"/etc/b", false).unwrap();
     v.chmod(&ROOT_LOC, b"/tmp/before", 0o600).unwrap();
@@ -135,7 +135,8 @@ fn changes_are_what_differs() {
     write(&v, "/tmp/gone", "x").unwrap();
     v.remove(&ROOT_LOC, b"/tmp/gone", false).unwrap();
     let list: Vec<_> = v
-        .changes(&mark)
+        .changes(&mark, &Bounds::default())
+        .list
         .into_iter()
         .map(|c| (String::from_utf8(c.path).unwrap(), c.kind, c.size))
         .collect();
@@ -149,7 +150,7 @@ fn changes_are_what_differs() {
             ("/output/d/new".into(), Created, 3),
         ]
     );
-    assert_eq!(v.changes(&v.mark()), []);
+    assert_eq!(v.changes(&v.mark(), &Bounds::default()).list, []);
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub struct Done {
     peak_memory: u64,
     limit_hit: Option<LimitHit>,
     files: Vec<FileChange>,
+    files_truncated: bool,
 }
 
 impl Done {
@@ -75,6 +76,7 @@ impl Done {
             peak_memory: o.peak_memory,
             limit_hit: o.limit_hit,
             files: o.files,
+            files_truncated: o.files_truncated,
         };
         (o.stdout, o.stderr, done)
     }
@@ -91,6 +93,7 @@ impl Done {
             peak_memory: self.peak_memory,
             limit_hit: self.limit_hit,
             files: self.files,
+            files_truncated: self.files_truncated,
         }
     }
 }

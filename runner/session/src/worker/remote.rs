@@ -235,6 +235,8 @@ impl Remote {
                     peak_memory: 0,
                     limit_hit,
                     files: Vec::new(),
+                    // What it did was lost with it.
+                    files_truncated: true,
                 })
             }
             Err(e) => Err(e),
