@@ -297,6 +297,7 @@ impl Sandbox {
             });
         }
         let (status, limit, interrupted) = kernel.finish();
+        self.vfs.command_ended();
         *lock(&self.interrupt.0) = InterruptState::default();
         if let Some(why) = self.vfs.damage() {
             return Err(SandboxError::Damaged(why));

@@ -319,3 +319,27 @@ fn content_differs(old: &Arc<Inode>, new: &Arc<Inode>) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_journal_is_bounded() {
+        let (journal, budget) = (HostJournal::default(), Budget::new(4 << 20));
+        let note = |n: usize, kind| journal.note(0, n.to_string().as_bytes(), kind, &budget);
+        (0..10_000).for_each(|n| note(n, ChangeKind::Created));
+        assert!(!journal.lock().cut);
+        note(10_000, ChangeKind::Created);
+        note(5, ChangeKind::Modified);
+        assert!(journal.lock().cut && journal.lock().touched.len() == 10_000);
+        (0..10_000).for_each(|n| note(n, ChangeKind::Deleted));
+        assert_eq!(budget.used(), 0);
+        let long = vec![b'x'; 3 << 20];
+        journal.note(0, &long, ChangeKind::Modified, &budget);
+        journal.note(1, &long, ChangeKind::Modified, &budget);
+        assert_eq!(journal.lock().touched.len(), 1);
+        *journal.lock() = Journal::default();
+        assert_eq!(budget.used(), 0);
+    }
+}

@@ -3,7 +3,7 @@
 
 use crate::changes::ChangeKind;
 use crate::errno::Errno;
-use crate::pipe::{PIPE_CAPACITY, Pipe};
+use crate::pipe::Pipe;
 use crate::tree::{BRIDGE, Ino, Inode, Kind, ROOT, State};
 use crate::walk::{Last, Loc, Walk, follow_if, join};
 use crate::{Vfs, now_ns};
@@ -12,14 +12,8 @@ use std::sync::Arc;
 
 impl Vfs {
     /// The directory and name of something new; EEXIST if it is there.
-    fn new_entry(
-        &self,
-        st: &State,
-        base: &Loc,
-        path: &[u8],
-        dir: bool,
-    ) -> Result<(Loc, Vec<u8>), Errno> {
-        let Walk { parent, found, slash } = self.walk(st, base, path, Last::Entry)?;
+    fn new_entry(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(Loc, Vec<u8>), Errno> {
+        let Walk { parent, found, slash } = self.walk(base, path, Last::Entry)?;
         if found.is_some() {
             return Err(Errno::EXIST);
         }
@@ -29,18 +23,31 @@ impl Vfs {
         parent.ok_or(Errno::EXIST)
     }
 
+    /// Adds `node` as `name` to a directory of the tree; `None` if the name is taken by now.
+    fn add_node(&self, dir: Ino, name: &[u8], kind: Kind, mode: u16) -> Result<Option<()>, Errno> {
+        let mut st = self.write();
+        if !st.is_current(dir, name, None) {
+            return Ok(None);
+        }
+        can_change(&st, dir)?;
+        let target = if let Kind::Symlink(t) = &kind { t.len() as u64 } else { 0 };
+        st.quota.take(target)?;
+        let made = st.link_new(dir, name, Inode::new(kind, mode & 0o7777));
+        if made.is_err() {
+            st.quota.give(target);
+        }
+        made.map(|_| Some(()))
+    }
+
     /// `mkdir(2)`.
     pub fn mkdir(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        let mut st = self.write();
-        match self.new_entry(&st, base, path, true)? {
-            (Loc::Tree(d), name) => {
-                can_change(&st, d)?;
-                let kind = Kind::Dir { parent: d, entries: Arc::default() };
-                st.link_new(d, &name, Inode::new(kind, mode & 0o7777)).map(drop)
+        self.settle(|| match self.new_entry(base, path, true)? {
+            (Loc::Tree(parent), name) => {
+                self.add_node(parent, &name, Kind::Dir { parent, entries: Arc::default() }, mode)
             }
-            (Loc::Host(m, rel), name) => self.mount(m).mkdir(&rel, &name, mode),
+            (Loc::Host(m, rel), name) => self.mount(m).mkdir(&rel, &name, mode).map(Some),
             _ => Err(Errno::ACCES),
-        }
+        })
     }
 
     /// `symlink(2)`.
@@ -51,44 +58,31 @@ impl Vfs {
         if target.len() > 4095 {
             return Err(Errno::NAMETOOLONG);
         }
-        let mut st = self.write();
-        match self.new_entry(&st, base, path, false)? {
-            (Loc::Tree(d), name) => {
-                can_change(&st, d)?;
-                st.quota.take(target.len() as u64)?;
-                let made = st.link_new(d, &name, Inode::new(Kind::Symlink(target.into()), 0o777));
-                if made.is_err() {
-                    st.quota.give(target.len() as u64);
-                }
-                made.map(drop)
-            }
+        self.settle(|| match self.new_entry(base, path, false)? {
+            (Loc::Tree(d), name) => self.add_node(d, &name, Kind::Symlink(target.into()), 0o777),
             (Loc::Host(m, rel), name) => {
                 self.mount(m).symlink(target, &rel, &name)?;
                 self.note(m, &join(&rel, &name), ChangeKind::Created);
-                Ok(())
+                Ok(Some(()))
             }
             _ => Err(Errno::ACCES),
-        }
+        })
     }
 
     /// `mkfifo(3)`.
     pub fn mkfifo(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        let mut st = self.write();
-        match self.new_entry(&st, base, path, false)? {
+        self.settle(|| match self.new_entry(base, path, false)? {
             (Loc::Tree(d), name) => {
-                can_change(&st, d)?;
-                // A FIFO can hold a full buffer.
-                st.quota.take(PIPE_CAPACITY as u64)?;
-                let made =
-                    st.link_new(d, &name, Inode::new(Kind::Fifo(Pipe::fifo()), mode & 0o7777));
-                made.map(drop)
+                let pipe = Pipe::fifo(&self.shared.budget)?;
+                self.add_node(d, &name, Kind::Fifo(pipe), mode)
             }
             (Loc::Host(m, rel), name) => {
                 self.mount(m).need_writable()?;
-                st.make_fifo(m, join(&rel, &name), mode)
+                let pipe = Pipe::fifo(&self.shared.budget)?;
+                self.write().make_fifo(m, join(&rel, &name), pipe, mode)
             }
             _ => Err(Errno::PERM),
-        }
+        })
     }
 
     /// `link(2)`; `follow` as in `linkat(2)`'s `AT_SYMLINK_FOLLOW`.
@@ -100,38 +94,48 @@ impl Vfs {
         to_base: &Loc,
         to: &[u8],
     ) -> Result<(), Errno> {
-        let mut st = self.write();
-        let walk = self.walk(&st, from_base, from, follow_if(follow))?;
-        let source = walk.clone().existing()?;
-        let (dir, name) = self.new_entry(&st, to_base, to, false)?;
-        match (&source, &dir) {
-            (Loc::Tree(ino), Loc::Tree(d)) => {
-                if st.tree.node(*ino)?.file_kind() == FileKind::Dir || *ino < 16 {
-                    return Err(Errno::PERM);
+        self.settle(|| {
+            let walk = self.walk(from_base, from, follow_if(follow))?;
+            let source = walk.clone().existing()?;
+            let (dir, name) = self.new_entry(to_base, to, false)?;
+            match (&source, &dir) {
+                (Loc::Tree(ino), Loc::Tree(d)) => {
+                    let mut st = self.write();
+                    let Some(node) = st.tree.get(*ino) else { return Ok(None) };
+                    if node.file_kind() == FileKind::Dir || *ino < 16 {
+                        return Err(Errno::PERM);
+                    }
+                    // A file whose last name is gone, though open, gets no new one.
+                    if node.nlink == 0 || !st.is_current(*d, &name, None) {
+                        return Ok(None);
+                    }
+                    can_change(&st, *d)?;
+                    st.link_node(*d, &name, *ino)?;
+                    let node = st.tree.node_mut(*ino)?;
+                    node.nlink = node.nlink.saturating_add(1);
+                    node.ctime = now_ns();
+                    Ok(Some(()))
                 }
-                can_change(&st, *d)?;
-                st.link_node(*d, &name, *ino)?;
-                let node = st.tree.node_mut(*ino)?;
-                node.nlink = node.nlink.saturating_add(1);
-                node.ctime = now_ns();
-                Ok(())
+                (Loc::Host(m, _), Loc::Host(n, rel)) if m == n => {
+                    let Some((Loc::Host(_, from_dir), from_name)) = walk.parent else {
+                        return Err(Errno::PERM);
+                    };
+                    self.mount(*m).link((&from_dir, &from_name), (rel, &name))?;
+                    self.note(*m, &join(rel, &name), ChangeKind::Created);
+                    Ok(Some(()))
+                }
+                _ => Err(Errno::XDEV),
             }
-            (Loc::Host(m, _), Loc::Host(n, rel)) if m == n => {
-                let Some((Loc::Host(_, from_dir), from_name)) = walk.parent else {
-                    return Err(Errno::PERM);
-                };
-                self.mount(*m).link((&from_dir, &from_name), (rel, &name))?;
-                self.note(*m, &join(rel, &name), ChangeKind::Created);
-                Ok(())
-            }
-            _ => Err(Errno::XDEV),
-        }
+        })
     }
 
     /// `unlink(2)`, or `rmdir(2)` with `dir`.
     pub fn remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(), Errno> {
-        let mut st = self.write();
-        let walk = self.walk(&st, base, path, Last::Entry)?;
+        self.settle(|| self.try_remove(base, path, dir))
+    }
+
+    fn try_remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<Option<()>, Errno> {
+        let walk = self.walk(base, path, Last::Entry)?;
         let found = walk.found.ok_or(Errno::NOENT)?;
         let Some((parent, name)) = walk.parent else {
             let last = path.rsplit(|b| *b == b'/').find(|c| !c.is_empty());
@@ -143,41 +147,44 @@ impl Vfs {
             });
         };
         if walk.slash && !dir {
-            let is_dir = self.loc_stat(&st, &found)?.kind == FileKind::Dir;
-            return Err(if is_dir { Errno::ISDIR } else { Errno::NOTDIR });
+            let Some(stat) = self.found_stat(&found)? else { return Ok(None) };
+            return Err(if stat.kind == FileKind::Dir { Errno::ISDIR } else { Errno::NOTDIR });
         }
         match (&found, &parent) {
             (Loc::Tree(ino), Loc::Tree(d)) => {
-                let node = st.tree.node(*ino)?;
-                match (&node.kind, dir) {
-                    _ if *ino < 16 => return Err(Errno::BUSY),
+                if *ino < 16 {
+                    return Err(Errno::BUSY);
+                }
+                let mut st = self.write();
+                if !st.is_current(*d, &name, Some(*ino)) {
+                    return Ok(None);
+                }
+                match (&st.tree.node(*ino)?.kind, dir) {
                     (Kind::Dir { entries, .. }, true) if !entries.is_empty() => {
                         return Err(Errno::NOTEMPTY);
                     }
                     (Kind::Dir { .. }, false) => return Err(Errno::ISDIR),
-                    (Kind::Dir { .. }, true) => {}
+                    (Kind::Dir { .. }, true) | (_, false) => {}
                     (_, true) => return Err(Errno::NOTDIR),
-                    (Kind::Fifo(_), false) if node.nlink == 1 => {
-                        can_change(&st, *d)?;
-                        st.quota.give(PIPE_CAPACITY as u64);
-                    }
-                    (_, false) => {}
                 }
                 can_change(&st, *d)?;
-                st.unlink(*d, &name)
+                st.unlink(*d, &name).map(Some)
             }
             (Loc::Host(_, rel), _) if rel.is_empty() => Err(Errno::BUSY),
             (Loc::Tree(_), Loc::Host(m, up)) => {
                 self.mount(*m).need_writable()?;
-                if dir { Err(Errno::NOTDIR) } else { st.remove_fifo(*m, &join(up, &name)) }
+                if dir {
+                    return Err(Errno::NOTDIR);
+                }
+                self.write().remove_fifo(*m, &join(up, &name)).map(Some)
             }
             (Loc::Host(m, rel), Loc::Host(_, up)) => {
-                if dir && st.fifos.any_below(*m, rel) {
+                if dir && self.read().fifos.any_below(*m, rel) {
                     return Err(Errno::NOTEMPTY);
                 }
                 self.mount(*m).remove(up, &name, dir)?;
                 self.note(*m, rel, ChangeKind::Deleted);
-                Ok(())
+                Ok(Some(()))
             }
             _ => Err(Errno::ACCES),
         }
@@ -191,14 +198,24 @@ impl Vfs {
         to_base: &Loc,
         to: &[u8],
     ) -> Result<(), Errno> {
-        let mut st = self.write();
-        let a = self.walk(&st, from_base, from, Last::Entry)?;
-        let b = self.walk(&st, to_base, to, Last::Entry)?;
+        self.settle(|| self.try_rename((from_base, from), (to_base, to)))
+    }
+
+    fn try_rename(
+        &self,
+        (from_base, from): (&Loc, &[u8]),
+        (to_base, to): (&Loc, &[u8]),
+    ) -> Result<Option<()>, Errno> {
+        let a = self.walk(from_base, from, Last::Entry)?;
+        let b = self.walk(to_base, to, Last::Entry)?;
         let (from_dir, from_name) = a.parent.ok_or(Errno::BUSY)?;
         let (to_dir, to_name) = b.parent.ok_or(Errno::BUSY)?;
         let source = a.found.ok_or(Errno::NOENT)?;
-        if (a.slash || b.slash) && self.loc_stat(&st, &source)?.kind != FileKind::Dir {
-            return Err(Errno::NOTDIR);
+        if a.slash || b.slash {
+            let Some(stat) = self.found_stat(&source)? else { return Ok(None) };
+            if stat.kind != FileKind::Dir {
+                return Err(Errno::NOTDIR);
+            }
         }
         match (&source, &from_dir, &to_dir) {
             (Loc::Tree(ino), Loc::Tree(d), Loc::Tree(e)) => {
@@ -207,7 +224,14 @@ impl Vfs {
                     None => None,
                     Some(_) => return Err(Errno::BUSY),
                 };
-                rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target))
+                let mut st = self.write();
+                let current = st.is_current(*d, &from_name, Some(*ino))
+                    && st.is_current(*e, &to_name, target);
+                if !current {
+                    // The bridge is found, though no directory has it.
+                    return if *ino < 16 { Err(Errno::BUSY) } else { Ok(None) };
+                }
+                rename_nodes(&mut st, (*d, &from_name, *ino), (*e, &to_name, target)).map(Some)
             }
             (Loc::Host(_, rel), ..) if rel.is_empty() => Err(Errno::BUSY),
             (Loc::Host(m, old), Loc::Host(_, d), Loc::Host(n, e)) if m == n => {
@@ -215,39 +239,59 @@ impl Vfs {
                     return Err(Errno::BUSY);
                 }
                 let new = join(e, &to_name);
-                if st.fifos.any_below(*m, &new) {
+                if self.read().fifos.any_below(*m, &new) {
                     return Err(Errno::NOTEMPTY);
                 }
                 self.mount(*m).rename((d, &from_name), (e, &to_name))?;
+                let mut st = self.write();
                 if matches!(b.found, Some(Loc::Tree(_))) {
-                    st.remove_fifo(*m, &new)?;
+                    // Another process may have removed it meanwhile.
+                    let _ = st.remove_fifo(*m, &new);
                 }
                 st.fifos.renamed(*m, old, &new);
+                drop(st);
                 self.note(*m, old, ChangeKind::Deleted);
                 self.note(*m, &new, ChangeKind::Created);
-                Ok(())
+                Ok(Some(()))
             }
-            // A named pipe of the mount.
             (Loc::Tree(ino), Loc::Host(m, d), Loc::Host(n, e)) if m == n => {
-                self.mount(*m).need_writable()?;
-                let (old, new) = (join(d, &from_name), join(e, &to_name));
-                match &b.found {
-                    Some(Loc::Tree(other)) if other == ino => return Ok(()),
-                    Some(Loc::Tree(_)) => st.remove_fifo(*m, &new)?,
-                    Some(Loc::Host(_, rel)) => {
-                        if self.mount(*m).stat(rel)?.kind == FileKind::Dir {
-                            return Err(Errno::ISDIR);
-                        }
-                        self.mount(*m).remove(e, &to_name, false)?;
-                        self.note(*m, rel, ChangeKind::Deleted);
-                    }
-                    _ => {}
-                }
-                st.fifos.renamed(*m, &old, &new);
-                Ok(())
+                self.rename_fifo(*m, *ino, &join(d, &from_name), (e, &to_name), b.found)
             }
             _ => Err(Errno::XDEV),
         }
+    }
+
+    /// Moves a named pipe of a mount over whatever is there.
+    fn rename_fifo(
+        &self,
+        m: usize,
+        ino: Ino,
+        old: &[u8],
+        (dir, name): (&[u8], &[u8]),
+        target: Option<Loc>,
+    ) -> Result<Option<()>, Errno> {
+        self.mount(m).need_writable()?;
+        let new = join(dir, name);
+        match &target {
+            Some(Loc::Tree(other)) if *other == ino => return Ok(Some(())),
+            Some(Loc::Host(_, rel)) => {
+                if self.mount(m).stat(rel)?.kind == FileKind::Dir {
+                    return Err(Errno::ISDIR);
+                }
+                self.mount(m).remove(dir, name, false)?;
+                self.note(m, rel, ChangeKind::Deleted);
+            }
+            _ => {}
+        }
+        let mut st = self.write();
+        if st.fifos.get(m, old) != Some(ino) {
+            return Ok(None);
+        }
+        if st.fifos.get(m, &new).is_some() {
+            st.remove_fifo(m, &new)?;
+        }
+        st.fifos.renamed(m, old, &new);
+        Ok(Some(()))
     }
 }
 
@@ -309,10 +353,17 @@ fn rename_nodes(
             _ if is_dir => return Err(Errno::NOTDIR),
             _ => {}
         }
-        st.unlink(to_dir, to)?;
     }
-    // The new name may be longer than the old one: charge it before changing anything.
-    st.link_node(to_dir, to, ino)?;
+    match target {
+        // The name is there already and is only given to another node: that takes nothing, so
+        // what it named is never lost to a refusal.
+        Some(t) => {
+            st.tree.entries_mut(to_dir)?.put(to, ino);
+            st.drop_link(t, to_dir)?;
+        }
+        // The new name may be longer than the old one: charge it before changing anything.
+        None => st.link_node(to_dir, to, ino)?,
+    }
     st.tree.entries_mut(from_dir)?.remove(from);
     st.quota.give_entry(from);
     let node = st.tree.node_mut(ino)?;

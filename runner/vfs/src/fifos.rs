@@ -6,10 +6,14 @@
 //! that appears under the same name stays hidden as long as the pipe exists.
 
 use crate::errno::Errno;
-use crate::pipe::{PIPE_CAPACITY, Pipe};
+use crate::pipe::Pipe;
 use crate::tree::{Ino, Inode, Kind, State};
 use crate::walk::join;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a pipe's path is charged as: it may become longer when a directory above is renamed.
+const NAME: [u8; 4096] = [0; 4096];
 
 /// The pipes by mount and path below it.
 #[derive(Debug, Default)]
@@ -67,33 +71,34 @@ impl Fifos {
 }
 
 impl State {
-    /// Makes a pipe at a path of a mount that has nothing there.
-    pub(crate) fn make_fifo(&mut self, mount: usize, rel: Vec<u8>, mode: u16) -> Result<(), Errno> {
-        self.quota.take(PIPE_CAPACITY as u64)?;
-        if let Err(e) = self.quota.take_entry(&rel) {
-            self.quota.give(PIPE_CAPACITY as u64);
-            return Err(e);
+    /// Makes a pipe at a path of a mount that has nothing there; `None` if it has one by now.
+    pub(crate) fn make_fifo(
+        &mut self,
+        mount: usize,
+        rel: Vec<u8>,
+        pipe: Arc<Pipe>,
+        mode: u16,
+    ) -> Result<Option<()>, Errno> {
+        if self.fifos.get(mount, &rel).is_some() {
+            return Ok(None);
         }
-        let node = Inode::new(Kind::Fifo(Pipe::fifo()), mode & 0o7777);
-        let ino = match self.new_node(node) {
-            Ok(ino) => ino,
-            Err(e) => {
-                self.quota.give_entry(&rel);
-                self.quota.give(PIPE_CAPACITY as u64);
-                return Err(e);
+        self.quota.take_entry(&NAME)?;
+        match self.new_node(Inode::new(Kind::Fifo(pipe), mode & 0o7777)) {
+            Ok(ino) => {
+                self.fifos.0.insert((mount, rel), ino);
+                Ok(Some(()))
             }
-        };
-        self.fifos.0.insert((mount, rel), ino);
-        Ok(())
+            Err(e) => {
+                self.quota.give_entry(&NAME);
+                Err(e)
+            }
+        }
     }
 
     /// Takes a pipe's name away; who has it open keeps it.
     pub(crate) fn remove_fifo(&mut self, mount: usize, rel: &[u8]) -> Result<(), Errno> {
         let ino = self.fifos.0.remove(&(mount, rel.to_vec())).ok_or(Errno::NOENT)?;
-        self.quota.give_entry(rel);
-        if self.tree.node(ino)?.nlink == 1 {
-            self.quota.give(PIPE_CAPACITY as u64);
-        }
+        self.quota.give_entry(&NAME);
         self.drop_link(ino, ino)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Vfs;
 use crate::bridge::MetaExchange;
+use crate::budget::Reservation;
 use crate::device::Device;
 use crate::errno::Errno;
 use crate::now_ns;
@@ -74,6 +75,8 @@ pub enum File {
     Dir {
         loc: Loc,
         vfs: Vfs,
+        /// What it takes of the budget.
+        held: Reservation,
     },
     Device(Device, Ino, Vfs),
     PipeRead(ReadEnd),
@@ -168,7 +171,7 @@ impl File {
         match self {
             File::Tree(f) => Ok(f.vfs.read().tree.node(f.ino)?.stat(f.ino)),
             File::Host { fd, mount, vfs } => vfs.shared.mounts[*mount].fd_stat(fd),
-            File::Dir { loc, vfs } => vfs.loc_stat(&vfs.read(), loc),
+            File::Dir { loc, vfs, .. } => vfs.loc_stat(loc),
             File::Device(_, ino, vfs) => Ok(vfs.read().tree.node(*ino)?.stat(*ino)),
             File::PipeRead(_) | File::PipeWrite(_) | File::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
@@ -207,7 +210,7 @@ impl File {
             File::Host { fd, mount, vfs } => {
                 vfs.shared.mounts[*mount].set_fd_times(fd, atime, mtime)
             }
-            File::Dir { loc, vfs } => vfs.set_loc_times(loc, atime, mtime),
+            File::Dir { loc, vfs, .. } => vfs.set_loc_times(loc, atime, mtime),
             _ => Ok(()),
         }
     }

@@ -20,6 +20,8 @@
 //! - A host path is only ever reached from an open descriptor of its mount,
 //!   with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` or an equivalent walk
 //!   ([`host`]): `..`, symbolic links and races cannot leave the mount.
+//! - The host is never asked with the tree locked: a mount that hangs holds up who asked, and
+//!   nobody else. A process that was killed leaves a long walk ([`stop`]).
 //! - No operation panics on guest input.
 //!
 //! # Deliberately absent
@@ -44,6 +46,7 @@ pub mod ops;
 pub mod pipe;
 pub mod quota;
 pub mod setup;
+pub mod stop;
 pub mod tree;
 pub mod walk;
 
@@ -60,6 +63,7 @@ pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::DiskLimits;
 pub use setup::{BaseFile, MountSpec};
+pub use stop::{StopGuard, stop_when};
 pub use tree::{Ino, Program};
 pub use walk::Loc;
 

@@ -67,6 +67,12 @@ impl Vfs {
         self.shared.pipes.pair()
     }
 
+    /// Takes note that a command has ended with all its processes: pipes of the bridge that
+    /// they have left half open are forgotten.
+    pub fn command_ended(&self) {
+        self.shared.pipes.release();
+    }
+
     /// `open(2)`. New files get `mode`.
     pub fn open(
         &self,
@@ -75,15 +81,24 @@ impl Vfs {
         how: OpenFlags,
         mode: u16,
     ) -> Result<Opened, Errno> {
-        let mut st = self.write();
+        self.settle(|| self.try_open(base, path, how, mode))
+    }
+
+    fn try_open(
+        &self,
+        base: &Loc,
+        path: &[u8],
+        how: OpenFlags,
+        mode: u16,
+    ) -> Result<Option<Opened>, Errno> {
         let follow = how.follow && !(how.create && how.excl);
         if how.create && path.ends_with(b"/") {
             // Linux refuses this before looking at the last component.
-            if self.walk(&st, base, path, Last::Entry)?.parent.is_some() {
+            if self.walk(base, path, Last::Entry)?.parent.is_some() {
                 return Err(Errno::ISDIR);
             }
         }
-        let walk = self.walk(&st, base, path, follow_if(follow))?;
+        let walk = self.walk(base, path, follow_if(follow))?;
         let Some(loc) = walk.found else {
             if !how.create {
                 return Err(Errno::NOENT);
@@ -92,34 +107,40 @@ impl Vfs {
                 return Err(Errno::NOTDIR);
             }
             let (dir, name) = walk.parent.ok_or(Errno::ISDIR)?;
-            return self.create(&mut st, &dir, &name, how, mode).map(Opened::File);
+            return Ok(self.create(&dir, &name, how, mode)?.map(Opened::File));
         };
         if how.create && how.excl {
             return Err(Errno::EXIST);
         }
-        match &loc {
-            Loc::Tree(ino) => self.open_node(&mut st, *ino, how).map(Opened::File),
-            Loc::Host(m, rel) => {
-                drop(st);
-                self.open_host(*m, rel, how).map(Opened::File)
+        let file = match &loc {
+            Loc::Tree(ino) => {
+                let mut st = self.write();
+                if st.tree.get(*ino).is_none() {
+                    return Ok(None);
+                }
+                self.open_node(&mut st, *ino, how)?
             }
-            Loc::PipeDir(_) => self.open_dir(&loc, how).map(Opened::File),
+            Loc::Host(m, rel) => self.open_host(*m, rel, how)?,
+            Loc::PipeDir(_) => self.open_dir(&loc, how)?,
             Loc::PipeEnd(name, true) if how.write => {
-                Ok(Opened::File(File::PipeWrite(self.shared.pipes.open_write(name)?)))
+                File::PipeWrite(self.shared.pipes.open_write(name)?)
             }
             Loc::PipeEnd(name, false) if !how.write => {
-                Ok(Opened::File(File::PipeRead(self.shared.pipes.open_read(name)?)))
+                File::PipeRead(self.shared.pipes.open_read(name)?)
             }
-            Loc::PipeEnd(..) => Err(Errno::ACCES),
-            Loc::Descriptor(n) => Ok(Opened::Descriptor(*n)),
-        }
+            Loc::PipeEnd(..) => return Err(Errno::ACCES),
+            Loc::Descriptor(n) => return Ok(Some(Opened::Descriptor(*n))),
+        };
+        Ok(Some(Opened::File(file)))
     }
 
     fn open_dir(&self, loc: &Loc, how: OpenFlags) -> Result<File, Errno> {
         if how.write || how.truncate {
             return Err(Errno::ISDIR);
         }
-        Ok(File::Dir { loc: loc.clone(), vfs: self.clone() })
+        let path = if let Loc::Host(_, rel) = loc { rel.len() } else { 0 };
+        let held = self.shared.budget.reserve(path as u64 + 128).ok_or(Errno::NOMEM)?;
+        Ok(File::Dir { loc: loc.clone(), vfs: self.clone(), held })
     }
 
     fn open_node(&self, st: &mut State, ino: Ino, how: OpenFlags) -> Result<File, Errno> {
@@ -160,25 +181,33 @@ impl Vfs {
         }
     }
 
+    /// Makes and opens a file; `None` if the name is taken by now.
     fn create(
         &self,
-        st: &mut State,
         dir: &Loc,
         name: &[u8],
         how: OpenFlags,
         mode: u16,
-    ) -> Result<File, Errno> {
+    ) -> Result<Option<File>, Errno> {
         match dir {
             Loc::Tree(d) => {
-                can_change(st, *d)?;
+                let mut st = self.write();
+                if !st.is_current(*d, name, None) {
+                    return Ok(None);
+                }
+                can_change(&st, *d)?;
                 let kind = Kind::File { content: Content::default(), program: None };
                 let ino = st.link_new(*d, name, Inode::new(kind, mode & 0o7777))?;
-                Ok(File::tree(self, st, ino))
+                Ok(Some(File::tree(self, &mut st, ino)))
             }
             Loc::Host(m, rel) => {
-                let fd = self.mount(*m).create(rel, name, host_flags(how), mode)?;
+                let fd = match self.mount(*m).create(rel, name, host_flags(how), mode) {
+                    // Another process was faster.
+                    Err(Errno::EXIST) if !how.excl => return Ok(None),
+                    made => made?,
+                };
                 self.note(*m, &join(rel, name), ChangeKind::Created);
-                Ok(File::Host { fd, mount: *m, vfs: self.clone() })
+                Ok(Some(File::Host { fd, mount: *m, vfs: self.clone() }))
             }
             _ => Err(Errno::ACCES),
         }
@@ -210,18 +239,15 @@ impl Vfs {
 
     /// `stat(2)`, or `lstat(2)` without `follow`.
     pub fn stat(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stat, Errno> {
-        let st = self.read();
-        let loc = self.walk(&st, base, path, follow_if(follow))?.existing()?;
-        self.loc_stat(&st, &loc)
+        self.settle(|| self.found_stat(&self.walk(base, path, follow_if(follow))?.existing()?))
     }
 
     /// [`Vfs::stat`] for a caller that has descriptors.
     pub fn look(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stated, Errno> {
-        let st = self.read();
-        match self.walk(&st, base, path, follow_if(follow))?.existing()? {
-            Loc::Descriptor(n) => Ok(Stated::Descriptor(n)),
-            loc => self.loc_stat(&st, &loc).map(Stated::Stat),
-        }
+        self.settle(|| match self.walk(base, path, follow_if(follow))?.existing()? {
+            Loc::Descriptor(n) => Ok(Some(Stated::Descriptor(n))),
+            loc => Ok(self.found_stat(&loc)?.map(Stated::Stat)),
+        })
     }
 
     /// Opens the file or directory behind an open one again, with an offset of its own, as
@@ -243,40 +269,45 @@ impl Vfs {
 
     /// `readlink(2)`.
     pub fn read_link(&self, base: &Loc, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        let st = self.read();
-        let loc = self.walk(&st, base, path, Last::Keep)?.existing()?;
-        self.link_target(&st, &loc)
+        self.settle(|| {
+            let loc = self.walk(base, path, Last::Keep)?.existing()?;
+            match self.link_target(&loc) {
+                Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
+                target => target.map(Some),
+            }
+        })
     }
 
     /// Resolves a directory to change to; returns it with its absolute path.
     pub fn chdir(&self, base: &Loc, path: &[u8]) -> Result<(Loc, Vec<u8>), Errno> {
-        let st = self.read();
-        let loc = self.walk(&st, base, path, Last::Follow)?.existing()?;
-        let stat = self.loc_stat(&st, &loc)?;
-        if stat.kind != FileKind::Dir {
-            return Err(Errno::NOTDIR);
-        }
-        if stat.mode & 0o100 == 0 {
-            return Err(Errno::ACCES);
-        }
-        let path = self.path_of(&st, &loc)?;
-        Ok((loc, path))
+        self.settle(|| {
+            let loc = self.walk(base, path, Last::Follow)?.existing()?;
+            let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
+            if stat.kind != FileKind::Dir {
+                return Err(Errno::NOTDIR);
+            }
+            if stat.mode & 0o100 == 0 {
+                return Err(Errno::ACCES);
+            }
+            let path = self.path_of(&self.read(), &loc)?;
+            Ok(Some((loc, path)))
+        })
     }
 
     /// `chmod(2)`.
     pub fn chmod(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        let mut st = self.write();
-        match self.walk(&st, base, path, Last::Follow)?.existing()? {
+        self.settle(|| match self.walk(base, path, Last::Follow)?.existing()? {
             Loc::Tree(ino) if (BRIDGE..16).contains(&ino) => Err(Errno::PERM),
             Loc::Tree(ino) => {
-                let node = st.tree.node_mut(ino)?;
+                let mut st = self.write();
+                let Ok(node) = st.tree.node_mut(ino) else { return Ok(None) };
                 node.mode = mode & 0o7777;
                 node.ctime = now_ns();
-                Ok(())
+                Ok(Some(()))
             }
-            Loc::Host(m, rel) => self.mount(m).chmod(&rel, mode),
+            Loc::Host(m, rel) => self.mount(m).chmod(&rel, mode).map(Some),
             _ => Err(Errno::PERM),
-        }
+        })
     }
 
     /// `chown(2)`: only to oneself, as for any user who is not root.
@@ -288,8 +319,7 @@ impl Vfs {
         gid: u32,
         follow: bool,
     ) -> Result<(), Errno> {
-        let st = self.read();
-        self.walk(&st, base, path, follow_if(follow))?.existing()?;
+        self.walk(base, path, follow_if(follow))?.existing()?;
         let own = |id, mine| id == u32::MAX || id == mine;
         if own(uid, crate::UID) && own(gid, crate::GID) { Ok(()) } else { Err(Errno::PERM) }
     }
@@ -303,8 +333,13 @@ impl Vfs {
         mtime: Option<u64>,
         follow: bool,
     ) -> Result<(), Errno> {
-        let loc = self.walk(&self.read(), base, path, follow_if(follow))?.existing()?;
-        self.set_loc_times(&loc, atime, mtime)
+        self.settle(|| {
+            let loc = self.walk(base, path, follow_if(follow))?.existing()?;
+            match self.set_loc_times(&loc, atime, mtime) {
+                Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
+                done => done.map(Some),
+            }
+        })
     }
 
     pub(crate) fn set_loc_times(
@@ -322,15 +357,16 @@ impl Vfs {
 
     /// The entries of an open directory, `.` and `..` first.
     pub fn list(&self, dir: &Loc) -> Result<Vec<DirEntry>, Errno> {
-        let st = self.read();
         let dot = |name: &[u8], loc: &Loc| -> Result<DirEntry, Errno> {
-            let ino = self.loc_stat(&st, loc)?.ino;
+            let ino = self.loc_stat(loc)?.ino;
             Ok(DirEntry { name: name.to_vec(), ino, kind: FileKind::Dir })
         };
-        let mut out = vec![dot(b".", dir)?, dot(b"..", &self.parent(&st, dir)?)?];
+        let up = self.parent(&self.read(), dir)?;
+        let mut out = vec![dot(b".", dir)?, dot(b"..", &up)?];
         match dir {
             Loc::Tree(ino) if *ino == DEV_FD => {}
             Loc::Tree(ino) => {
+                let st = self.read();
                 for (name, child) in
                     st.tree.entries(*ino).map_or_else(|_| Arc::default(), Arc::clone).iter()
                 {
@@ -347,8 +383,9 @@ impl Vfs {
                 }
             }
             Loc::Host(m, rel) => {
-                let fifos = st.fifos.list(*m, rel);
-                for (name, ino, kind) in self.mount(*m).list(rel)? {
+                let listed = self.mount(*m).list(rel)?;
+                let fifos = self.read().fifos.list(*m, rel);
+                for (name, ino, kind) in listed {
                     if !fifos.iter().any(|(hidden, _)| *hidden == name) {
                         out.push(DirEntry { name, ino, kind });
                     }
@@ -369,26 +406,30 @@ impl Vfs {
         path: &[u8],
         head: usize,
     ) -> Result<(Option<Program>, Vec<u8>), Errno> {
-        let st = self.read();
-        let loc = self.walk(&st, base, path, Last::Follow)?.existing()?;
-        let stat = self.loc_stat(&st, &loc)?;
-        if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
-            return Err(Errno::ACCES);
-        }
-        match &loc {
-            Loc::Tree(ino) => match &st.tree.node(*ino)?.kind {
-                Kind::File { content, program } => Ok((*program, content.read_all(head as u64))),
-                _ => Err(Errno::ACCES),
-            },
-            Loc::Host(m, rel) => {
-                let fd = self.mount(*m).open_existing(rel, OFlags::RDONLY)?;
-                let mut buf = vec![0; head];
-                let n = rustix::io::pread(&fd, &mut buf, 0)?;
-                buf.truncate(n);
-                Ok((None, buf))
+        self.settle(|| {
+            let loc = self.walk(base, path, Last::Follow)?.existing()?;
+            let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
+            if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
+                return Err(Errno::ACCES);
             }
-            _ => Err(Errno::ACCES),
-        }
+            match &loc {
+                Loc::Tree(ino) => match self.read().tree.get(*ino).map(|n| &n.kind) {
+                    Some(Kind::File { content, program }) => {
+                        Ok(Some((*program, content.read_all(head as u64))))
+                    }
+                    Some(_) => Err(Errno::ACCES),
+                    None => Ok(None),
+                },
+                Loc::Host(m, rel) => {
+                    let fd = self.mount(*m).open_existing(rel, OFlags::RDONLY)?;
+                    let mut buf = vec![0; head];
+                    let n = rustix::io::pread(&fd, &mut buf, 0)?;
+                    buf.truncate(n);
+                    Ok(Some((None, buf)))
+                }
+                _ => Err(Errno::ACCES),
+            }
+        })
     }
 }
 

@@ -3,7 +3,11 @@
 //! No call blocks. A reader or writer that must wait registers its thread
 //! ([`Pipe::watch`]), tries again, and parks; every change of state unparks all
 //! registered threads. Wake-ups may be spurious, never lost.
+//!
+//! A pipe holds its buffer from the session's budget as long as it exists, a FIFO without a
+//! name too; a write that finds no room there fails with ENOMEM.
 
+use crate::budget::{Budget, Held, Reservation};
 use crate::errno::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,9 +23,18 @@ pub const PIPE_BUF: usize = 4096;
 /// this times [`PIPE_CAPACITY`].
 pub const MAX_PIPES: usize = 1024;
 
+/// How many of them may be the bridge's: those that a command has opened halfway must not keep
+/// everybody from making pipes.
+pub const MAX_NAMED: usize = MAX_PIPES / 2;
+
+/// Host memory of a pipe beside its buffer.
+const COST: u64 = size_of::<Pipe>() as u64 + 64;
+
 #[derive(Debug, Default)]
 struct Inner {
     buf: VecDeque<u8>,
+    /// What the buffer takes of the budget.
+    held: Held,
     readers: usize,
     writers: usize,
     had_reader: bool,
@@ -33,6 +46,8 @@ struct Inner {
 #[derive(Debug, Default)]
 pub struct Pipe {
     inner: Mutex<Inner>,
+    budget: Arc<Budget>,
+    _held: Option<Reservation>,
     _counted: Option<Counted>,
     /// A FIFO starts afresh when everyone has closed it (POSIX `mkfifo`).
     reusable: bool,
@@ -53,9 +68,15 @@ pub struct WriteEnd {
 }
 
 impl Pipe {
+    /// A pipe whose memory is counted; ENOMEM if there is no room.
+    fn new(budget: &Arc<Budget>) -> Result<Pipe, Errno> {
+        let held = budget.reserve(COST).ok_or(Errno::NOMEM)?;
+        Ok(Pipe { budget: budget.clone(), _held: Some(held), ..Pipe::default() })
+    }
+
     /// A pipe that starts afresh after use, for a FIFO node.
-    pub fn fifo() -> Arc<Pipe> {
-        Arc::new(Pipe { reusable: true, ..Pipe::default() })
+    pub fn fifo(budget: &Arc<Budget>) -> Result<Arc<Pipe>, Errno> {
+        Ok(Arc::new(Pipe { reusable: true, ..Pipe::new(budget)? }))
     }
 
     /// Both ends of a new pipe that is not counted.
@@ -89,6 +110,7 @@ impl Pipe {
         // Before the first reader came, what was written waits for it.
         if p.readers == 0 && p.had_reader {
             p.buf = VecDeque::new();
+            p.held = Held::default();
         }
         // A writer that came and went before the first reader (who would have held it up on Linux) is
         // remembered, so that the reader finds an end.
@@ -107,6 +129,19 @@ impl Pipe {
 }
 
 impl Inner {
+    /// Makes room for `n` bytes more; ENOMEM if the budget has none.
+    fn reserve(&mut self, n: usize, budget: &Arc<Budget>) -> Result<(), Errno> {
+        let (need, have) = (self.buf.len() + n, self.buf.capacity());
+        if need > have {
+            let want = need.next_power_of_two().clamp(PIPE_BUF, PIPE_CAPACITY);
+            if !self.held.grow(budget, (want - have) as u64) {
+                return Err(Errno::NOMEM);
+            }
+            self.buf.reserve_exact(want - self.buf.len());
+        }
+        Ok(())
+    }
+
     fn wake(&mut self) {
         for t in self.waiting.drain(..) {
             t.unpark();
@@ -163,6 +198,7 @@ impl WriteEnd {
             return if data.is_empty() { Ok(0) } else { Err(Errno::AGAIN) };
         }
         let n = free.min(data.len());
+        p.reserve(n, &self.pipe.budget)?;
         p.buf.extend(&data[..n]);
         p.wake();
         Ok(n)
@@ -208,6 +244,7 @@ impl Drop for Counted {
 /// A session's pipes: all are counted, the bridge's have names.
 #[derive(Debug, Default)]
 pub struct Pipes {
+    budget: Arc<Budget>,
     names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
     count: Arc<AtomicUsize>,
 }
@@ -234,12 +271,17 @@ impl Drop for Guard {
 }
 
 impl Pipes {
+    /// No pipes yet; what they hold is counted in `budget`.
+    pub fn new(budget: Arc<Budget>) -> Pipes {
+        Pipes { budget, ..Pipes::default() }
+    }
+
     fn make(&self) -> Result<Arc<Pipe>, Errno> {
         let counted = Counted(self.count.clone());
         if self.count.fetch_add(1, Ordering::Relaxed) >= MAX_PIPES {
             return Err(Errno::NFILE);
         }
-        Ok(Arc::new(Pipe { _counted: Some(counted), ..Pipe::default() }))
+        Ok(Arc::new(Pipe { _counted: Some(counted), ..Pipe::new(&self.budget)? }))
     }
 
     /// Both ends of a new pipe without name; ENFILE if there are too many pipes.
@@ -257,6 +299,7 @@ impl Pipes {
         }
         let pipe = match names.get(name) {
             Some(p) => p.clone(),
+            None if names.len() >= MAX_NAMED => return Err(Errno::NFILE),
             None => {
                 let p = self.make()?;
                 names.insert(name.to_vec(), p.clone());
@@ -275,6 +318,16 @@ impl Pipes {
     /// Opens the writing end of `name`.
     pub fn open_write(&self, name: &[u8]) -> Result<WriteEnd, Errno> {
         self.open(name, |pipe, guard| pipe.writer(Some(guard)))
+    }
+
+    /// Forgets the named pipes that nobody has open: one of which only one kind of end was ever
+    /// opened waits for the other, and after the command that used it none will come.
+    pub fn release(&self) {
+        let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
+        names.retain(|_, pipe| {
+            let p = pipe.lock();
+            p.readers > 0 || p.writers > 0
+        });
     }
 
     /// How many named pipes exist.
@@ -392,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_fifo_starts_afresh() {
-        let p = Pipe::fifo();
+        let p = Pipe::fifo(&Arc::default()).unwrap();
         let (r, w) = (p.reader(None), p.writer(None));
         w.try_write(b"x").unwrap();
         drop((r, w));
@@ -404,5 +457,42 @@ mod tests {
         let r = p.reader(None);
         assert_eq!(r.try_read(&mut [0; 4]), Ok(1));
         assert_eq!(r.try_read(&mut [0; 4]), Ok(0));
+    }
+
+    #[test]
+    fn half_open_names_are_bounded_and_released() {
+        let pipes = Pipes::default();
+        for i in 0..MAX_NAMED {
+            drop(pipes.open_write(i.to_string().as_bytes()).unwrap());
+        }
+        assert_eq!(pipes.open_read(b"new").err(), Some(Errno::NFILE));
+        assert!(pipes.pair().is_ok(), "the bridge's pipes leave room for others");
+        let open = pipes.open_read(b"7").unwrap();
+        pipes.release();
+        assert_eq!(pipes.len(), 1);
+        assert!(pipes.open_read(b"new").is_ok());
+        drop(open);
+    }
+
+    #[test]
+    fn buffers_are_held_from_the_budget() {
+        let budget = Budget::new(100_000);
+        let pipes = Pipes::new(budget.clone());
+        let (r, w) = pipes.pair().unwrap();
+        let before = budget.used();
+        w.try_write(b"x").unwrap();
+        assert_eq!(budget.used(), before + PIPE_BUF as u64);
+        assert_eq!(w.try_write(&[1; 100_000]), Ok(PIPE_CAPACITY - 1));
+        assert_eq!(budget.used(), before + PIPE_CAPACITY as u64);
+        // A FIFO counts for as long as anybody has it.
+        let fifo = Pipe::fifo(&budget).unwrap();
+        let (fr, fw) = (fifo.reader(None), fifo.writer(None));
+        drop(fifo);
+        assert_eq!(fw.try_write(&[1; 60_000]), Err(Errno::NOMEM));
+        assert_eq!(fw.try_write(&[1; 3000]), Ok(3000));
+        drop(r);
+        assert_eq!(fw.try_write(&[1; 60_000]), Ok(60_000));
+        drop((w, fr, fw));
+        assert_eq!(budget.used(), 0);
     }
 }

@@ -85,10 +85,10 @@ impl Vfs {
         let shared = Shared {
             origin: st.tree.clone(),
             state: RwLock::new(st),
-            budget,
             mounts: opened,
-            pipes: Pipes::default(),
+            pipes: Pipes::new(budget.clone()),
             host_changes: Default::default(),
+            budget,
         };
         Ok(Vfs { shared: Arc::new(shared) })
     }

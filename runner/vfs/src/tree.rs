@@ -532,6 +532,11 @@ impl State {
         Ok(())
     }
 
+    /// Whether `name` in `dir` still is what a walk has found there.
+    pub fn is_current(&self, dir: Ino, name: &[u8], found: Option<Ino>) -> bool {
+        self.tree.entries(dir).is_ok_and(|e| e.get(name).copied() == found)
+    }
+
     /// Takes `name` out of `dir` and drops one link of what it named.
     pub fn unlink(&mut self, dir: Ino, name: &[u8]) -> Result<(), Errno> {
         let ino = self.tree.entries_mut(dir)?.remove(name).ok_or(Errno::NOENT)?;

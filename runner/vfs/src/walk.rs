@@ -5,14 +5,26 @@
 //! found on the way is read and resolved *here*, so an absolute target means the
 //! guest's root. Whatever changes on the host meanwhile, the final host call
 //! refuses links again.
+//!
+//! The host may take its time (a network, a FUSE server that hangs), so it is never asked with
+//! the tree locked ([`Lock`]). What a walk has found can be gone when it is acted upon;
+//! the operations look again under the lock and walk anew if it is ([`Vfs::settle`]). The number of
+//! components, those of links included, is bounded, and a killed process leaves between two of them.
 
-use crate::Vfs;
 use crate::errno::Errno;
 use crate::tree::{BRIDGE, DEV_FD, Ino, Kind, ROOT, State};
+use crate::{Vfs, stop};
 use box_abi::{Kind as FileKind, Stat};
+use std::sync::RwLockReadGuard;
 
 /// POSIX `SYMLOOP_MAX` as Linux has it.
 const MAX_LINKS: usize = 40;
+/// Components of a path and of all links in it. A path of `PATH_MAX` has at most 2048.
+const MAX_STEPS: usize = 8192;
+/// How often an operation is begun anew because other processes have changed the tree meanwhile.
+const MAX_TRIES: usize = 100;
+/// Longest path of a working directory: every process keeps its own.
+const MAX_CWD: usize = 64 << 10;
 /// Linux's `PATH_MAX` and `NAME_MAX`.
 pub(crate) const MAX_PATH: usize = 4096;
 /// Longest name of a directory entry in bytes.
@@ -70,30 +82,72 @@ impl Walk {
     }
 }
 
+/// The tree's lock during a walk: taken when a node is looked at, given up before the host is
+/// asked.
+struct Lock<'a> {
+    vfs: &'a Vfs,
+    guard: Option<RwLockReadGuard<'a, State>>,
+}
+
+impl Lock<'_> {
+    fn tree(&mut self) -> &State {
+        self.guard.get_or_insert_with(|| self.vfs.read())
+    }
+
+    /// Gives the lock up, since the host is asked next; EINTR if the process was killed.
+    fn free(&mut self) -> Result<(), Errno> {
+        self.guard = None;
+        stop::check()
+    }
+}
+
 impl Vfs {
-    /// Resolves `path` from `base`.
-    pub fn walk(&self, st: &State, base: &Loc, path: &[u8], how: Last) -> Result<Walk, Errno> {
+    /// Does an operation: resolves paths and acts on what they lead to, until nothing has changed in
+    /// between (`Some`).
+    pub(crate) fn settle<T>(
+        &self,
+        mut act: impl FnMut() -> Result<Option<T>, Errno>,
+    ) -> Result<T, Errno> {
+        for _ in 0..MAX_TRIES {
+            if let Some(done) = act()? {
+                return Ok(done);
+            }
+            stop::check()?;
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Resolves `path` from `base`. The tree must not be locked by the caller.
+    pub fn walk(&self, base: &Loc, path: &[u8], how: Last) -> Result<Walk, Errno> {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
         if path.len() > MAX_PATH {
             return Err(Errno::NAMETOOLONG);
         }
+        let mut lock = Lock { vfs: self, guard: None };
         let mut slash = path.ends_with(b"/");
         let mut cur = if path[0] == b'/' { Loc::Tree(ROOT) } else { base.clone() };
         let mut todo: Vec<Vec<u8>> = Vec::new();
         push_components(&mut todo, path);
-        let mut links = 0;
+        let (mut links, mut steps) = (0, 0);
+        // Whether a mount may be asked for the rest of the path at once: if it was in vain, not
+        // again before a link was followed.
+        let mut at_once = true;
         while let Some(name) = todo.pop() {
+            steps += 1;
+            if steps > MAX_STEPS {
+                return Err(Errno::LOOP);
+            }
             let last = todo.is_empty();
             match name.as_slice() {
                 b"." => {
-                    self.need_dir(st, &cur)?;
+                    self.need_dir(&mut lock, &cur)?;
                     continue;
                 }
                 b".." => {
-                    self.need_dir(st, &cur)?;
-                    cur = self.parent(st, &cur)?;
+                    self.need_dir(&mut lock, &cur)?;
+                    cur = self.parent(lock.tree(), &cur)?;
                     continue;
                 }
                 _ => {}
@@ -101,12 +155,14 @@ impl Vfs {
             if name.len() > MAX_NAME {
                 return Err(Errno::NAMETOOLONG);
             }
-            if st.fifos.is_empty()
-                && let Some(walk) = self.host_shortcut(&cur, &name, &todo, how, slash)
-            {
-                return Ok(walk);
+            if at_once && matches!(cur, Loc::Host(..)) && lock.tree().fifos.is_empty() {
+                at_once = false;
+                lock.free()?;
+                if let Some(walk) = self.host_shortcut(&cur, &name, &todo, how, slash) {
+                    return Ok(walk);
+                }
             }
-            let Some((child, kind)) = self.child(st, &cur, &name)? else {
+            let Some((child, kind)) = self.child(&mut lock, &cur, &name)? else {
                 return if last {
                     Ok(Walk { parent: Some((cur, name)), found: None, slash })
                 } else {
@@ -118,7 +174,13 @@ impl Vfs {
                 if links > MAX_LINKS {
                     return Err(Errno::LOOP);
                 }
-                let target = self.link_target(st, &child)?;
+                let target = match &child {
+                    Loc::Tree(_) => tree_link(lock.tree(), &child)?,
+                    _ => {
+                        lock.free()?;
+                        self.link_target(&child)?
+                    }
+                };
                 if target.is_empty() {
                     return Err(Errno::NOENT);
                 }
@@ -127,6 +189,7 @@ impl Vfs {
                 }
                 slash |= last && target.ends_with(b"/");
                 push_components(&mut todo, &target);
+                at_once = true;
                 continue;
             }
             if last {
@@ -158,7 +221,8 @@ impl Vfs {
         }
         let mut path = join(rel, name);
         for c in todo.iter().skip(1).rev() {
-            path = join(&path, c);
+            path.push(b'/');
+            path.extend_from_slice(c);
         }
         let last = todo[0].clone();
         let full = join(&path, &last);
@@ -175,8 +239,15 @@ impl Vfs {
         })
     }
 
-    fn need_dir(&self, st: &State, loc: &Loc) -> Result<(), Errno> {
-        if self.loc_stat(st, loc)?.kind == FileKind::Dir { Ok(()) } else { Err(Errno::NOTDIR) }
+    fn need_dir(&self, lock: &mut Lock<'_>, loc: &Loc) -> Result<(), Errno> {
+        let kind = match loc {
+            Loc::Tree(ino) => lock.tree().tree.node(*ino)?.file_kind(),
+            _ => {
+                lock.free()?;
+                self.loc_stat(loc)?.kind
+            }
+        };
+        if kind == FileKind::Dir { Ok(()) } else { Err(Errno::NOTDIR) }
     }
 
     /// The directory above; the root's is the root.
@@ -203,9 +274,15 @@ impl Vfs {
     }
 
     /// What `name` is in the directory `dir`.
-    fn child(&self, st: &State, dir: &Loc, name: &[u8]) -> Result<Option<(Loc, FileKind)>, Errno> {
+    fn child(
+        &self,
+        lock: &mut Lock<'_>,
+        dir: &Loc,
+        name: &[u8],
+    ) -> Result<Option<(Loc, FileKind)>, Errno> {
         match dir {
             Loc::Tree(ino) => {
+                let st = lock.tree();
                 let node = st.tree.node(*ino)?;
                 match &node.kind {
                     Kind::Dir { entries, .. } => {
@@ -233,9 +310,10 @@ impl Vfs {
             }
             Loc::Host(m, rel) => {
                 let path = join(rel, name);
-                if let Some(ino) = st.fifos.get(*m, &path) {
+                if let Some(ino) = lock.tree().fifos.get(*m, &path) {
                     return Ok(Some((Loc::Tree(ino), FileKind::Fifo)));
                 }
+                lock.free()?;
                 match self.shared.mounts[*m].stat(&path) {
                     Ok(s) => Ok(Some((Loc::Host(*m, path), s.kind))),
                     Err(Errno::NOENT) => Ok(None),
@@ -251,18 +329,24 @@ impl Vfs {
         }
     }
 
-    pub(crate) fn link_target(&self, st: &State, loc: &Loc) -> Result<Vec<u8>, Errno> {
+    /// The target of a symbolic link. The tree must not be locked by the caller.
+    pub(crate) fn link_target(&self, loc: &Loc) -> Result<Vec<u8>, Errno> {
         match loc {
-            Loc::Tree(ino) => match &st.tree.node(*ino)?.kind {
-                Kind::Symlink(t) => Ok(t.to_vec()),
-                _ => Err(Errno::INVAL),
-            },
             Loc::Host(m, rel) => self.shared.mounts[*m].read_link(rel),
-            _ => Err(Errno::INVAL),
+            _ => tree_link(&self.read(), loc),
         }
     }
 
-    pub(crate) fn loc_stat(&self, st: &State, loc: &Loc) -> Result<Stat, Errno> {
+    /// [`Vfs::loc_stat`] of what a walk has found; `None` if it is gone.
+    pub(crate) fn found_stat(&self, loc: &Loc) -> Result<Option<Stat>, Errno> {
+        match self.loc_stat(loc) {
+            Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
+            r => r.map(Some),
+        }
+    }
+
+    /// Metadata. The tree must not be locked by the caller.
+    pub(crate) fn loc_stat(&self, loc: &Loc) -> Result<Stat, Errno> {
         let special = |kind, mode, ino| Stat {
             kind,
             mode,
@@ -277,7 +361,7 @@ impl Vfs {
             ctime: 0,
         };
         match loc {
-            Loc::Tree(ino) => Ok(st.tree.node(*ino)?.stat(*ino)),
+            Loc::Tree(ino) => Ok(self.read().tree.node(*ino)?.stat(*ino)),
             Loc::Host(m, rel) => self.shared.mounts[*m].stat(rel),
             Loc::PipeDir(_) => Ok(special(FileKind::Dir, 0o700, 1)),
             Loc::PipeEnd(..) => Ok(special(FileKind::Fifo, 0o600, 2)),
@@ -285,9 +369,11 @@ impl Vfs {
         }
     }
 
-    /// The absolute path of a directory, for the working directory.
+    /// The absolute path of a directory, for the working directory; ENAMETOOLONG past
+    /// [`MAX_CWD`].
     pub(crate) fn path_of(&self, st: &State, loc: &Loc) -> Result<Vec<u8>, Errno> {
         let mut parts: Vec<Vec<u8>> = Vec::new();
+        let mut len = 0;
         let mut at = match loc {
             Loc::Tree(ino) => *ino,
             Loc::Host(m, rel) => {
@@ -305,6 +391,10 @@ impl Vfs {
             };
             let entries = st.tree.entries(parent)?;
             let name = entries.iter().find(|(_, i)| **i == at).ok_or(Errno::NOENT)?.0;
+            len += name.len() + 1;
+            if len > MAX_CWD {
+                return Err(Errno::NAMETOOLONG);
+            }
             parts.push(name.to_vec());
             at = parent;
         }
@@ -317,6 +407,14 @@ impl Vfs {
             out.push(b'/');
         }
         Ok(out)
+    }
+}
+
+fn tree_link(st: &State, loc: &Loc) -> Result<Vec<u8>, Errno> {
+    let Loc::Tree(ino) = loc else { return Err(Errno::INVAL) };
+    match &st.tree.node(*ino)?.kind {
+        Kind::Symlink(target) => Ok(target.to_vec()),
+        _ => Err(Errno::INVAL),
     }
 }
 

@@ -99,6 +99,8 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     let _code = job.process.kernel.programs.code.clone();
     let Job { process, mut program, mut loaded, mut entry, memory } = job;
     process.begin();
+    let killed = process.clone();
+    let _stop = wasibox_vfs::stop_when(move || killed.fatal().is_some());
     let mut memory = Some(memory);
     let mut again;
     let status = loop {

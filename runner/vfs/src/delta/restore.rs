@@ -77,7 +77,7 @@ fn put(st: &mut State, origin: &Tree, at: Ino, node: Node) -> Result<(), Errno> 
         }
         (What::Symlink(target), _) => Kind::Symlink(target.into_vec().into()),
         (What::Fifo, Some(kind @ Kind::Fifo(_))) => kind.clone(),
-        (What::Fifo, _) => Kind::Fifo(Pipe::fifo()),
+        (What::Fifo, _) => Kind::Fifo(Pipe::fifo(&budget)?),
         (What::Same, Some(kind)) => kind.clone(),
         (What::Same, None) => return Err(Errno::INVAL),
     };

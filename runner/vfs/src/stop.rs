@@ -1,0 +1,38 @@
+//! Whether the calling thread is to leave an operation that takes long.
+//!
+//! A guest process has a thread of its own, and may be killed while it is in here. The kernel
+//! says once per thread how to find that out, instead of with each of the calls, none of which
+//! has anything else to do with processes.
+
+use crate::errno::Errno;
+use std::cell::RefCell;
+
+type Test = Box<dyn Fn() -> bool>;
+
+thread_local! {
+    static STOP: RefCell<Option<Test>> = const { RefCell::new(None) };
+}
+
+/// As long as it lives, the thread's operations end with EINTR once the test says so.
+#[derive(Debug)]
+#[must_use]
+pub struct StopGuard(());
+
+/// Makes the calling thread's operations end with EINTR once `test` says so.
+pub fn stop_when(test: impl Fn() -> bool + 'static) -> StopGuard {
+    STOP.with_borrow_mut(|stop| *stop = Some(Box::new(test)));
+    StopGuard(())
+}
+
+impl Drop for StopGuard {
+    fn drop(&mut self) {
+        // A thread that ends may have lost it before.
+        let _ = STOP.try_with(|stop| stop.borrow_mut().take());
+    }
+}
+
+/// EINTR if the thread is to leave.
+pub(crate) fn check() -> Result<(), Errno> {
+    let stop = STOP.try_with(|stop| stop.borrow().as_ref().is_some_and(|test| test()));
+    if stop.unwrap_or(false) { Err(Errno::INTR) } else { Ok(()) }
+}
