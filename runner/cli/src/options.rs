@@ -55,8 +55,8 @@ fn text(v: OsString) -> Option<String> {
 const EXEC: &[Opt] = &[
     Opt {
         long: "mount",
-        value: "HOST:GUEST[:ro|rw]",
-        help: "let the guest see a host directory or file; read-only unless rw",
+        value: "HOST:GUEST[:ro|rw[,quota=SIZE]]",
+        help: "let the guest see a host directory or file; read-only unless rw; SIZE bounds what it adds",
         set: |o, v| values::mount(&v).map(|m| o.mounts.push(m)),
     },
     Opt {

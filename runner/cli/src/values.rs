@@ -31,9 +31,16 @@ pub fn seconds(text: &str) -> Option<Option<Duration>> {
     Duration::try_from_secs_f64(s).ok().map(Some)
 }
 
-/// `HOST:GUEST[:ro|rw]`.
+/// `HOST:GUEST[:ro|rw[,quota=SIZE]]`.
 pub fn mount(text: &OsStr) -> Option<MountSpec> {
     let b = text.as_bytes();
+    let (b, quota) = match find(b, b":rw,quota=") {
+        Some(at) => {
+            let bytes = size(std::str::from_utf8(&b[at + ":rw,quota=".len()..]).ok()?)?;
+            (&b[..at + ":rw".len()], Some(bytes))
+        }
+        None => (b, None),
+    };
     let (b, writable) = match b {
         [rest @ .., b':', b'r', b'w'] => (rest, true),
         [rest @ .., b':', b'r', b'o'] => (rest, false),
@@ -45,7 +52,13 @@ pub fn mount(text: &OsStr) -> Option<MountSpec> {
         host: OsString::from_vec(host.to_vec()).into(),
         guest: guest.to_owned(),
         writable,
+        quota,
     })
+}
+
+/// Where `part` is in `text` last.
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).rposition(|w| w == part)
 }
 
 /// `NAME=VALUE`.
@@ -87,7 +100,10 @@ mod tests {
         assert_eq!(m("a:/b"), want("a", "/b", false));
         assert_eq!(m("/a:/b:rw"), want("/a", "/b", true));
         assert_eq!(m("C:/x:/b:ro"), want("C:/x", "/b", false));
-        for bad in ["a", "a:b", ":/b", "a:", ""] {
+        let q = |s: &str| mount(s.as_ref()).map(|m| (m.guest, m.writable, m.quota));
+        assert_eq!(q("a:/b:rw,quota=2M"), Some(("/b".to_owned(), true, Some(2 << 20))));
+        assert_eq!(q("a:/b:rw"), Some(("/b".to_owned(), true, None)));
+        for bad in ["a", "a:b", ":/b", "a:", "", "a:/b:rw,quota=", "a:/b:rw,quota=x"] {
             assert_eq!(m(bad), None, "{bad}");
         }
     }

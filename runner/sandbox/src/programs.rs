@@ -7,7 +7,7 @@ use crate::template::Template;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
-use wasibox_vfs::Program;
+use wasibox_vfs::{Program, Protected};
 use wasmer::{Engine, Module};
 
 /// Why a program cannot be run.
@@ -117,6 +117,12 @@ impl Programs {
         let code = Code { engine: Some(engine.clone()), modules: Mutex::default() };
         let (idle, code) = (Idle::default(), Arc::new(code));
         Programs { image, engine, names, loaded, artifacts, progress, snapshots: true, idle, code }
+    }
+
+    /// Files and folders that are the host's side of them: the image and the machine code.
+    pub fn own_files(&self) -> Protected {
+        let image = self.image.path().to_path_buf();
+        Protected { paths: self.artifacts.iter().cloned().chain([image]).collect() }
     }
 
     /// The same programs, always begun at their beginning.

@@ -126,7 +126,8 @@ impl Prepared {
         let Prepared { image, programs, budget, .. } = self;
         budget.set_limit(policy.limits.memory);
         let base = base_files(&image, &programs)?;
-        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone())?;
+        let own = programs.own_files();
+        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;
         Ok(Sandbox { vfs, programs, budget, policy, interrupt: Interrupt::default() })
     }
 }

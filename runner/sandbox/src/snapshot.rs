@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
 use wasibox_vfs::Budget;
-use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountError, Program, Vfs};
+use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountError, Program, Protected, Vfs};
 use wasmer::Module;
 
 /// The export that prepares: no arguments, no results.
@@ -95,7 +95,7 @@ pub fn make(
     let programs = Programs::new(image.clone(), engine, artifacts, Arc::new(|_| {}));
     let programs = Arc::new(programs.without_snapshots());
     let base = base_files(image, &programs)?;
-    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone())?;
+    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default())?;
     let meter = Meter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let mut fds = Descriptors::new(limits.descriptors);

@@ -5,12 +5,12 @@ use crate::bridge::MetaExchange;
 use crate::budget::Reservation;
 use crate::device::Device;
 use crate::errno::Errno;
+use crate::host_file::HostFile;
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
 use crate::tree::{Ino, Kind};
 use crate::walk::Loc;
 use box_abi::{Kind as FileKind, Stat};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::Thread;
 
@@ -68,7 +68,7 @@ impl Drop for TreeFile {
 pub enum File {
     Tree(TreeFile),
     Host {
-        fd: OwnedFd,
+        fd: HostFile,
         mount: usize,
         vfs: Vfs,
     },
@@ -105,7 +105,7 @@ impl File {
                 Kind::File { content, .. } => Ok(content.read(off, buf)),
                 _ => Err(Errno::INVAL),
             },
-            File::Host { fd, .. } => Ok(rustix::io::pread(fd, buf, off)?),
+            File::Host { fd, .. } => Ok(rustix::io::pread(&**fd, buf, off)?),
             File::Dir { .. } => Err(Errno::ISDIR),
             File::Device(d, ..) => d.read(buf),
             File::PipeRead(r) | File::PipeBoth(r, _) => r.try_read(buf),
@@ -134,15 +134,7 @@ impl File {
                 (node.mtime, node.ctime) = (now, now);
                 Ok((data.len(), at + data.len() as u64))
             }
-            File::Host { fd, .. } => {
-                if append {
-                    // The descriptor was opened with O_APPEND.
-                    let n = rustix::io::write(fd, data)?;
-                    return Ok((n, rustix::fs::fstat(fd)?.st_size as u64));
-                }
-                let n = rustix::io::pwrite(fd, data, off)?;
-                Ok((n, off + n as u64))
-            }
+            File::Host { fd, mount, vfs } => vfs.mount(*mount).write(fd, off, append, data),
             File::Dir { .. } => Err(Errno::ISDIR),
             File::Device(d, ..) => plain(d.write(data.len())?),
             File::PipeRead(_) => Err(Errno::BADF),
@@ -198,7 +190,7 @@ impl File {
                 st.quota.give(freed);
                 Ok(())
             }
-            File::Host { fd, .. } => Ok(rustix::fs::ftruncate(fd, len)?),
+            File::Host { fd, mount, vfs } => vfs.mount(*mount).set_len(fd, len),
             _ => Err(Errno::INVAL),
         }
     }
@@ -218,7 +210,7 @@ impl File {
     /// Waits until the host has stored a mounted file's bytes.
     pub fn sync(&self) -> Result<(), Errno> {
         match self {
-            File::Host { fd, .. } => Ok(rustix::fs::fsync(fd)?),
+            File::Host { fd, .. } => Ok(rustix::fs::fsync(&**fd)?),
             _ => Ok(()),
         }
     }

@@ -8,13 +8,20 @@
 //!
 //! Only regular files and directories are opened: a FIFO or device in a mount could
 //! block us or act on the host.
+//!
+//! The one call does not enter another mount of the host. Where a path does, and in a mount that holds
+//! something of the runner, each directory on the way is looked at ([`guard`]).
 
 use crate::errno::Errno;
+use crate::guard::{self, Guard, Ident, Protected};
+use crate::host_file::Left;
+use crate::setup::MountSpec;
 use crate::tree::Ino;
 use box_abi::{Kind as FileKind, Stat};
 use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a mount cannot be made.
@@ -26,6 +33,10 @@ pub enum MountError {
     Kind { host: PathBuf },
     #[error("cannot mount at {guest}: {why}")]
     Guest { guest: String, why: &'static str },
+    #[error("cannot mount {host}: its files are the kernel's, and act on the host")]
+    Kernel { host: PathBuf },
+    #[error("cannot mount {host}: {path} is the runner's own")]
+    Protected { host: PathBuf, path: PathBuf },
 }
 
 /// A host directory or file in the guest's name space.
@@ -40,29 +51,60 @@ pub struct HostMount {
     pub at: Ino,
     /// Distinguishes file systems in `stat`.
     index: usize,
+    /// The root's own number.
+    ident: Ident,
+    guard: Guard,
+    /// Bytes that may still be added, if there is a limit. Locked while a file's length is
+    /// changed, so that what is counted is what is added.
+    pub(crate) left: Option<Mutex<Left>>,
+    /// Longest file of this process: the signal that the host would send is for us.
+    pub(crate) longest: u64,
 }
 
 static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
 
 fn beneath() -> ResolveFlags {
-    ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS
+    ResolveFlags::BENEATH
+        | ResolveFlags::NO_SYMLINKS
+        | ResolveFlags::NO_MAGICLINKS
+        | ResolveFlags::NO_XDEV
 }
 
 impl HostMount {
-    /// Opens `host`, following symbolic links in that path: the user named it.
+    /// Opens `spec.host`, following symbolic links in that path: the user named it.
     pub fn open(
-        host: &Path,
-        writable: bool,
+        spec: &MountSpec,
         at: Ino,
         index: usize,
+        protected: &Protected,
     ) -> Result<HostMount, MountError> {
-        let err = |e: rustix::io::Errno| MountError::Host { host: host.into(), source: e.into() };
-        let root = fs::open(host, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(err)?;
-        let kind = kind_of(fs::fstat(&root).map_err(err)?.st_mode);
+        let host = || spec.host.clone();
+        let err = |e: rustix::io::Errno| MountError::Host { host: host(), source: e.into() };
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let root = fs::open(&spec.host, flags, Mode::empty()).map_err(err)?;
+        let stat = fs::fstat(&root).map_err(err)?;
+        let kind = kind_of(stat.st_mode);
         if !matches!(kind, FileKind::Dir | FileKind::File) {
-            return Err(MountError::Kind { host: host.into() });
+            return Err(MountError::Kind { host: host() });
         }
-        Ok(HostMount { root, kind, writable, at, index })
+        if guard::is_kernels(&root, stat.st_dev) {
+            return Err(MountError::Kernel { host: host() });
+        }
+        let guard = Guard::new(&spec.host, &root, protected)
+            .map_err(|path| MountError::Protected { host: host(), path })?;
+        let left = spec.quota.map(|quota| Mutex::new(Left { bytes: quota, quota }));
+        let longest = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+        Ok(HostMount {
+            root,
+            kind,
+            writable: spec.writable,
+            at,
+            index,
+            ident: Ident::of(&stat),
+            guard,
+            left,
+            longest: longest.unwrap_or(u64::MAX),
+        })
     }
 
     fn open_raw(&self, rel: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
@@ -81,12 +123,12 @@ impl HostMount {
             }
             return Ok(fs::open(proc_path(self.root.as_fd()), flags - OFlags::NOFOLLOW, mode)?);
         }
-        if !NO_OPENAT2.load(Ordering::Relaxed) {
+        if !self.guard.every_step && !NO_OPENAT2.load(Ordering::Relaxed) {
             match fs::openat2(&self.root, rel, flags, mode, beneath()) {
                 Ok(fd) => return Ok(fd),
                 Err(rustix::io::Errno::NOSYS) => NO_OPENAT2.store(true, Ordering::Relaxed),
-                // A racing rename makes the kernel give up; the caller may retry.
-                Err(rustix::io::Errno::XDEV) => return Err(Errno::ACCES),
+                // Another mount is on the way, or a racing rename made the kernel give up.
+                Err(rustix::io::Errno::XDEV) => {}
                 Err(e) => return Err(e.into()),
             }
         }
@@ -97,17 +139,62 @@ impl HostMount {
         let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut parts = rel.split(|b| *b == b'/').peekable();
         let mut dir: Option<OwnedFd> = None;
+        let mut at = self.ident;
         while let Some(part) = parts.next() {
             if part.is_empty() || part == b"." || part == b".." {
                 return Err(Errno::ACCES);
             }
-            let from: BorrowedFd = dir.as_ref().map_or(self.root.as_fd(), |d| d.as_fd());
-            if parts.peek().is_none() {
-                return Ok(fs::openat(from, part, flags, mode)?);
+            if self.guard.hides_name(at, part) {
+                return Err(Errno::NOENT);
             }
-            dir = Some(fs::openat(from, part, step, Mode::empty())?);
+            let from: BorrowedFd = dir.as_ref().map_or(self.root.as_fd(), |d| d.as_fd());
+            let last = parts.peek().is_none();
+            let fd = match last {
+                true => fs::openat(from, part, flags, mode)?,
+                false => fs::openat(from, part, step, Mode::empty())?,
+            };
+            let here = Ident::of(&fs::fstat(&fd)?);
+            if self.guard.hides(here) {
+                return Err(Errno::NOENT);
+            }
+            if here.dev != at.dev && guard::is_kernels(&fd, here.dev) {
+                return Err(Errno::ACCES);
+            }
+            if last {
+                return Ok(fd);
+            }
+            (dir, at) = (Some(fd), here);
         }
         Err(Errno::NOENT)
+    }
+
+    /// Opens with [`HostMount::open_raw`] what is not hidden; its metadata.
+    fn open_seen(&self, rel: &[u8], flags: OFlags) -> Result<(OwnedFd, fs::Stat), Errno> {
+        let fd = self.open_raw(rel, flags, Mode::empty())?;
+        let stat = fs::fstat(&fd)?;
+        // A protected file may have other names.
+        if self.guard.hides(Ident::of(&stat)) { Err(Errno::NOENT) } else { Ok((fd, stat)) }
+    }
+
+    /// The directory, to do something to `name` in it. ENOENT if that is hidden, EBUSY if it must
+    /// stay (`moves`).
+    fn dir_of(&self, rel: &[u8], name: &[u8], moves: bool) -> Result<OwnedFd, Errno> {
+        let dir = self.dir(rel)?;
+        if self.guard.every_step {
+            if self.guard.hides_name(Ident::of(&fs::fstat(&dir)?), name) {
+                return Err(Errno::NOENT);
+            }
+            if let Ok(stat) = fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+                let ident = Ident::of(&stat);
+                if self.guard.hides(ident) {
+                    return Err(Errno::NOENT);
+                }
+                if moves && self.guard.pins(ident) {
+                    return Err(Errno::BUSY);
+                }
+            }
+        }
+        Ok(dir)
     }
 
     fn dir(&self, rel: &[u8]) -> Result<OwnedFd, Errno> {
@@ -136,8 +223,7 @@ impl HostMount {
         if rel.is_empty() {
             return Ok(self.to_stat(&fs::fstat(&self.root)?));
         }
-        let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
-        Ok(self.to_stat(&fs::fstat(&fd)?))
+        Ok(self.to_stat(&self.open_seen(rel, OFlags::PATH)?.1))
     }
 
     /// Metadata of an open file of this mount.
@@ -171,11 +257,11 @@ impl HostMount {
             return Err(Errno::NXIO);
         }
         // Truncation waits until the opened file is known to be regular.
-        let fd = self.open_raw(rel, (flags - OFlags::TRUNC) | OFlags::NONBLOCK, Mode::empty())?;
-        match kind_of(fs::fstat(&fd)?.st_mode) {
+        let (fd, stat) = self.open_seen(rel, (flags - OFlags::TRUNC) | OFlags::NONBLOCK)?;
+        match kind_of(stat.st_mode) {
             FileKind::File => {
                 if flags.contains(OFlags::TRUNC) {
-                    fs::ftruncate(&fd, 0)?;
+                    self.set_len(&fd, 0)?;
                 }
                 Ok(fd)
             }
@@ -189,11 +275,12 @@ impl HostMount {
         if flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC) {
             self.need_writable()?;
         }
-        Ok(fs::open(
-            proc_path(fd.as_fd()),
-            flags | OFlags::NONBLOCK | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?)
+        let how = (flags - OFlags::TRUNC) | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = fs::open(proc_path(fd.as_fd()), how, Mode::empty())?;
+        if flags.contains(OFlags::TRUNC) {
+            self.set_len(&fd, 0)?;
+        }
+        Ok(fd)
     }
 
     /// Makes and opens a regular file with mode 0644 (or as given), whatever the
@@ -206,9 +293,9 @@ impl HostMount {
         mode: u16,
     ) -> Result<OwnedFd, Errno> {
         self.need_writable()?;
-        let parent = self.dir(dir)?;
+        let parent = self.dir_of(dir, name, false)?;
         let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = fs::openat(&parent, name, flags, to_mode(mode))?;
+        let fd = self.entry(0, || fs::openat(&parent, name, flags, to_mode(mode)))?;
         fs::fchmod(&fd, to_mode(mode))?;
         Ok(fd)
     }
@@ -216,8 +303,8 @@ impl HostMount {
     /// Makes a directory with that mode, whatever the host's umask.
     pub fn mkdir(&self, dir: &[u8], name: &[u8], mode: u16) -> Result<(), Errno> {
         self.need_writable()?;
-        let parent = self.dir(dir)?;
-        fs::mkdirat(&parent, name, to_mode(mode))?;
+        let parent = self.dir_of(dir, name, false)?;
+        self.entry(0, || fs::mkdirat(&parent, name, to_mode(mode)))?;
         let made = fs::openat(
             &parent,
             name,
@@ -231,34 +318,40 @@ impl HostMount {
     pub fn remove(&self, parent: &[u8], name: &[u8], dir: bool) -> Result<(), Errno> {
         self.need_writable()?;
         let flags = if dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        Ok(fs::unlinkat(self.dir(parent)?, name, flags)?)
+        Ok(fs::unlinkat(self.dir_of(parent, name, true)?, name, flags)?)
     }
 
     /// Renames within the mount.
     pub fn rename(&self, from: (&[u8], &[u8]), to: (&[u8], &[u8])) -> Result<(), Errno> {
         self.need_writable()?;
-        Ok(fs::renameat(self.dir(from.0)?, from.1, self.dir(to.0)?, to.1)?)
+        let (a, b) = (self.dir_of(from.0, from.1, true)?, self.dir_of(to.0, to.1, true)?);
+        Ok(fs::renameat(a, from.1, b, to.1)?)
     }
 
     /// Makes a hard link within the mount; a symbolic link is linked itself.
     pub fn link(&self, from: (&[u8], &[u8]), to: (&[u8], &[u8])) -> Result<(), Errno> {
         self.need_writable()?;
-        let (a, b) = (self.dir(from.0)?, self.dir(to.0)?);
-        Ok(fs::linkat(a, from.1, b, to.1, AtFlags::empty())?)
+        let (a, b) = (self.dir_of(from.0, from.1, false)?, self.dir_of(to.0, to.1, false)?);
+        self.entry(0, || fs::linkat(a, from.1, b, to.1, AtFlags::empty()))
     }
 
     /// Makes a symbolic link.
     pub fn symlink(&self, target: &[u8], dir: &[u8], name: &[u8]) -> Result<(), Errno> {
         self.need_writable()?;
-        Ok(fs::symlinkat(target, self.dir(dir)?, name)?)
+        let parent = self.dir_of(dir, name, false)?;
+        self.entry(target.len(), || fs::symlinkat(target, parent, name))
     }
 
     /// Sets permission bits. Set-id bits are dropped: the file belongs to the
     /// host's user, whose power a guest must not hand out.
     pub fn chmod(&self, rel: &[u8], mode: u16) -> Result<(), Errno> {
         self.need_writable()?;
-        let fd = self.open_raw(rel, OFlags::PATH, Mode::empty())?;
-        if kind_of(fs::fstat(&fd)?.st_mode) == FileKind::Symlink {
+        if rel.is_empty() {
+            // The mount's root is what the host has granted: its mode is not the guest's.
+            return Err(Errno::PERM);
+        }
+        let (fd, stat) = self.open_seen(rel, OFlags::PATH)?;
+        if kind_of(stat.st_mode) == FileKind::Symlink {
             return Err(Errno::NOTSUP);
         }
         Ok(fs::chmod(proc_path(fd.as_fd()), to_mode(mode))?)
@@ -283,7 +376,7 @@ impl HostMount {
             Some(i) => (&rel[..i], &rel[i + 1..]),
             None => (&rel[..0], rel),
         };
-        Ok(fs::utimensat(self.dir(dir)?, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+        Ok(fs::utimensat(self.dir_of(dir, name, false)?, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Sets times of an open file.
@@ -301,12 +394,17 @@ impl HostMount {
 
     /// The names in a directory with their numbers and kinds, without the dots.
     pub fn list(&self, rel: &[u8]) -> Result<Vec<(Vec<u8>, u64, FileKind)>, Errno> {
-        let fd = self.open_raw(rel, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+        let (fd, stat) = self.open_seen(rel, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let here = Ident::of(&stat);
         let mut out = Vec::new();
         for e in fs::Dir::new(fd)? {
             let e = e?;
             let name = e.file_name().to_bytes();
             if name == b"." || name == b".." {
+                continue;
+            }
+            let hidden = self.guard.hides(Ident { dev: here.dev, ino: e.ino() });
+            if hidden || self.guard.hides_name(here, name) {
                 continue;
             }
             let kind = match e.file_type() {
@@ -363,7 +461,8 @@ mod tests {
         std::fs::write(tmp.path().join("secret"), "s").unwrap();
         std::os::unix::fs::symlink("..", dir.join("a/up")).unwrap();
         std::os::unix::fs::symlink("../secret", dir.join("ln")).unwrap();
-        let m = HostMount::open(&dir, true, 1, 0).unwrap();
+        let spec = MountSpec { host: dir, guest: "/m".into(), writable: true, quota: None };
+        let m = HostMount::open(&spec, 1, 0, &Protected::default()).unwrap();
         let step = |p: &str| {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             m.open_stepwise(p.as_bytes(), flags, Mode::empty())

@@ -40,7 +40,9 @@ mod entries;
 pub mod errno;
 mod fifos;
 pub mod file;
+mod guard;
 pub mod host;
+pub mod host_file;
 mod host_path;
 pub mod ops;
 pub mod pipe;
@@ -58,6 +60,7 @@ pub use changes::{Bounds, Change, ChangeKind, Changes};
 pub use content::Blob;
 pub use errno::Errno;
 pub use file::{File, Readiness, Stream};
+pub use guard::Protected;
 pub use host::MountError;
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
@@ -87,6 +90,7 @@ pub(crate) struct Shared {
     /// The tree as the session began.
     pub(crate) origin: tree::Tree,
     pub(crate) mounts: Vec<host::HostMount>,
+    pub(crate) host_files: host_file::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
     pub(crate) host_changes: changes::HostJournal,
 }

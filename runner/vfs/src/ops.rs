@@ -201,7 +201,8 @@ impl Vfs {
                 Ok(Some(File::tree(self, &mut st, ino)))
             }
             Loc::Host(m, rel) => {
-                let fd = match self.mount(*m).create(rel, name, host_flags(how), mode) {
+                let make = || self.mount(*m).create(rel, name, host_flags(how), mode);
+                let fd = match self.shared.host_files.add(make) {
                     // Another process was faster.
                     Err(Errno::EXIST) if !how.excl => return Ok(None),
                     made => made?,
@@ -226,7 +227,8 @@ impl Vfs {
         if how.directory {
             return Err(Errno::NOTDIR);
         }
-        let fd = mount.open_existing(rel, host_flags(how))?;
+        let files = &self.shared.host_files;
+        let fd = files.add(|| mount.open_existing(rel, host_flags(how)))?;
         if how.write || how.truncate {
             self.note(m, rel, ChangeKind::Modified);
         }
@@ -259,7 +261,8 @@ impl Vfs {
             File::Tree(f) => self.open_node(&mut self.write(), f.ino(), how).map(Some),
             File::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
             File::Host { fd, mount, .. } => {
-                let fd = self.mount(*mount).reopen(fd, host_flags(how))?;
+                let again = || self.mount(*mount).reopen(fd, host_flags(how));
+                let fd = self.shared.host_files.add(again)?;
                 Ok(Some(File::Host { fd, mount: *mount, vfs: self.clone() }))
             }
             File::Dir { loc, .. } => self.open_dir(loc, how).map(Some),
@@ -456,9 +459,6 @@ fn host_flags(how: OpenFlags) -> OFlags {
     };
     if how.truncate {
         f |= OFlags::TRUNC;
-    }
-    if how.append {
-        f |= OFlags::APPEND;
     }
     f
 }

@@ -10,12 +10,15 @@ pub struct DiskLimits {
     pub bytes: u64,
     /// Directory entries.
     pub entries: u64,
+    /// Files of host mounts that are open at once; a quarter of what the host process may have
+    /// open is the most.
+    pub host_descriptors: usize,
 }
 
 impl Default for DiskLimits {
-    /// 512 MiB in 200,000 entries.
+    /// 512 MiB in 200,000 entries, 4096 open files of mounts.
     fn default() -> DiskLimits {
-        DiskLimits { bytes: 512 << 20, entries: 200_000 }
+        DiskLimits { bytes: 512 << 20, entries: 200_000, host_descriptors: 4096 }
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::Budget;
 use crate::base::{self, BaseKind, Folder, FolderEntry};
 use crate::device::Device;
+use crate::guard::Protected;
 use crate::host::{HostMount, MountError};
+use crate::host_file::OpenFiles;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
 use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, ROOT, State};
@@ -29,6 +31,9 @@ pub struct MountSpec {
     /// Absolute path in the guest.
     pub guest: String,
     pub writable: bool,
+    /// Bytes that the guest may add to the host's files by this mount, 256 for a new name among
+    /// them; `None` is no limit. What a file is cut by comes back, what is removed does not.
+    pub quota: Option<u64>,
 }
 
 /// Directories every session has, writable, with their modes.
@@ -47,16 +52,18 @@ const HOMES: &[(&str, u16)] = &[
 impl Vfs {
     /// A file system of `base` (later entries replace earlier ones of the same
     /// path; directories are merged), devices, the bridge and `mounts`. Whatever memory it
-    /// keeps because of a guest is counted in `budget`.
+    /// keeps because of a guest is counted in `budget`. No mount shows what is `protected`.
     ///
     /// # Errors
     /// A mount whose host path cannot be opened or whose guest path is not
-    /// absolute, is `/`, contains dots, or lies in `/dev` or in another mount.
+    /// absolute, is `/`, contains dots, or lies in `/dev`, in another mount or above one; one of the
+    /// kernel's file systems; one that is or lies in what is protected.
     pub fn new(
         base: impl IntoIterator<Item = BaseFile>,
         mounts: &[MountSpec],
         limits: DiskLimits,
         budget: Arc<Budget>,
+        protected: &Protected,
     ) -> Result<Vfs, MountError> {
         let mut st = State::new(limits, budget.clone());
         let dir = |parent| Kind::Dir { parent, entries: Arc::default() };
@@ -72,10 +79,13 @@ impl Vfs {
         for f in base {
             add_base(&mut st, f);
         }
+        for (i, m) in mounts.iter().enumerate() {
+            nested(m, &mounts[..i])?;
+        }
         let mut opened = Vec::new();
         for (i, m) in mounts.iter().enumerate() {
             let at = mount_point(&mut st, m)?;
-            opened.push(HostMount::open(&m.host, m.writable, at, i)?);
+            opened.push(HostMount::open(m, at, i, protected)?);
             if let Ok(n) = st.tree.node_mut(at)
                 && let Kind::Dir { parent, .. } = n.kind
             {
@@ -86,6 +96,7 @@ impl Vfs {
             origin: st.tree.clone(),
             state: RwLock::new(st),
             mounts: opened,
+            host_files: OpenFiles::new(limits.host_descriptors),
             pipes: Pipes::new(budget.clone()),
             host_changes: Default::default(),
             budget,
@@ -200,6 +211,23 @@ fn merge(st: &mut State, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
     }
 }
 
+/// Refuses a mount in or above another: the outer one would hide the inner one.
+fn nested(m: &MountSpec, others: &[MountSpec]) -> Result<(), MountError> {
+    let parts = |m: &'_ MountSpec| -> Vec<String> {
+        m.guest.split('/').filter(|p| !p.is_empty()).map(str::to_owned).collect()
+    };
+    let own = parts(m);
+    for other in others.iter().map(parts) {
+        let why = match () {
+            () if own.starts_with(&other) => "it lies in another mount",
+            () if other.starts_with(&own) => "another mount lies in it",
+            () => continue,
+        };
+        return Err(MountError::Guest { guest: m.guest.clone(), why });
+    }
+    Ok(())
+}
+
 fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {
     let bad = |why| Err(MountError::Guest { guest: m.guest.clone(), why });
     let path = m.guest.as_bytes();
@@ -231,9 +259,5 @@ fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {
             None => break,
         }
     }
-    let ino = make_dirs(st, path);
-    let holds_mount = st.tree.entries(ino).is_ok_and(|e| {
-        e.values().any(|i| st.tree.get(*i).is_some_and(|n| matches!(n.kind, Kind::Mount { .. })))
-    });
-    if holds_mount { bad("another mount lies in it") } else { Ok(ino) }
+    Ok(make_dirs(st, path))
 }

@@ -39,7 +39,17 @@ fn at(path: &str, folder: impl Folder + 'static) -> BaseFile {
 fn deep(depth: usize) -> (Vfs, Arc<AtomicUsize>) {
     let listed = Arc::new(AtomicUsize::new(0));
     let folder = Deep { path: "/usr".into(), depth, listed: listed.clone() };
-    (Vfs::new([at("/usr", folder)], &[], DiskLimits::default(), unlimited()).unwrap(), listed)
+    (
+        Vfs::new(
+            [at("/usr", folder)],
+            &[],
+            DiskLimits::default(),
+            unlimited(),
+            &Protected::default(),
+        )
+        .unwrap(),
+        listed,
+    )
 }
 
 fn changes(v: &Vfs, mark: &wasibox_vfs::changes::Mark) -> Vec<(String, ChangeKind)> {
@@ -128,7 +138,14 @@ impl Folder for Loop {
 
 #[test]
 fn a_damaged_layer_ends_nothing_and_is_told() {
-    let v = Vfs::new([at("/usr", Loop(false))], &[], DiskLimits::default(), unlimited()).unwrap();
+    let v = Vfs::new(
+        [at("/usr", Loop(false))],
+        &[],
+        DiskLimits::default(),
+        unlimited(),
+        &Protected::default(),
+    )
+    .unwrap();
     let deep = format!("{}/f", "/usr".repeat(200));
     assert_eq!(read(&v, &deep), Err(Errno::NOENT));
     assert_eq!(v.damage(), None);

@@ -30,7 +30,7 @@ fn session() -> Vfs {
     let usr = BaseFile { path: b"/usr".to_vec(), mode: 0o755, time: 5, kind };
     let kind = BaseKind::File { bytes: Arc::new(b"program".to_vec()), program: None };
     let sh = BaseFile { path: b"/bin/sh".to_vec(), mode: 0o755, time: 5, kind };
-    Vfs::new([usr, sh], &[], DiskLimits::default(), unlimited()).unwrap()
+    Vfs::new([usr, sh], &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
 }
 
 /// Through the form in which it is sent.
@@ -219,7 +219,8 @@ fn a_delta_of_another_session_or_a_damaged_one_is_refused() {
     assert_eq!(changed("\"put\":[[0,", "\"put\":[[7,"), Err(Errno::INVAL));
     assert_eq!(changed("{\"Own\":", "{\"Own\":4294967296"), Err(Errno::INVAL));
     // Another image.
-    let other = Vfs::new([], &[], DiskLimits::default(), unlimited()).unwrap();
+    let other =
+        Vfs::new([], &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap();
     assert_eq!(other.restore(parts.remove(0)), Err(Errno::INVAL));
 }
 

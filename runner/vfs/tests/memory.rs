@@ -7,7 +7,10 @@ use wasibox_vfs::{Budget, DiskLimits, Errno, Vfs};
 
 fn small(memory: u64) -> (Vfs, std::sync::Arc<Budget>) {
     let budget = Budget::new(memory);
-    (Vfs::new([], &[], DiskLimits::default(), budget.clone()).unwrap(), budget)
+    (
+        Vfs::new([], &[], DiskLimits::default(), budget.clone(), &Protected::default()).unwrap(),
+        budget,
+    )
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn bad_mounts_are_refused() {
     let w = world();
     let try_all = |m: &[(&Path, &str)]| {
         let specs: Vec<_> = m.iter().map(|(h, g)| mount(h, g, false)).collect();
-        Vfs::new([], &specs, DiskLimits::default(), unlimited())
+        Vfs::new([], &specs, DiskLimits::default(), unlimited(), &Protected::default())
     };
     for guest in ["m", "/", "/a/../b", "/a/./b", "/dev", "/dev/x", "/.box/x", "/a\0b"] {
         let r = try_all(&[(&w.dir, guest)]);

@@ -20,8 +20,9 @@ fn limited(bytes: u64, entries: u64) -> Vfs {
     Vfs::new(
         [base("/etc/big", &"b".repeat(1 << 20), None)],
         &[],
-        DiskLimits { bytes, entries },
+        DiskLimits { bytes, entries, ..DiskLimits::default() },
         unlimited(),
+        &Protected::default(),
     )
     .unwrap()
 }
@@ -99,7 +100,8 @@ fn the_image_is_free_until_it_is_written_over() {
 fn a_program_that_is_written_to_is_none_any_more() {
     let files =
         [base("/bin/ls", "\0asm", Some(Program(3))), base("/bin/x.sh", "#!/bin/sh\n", None)];
-    let v = Vfs::new(files, &[], DiskLimits::default(), unlimited()).unwrap();
+    let v =
+        Vfs::new(files, &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap();
     let exe = |p: &str| v.executable(&ROOT_LOC, p.as_bytes(), 16);
     assert_eq!(exe("/bin/ls"), Ok((Some(Program(3)), b"\0asm".to_vec())));
     v.symlink(b"/bin/ls", &ROOT_LOC, b"/tmp/l").unwrap();
@@ -121,6 +123,7 @@ fn changes_are_what_differs() {
         &[],
         DiskLimits::default(),
         unlimited(),
+        &Protected::default(),
     )
     .unwrap();
     write(&v, "/tmp/before", "x").unwrap();

@@ -94,7 +94,7 @@ pub fn sandbox(policy: Policy) -> Sandbox {
 }
 
 pub fn ro(host: &Path, guest: &str) -> MountSpec {
-    MountSpec { host: host.into(), guest: guest.into(), writable: false }
+    MountSpec { host: host.into(), guest: guest.into(), writable: false, quota: None }
 }
 
 pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>) {

@@ -18,17 +18,19 @@ pub const READ: OpenFlags = OpenFlags {
 };
 pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: true, ..READ };
 
+pub use wasibox_vfs::Protected;
+
 /// A budget without end.
 pub fn unlimited() -> Arc<Budget> {
     Budget::new(u64::MAX)
 }
 
 pub fn vfs(mounts: &[MountSpec]) -> Vfs {
-    Vfs::new([], mounts, DiskLimits::default(), unlimited()).unwrap()
+    Vfs::new([], mounts, DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
 }
 
 pub fn mount(host: &std::path::Path, guest: &str, writable: bool) -> MountSpec {
-    MountSpec { host: host.into(), guest: guest.into(), writable }
+    MountSpec { host: host.into(), guest: guest.into(), writable, quota: None }
 }
 
 pub fn open(v: &Vfs, path: &str, how: OpenFlags) -> Result<File, Errno> {

@@ -1,0 +1,245 @@
+//! What a mount must not lead to, whatever the host has put below it.
+//!
+//! Two things: files of the runner itself ([`Protected`]: the image, and the folder of machine
+//! code, which the host runs as it finds it), and file systems whose files act on the host
+//! when they are read or written (`/proc`, `/sys`, `/dev`).
+//!
+//! A directory can be reached under several names. So what is protected is known by device and
+//! number, and a walk looks at each directory on its way. That is only needed where such a
+//! directory can be: below a mount that holds it in the same file system, which the kernel's
+//! table of mounts tells, or behind another mount, which one call can refuse to enter.
+
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Host files and folders that no guest may see, though a mount may hold them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protected {
+    /// They need not exist yet.
+    pub paths: Vec<PathBuf>,
+}
+
+/// A file or directory, whatever its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ident {
+    pub dev: u64,
+    pub ino: u64,
+}
+
+impl Ident {
+    pub fn of(s: &fs::Stat) -> Ident {
+        Ident { dev: s.st_dev, ino: s.st_ino }
+    }
+
+    fn at(path: &Path) -> Option<Ident> {
+        fs::stat(path).ok().map(|s| Ident::of(&s))
+    }
+}
+
+/// What one mount hides.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    hidden: Vec<Ident>,
+    /// The same by name, in directories of this mount: it may be made later.
+    named: Vec<(Ident, Vec<u8>)>,
+    /// Directories above them, which must keep their names.
+    pinned: Vec<Ident>,
+    /// Something protected may be below, so every directory on the way must be looked at.
+    pub every_step: bool,
+}
+
+impl Guard {
+    /// What of `protected` a mount of the host path `host`, opened as `root`, must hide; the
+    /// protected path if it is that or lies in it.
+    pub fn new(host: &Path, root: &OwnedFd, protected: &Protected) -> Result<Guard, PathBuf> {
+        let mut guard = Guard::default();
+        if protected.paths.is_empty() {
+            return Ok(guard);
+        }
+        let table = Mounts::read();
+        let host = real(host);
+        let above = ancestors(root);
+        for path in &protected.paths {
+            let path = real(path);
+            let ident = Ident::at(&path);
+            let within =
+                inside(&table, &host, &path).is_some() || ident.is_some_and(|i| above.contains(&i));
+            if within {
+                return Err(path);
+            }
+            guard.hidden.extend(ident);
+            let Some(below) = inside(&table, &path, &host) else { continue };
+            guard.every_step = true;
+            // The mount may have other names for the directories above; their numbers are the
+            // same. Of those that do not exist yet, the first is hidden.
+            let mut at = path.as_path();
+            let mut named = false;
+            for _ in below.components() {
+                let (Some(up), Some(name)) = (at.parent(), at.file_name()) else { break };
+                if let Some(ident) = Ident::at(up) {
+                    if !named {
+                        guard.named.push((ident, name.as_bytes().to_vec()));
+                    }
+                    named = true;
+                    guard.pinned.push(ident);
+                }
+                at = up;
+            }
+        }
+        Ok(guard)
+    }
+
+    /// Whether the file or directory is protected.
+    pub fn hides(&self, ident: Ident) -> bool {
+        self.hidden.contains(&ident)
+    }
+
+    /// Whether that name in that directory is protected, be it there or not.
+    pub fn hides_name(&self, dir: Ident, name: &[u8]) -> bool {
+        self.named.iter().any(|(d, n)| *d == dir && n == name)
+    }
+
+    /// Whether the directory must keep its name.
+    pub fn pins(&self, ident: Ident) -> bool {
+        self.pinned.contains(&ident)
+    }
+}
+
+/// The directories from `root` upwards, itself included.
+fn ancestors(root: &OwnedFd) -> Vec<Ident> {
+    let mut out = Vec::new();
+    let Ok(stat) = fs::fstat(root) else { return out };
+    out.push(Ident::of(&stat));
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = fs::openat(root, "..", flags, Mode::empty()).ok();
+    while let Some(dir) = at.take() {
+        let Ok(stat) = fs::fstat(&dir) else { break };
+        let ident = Ident::of(&stat);
+        if out.contains(&ident) {
+            break;
+        }
+        out.push(ident);
+        at = fs::openat(&dir, "..", flags, Mode::empty()).ok();
+    }
+    out
+}
+
+/// The path without links and dots, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let mut rest = Vec::new();
+    let mut at = path.as_path();
+    loop {
+        if let Ok(real) = at.canonicalize() {
+            return rest.iter().rev().fold(real, |p, name| p.join(name));
+        }
+        let (Some(up), Some(name)) = (at.parent(), at.file_name()) else { return path };
+        rest.push(name.to_owned());
+        at = up;
+    }
+}
+
+/// The kernel's table of mounts: device, path within it, and where it is attached.
+struct Mounts(Vec<(Vec<u8>, PathBuf, PathBuf)>);
+
+impl Mounts {
+    fn read() -> Option<Mounts> {
+        let text = std::fs::read("/proc/self/mountinfo").ok()?;
+        let line = |l: &[u8]| {
+            let mut words = l.split(|b| *b == b' ').skip(2);
+            let (dev, root, at) = (words.next()?, words.next()?, words.next()?);
+            Some((dev.to_vec(), unescape(root), unescape(at)))
+        };
+        Some(Mounts(text.split(|b| *b == b'\n').filter_map(line).collect()))
+    }
+
+    /// A path's device and its path there.
+    fn origin(&self, path: &Path) -> Option<(&[u8], PathBuf)> {
+        let found = self.0.iter().enumerate().filter(|(_, (.., at))| path.starts_with(at));
+        let (_, (dev, root, at)) =
+            found.max_by_key(|(i, (.., at))| (at.components().count(), *i))?;
+        Some((dev, root.join(path.strip_prefix(at).ok()?)))
+    }
+}
+
+/// `\040` and its like.
+fn unescape(word: &[u8]) -> PathBuf {
+    let mut out = Vec::new();
+    let mut rest = word;
+    while let Some((b, more)) = rest.split_first() {
+        let code = (*b == b'\\' && more.len() >= 3)
+            .then(|| std::str::from_utf8(&more[..3]).ok())
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        out.push(code.unwrap_or(*b));
+        rest = if code.is_some() { &more[3..] } else { more };
+    }
+    std::ffi::OsString::from_vec(out).into()
+}
+
+/// The way from directory `dir` to `path` if it lies there, or is it, by any name. Where the
+/// table of mounts cannot be read, by that name only.
+fn inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBuf> {
+    if let Ok(rest) = path.strip_prefix(dir) {
+        return Some(rest.into());
+    }
+    let table = table.as_ref()?;
+    let ((a, path), (b, dir)) = (table.origin(path)?, table.origin(dir)?);
+    (a == b).then(|| path.strip_prefix(&dir).ok().map(Path::to_path_buf)).flatten()
+}
+
+/// File systems whose files are the kernel's, by `statfs(2)`: proc, sysfs, devpts, cgroup 1 and
+/// 2, debugfs, tracefs, securityfs, bpf, configfs, efivarfs, selinuxfs, nsfs, binfmt_misc, fusectl,
+/// mqueue, pstore.
+const KERNELS: &[u64] = &[
+    0x9fa0,
+    0x6265_6572,
+    0x1cd1,
+    0x0027_e0eb,
+    0x6367_7270,
+    0x6462_6720,
+    0x7472_6163,
+    0x7363_6673,
+    0xcafe_4a11,
+    0x6265_6570,
+    0xde5e_81e4,
+    0xf97c_ff8c,
+    0x6e73_6673,
+    0x4249_4e4d,
+    0x6573_5543,
+    0x1980_0202,
+    0x6165_676c,
+];
+
+/// Whether the file system that an open file of device `dev` is on belongs to the kernel. devtmpfs
+/// says it is a tmpfs, so `/dev` is known by its device.
+pub(crate) fn is_kernels(fd: impl AsFd, dev: u64) -> bool {
+    let device = |path: &str| fs::statat(fs::CWD, path, AtFlags::empty()).map(|s| s.st_dev);
+    let magic = fs::fstatfs(fd).is_ok_and(|s| KERNELS.contains(&(s.f_type as u64 & 0xffff_ffff)));
+    magic || device("/dev").is_ok_and(|d| d == dev && device("/").is_ok_and(|root| root != d))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_under_another_name() {
+        let m = |dev: &str, root: &str, at: &str| (dev.into(), root.into(), at.into());
+        let table = Some(Mounts(vec![
+            m("8:1", "/", "/"),
+            m("8:2", "/", "/home"),
+            m("8:2", "/u/.cache", "/var/cache"),
+            m("8:1", "/srv", "/mnt/a b"),
+        ]));
+        let inside = |p: &str, d: &str| inside(&table, Path::new(p), Path::new(d));
+        assert_eq!(inside("/var/cache/w", "/home/u"), Some(".cache/w".into()));
+        assert_eq!(inside("/home/u/.cache/w/k", "/var/cache/w"), Some("k".into()));
+        assert_eq!(inside("/srv/x", "/mnt/a b"), Some("x".into()));
+        assert_eq!(inside("/home/v", "/var/cache"), None);
+        assert_eq!(inside("/home/u", "/home/u"), Some("".into()));
+        assert_eq!(unescape(br"/mnt/a\040b"), PathBuf::from("/mnt/a b"));
+    }
+}

@@ -1,0 +1,177 @@
+//! Open files of mounts, and what may be added to the host's files.
+
+use crate::errno::Errno;
+use crate::host::HostMount;
+use rustix::fs;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, MutexGuard};
+
+/// An open file of a mount, counted among its session's.
+#[derive(Debug)]
+pub struct HostFile {
+    fd: OwnedFd,
+    open: Arc<AtomicUsize>,
+}
+
+impl std::ops::Deref for HostFile {
+    type Target = OwnedFd;
+
+    fn deref(&self) -> &OwnedFd {
+        &self.fd
+    }
+}
+
+impl Drop for HostFile {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How many files of mounts a session has open, and how many it may.
+#[derive(Debug)]
+pub(crate) struct OpenFiles {
+    open: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl OpenFiles {
+    /// At most `most`, and a quarter of what this process may have open.
+    pub fn new(most: usize) -> OpenFiles {
+        let ours = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let share = ours.map_or(usize::MAX, |n| n as usize / 4);
+        OpenFiles { open: Arc::default(), most: most.min(share) }
+    }
+
+    /// Opens one more; ENFILE if there are too many.
+    pub fn add(&self, open: impl FnOnce() -> Result<OwnedFd, Errno>) -> Result<HostFile, Errno> {
+        let taken = Taken(&self.open);
+        if self.open.fetch_add(1, Ordering::Relaxed) >= self.most {
+            return Err(Errno::NFILE);
+        }
+        let fd = open()?;
+        std::mem::forget(taken);
+        Ok(HostFile { fd, open: self.open.clone() })
+    }
+}
+
+/// Gives a place back that came to no file.
+struct Taken<'a>(&'a AtomicUsize);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A mount's account.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub bytes: u64,
+    pub quota: u64,
+}
+
+impl Left {
+    fn take(&mut self, n: u64) -> Result<(), Errno> {
+        self.bytes = self.bytes.checked_sub(n).ok_or(Errno::NOSPC)?;
+        Ok(())
+    }
+
+    fn give(&mut self, n: u64) {
+        self.bytes = self.bytes.saturating_add(n).min(self.quota);
+    }
+}
+
+/// What a new name is charged.
+const ENTRY: u64 = 256;
+
+impl HostMount {
+    fn left(&self) -> Option<MutexGuard<'_, Left>> {
+        self.left.as_ref().map(|left| left.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    /// Makes a new name, which is charged; ENOSPC past the mount's quota.
+    pub(crate) fn entry<T>(
+        &self,
+        more: usize,
+        make: impl FnOnce() -> rustix::io::Result<T>,
+    ) -> Result<T, Errno> {
+        let cost = ENTRY + more as u64;
+        self.left().map_or(Ok(()), |mut left| left.take(cost))?;
+        let made = make();
+        if made.is_err()
+            && let Some(mut left) = self.left()
+        {
+            left.give(cost);
+        }
+        Ok(made?)
+    }
+
+    /// Writes at `off`, or at the end if `append`; returns the bytes written and the offset
+    /// after them. Appending does not depend on how the file was opened: the flag may have
+    /// been changed since.
+    pub fn write(
+        &self,
+        fd: &OwnedFd,
+        off: u64,
+        append: bool,
+        data: &[u8],
+    ) -> Result<(usize, u64), Errno> {
+        let mut left = self.left();
+        let size = || -> Result<u64, Errno> { Ok(fs::fstat(fd)?.st_size as u64) };
+        let counts = left.is_some() || self.longest != u64::MAX;
+        let (at, before) = match (append, counts) {
+            (true, _) => size().map(|n| (n, n))?,
+            (false, true) => (off, size()?),
+            (false, false) => (off, 0),
+        };
+        let end = at.checked_add(data.len() as u64).ok_or(Errno::FBIG)?;
+        if at >= self.longest && !data.is_empty() {
+            return Err(Errno::FBIG);
+        }
+        let growth = end.saturating_sub(before);
+        if let Some(left) = &mut left {
+            left.take(growth)?;
+        }
+        let written = match append {
+            false => rustix::io::pwrite(fd, data, off),
+            true => append_to(fd, data, at),
+        };
+        if let Some(left) = &mut left {
+            let done = written.map_or(0, |n| n as u64);
+            left.give(growth - growth.min((at + done).saturating_sub(before)));
+        }
+        let n = written?;
+        Ok((n, if append { size()? } else { at + n as u64 }))
+    }
+
+    /// Sets the length of an open file.
+    pub fn set_len(&self, fd: &OwnedFd, len: u64) -> Result<(), Errno> {
+        if len > self.longest {
+            return Err(Errno::FBIG);
+        }
+        let Some(mut left) = self.left() else { return Ok(fs::ftruncate(fd, len)?) };
+        let before = fs::fstat(fd)?.st_size as u64;
+        left.take(len.saturating_sub(before))?;
+        match fs::ftruncate(fd, len) {
+            Ok(()) => left.give(before.saturating_sub(len)),
+            Err(e) => {
+                left.give(len.saturating_sub(before));
+                return Err(e.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes to the end of a file wherever that is by then; `end` is where it was, for kernels that
+/// cannot.
+fn append_to(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<usize> {
+    let part = [std::io::IoSlice::new(data)];
+    match rustix::io::pwritev2(fd, &part, end, rustix::io::ReadWriteFlags::APPEND) {
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => {
+            rustix::io::pwrite(fd, data, end)
+        }
+        written => written,
+    }
+}
