@@ -1,18 +1,32 @@
 //! The ends of a run's standard streams.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, fstat};
 use std::io::IsTerminal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use wasibox_vfs::pipe::PIPE_BUF;
 use wasibox_vfs::{Errno, Readiness, Stream};
 
-/// An open descriptor of the host, passed through.
+/// The offset of `preadv2` that stands for none.
+#[cfg(target_os = "linux")]
+const NO_OFFSET: u64 = u64::MAX;
+#[cfg(target_os = "linux")]
+const UNKNOWN: rustix::io::Errno = rustix::io::Errno::OPNOTSUPP;
+
+/// An open descriptor of the host, passed through. It may be shared with other programs, so that it
+/// stays in blocking mode; the thread of a guest must not block in it all the same, since nothing
+/// ends such a wait for sure. See [`HostStream::put`].
 #[derive(Debug)]
 pub struct HostStream {
     fd: OwnedFd,
     terminal: bool,
+    /// Reads and writes may wait for somebody else: not in files.
+    waits: bool,
+    /// Requests that do not wait are unknown to what it is: terminals, and old kernels' pipes.
+    no_nowait: AtomicBool,
     meter: Option<Arc<Meter>>,
 }
 
@@ -33,13 +47,18 @@ impl Meter {
 
     /// How many of `n` bytes may still be written; takes them.
     fn take(&self, n: usize) -> usize {
-        let before = self.used.fetch_add(n as u64, Ordering::Relaxed);
-        let left = self.limit.saturating_sub(before);
+        let to = |used: u64| Some(used.saturating_add(n as u64).min(self.limit));
+        let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, to);
+        let left = self.limit - before.unwrap_or(self.limit);
         if left < n as u64 {
-            self.used.store(self.limit, Ordering::Relaxed);
             self.over.store(true, Ordering::Relaxed);
         }
         left.min(n as u64) as usize
+    }
+
+    /// Gives back `n` bytes that were not written after all.
+    fn give(&self, n: usize) {
+        self.used.fetch_sub(n as u64, Ordering::Relaxed);
     }
 
     /// Whether something was cut off.
@@ -61,7 +80,54 @@ impl HostStream {
 
     fn dup(fd: BorrowedFd<'_>, meter: Option<Arc<Meter>>) -> std::io::Result<HostStream> {
         let fd = fd.try_clone_to_owned()?;
-        Ok(HostStream { terminal: fd.is_terminal(), fd, meter })
+        let terminal = fd.is_terminal();
+        let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
+        let waits = terminal || matches!(kind, FileType::Fifo | FileType::Socket);
+        Ok(HostStream { terminal, waits, no_nowait: AtomicBool::new(false), fd, meter })
+    }
+
+    /// Reads what is there; EAGAIN if that is nothing.
+    fn get(&self, buf: &mut [u8]) -> rustix::io::Result<usize> {
+        #[cfg(target_os = "linux")]
+        if self.waits && !self.no_nowait.load(Ordering::Relaxed) {
+            use rustix::io::{ReadWriteFlags, preadv2};
+            let mut buf = [std::io::IoSliceMut::new(buf)];
+            match preadv2(&self.fd, &mut buf, NO_OFFSET, ReadWriteFlags::NOWAIT) {
+                Err(UNKNOWN | rustix::io::Errno::NOSYS) => {
+                    self.no_nowait.store(true, Ordering::Relaxed);
+                }
+                r => return r,
+            }
+        }
+        if self.waits && self.poll(false, Duration::ZERO).is_empty() {
+            return Err(rustix::io::Errno::AGAIN);
+        }
+        rustix::io::read(&self.fd, buf)
+    }
+
+    /// Writes what can be written without waiting for a reader, perhaps not all; EAGAIN if that is
+    /// nothing.
+    fn put(&self, data: &[u8]) -> rustix::io::Result<usize> {
+        if !self.waits {
+            return rustix::io::write(&self.fd, data);
+        }
+        #[cfg(target_os = "linux")]
+        if !self.no_nowait.load(Ordering::Relaxed) {
+            use rustix::io::{ReadWriteFlags, pwritev2};
+            let data = [std::io::IoSlice::new(data)];
+            match pwritev2(&self.fd, &data, NO_OFFSET, ReadWriteFlags::NOWAIT) {
+                Err(UNKNOWN | rustix::io::Errno::NOSYS) => {
+                    self.no_nowait.store(true, Ordering::Relaxed);
+                }
+                r => return r,
+            }
+        }
+        if self.poll(true, Duration::ZERO).is_empty() {
+            return Err(rustix::io::Errno::AGAIN);
+        }
+        // A pipe that is ready takes this much (POSIX `poll` and `PIPE_BUF`); so does a terminal,
+        // unless its user stops it just then.
+        rustix::io::write(&self.fd, &data[..data.len().min(PIPE_BUF)])
     }
 
     fn poll(&self, write: bool, timeout: Duration) -> PollFlags {
@@ -78,10 +144,7 @@ impl HostStream {
 
 impl Stream for HostStream {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
-        if self.poll(false, Duration::ZERO).is_empty() {
-            return Err(Errno::AGAIN);
-        }
-        match rustix::io::read(&self.fd, buf) {
+        match self.get(buf) {
             Err(rustix::io::Errno::INTR) => Err(Errno::AGAIN),
             r => Ok(r?),
         }
@@ -92,18 +155,14 @@ impl Stream for HostStream {
         if n == 0 && !data.is_empty() {
             return Err(Errno::NOSPC);
         }
-        let mut done = 0;
-        while done < n {
-            match rustix::io::write(&self.fd, &data[done..n]) {
-                Ok(k) => done += k,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::AGAIN) => {
-                    self.poll(true, Duration::from_millis(100));
-                }
-                Err(e) => return Err(e.into()),
-            }
+        let written = self.put(&data[..n]);
+        if let Some(meter) = &self.meter {
+            meter.give(n - *written.as_ref().unwrap_or(&0));
         }
-        Ok(n)
+        match written {
+            Err(rustix::io::Errno::INTR) => Err(Errno::AGAIN),
+            r => Ok(r?),
+        }
     }
 
     fn ready(&self, write: bool) -> Option<Readiness> {
