@@ -17,6 +17,7 @@ const GRACE: Duration = Duration::from_millis(300);
 pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     let mut limits = Limits::default();
     limits.timeout = o.timeout.unwrap_or(limits.timeout);
+    limits.cpu = o.cpu.unwrap_or(limits.cpu);
     limits.memory = o.memory.unwrap_or(limits.memory);
     limits.disk.bytes = o.disk.unwrap_or(limits.disk.bytes);
     limits.output = o.output_limit;
@@ -64,6 +65,10 @@ fn explain(limit: Option<LimitHit>, limits: &Limits) -> Option<String> {
         LimitHit::Timeout => {
             let s = limits.timeout.unwrap_or_default().as_secs_f64();
             Some(format!("the command was ended after {s} s (--timeout)"))
+        }
+        LimitHit::Cpu => {
+            let s = limits.cpu.unwrap_or_default().as_secs_f64();
+            Some(format!("the command was ended after {s} s of CPU time (--cpu)"))
         }
         LimitHit::Output => {
             let n = limits.output.unwrap_or_default();

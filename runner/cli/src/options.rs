@@ -32,6 +32,8 @@ pub struct ExecOptions {
     pub cwd: Option<String>,
     /// `Some(None)`: no limit.
     pub timeout: Option<Option<Duration>>,
+    /// `Some(None)`: no limit.
+    pub cpu: Option<Option<Duration>>,
     pub memory: Option<u64>,
     pub disk: Option<u64>,
     pub output_limit: Option<u64>,
@@ -76,6 +78,12 @@ const EXEC: &[Opt] = &[
         value: "SECONDS",
         help: "end the command after this time, status 124 (default 3600, 0 for never)",
         set: |o, v| values::seconds(&text(v)?).map(|t| o.timeout = Some(t)),
+    },
+    Opt {
+        long: "cpu",
+        value: "SECONDS",
+        help: "end the command after this CPU time of all processes, status 152 (default none)",
+        set: |o, v| values::seconds(&text(v)?).map(|t| o.cpu = Some(t)),
     },
     Opt {
         long: "memory",
@@ -137,8 +145,8 @@ const TAIL: &str = "
 The guest sees the image, its own files in memory, and what --mount gives; there
 is no network. Standard input, output and error are passed through.
 
-Status: the command's own; 124 after --timeout, 125 if the sandbox cannot be made,
-126 if the command cannot be run, 127 if it is not found, 130 after Ctrl-C,
+Status: the command's own; 124 after --timeout, 152 after --cpu, 125 if the sandbox
+cannot be made, 126 if the command cannot be run, 127 if it is not found, 130 after Ctrl-C,
 128+N if signal N ended it (134 aborted, 137 killed, 139 stack overflow).
 
 Examples:

@@ -157,6 +157,17 @@ fn the_time_limit_is_kept_and_told() {
 }
 
 #[test]
+fn cpu_time_is_limited() {
+    let o = exec(&["--cpu", "0.2"], &["spin"]);
+    assert_eq!(o.status.code(), Some(152));
+    assert_eq!(err(&o), "runner: the command was ended after 0.2 s of CPU time (--cpu)\n");
+    assert_eq!(exec(&["--cpu", "0.2"], &["sleep", "0.4"]).status.code(), Some(0));
+    let o = exec(&["--json", "--cpu", "0.2"], &["spin"]);
+    let o: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    assert_eq!((&o["exit_code"], &o["limit_hit"]), (&152.into(), &"cpu".into()));
+}
+
+#[test]
 fn interrupting_ends_runner_and_guest() {
     for (signal, status) in
         [(rustix::process::Signal::INT, 130), (rustix::process::Signal::TERM, 143)]

@@ -27,7 +27,10 @@ impl Status {
 pub enum LimitHit {
     /// The run was ended.
     Timeout,
-    /// A memory could not grow; the process was told, and may have coped.
+    /// The run was ended.
+    Cpu,
+    /// Something that the memory limit counts was refused; the process was told, and may have
+    /// coped.
     Memory,
     /// The run was ended.
     Output,
@@ -40,6 +43,7 @@ impl LimitHit {
     pub fn name(self) -> &'static str {
         match self {
             LimitHit::Timeout => "timeout",
+            LimitHit::Cpu => "cpu",
             LimitHit::Memory => "memory",
             LimitHit::Output => "output",
             LimitHit::Processes => "processes",
@@ -60,6 +64,10 @@ pub struct RunResult {
     pub duration: Duration,
     /// CPU time of all guest processes.
     pub cpu: Duration,
-    /// Most bytes that all linear memories had together.
+    /// Most bytes of the memory limit ([`crate::Limits::memory`]) that were taken at once.
     pub peak_memory: u64,
+    /// Processes that could not be ended: each is a thread in a call of the host's that does not
+    /// return. If there are any, the sandbox runs nothing more until they are gone
+    /// ([`crate::SandboxError::Stuck`]), and only the end of the host's process ends them for sure.
+    pub stuck: usize,
 }

@@ -25,18 +25,23 @@ impl Default for Policy {
 pub struct Limits {
     /// Wall-clock time; `None` is no limit.
     pub timeout: Option<Duration>,
-    /// Bytes of all linear memories together, whether touched or not.
+    /// CPU time of all processes; `None` is no limit.
+    pub cpu: Option<Duration>,
+    /// Bytes of host memory: all linear memories, whether touched or not, and what else the host
+    /// keeps because a guest asked for it ([`wasibox_vfs::Budget`]): in the kernel processes with
+    /// their arguments, directories and descriptors, listings of open directories.
     pub memory: u64,
     /// What the session's own file layer may hold.
     pub disk: DiskLimits,
     /// Bytes written to standard output and error together; `None` is no limit.
     pub output: Option<u64>,
-    /// Processes alive at once. Each may fill its stack, which the memory limit does
-    /// not count.
+    /// Processes alive at once. Each has one thread of the host's, and eight more may wait for
+    /// processes to come. Each may fill its stack, which the memory limit does not count.
     pub processes: usize,
     /// Processes started in all.
     pub spawns: u64,
-    /// Open descriptors of one process.
+    /// Open descriptors of one process. Those of the tree, of pipes and of devices are none of
+    /// the host's.
     pub descriptors: usize,
     /// Bytes of a process's call stack. 4 MiB is the least at which CPython's own
     /// recursion checks win; the cost of more is address space only.
@@ -44,11 +49,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// One hour, 2 GiB of memory, [`DiskLimits::default`], any output, 128 processes
+    /// One hour, any CPU time, 2 GiB of memory, [`DiskLimits::default`], any output, 128 processes
     /// at once and 1,000,000 in all, 1024 descriptors each, 16 MiB of stack each.
     fn default() -> Limits {
         Limits {
             timeout: Some(Duration::from_secs(3600)),
+            cpu: None,
             memory: 2 << 30,
             disk: DiskLimits::default(),
             output: None,

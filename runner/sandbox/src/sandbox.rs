@@ -7,7 +7,6 @@ use crate::policy::Policy;
 use crate::programs::{ProgramError, Programs, Progress};
 use crate::streams::Meter;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Entry, EntryKind, Image, ImageError};
@@ -38,6 +37,9 @@ pub enum SandboxError {
     Damaged(String),
     #[error("{path}: {why}")]
     Cwd { path: String, why: Errno },
+    /// See [`RunResult::stuck`].
+    #[error("{0} processes of an earlier command cannot be ended")]
+    Stuck(usize),
 }
 
 /// A command to run.
@@ -128,7 +130,8 @@ impl Prepared {
         let base = base_files(&image, &programs)?;
         let own = programs.own_files();
         let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;
-        Ok(Sandbox { vfs, programs, budget, policy, interrupt: Interrupt::default() })
+        let (interrupt, stuck) = (Interrupt::default(), Mutex::default());
+        Ok(Sandbox { vfs, programs, budget, policy, interrupt, stuck })
     }
 }
 
@@ -142,6 +145,8 @@ pub struct Sandbox {
     budget: Arc<Budget>,
     policy: Policy,
     interrupt: Interrupt,
+    /// The run whose processes did not end.
+    stuck: Mutex<Option<Arc<Kernel>>>,
 }
 
 impl Sandbox {
@@ -245,6 +250,11 @@ impl Sandbox {
     /// # Errors
     /// If it could not be started, or if it came upon a damaged part of the image.
     pub fn run(&self, spec: RunSpec) -> Result<RunResult, SandboxError> {
+        let stuck = lock(&self.stuck).as_ref().map_or(0, |k| k.alive());
+        if stuck > 0 {
+            return Err(SandboxError::Stuck(stuck));
+        }
+        *lock(&self.stuck) = None;
         let limits = crate::policy::Limits {
             timeout: spec.timeout.or(self.policy.limits.timeout),
             ..self.policy.limits
@@ -288,8 +298,8 @@ impl Sandbox {
             }
         }
         let start = Start { program, argv: argv.clone(), env: spec.env };
-        let cwd = crate::kernel::Cwd { loc, path };
-        let spawned = kernel.spawn(1, start, fds, cwd, 0);
+        let cwd = crate::kernel::Cwd::new(loc, path);
+        let spawned = kernel.spawn(1, start, fds, cwd, 0, None);
         if let Err(e) = spawned {
             *lock(&self.interrupt.0) = InterruptState::default();
             return Err(match e {
@@ -297,19 +307,23 @@ impl Sandbox {
                 SpawnError::Program(e) => e.into(),
             });
         }
-        let (status, limit, interrupted) = kernel.finish();
+        let end = kernel.finish();
         self.vfs.command_ended();
         *lock(&self.interrupt.0) = InterruptState::default();
+        if end.stuck > 0 {
+            *lock(&self.stuck) = Some(kernel);
+        }
         if let Some(why) = self.vfs.damage() {
             return Err(SandboxError::Damaged(why));
         }
         Ok(RunResult {
-            status,
-            limit,
-            interrupted,
+            status: end.status,
+            limit: end.limit,
+            interrupted: end.interrupted,
             duration: started.elapsed(),
-            cpu: Duration::from_nanos(kernel.cpu_ns.load(Ordering::Relaxed)),
+            cpu: end.cpu,
             peak_memory: self.budget.report().0,
+            stuck: end.stuck,
         })
     }
 }

@@ -120,11 +120,11 @@ pub fn make(
     };
     let template = programs.get(program)?.template;
     let kernel = Kernel::new(vfs, programs, limits, budget, meter);
-    kernel.prepare(start, fds, Cwd { loc, path }).map_err(|e| match e {
+    kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
         SpawnError::Errno(e) => SnapshotError::Errno(e),
         SpawnError::Program(e) => SnapshotError::Program(e),
     })?;
-    let (status, ..) = kernel.finish();
+    let status = kernel.finish().status;
     let memory = lock(&kernel.prepared).take();
     match (status, memory) {
         (Status::Exited(0), Some(memory)) => {

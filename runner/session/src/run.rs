@@ -52,6 +52,8 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
     let changes = mark.map(|m| sandbox.changes(&m)).unwrap_or_default();
     let exit_code = match (result.limit, result.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
+        // SIGXCPU, as a shell's `ulimit -S -t` ends it.
+        (Some(LimitHit::Cpu), _) => 152,
         // Whatever the first process managed to do before it was killed.
         (Some(LimitHit::Output), _) => 137,
         (_, true) => 130,

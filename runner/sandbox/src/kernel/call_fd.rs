@@ -2,7 +2,7 @@
 
 use super::call_path::own_stat;
 use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
-use super::guest::{Call, Halt, Sys};
+use super::guest::{Call, Halt, MAX_MOVED, Sys};
 use crate::lock;
 use crate::outcome::LimitHit;
 use std::sync::Arc;
@@ -34,21 +34,32 @@ fn iovs(c: &Call<'_>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
     Ok(bytes.chunks_exact(8).map(|e| (word(&e[..4]), word(&e[4..]))).collect())
 }
 
+/// Reads until the list is full, the file has no more for now, or [`MAX_MOVED`].
 fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Result<u64, Halt> {
     if !open.read {
         return Err(Errno::BADF.into());
     }
     let mut total = 0u64;
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
-        loop {
-            let buf = c.mem.bytes_mut(ptr, len as usize)?;
+        let mut done = 0;
+        while done < len as usize && total < MAX_MOVED {
+            let buf = match c.mem.part_mut(ptr, len as usize, done) {
+                Ok(buf) => {
+                    let n = buf.len().min((MAX_MOVED - total) as usize);
+                    &mut buf[..n]
+                }
+                Err(_) if total > 0 => return Ok(total),
+                Err(e) => return Err(e.into()),
+            };
+            let want = buf.len();
             match open.file.read(off.saturating_add(total), buf) {
                 Ok(n) => {
+                    done += n;
                     total += n as u64;
-                    if n < len as usize {
+                    if n < want {
                         return Ok(total);
                     }
-                    break;
+                    c.process.alive()?;
                 }
                 Err(_) if total > 0 => return Ok(total),
                 Err(Errno::AGAIN) if !open.nonblock() => c.process.wait_for(&open.file, false)?,
@@ -59,8 +70,8 @@ fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Res
     Ok(total)
 }
 
-/// Writes everything unless an error comes in between; returns the bytes written and
-/// the offset after them.
+/// Writes everything unless an error comes in between, at most [`MAX_MOVED`]; returns the bytes
+/// written and the offset after them.
 fn write(
     c: &mut Call<'_>,
     open: &OpenFile,
@@ -73,19 +84,24 @@ fn write(
     }
     let (mut total, mut at) = (0u64, off);
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
-        let data = c.mem.bytes(ptr, len as usize)?;
         let mut done = 0;
-        while done < data.len() {
+        while done < len as usize && total < MAX_MOVED {
+            let data = match c.mem.part(ptr, len as usize, done) {
+                Ok(data) => &data[..data.len().min((MAX_MOVED - total) as usize)],
+                Err(_) if total > 0 => return Ok((total, at)),
+                Err(e) => return Err(e.into()),
+            };
             let written = match &open.file {
                 // The answer may be about the process's own descriptors.
-                File::Meta(m) => m.exchange(&data[done..], &|n| own_stat(c, n)).map(|n| (n, at)),
-                file => file.write(at, append, &data[done..]),
+                File::Meta(m) => m.exchange(data, &|n| own_stat(c, n)).map(|n| (n, at)),
+                file => file.write(at, append, data),
             };
             match written {
                 Ok((n, next)) => {
                     done += n;
                     total += n as u64;
                     at = next;
+                    c.process.alive()?;
                 }
                 Err(Errno::AGAIN) if !open.nonblock() => match c.process.wait_for(&open.file, true)
                 {
@@ -343,13 +359,16 @@ pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, ou
                 if *loc == Loc::Tree(wasibox_vfs::tree::DEV_FD) {
                     entries.extend(own_names(c));
                 }
-                l.insert(Listing::new(entries, &kernel.listed)?).clone()
+                l.insert(Listing::new(entries, &kernel.budget)?).clone()
             }
         }
     };
     let (mut at, mut left) = (buf, len as usize);
     let skip = usize::try_from(cookie).unwrap_or(usize::MAX);
     for (i, e) in listing.entries.iter().enumerate().skip(skip) {
+        if i % 4096 == 4095 {
+            c.process.alive()?;
+        }
         let mut rec = [0u8; 24];
         rec[0..8].copy_from_slice(&(i as u64 + 1).to_le_bytes());
         rec[8..16].copy_from_slice(&e.ino.to_le_bytes());
@@ -359,7 +378,7 @@ pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, ou
         for part in [&rec[..], &e.name] {
             let n = part.len().min(left);
             c.mem.put(at, &part[..n])?;
-            at += n as u32;
+            at = at.wrapping_add(n as u32);
             left -= n;
         }
         if left == 0 {

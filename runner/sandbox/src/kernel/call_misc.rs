@@ -72,8 +72,13 @@ pub fn clock_time_get(c: &mut Call<'_>, id: u32, _precision: u64, out: u32) -> S
 }
 
 pub fn random_get(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
-    let out = c.mem.bytes_mut(buf, len as usize)?;
-    getrandom::fill(out).map_err(|_| Errno::IO)?;
+    let mut done = 0;
+    while done < len as usize {
+        let out = c.mem.part_mut(buf, len as usize, done)?;
+        getrandom::fill(out).map_err(|_| Errno::IO)?;
+        done += out.len();
+        c.process.alive()?;
+    }
     Ok(())
 }
 

@@ -53,12 +53,12 @@ pub fn open_at(
     };
     let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
-        Opened::File(f) => OpenFile::new(f, read, write),
+        Opened::File(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
         Opened::Descriptor(n) => {
             let own = own_file(c, n)?;
             // As on Linux: a file or directory is opened anew, anything else (a pipe, a terminal) is shared.
             match c.process.kernel.vfs.reopen(&own.file, how, own.write)? {
-                Some(f) => OpenFile::new(f, read, write),
+                Some(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
                 None => return Ok(own),
             }
         }

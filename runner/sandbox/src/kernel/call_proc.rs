@@ -1,22 +1,22 @@
 //! WASIX: processes, descriptor duplication, pipes, the working directory.
 
+use super::arguments::Arguments;
 use super::call_fd::{install, open_file};
 use super::call_path::open_at;
 use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, Sys};
-use super::process::{Cwd, Start};
-use super::table::SpawnError;
+use super::process::{Charge, Cwd, Start};
+use super::search::{PathList, search};
+use super::table::{PROCESS_COST, SpawnError};
 use crate::lock;
 use crate::outcome::Status;
-use wasibox_vfs::{Errno, File, Loc, Program, Vfs};
+use wasibox_vfs::{Errno, File, Loc};
 
-/// Most bytes of arguments, and of the environment (Linux's default `ARG_MAX`).
-const MAX_ARGS: usize = 2 << 20;
+/// Longest path of a working directory. Linux knows no bound there, but keeps no path either.
+const CWD_MAX: usize = 64 << 10;
 const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
 const NON_BLOCKING: u32 = 1;
-/// First bytes of a script that are looked at for its interpreter (Linux's BINPRM_BUF_SIZE).
-const SCRIPT_HEAD: usize = 256;
 
 pub fn proc_id(c: &mut Call<'_>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
@@ -52,7 +52,7 @@ pub fn callback_signal(c: &mut Call<'_>, name: u32, len: u32) -> Sys {
     if !name.is_empty() && name != b"__wasm_signal" {
         return Err(Errno::INVAL.into());
     }
-    c.process.handles.store(!name.is_empty(), std::sync::atomic::Ordering::SeqCst);
+    c.process.set_handler(!name.is_empty());
     Ok(())
 }
 
@@ -75,9 +75,16 @@ pub fn proc_signals_get(c: &mut Call<'_>, mut out: u32) -> Sys {
 pub fn chdir(c: &mut Call<'_>, path: u32, len: u32) -> Sys {
     let path = c.mem.path(path, len)?;
     let base = lock(&c.process.cwd).loc.clone();
-    let (loc, path) = c.process.kernel.vfs.chdir(&base, &path)?;
-    *lock(&c.process.cwd) = Cwd { loc, path };
+    let mut cwd = directory(c, &base, &path)?;
+    cwd.held = Charge::take(&c.process.kernel.budget, cwd.cost())?;
+    *lock(&c.process.cwd) = cwd;
     Ok(())
+}
+
+/// The directory that `path` leads to from `base`, as a working directory.
+fn directory(c: &Call<'_>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
+    let (loc, path) = c.process.kernel.vfs.chdir(base, path)?;
+    if path.len() > CWD_MAX { Err(Errno::NAMETOOLONG) } else { Ok(Cwd::new(loc, path)) }
 }
 
 /// Writes the directory's path and its length at `len`, which held the room.
@@ -90,7 +97,8 @@ pub fn getcwd(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
     }
     c.mem.put(buf, &path)?;
     if room > path.len() {
-        c.mem.put(buf + path.len() as u32, &[0])?;
+        let end = buf.checked_add(path.len() as u32).ok_or(Errno::FAULT)?;
+        c.mem.put(end, &[0])?;
     }
     Ok(())
 }
@@ -118,8 +126,10 @@ pub fn fd_fdflags_set(c: &mut Call<'_>, fd: u32, flags: u32) -> Sys {
 
 pub fn fd_pipe(c: &mut Call<'_>, read: u32, write: u32) -> Sys {
     let (r, w) = c.process.kernel.vfs.pipe()?;
-    let r = install(c, OpenFile::new(File::PipeRead(r), true, false), false)?;
-    let w = match install(c, OpenFile::new(File::PipeWrite(w), false, true), false) {
+    let budget = &c.process.kernel.budget;
+    let w = OpenFile::charged(File::PipeWrite(w), false, true, budget)?;
+    let r = install(c, OpenFile::charged(File::PipeRead(r), true, false, budget)?, false)?;
+    let w = match install(c, w, false) {
         Ok(w) => w,
         Err(e) => {
             let closed = lock(&c.process.fds).remove(r);
@@ -146,90 +156,11 @@ pub fn tty_get(c: &mut Call<'_>, out: u32) -> Sys {
     Ok(c.mem.put(out, &b)?)
 }
 
-/// Strings behind an array of pointers.
-fn strings(c: &Call<'_>, list: u32, n: u32) -> Result<Vec<Vec<u8>>, Errno> {
-    let mut left = MAX_ARGS;
-    let mut out = Vec::new();
-    for i in 0..n {
-        let at = i.checked_mul(4).and_then(|k| list.checked_add(k)).ok_or(Errno::FAULT)?;
-        let s = c.mem.c_string(c.mem.u32(at)?, left)?;
-        left = left.checked_sub(s.len() + 9).ok_or(Errno::TOOBIG)?;
-        out.push(s);
-    }
-    Ok(out)
-}
-
 /// A path from the guest for an operation of its own working directory.
 fn guest_path(c: &Call<'_>, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
     let p = c.mem.path(at, len)?;
     if p.is_empty() { Err(Errno::NOENT) } else { Ok(p) }
 }
-
-/// Finds what to run for an executable file: the program and its arguments, through
-/// any `#!` lines (`execve(2)`).
-///
-/// # Errors
-/// As `execve`: ENOEXEC for anything that is neither a program of the image nor a script.
-pub fn find_program(
-    vfs: &Vfs,
-    cwd: &Loc,
-    name: &[u8],
-    mut argv: Vec<Vec<u8>>,
-) -> Result<(Program, Vec<Vec<u8>>), Errno> {
-    let mut name = name.to_vec();
-    for _ in 0..5 {
-        let (program, head) = vfs.executable(cwd, &name, SCRIPT_HEAD)?;
-        if let Some(program) = program {
-            return Ok((program, argv));
-        }
-        let line = head.strip_prefix(b"#!".as_slice()).ok_or(Errno::NOEXEC)?;
-        let line = line.split(|b| *b == b'\n').next().unwrap_or(&[]).trim_ascii();
-        let cut = line.iter().position(|b| b" \t".contains(b)).unwrap_or(line.len());
-        let (interpreter, arg) = (&line[..cut], line[cut..].trim_ascii());
-        if interpreter.is_empty() {
-            return Err(Errno::NOEXEC);
-        }
-        let mut new = vec![interpreter.to_vec()];
-        if !arg.is_empty() {
-            new.push(arg.to_vec());
-        }
-        new.push(name);
-        new.extend(argv.into_iter().skip(1));
-        argv = new;
-        name = interpreter.to_vec();
-    }
-    Err(Errno::LOOP)
-}
-
-fn resolve(c: &Call<'_>, cwd: &Loc, name: &[u8], argv: Vec<Vec<u8>>) -> Result<Start, Errno> {
-    let (program, argv) = find_program(&c.process.kernel.vfs, cwd, name, argv)?;
-    Ok(Start { program, argv, env: Vec::new() })
-}
-
-/// Resolves a name without slash along a colon-separated path.
-fn search(
-    c: &Call<'_>,
-    cwd: &Loc,
-    name: &[u8],
-    path: &[u8],
-    argv: Vec<Vec<u8>>,
-) -> Result<Start, Errno> {
-    if name.contains(&b'/') {
-        return resolve(c, cwd, name, argv);
-    }
-    let mut why = Errno::NOENT;
-    for dir in path.split(|b| *b == b':') {
-        let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-        match resolve(c, cwd, &[dir, b"/", name].concat(), argv.clone()) {
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(Errno::ACCES) => why = Errno::ACCES,
-            r => return r,
-        }
-    }
-    Err(why)
-}
-
-const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/bin:/usr/bin";
 
 /// A child in the making: what its fd-operations act on.
 struct Child {
@@ -265,14 +196,12 @@ fn apply(c: &Call<'_>, child: &mut Child, at: u32) -> Result<(), Errno> {
         }
         3 => {
             let path = guest_path(c, u32_at(12), u32_at(16))?;
-            let (loc, path) = c.process.kernel.vfs.chdir(&child.cwd.loc, &path)?;
-            child.cwd = Cwd { loc, path };
+            child.cwd = directory(c, &child.cwd.loc, &path)?;
             Ok(())
         }
         4 => {
             let loc = child.fds.get(fd)?.open.file.loc().ok_or(Errno::NOTDIR)?.clone();
-            let (loc, path) = c.process.kernel.vfs.chdir(&loc, b".")?;
-            child.cwd = Cwd { loc, path };
+            child.cwd = directory(c, &loc, b".")?;
             Ok(())
         }
         _ => Err(Errno::INVAL),
@@ -311,35 +240,33 @@ pub fn proc_spawn3(
     out: u32,
 ) -> Sys {
     let name = guest_path(c, name, name_len)?;
-    let argv = strings(c, args, args_len)?;
+    let kernel = &c.process.kernel;
+    let besides = PROCESS_COST + lock(&c.process.fds).cost() + lock(&c.process.cwd).cost();
+    let mut lists = Arguments::new(&kernel.budget, besides)?;
+    let argv = lists.pointers(&c.mem, args, args_len)?;
     let env = match envs {
-        0 => lock(&c.process.start).env.clone(),
-        _ => strings(c, envs, envs_len)?,
+        0 => lists.again(&lock(&c.process.start).env)?,
+        _ => lists.pointers(&c.mem, envs, envs_len)?,
     };
+    let held = lists.finish();
     let mut child = Child { fds: lock(&c.process.fds).clone(), cwd: lock(&c.process.cwd).clone() };
     if ops != 0 {
         if ops_len > MAX_OPS {
             return Err(Errno::TOOBIG.into());
         }
         for i in 0..ops_len {
+            c.process.alive()?;
             apply(c, &mut child, ops.checked_add(i * OP_SIZE).ok_or(Errno::FAULT)?)?;
         }
     }
     drop(child.fds.begin_program());
     let ignored = dispositions(c, signals, signals_len)?;
-    let mut start = if search_path != 0 && !name.contains(&b'/') {
-        let path = if path == 0 {
-            DEFAULT_PATH.to_vec()
-        } else {
-            c.mem.bytes(path, path_len as usize)?.to_vec()
-        };
-        search(c, &child.cwd.loc, &name, &path, argv)?
-    } else {
-        resolve(c, &child.cwd.loc, &name, argv)?
-    };
-    start.env = env;
+    let list = (search_path != 0).then_some(PathList { at: path, len: path_len });
+    let found = search(c, &child.cwd.loc, &name, list)?;
+    let start = Start { program: found.program, argv: found.arguments(argv), env };
     c.mem.u32(out)?;
-    let pid = match c.process.kernel.spawn(c.process.pid, start, child.fds, child.cwd, ignored) {
+    let Child { fds, cwd } = child;
+    let pid = match kernel.spawn(c.process.pid, start, fds, cwd, ignored, Some(held)) {
         Ok(pid) => pid,
         Err(SpawnError::Errno(e)) => return Err(e.into()),
         Err(SpawnError::Program(_)) => return Err(Errno::NOEXEC.into()),
@@ -363,34 +290,24 @@ pub fn proc_exec3(
     path_len: u32,
 ) -> Sys {
     let name = guest_path(c, name, name_len)?;
-    let lines = |c: &Call<'_>, at: u32, len: u32| -> Result<Vec<Vec<u8>>, Errno> {
-        if len as usize > MAX_ARGS {
-            return Err(Errno::TOOBIG);
-        }
-        let text = c.mem.bytes(at, len as usize)?;
-        Ok(text.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect())
-    };
-    let argv = lines(c, args, args_len)?;
+    let mut lists = Arguments::new(&c.process.kernel.budget, 0)?;
+    let argv = lists.lines(&c.mem, args, args_len)?;
     let env = match envs {
-        0 => lock(&c.process.start).env.clone(),
-        _ => lines(c, envs, envs_len)?.into_iter().filter(|l| !l.is_empty()).collect(),
+        0 => lists.again(&lock(&c.process.start).env)?,
+        _ => {
+            let lines = lists.lines(&c.mem, envs, envs_len)?;
+            lines.into_iter().filter(|l| !l.is_empty()).collect()
+        }
     };
     let cwd = lock(&c.process.cwd).loc.clone();
-    let mut start = if search_path != 0 && !name.contains(&b'/') {
-        let path = if path == 0 {
-            DEFAULT_PATH.to_vec()
-        } else {
-            c.mem.bytes(path, path_len as usize)?.to_vec()
-        };
-        search(c, &cwd, &name, &path, argv)?
-    } else {
-        resolve(c, &cwd, &name, argv)?
-    };
-    start.env = env;
+    let list = (search_path != 0).then_some(PathList { at: path, len: path_len });
+    let found = search(c, &cwd, &name, list)?;
+    let start = Start { program: found.program, argv: found.arguments(argv), env };
     let closed = lock(&c.process.fds).begin_program();
     drop(closed);
-    c.process.handles.store(false, std::sync::atomic::Ordering::SeqCst);
+    c.process.set_handler(false);
     *lock(&c.process.start) = start;
+    *lock(&c.process.args) = lists.finish();
     Err(Halt::Exec)
 }
 

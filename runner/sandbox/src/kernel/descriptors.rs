@@ -1,38 +1,35 @@
 //! Open file descriptions (POSIX 3.258) and a process's numbers for them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use super::process::Charge;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::ops::DirEntry;
-use wasibox_vfs::{Errno, File, Loc, Vfs};
+use wasibox_vfs::{Budget, Errno, File, Loc, Reservation, Vfs};
 
 /// Number of the preopened root directory.
 pub const ROOT_FD: u32 = 3;
 
-/// Most directory entries that all open directories may hold together: some 200 MB.
-const MAX_LISTED: usize = 2_000_000;
+/// What an open file description takes of the memory limit: what the host has for it, here and in
+/// its own kernel.
+const OPEN_COST: u64 = 512;
+/// What a directory's entry takes beyond its name.
+const ENTRY_COST: u64 = 64;
+/// By how many numbers the charge for a table grows at once.
+const SLOTS: usize = 64;
 
-/// A directory's entries, counted while they are held.
+/// A directory's entries, charged while they are held.
 #[derive(Debug)]
 pub struct Listing {
     pub entries: Vec<DirEntry>,
-    held: Arc<AtomicUsize>,
+    _held: Reservation,
 }
 
 impl Listing {
-    /// Counts `entries` in `held`; ENFILE if that would be too many.
-    pub fn new(entries: Vec<DirEntry>, held: &Arc<AtomicUsize>) -> Result<Arc<Listing>, Errno> {
-        let before = held.fetch_add(entries.len(), Ordering::Relaxed);
-        let listing = Listing { entries, held: held.clone() };
-        if before + listing.entries.len() > MAX_LISTED {
-            return Err(Errno::NFILE);
-        }
-        Ok(Arc::new(listing))
-    }
-}
-
-impl Drop for Listing {
-    fn drop(&mut self) {
-        self.held.fetch_sub(self.entries.len(), Ordering::Relaxed);
+    /// Charges `entries`; ENOMEM if that would be too many.
+    pub fn new(entries: Vec<DirEntry>, budget: &Arc<Budget>) -> Result<Arc<Listing>, Errno> {
+        let bytes = entries.iter().map(|e| e.name.len() as u64 + ENTRY_COST).sum();
+        let held = budget.reserve(bytes).ok_or(Errno::NOMEM)?;
+        Ok(Arc::new(Listing { entries, _held: held }))
     }
 }
 
@@ -47,10 +44,27 @@ pub struct OpenFile {
     pub offset: AtomicU64,
     /// A directory's listing as it was when reading it began.
     pub listing: Mutex<Option<Arc<Listing>>>,
+    _held: Option<Reservation>,
 }
 
 impl OpenFile {
+    /// One that the host gives to a process.
     pub fn new(file: File, read: bool, write: bool) -> Arc<OpenFile> {
+        OpenFile::with(file, read, write, None)
+    }
+
+    /// One that a guest asked for; ENOMEM if the memory limit is reached.
+    pub fn charged(
+        file: File,
+        read: bool,
+        write: bool,
+        budget: &Arc<Budget>,
+    ) -> Result<Arc<OpenFile>, Errno> {
+        let held = budget.reserve(OPEN_COST).ok_or(Errno::NOMEM)?;
+        Ok(OpenFile::with(file, read, write, Some(held)))
+    }
+
+    fn with(file: File, read: bool, write: bool, held: Option<Reservation>) -> Arc<OpenFile> {
         Arc::new(OpenFile {
             file,
             read,
@@ -59,6 +73,7 @@ impl OpenFile {
             nonblock: AtomicBool::new(false),
             offset: AtomicU64::new(0),
             listing: Mutex::default(),
+            _held: held,
         })
     }
 
@@ -98,12 +113,43 @@ pub struct Descriptors {
     limit: usize,
     /// Slots above the low numbers that the program had from its start, and still has.
     given: Vec<u32>,
+    held: Charge,
+    /// How many numbers the charge is for.
+    paid: usize,
 }
 
 impl Descriptors {
     /// An empty table for at most `limit` descriptors.
     pub fn new(limit: usize) -> Descriptors {
-        Descriptors { slots: Vec::new(), limit: limit.max(8), given: Vec::new() }
+        Descriptors {
+            slots: Vec::new(),
+            limit: limit.max(8),
+            given: Vec::new(),
+            held: Charge::default(),
+            paid: 0,
+        }
+    }
+
+    /// What the table takes of the memory limit.
+    pub fn cost(&self) -> u64 {
+        (self.slots.len().next_multiple_of(SLOTS) * size_of::<Option<Descriptor>>()) as u64
+    }
+
+    /// Says what has been taken for it: [`Descriptors::cost`].
+    pub fn hold(&mut self, held: Reservation) {
+        self.paid = self.slots.len().next_multiple_of(SLOTS);
+        self.held = held.into();
+    }
+
+    /// Pays for numbers up to `at`.
+    fn pay(&mut self, at: usize) -> Result<(), Errno> {
+        if at >= self.paid {
+            let paid = (at + 1).next_multiple_of(SLOTS);
+            let more = (paid - self.paid) * size_of::<Option<Descriptor>>();
+            self.held.grow(more as u64)?;
+            self.paid = paid;
+        }
+        Ok(())
     }
 
     /// Highest number plus one that exact placement may use: like Linux, numbers up
@@ -135,6 +181,7 @@ impl Descriptors {
         if at >= self.ceiling() || self.used() >= self.limit {
             return Err(Errno::MFILE);
         }
+        self.pay(at)?;
         self.put(at, d);
         Ok(at as u32)
     }
@@ -156,6 +203,7 @@ impl Descriptors {
         if self.get(fd).is_err() && self.used() >= self.limit {
             return Err(Errno::MFILE);
         }
+        self.pay(at)?;
         Ok(self.put(at, d))
     }
 

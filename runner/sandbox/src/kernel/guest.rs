@@ -4,7 +4,7 @@ use super::process::Process;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use wasibox_vfs::Errno;
-use wasmer::{AsStoreMut, FunctionEnvMut, Memory, TypedFunction};
+use wasmer::{AsStoreMut, FunctionEnvMut, Memory, RuntimeError, TypedFunction};
 
 /// What a store holds for the process that runs in it.
 pub struct Env {
@@ -25,6 +25,8 @@ pub enum Halt {
     Killed,
     /// The process goes on as another program: its `start` was replaced.
     Exec,
+    /// The guest's signal handler was ended by this.
+    Trap(RuntimeError),
 }
 
 impl From<Errno> for Halt {
@@ -96,6 +98,25 @@ impl Mem<'_> {
         self.put(at, &v.to_le_bytes())
     }
 
+    /// The next part of a buffer of `len` bytes at `at`, behind its first `done`, which are fewer:
+    /// at most [`PART`] bytes.
+    pub fn part(&self, at: u32, len: usize, done: usize) -> Result<&[u8], Errno> {
+        let (at, n) = self.place_of_part(at, len, done)?;
+        self.bytes(at, n)
+    }
+
+    /// The same to write to.
+    pub fn part_mut(&mut self, at: u32, len: usize, done: usize) -> Result<&mut [u8], Errno> {
+        let (at, n) = self.place_of_part(at, len, done)?;
+        self.bytes_mut(at, n)
+    }
+
+    fn place_of_part(&self, at: u32, len: usize, done: usize) -> Result<(u32, usize), Errno> {
+        self.range(at, len)?;
+        let from = u32::try_from(at as usize + done).map_err(|_| Errno::FAULT)?;
+        Ok((from, len.saturating_sub(done).min(PART)))
+    }
+
     /// A path: bytes without NUL, at most 4096 of them plus a terminator.
     pub fn path(&self, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
         if len > 4097 {
@@ -107,11 +128,11 @@ impl Mem<'_> {
     }
 
     /// A NUL-terminated string of at most `max` bytes.
-    pub fn c_string(&self, at: u32, max: usize) -> Result<Vec<u8>, Errno> {
+    pub fn c_string(&self, at: u32, max: usize) -> Result<&[u8], Errno> {
         let start = self.range(at, 0)?;
         let window = self.bytes(at, (self.len - start).min(max + 1))?;
         match window.iter().position(|b| *b == 0) {
-            Some(n) => Ok(window[..n].to_vec()),
+            Some(n) => Ok(&window[..n]),
             None if window.len() > max => Err(Errno::TOOBIG),
             None => Err(Errno::FAULT),
         }
@@ -124,6 +145,12 @@ pub struct Call<'a> {
     pub mem: Mem<'a>,
 }
 
+/// Bytes that a call moves before it looks whether its process was ended: a few milliseconds of
+/// work for the slowest file, the random device.
+pub const PART: usize = 1 << 20;
+/// Most bytes that one read or write moves, whatever it is asked for (Linux's `MAX_RW_COUNT`).
+pub const MAX_MOVED: u64 = 0x7fff_f000;
+
 /// Runs one call: stops here if the process was ended, runs the guest's signal handler
 /// if a signal waits, and turns the result into what the guest expects.
 pub fn enter(
@@ -131,18 +158,14 @@ pub fn enter(
     call: impl FnOnce(&mut Call<'_>) -> Sys,
 ) -> Result<i32, Halt> {
     let Some(process) = ctx.data().process.clone() else { return Err(Halt::Killed) };
-    if process.fatal().is_some() {
-        return Err(Halt::Killed);
-    }
+    process.alive()?;
     let Some(memory) = ctx.data().memory.clone() else { return Ok(Errno::FAULT.0.into()) };
     let result = {
         let view = memory.view(ctx);
         let (base, len) = (view.data_ptr(), view.data_size() as usize);
         call(&mut Call { process: &process, mem: Mem { base, len, _store: PhantomData } })
     };
-    if process.fatal().is_some() {
-        return Err(Halt::Killed);
-    }
+    process.alive()?;
     if process.handles.load(std::sync::atomic::Ordering::SeqCst) {
         run_handler(ctx, &process)?;
     }
@@ -153,11 +176,19 @@ pub fn enter(
     }
 }
 
+/// Calls the guest's handler for each signal that waits. A signal is blocked while its handler
+/// runs, so that one that raises itself waits instead of calling the handler within itself for ever.
 fn run_handler(ctx: &mut FunctionEnvMut<'_, Env>, process: &Arc<Process>) -> Result<(), Halt> {
-    while let Some(sig) = process.take_pending() {
-        let Some(handler) = ctx.data().handler.clone() else { return Ok(()) };
-        if let Err(e) = handler.call(&mut ctx.as_store_mut(), i32::from(sig)) {
-            return Err(e.downcast::<Halt>().unwrap_or(Halt::Exit(134)));
+    while let Some((sig, before)) = process.take_pending() {
+        let Some(handler) = ctx.data().handler.clone() else {
+            process.unblock(before);
+            return Ok(());
+        };
+        let done = handler.call(&mut ctx.as_store_mut(), i32::from(sig));
+        process.unblock(before);
+        process.alive()?;
+        if let Err(e) = done {
+            return Err(e.downcast::<Halt>().unwrap_or_else(Halt::Trap));
         }
     }
     Ok(())

@@ -27,6 +27,11 @@ pub fn imports(store: &mut Store, env: &FunctionEnv<Env>, module: &Module) -> Im
 
 macro_rules! calls {
     ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*);)* })*) => {
+        /// Module, name and Rust's types of the parameters of each import that returns an error
+        /// number, for tests that go through all of them.
+        pub const CALLS: &[(&str, &str, &[&str])] =
+            &[$($(($module, $name, &[$(stringify!($t)),*]),)*)*];
+
         fn known(store: &mut Store, env: &FunctionEnv<Env>, module: &str, name: &str) -> Option<Function> {
             Some(match (module, name) {
                 $($(($module, $name) => Function::new_typed_with_env(

@@ -11,10 +11,12 @@
 //! | `link` | the imports by name |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
+//! | `arguments`, `search` | what a program begins with, and where it is found |
 //!
 //! Blocking calls all have one shape: register the thread with what can change, try,
 //! and park. A kill or a signal unparks the thread, which looks again.
 
+mod arguments;
 mod call_fd;
 mod call_misc;
 mod call_path;
@@ -25,11 +27,13 @@ mod guest;
 mod instance;
 mod link;
 mod process;
+mod search;
 mod table;
 mod thread;
 
-pub use call_proc::find_program;
 pub use descriptors::{Descriptor, Descriptors, OpenFile};
+pub use link::CALLS;
 pub use process::{Cwd, Process, Start};
+pub use search::find_program;
 pub use table::{Kernel, SpawnError};
 pub use thread::Idle;

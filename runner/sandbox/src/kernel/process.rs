@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
-use wasibox_vfs::Reservation;
+use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, File, Loc, Program};
 use wasmer::Interrupter;
 
@@ -48,6 +48,15 @@ impl Cpu {
     }
 }
 
+/// The clock of the calling thread's CPU time, as other threads may ask it.
+fn clock_of_thread() -> Option<libc::clockid_t> {
+    let mut clock = 0;
+    // JUSTIFICATION: rustix does not have the call.
+    // SAFETY: the thread is the calling one, and `clock` lives for the call.
+    let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+    (failed == 0).then_some(clock)
+}
+
 /// What a process runs: set when it starts, replaced by exec.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -57,15 +66,61 @@ pub struct Start {
     pub env: Vec<Vec<u8>>,
 }
 
+/// Bytes of the memory limit that belong to a value; a copy of the value has none until it takes
+/// its own.
+#[derive(Debug, Default)]
+pub struct Charge(Option<Reservation>);
+
+impl Clone for Charge {
+    fn clone(&self) -> Charge {
+        Charge(None)
+    }
+}
+
+impl From<Reservation> for Charge {
+    fn from(r: Reservation) -> Charge {
+        Charge(Some(r))
+    }
+}
+
+impl Charge {
+    /// Takes bytes, or ENOMEM.
+    pub fn take(budget: &Arc<Budget>, bytes: u64) -> Result<Charge, Errno> {
+        budget.reserve(bytes).map(Charge::from).ok_or(Errno::NOMEM)
+    }
+
+    /// Takes `bytes` more, or ENOMEM. A charge that nobody has made pays for nothing.
+    pub fn grow(&mut self, bytes: u64) -> Result<(), Errno> {
+        let had = self.0.as_mut().is_none_or(|r| r.grow(bytes));
+        if had { Ok(()) } else { Err(Errno::NOMEM) }
+    }
+}
+
 /// The working directory.
 #[derive(Clone, Debug)]
 pub struct Cwd {
     pub loc: Loc,
     /// Absolute path.
     pub path: Vec<u8>,
+    pub held: Charge,
+}
+
+impl Cwd {
+    /// A directory that nobody has been charged for.
+    pub fn new(loc: Loc, path: Vec<u8>) -> Cwd {
+        Cwd { loc, path, held: Charge::default() }
+    }
+
+    /// What it takes of the memory limit: the place is a path, too, below a mount.
+    pub fn cost(&self) -> u64 {
+        2 * self.path.len() as u64
+    }
 }
 
 const SIGKILL: u8 = 9;
+/// Most calls of the signal handler within each other. Each has a stack of the guest's and a
+/// piece of the host's to itself, so that their number must not be the guest's choice.
+const MAX_HANDLERS: u32 = 4;
 
 /// A process, alive until its thread has ended.
 pub struct Process {
@@ -81,17 +136,24 @@ pub struct Process {
     pub ignored: AtomicU64,
     /// Bit N: signal N waits for the handler.
     pending: AtomicU64,
+    /// Bit N: the handler runs for signal N, which waits meanwhile (`sa_mask` of
+    /// `sigaction(2)`). Only the process's own thread changes it.
+    blocked: AtomicU64,
     /// The signal that ends the process; 0 for none.
     fatal: AtomicU8,
     thread: OnceLock<Thread>,
     interrupter: Mutex<Option<Interrupter>>,
     /// CPU time of its thread when it began.
     cpu_begin: AtomicU64,
+    /// The clock of that time.
+    clock: OnceLock<libc::clockid_t>,
     usage_begin: Mutex<Cpu>,
     /// CPU time of the children it waited for, and of theirs.
     pub children_cpu: Mutex<Cpu>,
     /// What its arguments and environment take of the memory limit.
-    _args: Reservation,
+    pub args: Mutex<Reservation>,
+    /// What the host keeps for it besides, and of it when it has ended.
+    pub held: Mutex<Reservation>,
 }
 
 impl Process {
@@ -105,6 +167,7 @@ impl Process {
         cwd: Cwd,
         ignored: u64,
         args: Reservation,
+        held: Reservation,
     ) -> Process {
         Process {
             pid,
@@ -116,13 +179,16 @@ impl Process {
             handles: AtomicBool::new(false),
             ignored: AtomicU64::new(ignored),
             pending: AtomicU64::new(0),
+            blocked: AtomicU64::new(0),
             fatal: AtomicU8::new(0),
             thread: OnceLock::new(),
             interrupter: Mutex::new(None),
             cpu_begin: AtomicU64::new(0),
+            clock: OnceLock::new(),
             usage_begin: Mutex::default(),
             children_cpu: Mutex::default(),
-            _args: args,
+            args: Mutex::new(args),
+            held: Mutex::new(held),
         }
     }
 
@@ -131,6 +197,29 @@ impl Process {
         let _ = self.thread.set(std::thread::current());
         self.cpu_begin.store(thread_cpu_ns(), Ordering::Relaxed);
         *lock(&self.usage_begin) = Cpu::of_thread();
+        if self.kernel.limits.cpu.is_some()
+            && let Some(clock) = clock_of_thread()
+        {
+            let _ = self.clock.set(clock);
+        }
+    }
+
+    /// CPU time in nanoseconds so far, asked from another thread. Only while the process is in the
+    /// table: afterwards its thread may be gone, and its clock another's.
+    pub fn running_cpu_ns(&self) -> u64 {
+        let Some(clock) = self.clock.get() else { return 0 };
+        // JUSTIFICATION: rustix tells the time of clocks that it knows by name.
+        // SAFETY: timespec is plain data, for which zero is valid, and live for the call; a clock
+        // that is no more is an error.
+        let t = unsafe {
+            let mut t: libc::timespec = std::mem::zeroed();
+            if libc::clock_gettime(*clock, &mut t) != 0 {
+                return 0;
+            }
+            t
+        };
+        let ns = t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64;
+        ns.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
     }
 
     /// CPU time of the process in nanoseconds; called on its thread.
@@ -185,8 +274,13 @@ impl Process {
             }
             if self.handles.load(Ordering::SeqCst) && !NEVER_HANDLED.contains(&sig) {
                 self.pending.fetch_or(bit, Ordering::SeqCst);
-                self.wake();
-                return;
+                // It may have lost its handler meanwhile; then nobody else looks at the bit.
+                let lost = !self.handles.load(Ordering::SeqCst)
+                    && self.pending.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
+                if !lost {
+                    self.wake();
+                    return;
+                }
             }
             if IGNORED_BY_DEFAULT.contains(&sig) {
                 return;
@@ -205,24 +299,56 @@ impl Process {
         }
     }
 
-    /// Takes one signal that waits for the handler.
-    pub fn take_pending(&self) -> Option<u8> {
-        let p = self.pending.load(Ordering::SeqCst);
-        if p == 0 {
+    /// Whether a signal waits that the handler may be called for now.
+    fn deliverable(&self) -> bool {
+        self.pending.load(Ordering::SeqCst) & !self.blocked.load(Ordering::SeqCst) != 0
+    }
+
+    /// Takes one signal that the handler is to be called for, and blocks it. The second number
+    /// is for [`Process::unblock`] when the handler is done.
+    pub fn take_pending(&self) -> Option<(u8, u64)> {
+        let blocked = self.blocked.load(Ordering::SeqCst);
+        let waiting = self.pending.load(Ordering::SeqCst) & !blocked;
+        if waiting == 0 {
             return None;
         }
-        let sig = p.trailing_zeros() as u8;
+        let sig = waiting.trailing_zeros() as u8;
         self.pending.fetch_and(!(1 << sig), Ordering::SeqCst);
-        Some(sig)
+        let with = blocked | 1 << sig;
+        let all = with.count_ones() >= MAX_HANDLERS;
+        self.blocked.store(if all { u64::MAX } else { with }, Ordering::SeqCst);
+        Some((sig, blocked))
+    }
+
+    /// Puts back the signals that were blocked before a handler ran.
+    pub fn unblock(&self, before: u64) {
+        self.blocked.store(before, Ordering::SeqCst);
+    }
+
+    /// The guest has a handler from now on, or none. Without one, signals that waited for it
+    /// do what they do by default.
+    pub fn set_handler(&self, on: bool) {
+        self.handles.store(on, Ordering::SeqCst);
+        if !on {
+            let mut waiting = self.pending.swap(0, Ordering::SeqCst);
+            while waiting != 0 {
+                let sig = waiting.trailing_zeros() as u8;
+                waiting &= waiting - 1;
+                self.signal(sig);
+            }
+        }
+    }
+
+    /// The process goes on only if no signal has ended it.
+    pub fn alive(&self) -> Result<(), Halt> {
+        if self.fatal().is_some() { Err(Halt::Killed) } else { Ok(()) }
     }
 
     /// Whether a call that waits must stop waiting: it ends the process, or returns
     /// EINTR so that the handler runs.
     pub fn check(&self) -> Result<(), Halt> {
-        if self.fatal().is_some() {
-            return Err(Halt::Killed);
-        }
-        if self.pending.load(Ordering::SeqCst) != 0 {
+        self.alive()?;
+        if self.deliverable() {
             return Err(Errno::INTR.into());
         }
         Ok(())

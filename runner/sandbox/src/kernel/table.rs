@@ -1,5 +1,6 @@
 //! The process table.
 
+use super::arguments;
 use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::process::{Cpu, Cwd, Process, Start};
@@ -10,7 +11,7 @@ use crate::policy::Limits;
 use crate::programs::{Entry, Loaded, ProgramError, Programs};
 use crate::streams::Meter;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Budget, Reservation};
@@ -23,6 +24,13 @@ const MAX_ZOMBIES: usize = 32768;
 /// How long ended processes are waited for before they are given up; their threads
 /// then end with the host process.
 const REAP: Duration = Duration::from_secs(2);
+/// What the host keeps for a process: the touched part of its thread's stack, its entry here.
+pub const PROCESS_COST: u64 = 32 << 10;
+/// What it keeps of one that ended, until its parent asks.
+const ZOMBIE_COST: u64 = 128;
+/// The shortest time between two looks at the CPU time of processes: how far beyond its limit a
+/// run gets on each processor. A run that waits, just below its limit, is looked at this often.
+const CPU_LOOK: Duration = Duration::from_millis(10);
 /// A snapshot is used if its memory is at most this part of the limit.
 const SNAPSHOT_SHARE: u64 = 4;
 
@@ -35,11 +43,10 @@ pub struct Kernel {
     pub meter: Arc<Meter>,
     /// Zero of the monotonic clock.
     pub epoch: Instant,
-    pub cpu_ns: AtomicU64,
+    /// CPU time of processes that have ended.
+    cpu_ns: AtomicU64,
     /// The memory of a process that was prepared ([`Entry::Prepare`]).
     pub prepared: Mutex<Option<Vec<u8>>>,
-    /// Directory entries that open directories hold.
-    pub listed: Arc<AtomicUsize>,
     table: Mutex<Table>,
     changed: Condvar,
 }
@@ -47,14 +54,40 @@ pub struct Kernel {
 #[derive(Default)]
 struct Table {
     live: HashMap<u32, Arc<Process>>,
-    /// Ended, not waited for: parent, status, CPU time.
-    zombies: HashMap<u32, (u32, Status, Cpu)>,
+    zombies: HashMap<u32, Zombie>,
     next: u32,
     spawned: u64,
     root: Option<Status>,
     limit: Option<LimitHit>,
     process_limit: bool,
     interrupted: bool,
+}
+
+/// A process that has ended and that its parent has not waited for.
+struct Zombie {
+    parent: u32,
+    status: Status,
+    cpu: Cpu,
+    _held: Option<Reservation>,
+}
+
+impl Table {
+    /// Whether the run is over, except for ending what is left of it.
+    fn over(&self) -> bool {
+        self.root.is_some() || self.limit.is_some() || self.interrupted
+    }
+}
+
+/// How a run ended.
+pub struct Finish {
+    /// Of the first process.
+    pub status: Status,
+    pub limit: Option<LimitHit>,
+    pub interrupted: bool,
+    /// CPU time of all processes.
+    pub cpu: Duration,
+    /// Processes that did not end though they were told to.
+    pub stuck: usize,
 }
 
 /// Why a process cannot be started.
@@ -83,13 +116,14 @@ impl Kernel {
             epoch: Instant::now(),
             cpu_ns: AtomicU64::new(0),
             prepared: Mutex::default(),
-            listed: Arc::default(),
             table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
             changed: Condvar::new(),
         })
     }
 
-    /// Starts a process; returns its number.
+    /// Starts a process; returns its number. `held` has been taken for what it begins with:
+    /// [`PROCESS_COST`], its strings, its directory, and the table as it was before.
+    #[allow(clippy::too_many_arguments)] // all that a process has
     pub fn spawn(
         self: &Arc<Kernel>,
         parent: u32,
@@ -97,12 +131,13 @@ impl Kernel {
         fds: Descriptors,
         cwd: Cwd,
         ignored: u64,
+        held: Option<Reservation>,
     ) -> Result<u32, SpawnError> {
         let loaded = self.programs.get(start.program)?;
         // Taken now, so that the caller learns of a refusal.
         let (entry, memory) = self.entry(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
-        self.begin(parent, start, loaded, entry, memory, fds, cwd, ignored)
+        self.begin(parent, start, loaded, entry, memory, fds, cwd, ignored, held)
     }
 
     /// Where a process of that program begins, and its memory, if that can be had.
@@ -125,7 +160,7 @@ impl Kernel {
     ) -> Result<u32, SpawnError> {
         let loaded = self.programs.get(start.program)?;
         let memory = self.budget.reserve(loaded.needs(Entry::Prepare)).ok_or(Errno::NOMEM)?;
-        self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0)
+        self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0, None)
     }
 
     #[allow(clippy::too_many_arguments)] // all that a process has
@@ -136,16 +171,29 @@ impl Kernel {
         loaded: Loaded,
         entry: Entry,
         memory: Reservation,
-        fds: Descriptors,
-        cwd: Cwd,
+        mut fds: Descriptors,
+        mut cwd: Cwd,
         ignored: u64,
+        held: Option<Reservation>,
     ) -> Result<u32, SpawnError> {
         let program = start.program;
-        let strings = start.argv.iter().chain(&start.env);
-        let args: usize = strings.map(|s| s.len() + 64).sum();
-        let args = self.budget.reserve(args as u64).ok_or(Errno::NOMEM)?;
+        let (table, path) = (fds.cost(), cwd.cost());
+        let mut args = held.map_or_else(|| self.budget.reserve(0), Some).ok_or(Errno::NOMEM)?;
+        let strings = arguments::cost(start.argv.iter().chain(&start.env));
+        // A script's interpreter may have added arguments, file actions numbers.
+        let all = PROCESS_COST + table + path + strings;
+        if all > args.bytes() && !args.grow(all - args.bytes()) {
+            return Err(Errno::NOMEM.into());
+        }
+        let mut part = |n: u64| args.split(n).ok_or(Errno::NOMEM);
+        let own = part(PROCESS_COST)?;
+        fds.hold(part(table)?);
+        cwd.held = part(path)?.into();
         let process = {
             let mut t = lock(&self.table);
+            if t.over() {
+                return Err(Errno::AGAIN.into());
+            }
             let full = t.live.len() >= self.limits.processes
                 || t.spawned >= self.limits.spawns
                 || t.zombies.len() >= MAX_ZOMBIES;
@@ -153,14 +201,11 @@ impl Kernel {
                 t.process_limit = true;
                 return Err(Errno::AGAIN.into());
             }
-            if t.limit.is_some() || t.interrupted {
-                return Err(Errno::AGAIN.into());
-            }
             let pid = t.next;
             t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?;
             t.spawned += 1;
-            let p =
-                Arc::new(Process::new(pid, parent, self.clone(), start, fds, cwd, ignored, args));
+            let p = Process::new(pid, parent, self.clone(), start, fds, cwd, ignored, args, own);
+            let p = Arc::new(p);
             t.live.insert(pid, p.clone());
             p
         };
@@ -179,13 +224,17 @@ impl Kernel {
     pub fn ended(&self, process: &Process, status: Status) {
         let cpu = process.cpu().plus(*lock(&process.children_cpu));
         let mut t = lock(&self.table);
+        // Under the lock: whoever sums up counts it as running or as ended, never as both.
+        self.cpu_ns.fetch_add(process.cpu_ns(), Ordering::Relaxed);
         t.live.remove(&process.pid);
-        t.zombies.retain(|_, (parent, ..)| *parent != process.pid);
+        t.zombies.retain(|_, z| z.parent != process.pid);
         if process.pid == FIRST_PID {
             t.root = Some(status);
         }
         if let Some(parent) = t.live.get(&process.parent).cloned() {
-            t.zombies.insert(process.pid, (parent.pid, status, cpu));
+            let held = lock(&process.held).split(ZOMBIE_COST);
+            let zombie = Zombie { parent: parent.pid, status, cpu, _held: held };
+            t.zombies.insert(process.pid, zombie);
             drop(t);
             parent.signal(17);
             parent.wake();
@@ -204,21 +253,20 @@ impl Kernel {
             {
                 let mut t = lock(&self.table);
                 let mine =
-                    |pid: &u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == *pid);
-                let found = t
-                    .zombies
-                    .iter()
-                    .find(|(pid, (parent, ..))| mine(pid, *parent))
-                    .map(|(p, _)| *p);
+                    |pid: u32, parent: u32| parent == me.pid && which.is_none_or(|w| w == pid);
+                let found = match which {
+                    Some(pid) => t.zombies.get(&pid).filter(|z| mine(pid, z.parent)).map(|_| pid),
+                    None => t.zombies.iter().find(|(p, z)| mine(**p, z.parent)).map(|(p, _)| *p),
+                };
                 if let Some(pid) = found
-                    && let Some((_, status, cpu)) = t.zombies.remove(&pid)
+                    && let Some(Zombie { status, cpu, .. }) = t.zombies.remove(&pid)
                 {
                     drop(t);
                     let mut sum = lock(&me.children_cpu);
                     *sum = sum.plus(cpu);
                     return Ok(Some((pid, status)));
                 }
-                if !t.live.values().any(|p| mine(&p.pid, p.parent)) {
+                if !t.live.values().any(|p| mine(p.pid, p.parent)) {
                     return Err(Errno::CHILD.into());
                 }
             }
@@ -284,24 +332,37 @@ impl Kernel {
         self.changed.notify_all();
     }
 
-    /// Waits for the first process to end or be ended, then ends all others. Returns
-    /// its status, the limit, and whether the run was interrupted.
-    pub fn finish(&self) -> (Status, Option<LimitHit>, bool) {
-        let deadline = self.limits.timeout.map(|t| self.epoch + t);
+    /// Waits for the first process to end or be ended, then ends all others.
+    pub fn finish(&self) -> Finish {
+        let deadline = self.limits.timeout.and_then(|t| self.epoch.checked_add(t));
+        let processors = match self.limits.cpu {
+            Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            None => 1,
+        };
         let mut t = lock(&self.table);
-        while t.root.is_none() && t.limit.is_none() && !t.interrupted {
-            t = match deadline {
-                None => self.changed.wait(t).unwrap_or_else(|e| e.into_inner()),
-                Some(d) => {
-                    let left = d.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        t.limit = Some(LimitHit::Timeout);
-                        break;
-                    }
-                    self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0
+        while !t.over() {
+            let mut wait = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            if wait == Some(Duration::ZERO) {
+                t.limit = Some(LimitHit::Timeout);
+                break;
+            }
+            if let Some(limit) = self.limits.cpu {
+                let left = limit.saturating_sub(self.cpu(&t));
+                if left.is_zero() {
+                    t.limit = Some(LimitHit::Cpu);
+                    break;
                 }
+                // It cannot be used up sooner.
+                let busy = processors.min(self.limits.processes).max(1);
+                let look = (left / u32::try_from(busy).unwrap_or(u32::MAX)).max(CPU_LOOK);
+                wait = Some(wait.map_or(look, |w| w.min(look)));
+            }
+            t = match wait {
+                None => self.changed.wait(t).unwrap_or_else(|e| e.into_inner()),
+                Some(w) => self.changed.wait_timeout(t, w).unwrap_or_else(|e| e.into_inner()).0,
             };
         }
+        // Nothing is started any more, so that those alive can only become fewer.
         let give_up = Instant::now() + REAP;
         while !t.live.is_empty() && Instant::now() < give_up {
             let all: Vec<Arc<Process>> = t.live.values().cloned().collect();
@@ -318,13 +379,25 @@ impl Kernel {
         }
         let soft = (self.budget.refused().then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
-        let status = t.root.unwrap_or(Status::Signaled(9));
-        (status, t.limit.or(soft), t.interrupted)
+        Finish {
+            status: t.root.unwrap_or(Status::Signaled(9)),
+            limit: t.limit.or(soft),
+            interrupted: t.interrupted,
+            cpu: self.cpu(&t),
+            stuck: t.live.len(),
+        }
     }
 
-    /// Counts the CPU time of a process that has ended; called on its thread.
-    pub fn add_cpu(&self, process: &Process) {
-        self.cpu_ns.fetch_add(process.cpu_ns(), Ordering::Relaxed);
+    /// How many processes are alive.
+    pub fn alive(&self) -> usize {
+        lock(&self.table).live.len()
+    }
+
+    /// CPU time of all processes, of those that run, too.
+    fn cpu(&self, t: &Table) -> Duration {
+        // A process in the table has its thread: `ended` takes it out there.
+        let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
+        Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
     }
 }
 

@@ -163,7 +163,6 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         super::descriptors::Descriptors::new(limit),
     );
     drop(fds);
-    process.kernel.add_cpu(&process);
     process.kernel.ended(&process, status);
     drop(process);
     match ready {
@@ -207,6 +206,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         Some(Halt::Exit(code)) => return End::Status(Status::Exited(*code)),
         Some(Halt::Killed) => return killed(),
         Some(Halt::Exec) => return End::Exec,
+        Some(Halt::Trap(inner)) => return ended_by(process, inner.clone()),
         Some(Halt::Errno(_)) | None => {}
     }
     // An interrupt that meets an access to memory looks like a trap there.

@@ -1,0 +1,88 @@
+//! The strings that a process begins with, copied from the guest's memory.
+//!
+//! They are bounded as `execve(2)` bounds them on Linux, and charged to the memory limit before
+//! they are copied: a list of empty strings costs the host thirty times what it costs the guest.
+
+use super::guest::Mem;
+use std::sync::Arc;
+use wasibox_vfs::{Budget, Errno, Reservation};
+
+/// Most bytes of arguments and environment together, each string with its terminator and a pointer
+/// (what `getconf ARG_MAX` says on Linux).
+pub const ARG_MAX: usize = 2 << 20;
+/// Longest `PATH` that is searched: Linux's longest string of an environment.
+pub const PATH_LIST_MAX: usize = 128 << 10;
+
+/// What a string costs the host beyond its bytes.
+const STRING: u64 = 64;
+/// By how much the reservation grows at once: most lists fit into the first step.
+const STEP: u64 = 16 << 10;
+
+/// What copies of these strings take of the memory limit.
+pub fn cost<'a>(strings: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
+    strings.map(|s| s.len() as u64 + STRING).sum()
+}
+
+/// Copies the lists of one program.
+pub struct Arguments {
+    held: Reservation,
+    spare: u64,
+    room: usize,
+}
+
+impl Arguments {
+    /// Lists that are charged to `budget`, with `besides` bytes more.
+    pub fn new(budget: &Arc<Budget>, besides: u64) -> Result<Arguments, Errno> {
+        let held = budget.reserve(besides + STEP).ok_or(Errno::NOMEM)?;
+        Ok(Arguments { held, spare: STEP, room: ARG_MAX })
+    }
+
+    fn copy(&mut self, s: &[u8]) -> Result<Vec<u8>, Errno> {
+        self.room = self.room.checked_sub(s.len() + 1 + 8).ok_or(Errno::TOOBIG)?;
+        let cost = s.len() as u64 + STRING;
+        if self.spare < cost {
+            let more = cost.max(STEP);
+            if !self.held.grow(more) {
+                return Err(Errno::NOMEM);
+            }
+            self.spare += more;
+        }
+        self.spare -= cost;
+        Ok(s.to_vec())
+    }
+
+    /// NUL-terminated strings behind an array of `n` pointers.
+    pub fn pointers(&mut self, mem: &Mem<'_>, list: u32, n: u32) -> Result<Vec<Vec<u8>>, Errno> {
+        let mut out = Vec::new();
+        for i in 0..n {
+            let at = i.checked_mul(4).and_then(|k| list.checked_add(k)).ok_or(Errno::FAULT)?;
+            let s = mem.c_string(mem.u32(at)?, self.room)?;
+            out.push(self.copy(s)?);
+        }
+        Ok(out)
+    }
+
+    /// Strings separated by line feeds.
+    pub fn lines(&mut self, mem: &Mem<'_>, at: u32, len: u32) -> Result<Vec<Vec<u8>>, Errno> {
+        if len as usize > self.room {
+            return Err(Errno::TOOBIG);
+        }
+        let mut out = Vec::new();
+        for line in mem.bytes(at, len as usize)?.split(|b| *b == b'\n') {
+            out.push(self.copy(line)?);
+        }
+        Ok(out)
+    }
+
+    /// Copies of strings that the host has already.
+    pub fn again(&mut self, strings: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Errno> {
+        strings.iter().map(|s| self.copy(s)).collect()
+    }
+
+    /// What the copies take, and what was asked for besides.
+    pub fn finish(mut self) -> Reservation {
+        let used = self.held.bytes() - self.spare;
+        self.held.shrink_to(used);
+        self.held
+    }
+}
