@@ -1,4 +1,40 @@
 //! The imports a program asks for, by name.
+//!
+//! # What bounds each call
+//!
+//! No call may take longer than a kill can wait, nor make the host keep what nobody counts. So each
+//! one is short, or waits where a kill wakes it ([`Process::park`](super::Process::park)), or looks
+//! for the kill between parts; and what it keeps is charged to the [`wasibox_vfs::Budget`] or the
+//! disk's quota. All buffers and lists lie within the guest's memory, or the call gives EFAULT.
+//!
+//! | call | work | what the host keeps |
+//! |---|---|---|
+//! | `args_*`, `environ_*` | the lists: `ARG_MAX`, 2 MiB together | - |
+//! | `clock_*`, `sched_yield`, `proc_id`, `proc_parent`, `thread_*`, `tty_get` | constant | - |
+//! | `random_get` | parts of 1 MiB, a look between them | - |
+//! | `fd_read`, `fd_pread` | 1,024 vectors, 2 GiB; parts of 1 MiB, a look between them; waits | - |
+//! | `fd_write`, `fd_pwrite` | the same | files: quota and budget; pipes: 64 KiB each |
+//! | `fd_readdir` | one pass over the listing, a look each 4,096 entries | the listing: budget |
+//! | `fd_sync`, `fd_datasync` | of a mount's file: as long as the host's disk takes, beyond any kill | - |
+//! | `fd_close` | constant; the last one of an unlinked file frees it | - |
+//! | `fd_dup`, `fd_dup2`, `fd_renumber` | one pass over the table: its limit, at most 8,192 numbers | the table: budget |
+//! | `fd_pipe` | constant | open files: budget; 1,024 pipes |
+//! | `fd_advise`, `fd_fdflags_*`, `fd_fdstat_*`, `fd_prestat_*`, `fd_seek`, `fd_tell` | constant | - |
+//! | `fd_allocate`, `fd_filestat_*` | one operation of the file layer | holes cost nothing |
+//! | `path_*` | paths of 4,096 bytes, 40 links: a lookup's bounds are `wasibox_vfs::walk`'s | names: quota; open files: budget |
+//! | `path_readlink` | a target of 4,096 bytes | - |
+//! | `chdir`, `getcwd` | a lookup; a path of 64 KiB | the path: budget |
+//! | `poll_oneoff` | 4,096 subscriptions; waits, looks again each 5 ms if a host's stream is among them | - |
+//! | `thread_sleep` | waits | - |
+//! | `proc_spawn3` | `ARG_MAX`; 16,384 file actions and a `PATH` of 128 KiB, a look between two lookups | strings, table, directory, process: budget; processes and spawns: their limits |
+//! | `proc_exec3` | the same without file actions | strings: budget |
+//! | `proc_join` | waits; one pass over the children | 32,768 ended processes: budget |
+//! | `proc_signal`, `proc_raise` | one pass over the processes | one bit for each signal |
+//! | `callback_signal`, `proc_signals_*` | constant | - |
+//! | `sock_*` | constant: there are none | - |
+//!
+//! After each call the guest's signal handler may run: it is guest code, and at most four of them
+//! run within each other (`Process::take_pending`).
 
 use super::guest::{Env, Halt, enter};
 use super::{call_fd, call_misc, call_path, call_poll, call_proc};

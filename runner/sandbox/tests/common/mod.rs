@@ -45,6 +45,9 @@ pub const COMMANDS: &[&str] = &[
     "files",
     "exec",
     "leave",
+    "bench-spawn",
+    "bench-pipe",
+    "bench-files",
 ];
 
 fn scratch() -> PathBuf {
