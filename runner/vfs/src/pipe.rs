@@ -30,6 +30,10 @@ pub const MAX_NAMED: usize = MAX_PIPES / 2;
 /// Host memory of a pipe beside its buffer.
 const COST: u64 = size_of::<Pipe>() as u64 + 64;
 
+/// Most threads that wait for one pipe. A thread that has ended stays registered until the next
+/// change, so that processes which only look and end would make the list grow for ever.
+const MAX_WAITING: usize = 1024;
+
 #[derive(Debug, Default)]
 struct Inner {
     buf: VecDeque<u8>,
@@ -123,6 +127,9 @@ impl Pipe {
     pub fn watch(&self, who: &Thread) {
         let mut p = self.lock();
         if !p.waiting.iter().any(|t| t.id() == who.id()) {
+            if p.waiting.len() >= MAX_WAITING {
+                p.wake();
+            }
             p.waiting.push(who.clone());
         }
     }
@@ -396,6 +403,16 @@ mod tests {
         }
         drop(w);
         assert_eq!(reader.join().unwrap(), b"one two ");
+    }
+
+    #[test]
+    fn threads_that_looked_and_ended_are_forgotten() {
+        let (r, _w) = Pipe::pair();
+        for _ in 0..MAX_WAITING + 10 {
+            let gone = std::thread::spawn(|| std::thread::current()).join().unwrap();
+            r.pipe().watch(&gone);
+        }
+        assert_eq!(r.pipe().lock().waiting.len(), 10);
     }
 
     #[test]
