@@ -1,49 +1,49 @@
 //! WASI preview 1: arguments, environment, clocks, randomness, sockets (there are none).
 
-use super::guest::{Call, Sys};
+use super::guest::{Call, Mem, Sys};
 use box_abi::clock;
 use wasibox_vfs::Errno;
 
 /// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
-fn put_strings(c: &mut Call<'_>, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
+fn put_strings(mem: &mut Mem<'_>, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
     let mut at = buf;
     for (s, i) in strings.iter().zip(0u32..) {
         let slot = i.checked_mul(4).and_then(|n| list.checked_add(n)).ok_or(Errno::FAULT)?;
-        c.mem.put_u32(slot, at)?;
-        c.mem.put(at, s)?;
+        mem.put_u32(slot, at)?;
+        mem.put(at, s)?;
         let end =
             u32::try_from(s.len()).ok().and_then(|n| at.checked_add(n)).ok_or(Errno::FAULT)?;
-        c.mem.put(end, &[0])?;
+        mem.put(end, &[0])?;
         at = end.checked_add(1).ok_or(Errno::FAULT)?;
     }
     Ok(())
 }
 
-fn put_sizes(c: &mut Call<'_>, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
+fn put_sizes(mem: &mut Mem<'_>, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
     let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
-    c.mem.put_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::OVERFLOW)?)?;
-    c.mem.put_u32(size, u32::try_from(bytes).map_err(|_| Errno::OVERFLOW)?)?;
+    mem.put_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::OVERFLOW)?)?;
+    mem.put_u32(size, u32::try_from(bytes).map_err(|_| Errno::OVERFLOW)?)?;
     Ok(())
 }
 
 pub fn args_get(c: &mut Call<'_>, argv: u32, buf: u32) -> Sys {
-    let strings = crate::lock(&c.process.start).argv.clone();
-    put_strings(c, &strings, argv, buf)
+    let start = crate::lock(&c.process.start);
+    put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
 pub fn args_sizes_get(c: &mut Call<'_>, count: u32, size: u32) -> Sys {
-    let strings = crate::lock(&c.process.start).argv.clone();
-    put_sizes(c, &strings, count, size)
+    let start = crate::lock(&c.process.start);
+    put_sizes(&mut c.mem, &start.argv, count, size)
 }
 
 pub fn environ_get(c: &mut Call<'_>, env: u32, buf: u32) -> Sys {
-    let strings = crate::lock(&c.process.start).env.clone();
-    put_strings(c, &strings, env, buf)
+    let start = crate::lock(&c.process.start);
+    put_strings(&mut c.mem, &start.env, env, buf)
 }
 
 pub fn environ_sizes_get(c: &mut Call<'_>, count: u32, size: u32) -> Sys {
-    let strings = crate::lock(&c.process.start).env.clone();
-    put_sizes(c, &strings, count, size)
+    let start = crate::lock(&c.process.start);
+    put_sizes(&mut c.mem, &start.env, count, size)
 }
 
 /// The time of a WASI clock in nanoseconds; EINVAL for an unknown one.

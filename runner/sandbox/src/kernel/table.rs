@@ -406,3 +406,61 @@ pub fn thread_cpu_ns() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasibox_image::{Image, ImageSpec, pack_to};
+    use wasibox_vfs::{DiskLimits, Loc, Program};
+
+    fn kernel() -> Arc<Kernel> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("image.webc");
+        let nothing = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
+        let spec = ImageSpec {
+            name: "test/nothing".into(),
+            version: "0.0.0".into(),
+            atoms: vec![("it".into(), wat::parse_str(nothing).unwrap())],
+            ..ImageSpec::default()
+        };
+        pack_to(&spec, &path).unwrap();
+        let image = Arc::new(Image::open(&path).unwrap());
+        let limits = Limits::default();
+        let budget = Budget::new(limits.memory);
+        let engine = crate::engine::new(budget.clone(), limits.stack);
+        let programs = Arc::new(Programs::new(image, engine, None, Arc::new(|_| {})));
+        let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone()).unwrap();
+        Kernel::new(vfs, programs, limits, budget, Meter::new(None))
+    }
+
+    fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError> {
+        let start = Start { program: Program(0), argv: vec![b"it".to_vec()], env: Vec::new() };
+        let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
+        k.spawn(parent, start, Descriptors::new(8), cwd, 0, None)
+    }
+
+    #[test]
+    fn nothing_starts_after_the_first_process_has_ended() {
+        let k = kernel();
+        assert_eq!(spawn(&k, 1).unwrap(), FIRST_PID);
+        let end = k.finish();
+        assert_eq!((end.status, end.stuck), (Status::Exited(0), 0));
+        let late = spawn(&k, FIRST_PID);
+        assert!(matches!(late, Err(SpawnError::Errno(Errno::AGAIN))), "{late:?}");
+        assert_eq!(k.alive(), 0);
+    }
+
+    #[test]
+    fn all_that_a_process_took_is_given_back() {
+        let k = kernel();
+        let before = k.budget.used();
+        spawn(&k, 1).unwrap();
+        k.finish();
+        // Its thread lets go of it a moment after it has told its end.
+        let until = Instant::now() + Duration::from_secs(10);
+        while k.budget.used() > before && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        assert_eq!(k.budget.used(), before);
+    }
+}
