@@ -18,7 +18,7 @@ fn hex(b: &[u8]) -> String {
 pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
     let image = open(path)?;
     image.verify().map_err(|e| Failure::new(125, e))?;
-    let digest = hex(&image.digest().map_err(|e| Failure::new(125, e))?);
+    let digest = hex(&image.digest());
     let (name, version) = image.name_version();
     let extra = image.extra();
     let files = image.rootfs().map_err(|e| Failure::new(125, e))?;

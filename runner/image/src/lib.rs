@@ -13,7 +13,9 @@
 //!   part, nothing more: about 1 ms whatever the size. Hashes are checked where they
 //!   matter: [`Image::verify`] checks everything, and a program is checked before
 //!   it is compiled.
-//! - Hostile bytes give [`ImageError`], never a panic or an endless loop.
+//! - Hostile bytes give [`ImageError`], never a panic or an endless loop: what is walked, hashed or
+//!   allocated is bounded by the image's own length.
+//! - The bytes do not change while the image is open: a file that others may write is copied.
 //!
 //! # Deliberately absent
 //! This crate knows nothing of the engine that runs the programs.
@@ -22,7 +24,9 @@
 pub mod manifest;
 mod open;
 mod pack;
+mod source;
 mod tree;
+mod walk;
 
 pub use manifest::{Extra, License};
 pub use open::{Bytes, Command, Entry, EntryKind, Folder, Image};
@@ -40,6 +44,8 @@ pub enum ImageError {
     NotAnImage { path: PathBuf },
     #[error("{path}: damaged image: {why}")]
     Damaged { path: PathBuf, why: String },
+    #[error("{path}: others may change it, and its {len} bytes are too many to copy")]
+    TooLarge { path: PathBuf, len: u64 },
     #[error("cannot pack: {0}")]
     Pack(String),
 }

@@ -2,17 +2,15 @@
 
 use crate::ImageError;
 use crate::manifest::{Extra, KEY};
+use crate::source;
+use crate::walk::{Claims, Found, Walk, entries};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use webc::metadata::AtomSignature;
-use webc::v3::read::{DirEntry, Directory, OwnedReader, VolumeSection};
-
-/// Deepest directory and most files that an image may have; more means damage.
-const MAX_DEPTH: usize = 64;
-const MAX_ENTRIES: usize = 1_000_000;
+use webc::v3::read::{DirEntry, OwnedReader, VolumeSection};
 
 /// Bytes of the mapped image, shared without copying.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -53,28 +51,27 @@ pub struct Image {
     commands: Vec<Command>,
     digests: BTreeMap<String, [u8; 32]>,
     len: u64,
+    /// The folders that were listed, by their places.
+    listed: Mutex<Claims>,
 }
 
 impl Image {
-    /// Maps the image and reads its manifest. No hash is computed.
+    /// Maps the image and reads its manifest. No hash is computed. A file that someone else may
+    /// change is read into memory instead, see [`crate::source`].
     ///
     /// # Errors
     /// [`ImageError::Io`] if it cannot be read, [`ImageError::NotAnImage`] if it is
-    /// something else, [`ImageError::Damaged`] if its parts do not fit together.
+    /// something else, [`ImageError::TooLarge`] if it had to be read and is too large for that,
+    /// [`ImageError::Damaged`] if its parts do not fit together.
     pub fn open(path: &Path) -> Result<Image, ImageError> {
-        let io = |source| ImageError::Io { path: path.into(), source };
-        let file = std::fs::File::open(path).map_err(io)?;
-        let meta = file.metadata().map_err(io)?;
-        if !meta.is_file() || meta.len() < 8 {
-            return Err(ImageError::NotAnImage { path: path.into() });
-        }
-        let mut magic = [0; 8];
-        std::os::unix::fs::FileExt::read_exact_at(&file, &mut magic, 0).map_err(io)?;
-        if !magic.starts_with(&webc::MAGIC) {
-            return Err(ImageError::NotAnImage { path: path.into() });
-        }
-        let reader = guarded(path, || OwnedReader::from_file(file).map_err(|e| chain(&e)))?;
+        let bytes = source::open(path)?;
+        let len = bytes.len() as u64;
+        guarded(path, || Ok(Image::read(path, bytes, len)))?
+    }
+
+    fn read(path: &Path, bytes: source::Buffer, len: u64) -> Result<Image, ImageError> {
         let damaged = |why: String| ImageError::Damaged { path: path.into(), why };
+        let reader = OwnedReader::parse(bytes).map_err(|e| damaged(chain(&e)))?;
         let manifest = reader.manifest();
         let extra = match manifest.package_annotation::<Extra>(KEY) {
             Ok(Some(e)) => e,
@@ -98,7 +95,8 @@ impl Image {
             }
             commands.push(Command { name: name.clone(), atom });
         }
-        Ok(Image { path: path.into(), extra, commands, digests, len: meta.len(), reader })
+        let listed = Mutex::default();
+        Ok(Image { path: path.into(), extra, commands, digests, len, reader, listed })
     }
 
     /// Where the image is.
@@ -154,19 +152,18 @@ impl Image {
         self.reader.get_atom(name).map(|(_, b)| Arc::new(b.clone()) as Bytes)
     }
 
-    /// A program's bytes after checking them against the manifest's digest: what
-    /// must be done before compiling them, because compiled code is kept under that
-    /// digest.
+    /// A copy of a program's bytes, checked against the manifest's digest: what must be compiled,
+    /// because compiled code is kept under that digest. It is the copy that is hashed.
     ///
     /// # Errors
     /// [`ImageError::Damaged`] if they differ or the atom is missing.
-    pub fn checked_atom(&self, name: &str) -> Result<&[u8], ImageError> {
-        let damaged = |why: String| ImageError::Damaged { path: self.path.clone(), why };
-        let bytes = self.atom(name).ok_or_else(|| damaged(format!("no atom {name}")))?;
-        let digest: [u8; 32] = Sha256::digest(bytes).into();
+    pub fn checked_atom(&self, name: &str) -> Result<Vec<u8>, ImageError> {
+        let missing = || self.damaged(format!("no atom {name}"));
+        let bytes = self.atom(name).ok_or_else(missing)?.to_vec();
+        let digest: [u8; 32] = Sha256::digest(&bytes).into();
         match self.digests.get(name) {
             Some(d) if *d == digest => Ok(bytes),
-            _ => Err(damaged(format!("atom {name} differs from its digest"))),
+            _ => Err(self.damaged(format!("atom {name} differs from its digest"))),
         }
     }
 
@@ -183,11 +180,15 @@ impl Image {
         let time = self.time();
         guarded(&self.path, || {
             let mut out = Vec::new();
-            for (at, volume) in self.mounted()? {
+            let mut walk = Walk::default();
+            for (path, volume) in self.mounted()? {
                 let root = volume.root().map_err(|e| chain(&e))?;
-                let path = at.clone();
+                let at = path.clone();
                 out.push(Entry { path, mode: 0o755, time, kind: EntryKind::Dir });
-                self.gather(&mut out, &root, &at, 0)?;
+                walk.all(&root, &at, 0, &mut |found| {
+                    out.push(self.entry(found));
+                    Ok(())
+                })?;
             }
             Ok(out)
         })
@@ -224,50 +225,15 @@ impl Image {
         Ok(out)
     }
 
-    fn gather(
-        &self,
-        out: &mut Vec<Entry>,
-        dir: &Directory<'_>,
-        at: &str,
-        depth: usize,
-    ) -> Result<(), String> {
-        self.each(dir, at, depth, |entry, dir| {
-            if out.len() >= MAX_ENTRIES {
-                return Err("too many files".into());
-            }
-            let path = entry.path.clone();
-            out.push(entry);
-            dir.map_or(Ok(()), |d| self.gather(out, d, &path, depth + 1))
-        })
-    }
-
-    /// Calls `take` with each entry of a directory at the path `at`, and with the directory that the
-    /// entry is, if it is one.
-    fn each(
-        &self,
-        dir: &Directory<'_>,
-        at: &str,
-        depth: usize,
-        mut take: impl FnMut(Entry, Option<&Directory<'_>>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        if depth > MAX_DEPTH {
-            return Err("directories nest too deeply".into());
-        }
-        for entry in dir.entries() {
-            let (name, _, entry) = entry.map_err(|e| chain(&e))?;
-            if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
-                return Err(format!("file name {name:?}"));
-            }
-            let path = format!("{at}/{name}");
-            let (kind, usual, dir) = match &entry {
-                DirEntry::Dir(d) => (EntryKind::Dir, 0o755, Some(d)),
-                DirEntry::File(f) => (EntryKind::File(Arc::new(f.bytes().clone())), 0o644, None),
-                DirEntry::Symlink(s) => (EntryKind::Symlink(s.target().to_owned()), 0o777, None),
-            };
-            let mode = self.extra.modes.get(&path).map_or(usual, |m| m & 0o777);
-            take(Entry { path, mode, time: self.time(), kind }, dir)?;
-        }
-        Ok(())
+    /// What is found, as a guest sees it.
+    fn entry(&self, found: Found<'_>) -> Entry {
+        let (kind, usual) = match found.entry {
+            DirEntry::Dir(_) => (EntryKind::Dir, 0o755),
+            DirEntry::File(f) => (EntryKind::File(Arc::new(f.bytes().clone())), 0o644),
+            DirEntry::Symlink(s) => (EntryKind::Symlink(s.target().to_owned()), 0o777),
+        };
+        let mode = self.extra.modes.get(&found.path).map_or(usual, |m| m & 0o777);
+        Entry { path: found.path, mode, time: self.time(), kind }
     }
 
     /// Digest of the root file system as the manifest claims it, see [`crate::TreeDigest`].
@@ -282,36 +248,32 @@ impl Image {
     /// [`ImageError::Damaged`].
     pub fn check_tree(&self) -> Result<(), ImageError> {
         let mut tree = crate::TreeDigest::new(self.extra.time);
+        let mut content = self.len;
         for e in self.rootfs()? {
             match e.kind {
                 EntryKind::Dir => tree.dir(&e.path),
                 EntryKind::Symlink(t) => tree.link(&e.path, &t),
-                EntryKind::File(bytes) => tree.file(&e.path, (*bytes).as_ref()),
+                EntryKind::File(bytes) => {
+                    let bytes = (*bytes).as_ref();
+                    content = less(content, bytes).map_err(|why| self.damaged(why))?;
+                    tree.file(&e.path, bytes);
+                }
             }
         }
         if tree.finish() == self.extra.tree {
             Ok(())
         } else {
-            let why = "its files differ from their digest".into();
-            Err(ImageError::Damaged { path: self.path.clone(), why })
+            Err(self.damaged("its files differ from their digest".into()))
         }
     }
 
-    /// SHA-256 of the whole file.
-    ///
-    /// # Errors
-    /// [`ImageError::Io`].
-    pub fn digest(&self) -> Result<[u8; 32], ImageError> {
-        let io = |source| ImageError::Io { path: self.path.clone(), source };
-        let mut file = std::fs::File::open(&self.path).map_err(io)?;
-        let mut hash = Sha256::new();
-        let mut buf = vec![0; 1 << 20];
-        loop {
-            match std::io::Read::read(&mut file, &mut buf).map_err(io)? {
-                0 => return Ok(hash.finalize().into()),
-                n => hash.update(&buf[..n]),
-            }
-        }
+    fn damaged(&self, why: String) -> ImageError {
+        ImageError::Damaged { path: self.path.clone(), why }
+    }
+
+    /// SHA-256 of the whole file, as it was opened.
+    pub fn digest(&self) -> [u8; 32] {
+        self.reader.webc_hash().unwrap_or_default()
     }
 
     /// Checks every atom and every file against the digests in the image.
@@ -323,13 +285,30 @@ impl Image {
             self.checked_atom(name)?;
         }
         guarded(&self.path, || {
+            let mut content = self.len;
+            let mut walk = Walk::default();
             for volume in self.reader.iter_volumes() {
                 let (at, volume) = volume.map_err(|e| chain(&e))?;
-                verify_dir(&volume.root().map_err(|e| chain(&e))?, at, 0)?;
+                let root = volume.root().map_err(|e| chain(&e))?;
+                walk.all(&root, at, 0, &mut |found| {
+                    let DirEntry::File(f) = found.entry else { return Ok(()) };
+                    content = less(content, f.bytes())?;
+                    let digest: [u8; 32] = Sha256::digest(f.bytes().as_slice()).into();
+                    if digest != found.hash || digest != f.checksum() {
+                        return Err(format!("{} differs from its digest", found.path));
+                    }
+                    Ok(())
+                })?;
             }
             Ok(())
         })
     }
+}
+
+/// What is left of the image's length for other files: no honest image holds more than it is long,
+/// and one whose files share their bytes could make a reader hash for days.
+fn less(left: u64, file: &[u8]) -> Result<u64, String> {
+    left.checked_sub(file.len() as u64).ok_or_else(|| "its files overlap".into())
 }
 
 /// A directory of the root file system, which is read when it is listed.
@@ -360,13 +339,14 @@ impl Folder {
                 let found = found.and_then(|(_, entry)| entry.into_dir());
                 dir = found.ok_or_else(|| format!("{} is missing", self.path))?;
             }
-            let mut out = Vec::new();
-            self.image.each(&dir, &self.path, self.inner.len(), |entry, dir| {
-                let folder = dir.map(|_| self.child(&entry.path));
-                out.push((entry, folder));
-                Ok(())
-            })?;
-            Ok(out)
+            let (found, span) = entries(&dir, &self.path, self.inner.len())?;
+            self.image.listed.lock().unwrap_or_else(|e| e.into_inner()).add(span, &self.path)?;
+            let out = found.into_iter().map(|found| {
+                let folder = matches!(found.entry, DirEntry::Dir(_));
+                let folder = folder.then(|| self.child(&found.path));
+                (self.image.entry(found), folder)
+            });
+            Ok(out.collect())
         })
     }
 
@@ -377,27 +357,6 @@ impl Folder {
     }
 }
 
-fn verify_dir(dir: &Directory<'_>, at: &str, depth: usize) -> Result<(), String> {
-    if depth > MAX_DEPTH {
-        return Err("directories nest too deeply".into());
-    }
-    for entry in dir.entries() {
-        let (name, hash, entry) = entry.map_err(|e| chain(&e))?;
-        let path = format!("{at}/{name}");
-        match &entry {
-            DirEntry::Dir(d) => verify_dir(d, &path, depth + 1)?,
-            DirEntry::File(f) => {
-                let digest: [u8; 32] = Sha256::digest(f.bytes().as_slice()).into();
-                if digest != hash || digest != f.checksum() {
-                    return Err(format!("{path} differs from its digest"));
-                }
-            }
-            DirEntry::Symlink(_) => {}
-        }
-    }
-    Ok(())
-}
-
 /// Runs `f`; an error or a panic means damage. The reader slices by the offsets it
 /// finds and panics if they are reversed.
 fn guarded<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<T, ImageError> {
@@ -406,12 +365,15 @@ fn guarded<T>(path: &Path, f: impl FnOnce() -> Result<T, String>) -> Result<T, I
         .map_err(|why| ImageError::Damaged { path: path.into(), why })
 }
 
-fn chain(e: &dyn std::error::Error) -> String {
+/// An error with its causes. The image's own words may be in it, so it is cut.
+pub(crate) fn chain(e: &dyn std::error::Error) -> String {
+    const TOLD: usize = 400;
     let mut out = e.to_string();
     let mut at = e.source();
-    while let Some(e) = at {
+    while let Some(e) = at.filter(|_| out.len() < TOLD) {
         out = format!("{out}: {e}");
         at = e.source();
     }
+    out.truncate(out.floor_char_boundary(TOLD));
     out
 }

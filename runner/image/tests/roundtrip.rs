@@ -40,7 +40,7 @@ fn what_is_packed_is_read_back() {
     let file = tmp.path().join("i.webc");
     let digest = pack_to(&spec(&root), &file).unwrap();
     let image = Image::open(&file).unwrap();
-    assert_eq!(image.digest().unwrap(), digest);
+    assert_eq!(image.digest(), digest);
     image.verify().unwrap();
     assert_eq!(image.tree().len(), 64);
     image.check_tree().unwrap();
@@ -164,4 +164,52 @@ fn damage_is_found_or_harmless() {
     });
     std::panic::set_hook(hook);
     result.unwrap();
+}
+
+/// 45 directories that each hold the next one twice are 2^45 paths: one walk, and one error.
+#[test]
+fn directories_that_share_their_entries_are_refused() {
+    const DEPTH: usize = 45;
+    let tmp = tempfile::tempdir().unwrap();
+    let mut dir = tmp.path().join("root/etc");
+    for _ in 0..DEPTH {
+        std::fs::create_dir_all(dir.join("b")).unwrap();
+        dir = dir.join("a");
+        std::fs::create_dir(&dir).unwrap();
+    }
+    std::fs::write(dir.join("leaf"), "x").unwrap();
+    let mut bytes = pack(&spec(&tmp.path().join("root"))).unwrap();
+    // Each entry is an offset, a digest, and the name's length before the name.
+    let name = |n: u8| [&1u64.to_le_bytes()[..], &[n]].concat();
+    let (a, b) = (name(b'a'), name(b'b'));
+    let mut shared = 0;
+    for at in 40..bytes.len() - 58 {
+        if bytes[at..].starts_with(&a) && bytes[at + 49..].starts_with(&b) {
+            let target = bytes[at - 40..at].to_vec();
+            bytes[at + 9..at + 49].copy_from_slice(&target);
+            shared += 1;
+        }
+    }
+    assert_eq!(shared, DEPTH);
+    let file = tmp.path().join("i.webc");
+    std::fs::write(&file, &bytes).unwrap();
+    let image = std::sync::Arc::new(Image::open(&file).unwrap());
+    for e in [image.verify().unwrap_err(), image.rootfs().err().unwrap()] {
+        assert!(e.to_string().contains("are one directory"), "{e}");
+    }
+    assert!(image.check_tree().is_err());
+    // Listed one by one, as a guest's `find` does, it is no more than what is there.
+    let mut waiting = image.folders().unwrap();
+    let (mut listed, mut refused) = (0, 0);
+    while let Some(folder) = waiting.pop() {
+        match folder.list() {
+            Ok(entries) => {
+                listed += 1;
+                assert_eq!(folder.list().unwrap().len(), entries.len());
+                waiting.extend(entries.into_iter().filter_map(|(_, f)| f));
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert_eq!((listed, refused), (DEPTH + 1, DEPTH));
 }

@@ -166,7 +166,7 @@ impl Programs {
         let held = crate::lock(&MAPPING);
         let mut loaded =
             store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
-                Ok(self.image.checked_atom(name)?.to_vec())
+                Ok(self.image.checked_atom(name)?)
             })?;
         crate::lock(&self.code.modules).push(loaded.module.clone());
         drop(held);

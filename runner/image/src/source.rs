@@ -1,0 +1,138 @@
+//! Where an image's bytes come from: a mapping of its file, or a copy in memory.
+//!
+//! A mapping costs nothing and is shared, but it shows what happens to the file: a changed byte
+//! appears in what was checked before, and a page beyond a new end is a SIGBUS for whoever reads
+//! it. So only a file that nobody but us and root can write is mapped. (A guest could, through a
+//! writable mount: those do not show the image.) Any other file is read, once.
+
+use crate::ImageError;
+use rustix::fs::OFlags;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use webc::v3::Index;
+use webc::v3::read::Section;
+
+pub use shared_buffer::OwnedBuffer as Buffer;
+
+/// The largest image that is copied.
+const MAX_COPY: u64 = 2 << 30;
+/// Most bytes of the index and of the manifest: what is made of them is many times as large.
+const MAX_INDEX: u64 = 1 << 20;
+const MAX_MANIFEST: usize = 8 << 20;
+/// Magic and version, and after them the index's tag and length.
+const HEAD: usize = 8;
+const INDEX: usize = HEAD + 9;
+
+/// The bytes of the image at `path`, of which the parts that are read whole have bearable sizes.
+pub fn open(path: &Path) -> Result<Buffer, ImageError> {
+    let io = |source| ImageError::Io { path: path.into(), source };
+    // A FIFO must not keep us waiting for a writer, a terminal not become ours.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
+    let file = file.map_err(io)?;
+    let meta = file.metadata().map_err(io)?;
+    let not = || ImageError::NotAnImage { path: path.into() };
+    let mut head = [0; INDEX];
+    if !meta.is_file() || meta.len() < INDEX as u64 {
+        return Err(not());
+    }
+    file.read_exact_at(&mut head, 0).map_err(io)?;
+    if !head.starts_with(&webc::MAGIC) {
+        return Err(not());
+    }
+    let bytes = if is_steady(&meta) {
+        let failed = |e| io(std::io::Error::other(format!("{e:?}")));
+        Buffer::from_file(&file).map_err(failed)?
+    } else {
+        read(path, file, meta.len())?
+    };
+    check_sizes(&bytes).map_err(|why| ImageError::Damaged { path: path.into(), why })?;
+    Ok(bytes)
+}
+
+/// Whether nobody can change the file but us and root. A group of the same number as the user is
+/// the user's own, as most systems set it up.
+fn is_steady(meta: &Metadata) -> bool {
+    use rustix::process::{getegid, geteuid};
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let own_group = user == group && meta.gid() == group;
+    let others = if own_group { 0o002 } else { 0o022 };
+    (meta.uid() == user || meta.uid() == 0) && meta.mode() & others == 0
+}
+
+fn read(path: &Path, file: File, len: u64) -> Result<Buffer, ImageError> {
+    let io = |source| ImageError::Io { path: path.into(), source };
+    let too_large = || ImageError::TooLarge { path: path.into(), len };
+    if len > MAX_COPY {
+        return Err(too_large());
+    }
+    let mut out = Vec::new();
+    out.try_reserve_exact(len as usize).map_err(|_| too_large())?;
+    file.take(len).read_to_end(&mut out).map_err(io)?;
+    Ok(out.into())
+}
+
+/// Looks at the index before anybody makes something of it or of the manifest.
+fn check_sizes(bytes: &Buffer) -> Result<(), String> {
+    let head = bytes.get(..INDEX).ok_or("it is cut off")?;
+    let len = u64::from_le_bytes(head[HEAD + 1..].try_into().unwrap_or_default());
+    if len > MAX_INDEX {
+        return Err("its index is too large".into());
+    }
+    let end = INDEX + len as usize;
+    if end > bytes.len() {
+        return Err("its index is cut off".into());
+    }
+    let index: Index = match Section::parse(head[HEAD], None, bytes.slice(INDEX..end)) {
+        Ok(Section::Index(i)) => i.index().map_err(|e| crate::open::chain(&e))?,
+        _ => return Err("it has no index".into()),
+    };
+    let spans = [index.manifest.span, index.atoms.span].into_iter();
+    for span in spans.chain(index.volumes.values().map(|v| v.span)) {
+        // The reader adds these without looking.
+        if span.start.checked_add(span.len).is_none_or(|end| end > bytes.len()) {
+            return Err("its parts reach beyond its end".into());
+        }
+    }
+    if index.manifest.span.len > MAX_MANIFEST {
+        return Err("its manifest is too large".into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// What another could write does not change, whatever becomes of the file.
+    #[test]
+    fn a_file_that_others_may_write_is_copied() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let spec = crate::ImageSpec { name: "a/b".into(), ..Default::default() };
+        let spec = crate::ImageSpec { version: "1.0.0".into(), ..spec };
+        let whole = crate::pack(&spec).unwrap();
+        std::fs::write(file.path(), &whole).unwrap();
+        for (mode, is_mapped) in [(0o644, true), (0o600, true), (0o646, false), (0o666, false)] {
+            std::fs::set_permissions(file.path(), PermissionsExt::from_mode(mode)).unwrap();
+            let bytes = open(file.path()).unwrap();
+            assert_eq!(bytes.is_mmapped(), is_mapped, "{mode:o}");
+            if !is_mapped {
+                std::fs::write(file.path(), "").unwrap();
+                assert!(bytes == whole);
+                std::fs::write(file.path(), &whole).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_fifo_is_no_image_and_nobody_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert!(matches!(open(&path), Err(ImageError::NotAnImage { .. })));
+    }
+}

@@ -1,0 +1,124 @@
+//! Walking through an image's directories, whatever its bytes say.
+//!
+//! A directory is a list of names with offsets, and nothing in the format keeps two directories
+//! from pointing to one list: 45 folders that hold the next one twice are 2^45 paths in 5 KB. So
+//! each list belongs to the directory that is met first, and another one that claims it, or a part
+//! of it, is damage. A walk is then never longer than the image.
+
+use crate::open::chain;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use webc::v3::read::{DirEntry, Directory};
+
+/// Deepest directory, most files, longest path and all paths together that an image may have; more
+/// means damage.
+const MAX_DEPTH: usize = 64;
+const MAX_ENTRIES: usize = 1_000_000;
+const MAX_PATH: usize = 4096;
+const MAX_PATHS: usize = 256 << 20;
+
+/// Something in a directory.
+pub struct Found<'a> {
+    /// Absolute path.
+    pub path: String,
+    /// Its digest, as the directory claims it.
+    pub hash: [u8; 32],
+    pub entry: DirEntry<'a>,
+}
+
+/// Which directory owns which bytes of the lists of names: their end and the path, by their
+/// beginning. Names are not copied from the image, so their addresses tell where they are.
+#[derive(Debug, Default)]
+pub struct Claims(BTreeMap<usize, (usize, String)>);
+
+impl Claims {
+    /// Takes note of a directory's names.
+    pub fn add(&mut self, names: Range<usize>, path: &str) -> Result<(), String> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let before = self.0.range(..names.end).next_back();
+        match before.filter(|(_, (end, _))| *end > names.start) {
+            Some((begin, (_, owner))) if *begin == names.start && owner == path => Ok(()),
+            Some((_, (_, owner))) => Err(format!("{path} and {owner} are one directory")),
+            None => {
+                self.0.insert(names.start, (names.end, path.to_owned()));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What is in the directory at the path `at`, and where its names are.
+pub fn entries<'a>(
+    dir: &Directory<'a>,
+    at: &str,
+    depth: usize,
+) -> Result<(Vec<Found<'a>>, Range<usize>), String> {
+    if depth > MAX_DEPTH {
+        return Err("directories nest too deeply".into());
+    }
+    let mut out: Vec<Found<'a>> = Vec::new();
+    let mut span = 0..0;
+    let mut last = "";
+    for entry in dir.entries() {
+        let (name, hash, entry) = entry.map_err(|e| chain(&e))?;
+        if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
+            let shown: String = name.chars().take(100).collect();
+            return Err(format!("file name {shown:?}"));
+        }
+        if name <= last {
+            return Err(format!("names in {at} are not in their order"));
+        }
+        if out.len() >= MAX_ENTRIES {
+            return Err("too many files".into());
+        }
+        if at.len() + name.len() >= MAX_PATH {
+            return Err("a path is too long".into());
+        }
+        let begin = name.as_ptr() as usize;
+        span = if last.is_empty() { begin } else { span.start }..begin + name.len();
+        last = name;
+        out.push(Found { path: format!("{at}/{name}"), hash, entry });
+    }
+    Ok((out, span))
+}
+
+/// A walk through all directories.
+#[derive(Default)]
+pub struct Walk {
+    claims: Claims,
+    entries: usize,
+    paths: usize,
+}
+
+impl Walk {
+    /// Calls `take` with all that is below the directory at the path `at`, directories before what
+    /// is in them.
+    pub fn all<'a>(
+        &mut self,
+        dir: &Directory<'a>,
+        at: &str,
+        depth: usize,
+        take: &mut dyn FnMut(Found<'a>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let (found, span) = entries(dir, at, depth)?;
+        self.claims.add(span, at)?;
+        for f in found {
+            self.entries += 1;
+            self.paths += f.path.len();
+            if self.entries > MAX_ENTRIES || self.paths > MAX_PATHS {
+                return Err("too many files".into());
+            }
+            let (path, inner) = match &f.entry {
+                DirEntry::Dir(d) => (f.path.clone(), Some(d.clone())),
+                _ => (String::new(), None),
+            };
+            take(f)?;
+            if let Some(inner) = inner {
+                self.all(&inner, &path, depth + 1, take)?;
+            }
+        }
+        Ok(())
+    }
+}
