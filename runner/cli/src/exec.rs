@@ -24,7 +24,7 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     if let Some(n) = o.processes {
         limits.processes = usize::try_from(n).unwrap_or(usize::MAX);
     }
-    let policy = Policy { mounts: o.mounts, limits };
+    let policy = Policy { mounts: o.mounts, limits, ..Policy::default() };
     let image = Image::open(&o.image).map_err(|e| Failure::new(125, e))?;
     let session =
         Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), progress())

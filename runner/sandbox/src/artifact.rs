@@ -2,8 +2,9 @@
 //!
 //! A program's code is `KEY.aot` beside its memory's template `KEY.mem` and `KEY.sum`, in a
 //! directory that only its owner can write. `KEY` covers the module's SHA-256, the engine
-//! and the CPU's features; `KEY.sum` has the SHA-256 of code and template and the *stamp*
-//! (device, inode, size, modification and change times) that each had when it was last hashed.
+//! and the CPU's features; `KEY.sum` has the BLAKE3 digest of code and template and the *stamp*
+//! (device, inode, size, modification and change times) that each had when it was last hashed,
+//! all authenticated for this `KEY` by a key that lies elsewhere ([`crate::key`]).
 //!
 //! A *snapshot* (`crate::snapshot`) is kept likewise, as `KEY.snap` beside `KEY.snapsum`; one that
 //! cannot be made leaves `KEY.nosnap` with the reason. The programs and snapshots that were used
@@ -11,20 +12,35 @@
 //!
 //! # Why a stamp
 //! Code that is mapped and run must be what we wrote: the engine accepts a flipped byte.
-//! Hashing 34 MB at every start costs 20 ms (SHA-256 with CPU support), so it is
+//! Hashing 28 MB at every start costs milliseconds, so it is
 //! hashed only when the stamp differs. Any write through the file system changes the
 //! stamp; nobody else can write here; and against a failing disk, which changes
 //! bytes alone, hashing a file that is then paged in lazily would not help either.
+//!
+//! # Why a key
+//! A digest tells damage, not who wrote: a guest with a writable mount over this directory could
+//! replace code and digest. Mounts do not show the directory ([`protected`]); should one do after
+//! all, what was written there does not bear our mark.
+//!
+//! # Invariants
+//! - A file is opened once; its stamp, its digest and its mapping are of that descriptor.
+//! - Nothing here waits for ever: names are opened without blocking, another process's work is
+//!   waited for at most [`PATIENCE`].
 
-use crate::engine;
+use crate::compile::{Compiled, compile};
+use crate::key::{self, Key};
 use crate::programs::Loaded;
-use crate::template::{self, Template};
+use crate::template::Template;
+use crate::{engine, trusted};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
-use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wasmer::{Engine, Module};
 
 /// Where artifacts are kept and how progress is told.
@@ -49,6 +65,11 @@ pub fn default_dir() -> Option<PathBuf> {
     let absolute = |v: &str| std::env::var_os(v).map(PathBuf::from).filter(|p| p.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(cache.join("wasibox").join("aot"))
+}
+
+/// Host paths that no mount may show: a kept directory and the key's.
+pub fn protected(dir: Option<&Path>) -> Vec<PathBuf> {
+    dir.map(Path::to_path_buf).into_iter().chain(key::default_dir()).collect()
 }
 
 /// The key of a module's code on this machine.
@@ -77,47 +98,74 @@ fn snapshot_files(dir: &Path, key: &str) -> Files<1> {
     Files { parts: [file("snap")], sum: file("snapsum") }
 }
 
+/// The first line of a file with sums.
+const SUMS: &str = "wasibox sums 2";
+/// Such a file is shorter.
+const MAX_SUMS: u64 = 4096;
+
 impl<const N: usize> Files<N> {
-    /// Writes down digests and present stamps.
-    fn record(&self, digests: [&str; N]) -> std::io::Result<()> {
-        let mut text = String::new();
-        for (path, digest) in self.parts.iter().zip(digests) {
-            let stamp = stamp_of(path).ok_or(std::io::ErrorKind::NotFound)?;
-            text.push_str(&format!("{digest}\n{stamp}\n"));
+    /// Writes the files and what is known about them.
+    fn put(&self, key: &Key, contents: [&[u8]; N]) -> std::io::Result<()> {
+        let mut seen = Vec::with_capacity(N);
+        for (path, bytes) in self.parts.iter().zip(contents) {
+            let file = trusted::put(path, bytes, false)?;
+            seen.push((blake3::hash(bytes).to_string(), stamp_of(&file)?));
         }
-        write_atomically(&self.sum, text.as_bytes())
+        self.record(key, &seen)
     }
 
-    /// Whether all are there and what was written; `tell` hears of damage.
-    fn whole(&self, tell: &dyn Fn(&str)) -> Option<()> {
-        let recorded = std::fs::read_to_string(&self.sum).ok()?;
-        let lines: Vec<&str> = recorded.lines().collect();
-        if lines.len() != 2 * N {
+    /// Writes down digests and stamps.
+    fn record(&self, key: &Key, seen: &[(String, String)]) -> std::io::Result<()> {
+        let mut text = format!("{SUMS}\n");
+        for (digest, stamp) in seen {
+            text.push_str(&format!("{digest}\n{stamp}\n"));
+        }
+        let signature = key.sign(&self.name(), &text);
+        trusted::put(&self.sum, format!("{text}{signature}\n").as_bytes(), false).map(drop)
+    }
+
+    /// What the signature is about besides the sums: they are these files' alone.
+    fn name(&self) -> String {
+        self.sum.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The files, opened, if all are there and what we wrote; `tell` hears of damage.
+    fn open(&self, key: &Key, tell: &dyn Fn(&str)) -> Option<[File; N]> {
+        let mut recorded = String::new();
+        trusted::open(&self.sum).ok()?.take(MAX_SUMS).read_to_string(&mut recorded).ok()?;
+        let (text, signature) = recorded.trim_end_matches('\n').rsplit_once('\n')?;
+        let lines: Vec<&str> = text.lines().collect();
+        if lines.first() != Some(&SUMS) || lines.len() != 1 + 2 * N {
             return None;
         }
-        let mut digests = [""; N];
-        let mut moved = false;
-        for ((path, pair), kept) in self.parts.iter().zip(lines.chunks(2)).zip(&mut digests) {
-            *kept = pair[0];
-            if stamp_of(path)? != *pair[1] {
-                if file_digest(path).ok()? != *pair[0] {
+        let signature = blake3::Hash::from_hex(signature).ok()?;
+        if key.sign(&self.name(), &format!("{text}\n")) != signature {
+            tell("was not written by us, or with another key");
+            return None;
+        }
+        let mut files = Vec::with_capacity(N);
+        let mut seen = Vec::with_capacity(N);
+        let mut is_moved = false;
+        for (path, pair) in self.parts.iter().zip(lines[1..].chunks(2)) {
+            let file = trusted::open(path).ok()?;
+            let stamp = stamp_of(&file).ok()?;
+            if stamp != *pair[1] {
+                // Hashed as it stood still, or not at all.
+                let digest = digest_of(&file).ok()?;
+                if digest != *pair[0] || stamp_of(&file).ok()? != stamp {
                     tell("was damaged");
                     return None;
                 }
-                moved = true;
+                is_moved = true;
             }
+            seen.push((pair[0].to_owned(), stamp));
+            files.push(file);
         }
-        if moved {
-            let _ = self.record(digests);
+        if is_moved {
+            let _ = self.record(key, &seen);
         }
-        Some(())
+        files.try_into().ok()
     }
-}
-
-/// A compiled module with the memory it begins with, not yet mapped from files.
-struct Compiled {
-    module: Module,
-    template: Vec<u8>,
 }
 
 impl Compiled {
@@ -138,47 +186,79 @@ impl Store<'_> {
         digest: &[u8; 32],
         wasm: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Loaded, E> {
-        let dir = match &self.dir {
-            Some(dir) => match private_dir(dir) {
-                Ok(()) => dir,
-                Err(why) => {
-                    (self.progress)(&format!(
-                        "not keeping compiled code in {}: {why}",
-                        dir.display()
-                    ));
-                    return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?);
-                }
-            },
-            None => return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?),
+        let Some((dir, secret)) = self.place(true) else {
+            return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?);
         };
         let key = key(digest);
         let files = program_files(dir, &key);
-        if let Some(l) = self.open(engine, &files, &|_| {}) {
+        if let Some(l) = self.open(engine, &files, &secret, &|_| {}) {
             return Ok(l);
         }
         // One process compiles, the others wait for it and find the result.
         let lock = dir.join(format!("{key}.lock"));
-        let io = |path: &Path| {
-            let path = path.to_path_buf();
-            move |source| ArtifactError::Io { path, source }
-        };
-        let held = open_private(&lock).map_err(io(&lock))?;
-        let _ = flock(&held, FlockOperation::LockExclusive);
+        let _held = self.hold(&lock, &format!("compiles {name}"));
         let tell = |what: &str| (self.progress)(&format!("the compiled code of {name} {what}"));
-        if let Some(l) = self.open(engine, &files, &tell) {
+        if let Some(l) = self.open(engine, &files, &secret, &tell) {
             return Ok(l);
         }
         let compiled = self.compile(engine, name, wasm()?)?;
-        if let Err(e) = store(&compiled, dir, &key, &files) {
+        let code = compiled.module.serialize().map_err(std::io::Error::other);
+        let stored = code.and_then(|code| files.put(&secret, [&code, &compiled.template]));
+        if let Err(e) = stored {
             (self.progress)(&format!("not keeping the compiled code of {name}: {e}"));
             return Ok(compiled.in_memory(name)?);
         }
         let _ = std::fs::remove_file(&lock);
         forget_old(dir, PROGRAMS, "aot", &["sum", "mem"]);
         // The mapped form is what every later start uses; use it now as well.
-        match self.open(engine, &files, &tell) {
+        match self.open(engine, &files, &secret, &tell) {
             Some(l) => Ok(l),
             None => Ok(compiled.in_memory(name)?),
+        }
+    }
+
+    /// The directory and the key, if there is one that can be trusted.
+    fn place(&self, is_told: bool) -> Option<(&Path, Key)> {
+        let dir = self.dir.as_deref()?;
+        let tell = |what: &str| {
+            if is_told {
+                (self.progress)(what);
+            }
+        };
+        let found = trusted::private_dir(dir)
+            .and_then(|()| Key::load(key::default_dir().as_deref(), dir, &tell));
+        match found {
+            Ok(key) => Some((dir, key)),
+            Err(why) => {
+                tell(&format!("not keeping compiled code in {}: {why}", dir.display()));
+                None
+            }
+        }
+    }
+
+    /// Waits for another process that does the same, for a while. Without the lock the work is
+    /// done twice, which harms nobody.
+    fn hold(&self, lock: &Path, does: &str) -> Option<File> {
+        let file = trusted::open_lock(lock).ok()?;
+        let begin = Instant::now();
+        let mut is_told = false;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(file),
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
+                Err(_) => return None,
+            }
+            let waited = begin.elapsed();
+            if waited > PATIENCE {
+                (self.progress)(&format!("no longer waiting for the process that {does}"));
+                return None;
+            }
+            if !is_told && waited > Duration::from_secs(1) {
+                is_told = true;
+                let shown = lock.display();
+                (self.progress)(&format!("waiting for another process that {does} ({shown})"));
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -192,25 +272,23 @@ impl Store<'_> {
             "compiling {name} ({} MB) for this machine, once",
             wasm.len().div_ceil(1_000_000)
         ));
-        let start = std::time::Instant::now();
-        let split = template::split(wasm);
-        let module = Module::new(engine, &split.wasm)
-            .map_err(|e| ArtifactError::Compile { name: name.into(), why: one_line(&e) })?;
+        let start = Instant::now();
+        let compiled = compile(engine, name, wasm)?;
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
-        Ok(Compiled { module, template: split.template })
+        Ok(compiled)
     }
 
     /// The stored program if it is there, whole and usable.
-    fn open(&self, engine: &Engine, files: &Files<2>, tell: &dyn Fn(&str)) -> Option<Loaded> {
-        files.whole(tell)?;
-        let [code, template] = &files.parts;
-        let template = std::fs::File::open(template).ok()?;
+    fn open(
+        &self,
+        engine: &Engine,
+        files: &Files<2>,
+        key: &Key,
+        tell: &dyn Fn(&str),
+    ) -> Option<Loaded> {
+        let [code, template] = files.open(key, tell)?;
         let template = Template::open(template).map(Arc::new).ok()?;
-        // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
-        // SAFETY: the file is what this program wrote for this engine, target and CPU (the key)
-        // and has not changed since it was hashed (the stamp), in a directory that only
-        // its owner can write; it is replaced by rename only, never written in place.
-        match unsafe { Module::deserialize_from_file(engine, code) } {
+        match map(engine, &code) {
             Ok(module) => Some(Loaded { module, template, snapshot: None }),
             Err(e) => {
                 tell(&format!("is unusable: {}", one_line(&e)));
@@ -219,46 +297,50 @@ impl Store<'_> {
         }
     }
 
-    /// The snapshot with that key: from the store, or made and stored. `None` if there is no
-    /// store to keep it in, or if it cannot be made: its program then begins at its beginning.
+    /// The snapshot with that key: from the store, or made (in so much `memory`) and stored. `None`
+    /// if there is no store to keep it in, or if it cannot be made: its program then begins at its
+    /// beginning.
     pub fn snapshot(
         &self,
         name: &str,
         key: &str,
+        memory: u64,
         make: impl FnOnce() -> Result<Vec<u8>, String>,
     ) -> Option<Arc<Template>> {
-        let dir = self.dir.as_ref().filter(|d| private_dir(d).is_ok())?;
+        let (dir, secret) = self.place(false)?;
         let files = snapshot_files(dir, key);
         let open = |tell: &dyn Fn(&str)| {
-            files.whole(tell)?;
-            let file = std::fs::File::open(&files.parts[0]).ok()?;
+            let [file] = files.open(&secret, tell)?;
             Template::open(file).map(Arc::new).ok()
         };
         if let Some(t) = open(&|_| {}) {
             return Some(t);
         }
         let failed = dir.join(format!("{key}.nosnap"));
-        if failed.exists() {
+        if is_hopeless(&failed, memory) {
             return None;
         }
         let lock = dir.join(format!("{key}.lock"));
-        let held = open_private(&lock).ok()?;
-        let _ = flock(&held, FlockOperation::LockExclusive);
+        let _held = self.hold(&lock, &format!("prepares {name}"));
         if let Some(t) = open(&|what| (self.progress)(&format!("the snapshot of {name} {what}"))) {
             return Some(t);
         }
+        if is_hopeless(&failed, memory) {
+            return None;
+        }
         (self.progress)(&format!("preparing {name} for quick starts, once"));
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         let content = match make() {
             Ok(content) => content,
             Err(why) => {
                 (self.progress)(&format!("{name} cannot be prepared and starts slowly: {why}"));
-                // Not tried again before something in the key changes.
-                let _ = write_atomically(&failed, why.as_bytes());
+                // Not tried again before there is more memory or something in the key changes.
+                let _ = trusted::put(&failed, format!("{memory}\n{why}\n").as_bytes(), false);
+                let _ = std::fs::remove_file(&lock);
                 return None;
             }
         };
-        let stored = put(dir, key, &files.parts[0], &content).and_then(|d| files.record([&d]));
+        let stored = files.put(&secret, [&content]);
         let _ = std::fs::remove_file(&lock);
         if let Err(e) = stored {
             (self.progress)(&format!("not keeping the snapshot of {name}: {e}"));
@@ -269,6 +351,38 @@ impl Store<'_> {
         open(&|_| {})
     }
 }
+
+/// Whether preparing failed with no less memory than there is now.
+fn is_hopeless(failed: &Path, memory: u64) -> bool {
+    let mut text = String::new();
+    let read = trusted::open(failed).and_then(|f| f.take(MAX_SUMS).read_to_string(&mut text));
+    let had = text.lines().next().and_then(|l| l.parse::<u64>().ok());
+    read.is_ok() && had.is_some_and(|had| had >= memory)
+}
+
+/// Maps machine code.
+fn map(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError> {
+    // The engine takes a path; this one names the descriptor, whatever has become of its file's.
+    let path = format!("/proc/self/fd/{}", code.as_raw_fd());
+    // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
+    // SAFETY: the file is what this program wrote for this engine, target and CPU: its digest or
+    // stamp, which was compared on this descriptor, is authenticated with our key. It lies in a
+    // directory that only its owner can write, has no second name, and is replaced by rename only,
+    // never written in place.
+    match unsafe { Module::deserialize_from_file(engine, &path) } {
+        Err(_) if !Path::new(&path).exists() => {}
+        done => return done,
+    }
+    // Without /proc: a copy, read from the same descriptor.
+    let mut bytes = Vec::new();
+    let mut from = code;
+    from.read_to_end(&mut bytes)?;
+    // SAFETY: as above.
+    unsafe { Module::deserialize(engine, bytes) }
+}
+
+/// How long another process that does the same work is waited for.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Snapshots and programs that are kept. Each is as large as a process's memory, or several times
 /// its module: whoever builds images often would fill the disk.
@@ -299,61 +413,10 @@ fn forget_old(dir: &Path, kept: usize, what: &str, with: &[&str]) {
     }
 }
 
-fn store(compiled: &Compiled, dir: &Path, key: &str, files: &Files<2>) -> std::io::Result<()> {
-    let code = compiled.module.serialize().map_err(std::io::Error::other)?;
-    let code = put(dir, key, &files.parts[0], &code)?;
-    let template = put(dir, key, &files.parts[1], &compiled.template)?;
-    files.record([&code, &template])
-}
-
-/// Writes a file that is whole or not there; its digest.
-fn put(dir: &Path, key: &str, to: &Path, bytes: &[u8]) -> std::io::Result<String> {
-    let part = dir.join(format!("{key}.{}.part", std::process::id()));
-    let result = (|| {
-        let _ = std::fs::remove_file(&part);
-        let mut f = open_private(&part)?;
-        f.write_all(bytes)?;
-        f.sync_all()?;
-        std::fs::rename(&part, to)?;
-        Ok(hex(&Sha256::digest(bytes)))
-    })();
-    let _ = std::fs::remove_file(&part);
-    result
-}
-
-/// Makes the directory if needed; says why it cannot be trusted.
-fn private_dir(dir: &Path) -> Result<(), String> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)
-        .map_err(|e| e.to_string())?;
-    let m = dir.symlink_metadata().map_err(|e| e.to_string())?;
-    if !m.is_dir() {
-        return Err("it is not a directory".into());
-    }
-    if m.uid() != rustix::process::geteuid().as_raw() {
-        return Err("it belongs to someone else".into());
-    }
-    if m.mode() & 0o022 != 0 {
-        return Err("others can write to it".into());
-    }
-    Ok(())
-}
-
-fn open_private(path: &Path) -> std::io::Result<std::fs::File> {
-    std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
-}
-
-fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let part = path.with_extension(format!("{}.sumpart", std::process::id()));
-    std::fs::write(&part, bytes)?;
-    std::fs::rename(&part, path)
-}
-
-fn stamp_of(path: &Path) -> Option<String> {
-    let m = path.symlink_metadata().ok().filter(|m| m.is_file())?;
-    Some(format!(
+/// What changes with every change of a file.
+fn stamp_of(file: &File) -> std::io::Result<String> {
+    let m = file.metadata()?;
+    Ok(format!(
         "{} {} {} {}.{:09} {}.{:09}",
         m.dev(),
         m.ino(),
@@ -365,19 +428,24 @@ fn stamp_of(path: &Path) -> Option<String> {
     ))
 }
 
-fn file_digest(path: &Path) -> std::io::Result<String> {
-    let mut f = std::fs::File::open(path)?;
-    let mut h = Sha256::new();
+/// The digest of a file's content; leaves its position alone.
+fn digest_of(file: &File) -> std::io::Result<String> {
+    let mut h = blake3::Hasher::new();
     let mut buf = vec![0; 1 << 20];
+    let mut at = 0;
     loop {
-        match f.read(&mut buf)? {
-            0 => return Ok(hex(&h.finalize())),
-            n => h.update(&buf[..n]),
+        match file.read_at(&mut buf, at)? {
+            0 => return Ok(h.finalize().to_string()),
+            n => {
+                h.update(&buf[..n]);
+                at += n as u64;
+            }
         }
     }
 }
 
-fn one_line(e: &dyn std::fmt::Display) -> String {
+/// A message on one line.
+pub(crate) fn one_line(e: &dyn std::fmt::Display) -> String {
     e.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -37,9 +37,11 @@
 //! - A trap ends its process only, as the signal that a native program would get.
 
 pub mod artifact;
+mod compile;
 mod engine;
 pub mod heap;
 pub mod kernel;
+mod key;
 mod linear;
 mod memory;
 pub mod outcome;
@@ -49,6 +51,8 @@ mod sandbox;
 mod snapshot;
 pub mod streams;
 mod template;
+mod terminal;
+mod trusted;
 pub mod watchdog;
 
 pub use outcome::{LimitHit, RunResult, Status};

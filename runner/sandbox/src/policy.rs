@@ -11,12 +11,15 @@ pub struct Policy {
     pub mounts: Vec<MountSpec>,
     /// How much of each resource it may use.
     pub limits: Limits,
+    /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
+    /// memory that another process has, too. `docs/python-start.md` tells what that is in Python.
+    pub fresh_programs: bool,
 }
 
 impl Default for Policy {
-    /// No mounts and [`Limits::default`].
+    /// No mounts, [`Limits::default`], snapshots where there are any.
     fn default() -> Policy {
-        Policy { mounts: Vec::new(), limits: Limits::default() }
+        Policy { mounts: Vec::new(), limits: Limits::default(), fresh_programs: false }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The image's programs: loaded when first run.
 
+use crate::Limits;
 use crate::artifact::{ArtifactError, Store};
-use crate::kernel::Idle;
+use crate::kernel::{Idle, SNAPSHOT_SHARE};
 use crate::snapshot;
 use crate::template::Template;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
 use wasibox_vfs::{Program, Protected};
@@ -97,8 +99,9 @@ pub struct Programs {
     loaded: Vec<Mutex<Option<Loaded>>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
-    /// Snapshots are used, and made if there are none.
-    snapshots: bool,
+    /// What the policy says, see [`Programs::set_policy`].
+    memory: AtomicU64,
+    fresh: AtomicBool,
     /// Threads with instances that wait for another process.
     pub idle: Idle,
     /// The last field, since fields are dropped in order.
@@ -116,7 +119,18 @@ impl Programs {
         let loaded = names.iter().map(|_| Mutex::new(None)).collect();
         let code = Code { engine: Some(engine.clone()), modules: Mutex::default() };
         let (idle, code) = (Idle::default(), Arc::new(code));
-        Programs { image, engine, names, loaded, artifacts, progress, snapshots: true, idle, code }
+        Programs {
+            image,
+            engine,
+            names,
+            loaded,
+            artifacts,
+            progress,
+            memory: AtomicU64::new(Limits::default().memory),
+            fresh: AtomicBool::new(false),
+            idle,
+            code,
+        }
     }
 
     /// Files and folders that are the host's side of them: the image and the machine code.
@@ -125,10 +139,17 @@ impl Programs {
         Protected { paths: self.artifacts.iter().cloned().chain([image]).collect() }
     }
 
-    /// The same programs, always begun at their beginning.
-    pub fn without_snapshots(mut self) -> Programs {
-        self.snapshots = false;
-        self
+    /// Takes what a policy says about programs: how many bytes of memory they have (one is prepared
+    /// in the part of them in which its snapshot would be used, see [`crate::kernel::Kernel::entry`]),
+    /// and whether they begin without snapshots. Some may be loaded already.
+    pub fn set_policy(&self, memory: u64, is_fresh: bool) {
+        self.memory.store(memory, Ordering::Relaxed);
+        self.fresh.store(is_fresh, Ordering::Relaxed);
+    }
+
+    /// Whether every process begins at its program's beginning.
+    pub fn are_fresh(&self) -> bool {
+        self.fresh.load(Ordering::Relaxed)
     }
 
     /// The number of the atom of that name.
@@ -170,11 +191,16 @@ impl Programs {
             })?;
         crate::lock(&self.code.modules).push(loaded.module.clone());
         drop(held);
-        if self.snapshots && snapshot::can_be_made(&loaded.module) && !self.image.tree().is_empty()
+        if !self.are_fresh()
+            && snapshot::can_be_made(&loaded.module)
+            && !self.image.tree().is_empty()
         {
             let key = snapshot::key(&digest, self.image.tree());
-            loaded.snapshot = store.snapshot(name, &key, || {
-                snapshot::make(&self.image, self.artifacts.clone(), p).map_err(|e| e.to_string())
+            let memory =
+                (self.memory.load(Ordering::Relaxed) / SNAPSHOT_SHARE).min(snapshot::MEMORY);
+            loaded.snapshot = store.snapshot(name, &key, memory, || {
+                snapshot::make(&self.image, self.artifacts.clone(), p, memory)
+                    .map_err(|e| e.to_string())
             });
         }
         *slot = Some(loaded.clone());
@@ -191,7 +217,7 @@ pub fn compile_all(
     artifacts: Option<PathBuf>,
     progress: Progress,
 ) -> Result<(), ProgramError> {
-    let limits = crate::Limits::default();
+    let limits = Limits::default();
     let engine = crate::engine::new(wasibox_vfs::Budget::new(limits.memory), limits.stack);
     let programs = Programs::new(image, engine, artifacts, progress);
     programs.get_all()

@@ -127,6 +127,7 @@ impl Prepared {
         debug_assert_eq!(self.stack, policy.limits.stack);
         let Prepared { image, programs, budget, .. } = self;
         budget.set_limit(policy.limits.memory);
+        programs.set_policy(policy.limits.memory, policy.fresh_programs);
         let base = base_files(&image, &programs)?;
         let own = programs.own_files();
         let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;

@@ -12,14 +12,14 @@
 //!
 //! # Invariants
 //! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment
-//!   and empty input, and kept under the digests of module and root file system, which are
+//!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and root file system, which are
 //!   checked before.
 //! - It holds no secret of a later process, but every process on the machine sees the same
 //!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
 
 use crate::kernel::{Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
-use crate::outcome::Status;
+use crate::outcome::{LimitHit, Status};
 use crate::programs::{ProgramError, Programs};
 use crate::sandbox::base_files;
 use crate::streams::{BytesInput, Capture, Meter};
@@ -41,8 +41,10 @@ pub const RESUME: &str = "wasibox_resume";
 
 /// Raised when what surrounds a prepared process changes.
 const FORMAT: &str = "snapshot 1";
-const TIMEOUT: Duration = Duration::from_secs(300);
-const MEMORY: u64 = 1 << 30;
+/// What preparing may take at most, besides the policy's memory: the policy's time is for commands,
+/// and this is done once. CPython with its packages takes 5 s and 110 MiB.
+const TIMEOUT: Duration = Duration::from_secs(120);
+pub const MEMORY: u64 = 512 << 20;
 /// Error output that is told.
 const TOLD: usize = 300;
 
@@ -57,6 +59,8 @@ pub enum SnapshotError {
     Program(#[from] ProgramError),
     #[error("{0}")]
     Errno(#[from] Errno),
+    #[error("preparing it ran into a limit ({})", .0.name())]
+    Limit(LimitHit),
     #[error("preparing it ended with {status:?}: {said}")]
     Ended { status: Status, said: String },
     #[error("its memory is too large, or it keeps state elsewhere")]
@@ -79,7 +83,8 @@ pub fn key(module: &[u8; 32], tree: &str) -> String {
     h.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Prepares a program of the image; the snapshot as a template file's content.
+/// Prepares a program of the image in so many bytes of memory; the snapshot as a template file's
+/// content.
 ///
 /// # Errors
 /// A damaged image, or a program that does not end well.
@@ -87,13 +92,15 @@ pub fn make(
     image: &Arc<Image>,
     artifacts: Option<PathBuf>,
     program: Program,
+    memory: u64,
 ) -> Result<Vec<u8>, SnapshotError> {
     image.check_tree()?;
-    let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
+    let limits = Limits { timeout: Some(TIMEOUT), memory, ..Limits::default() };
     let budget = Budget::new(limits.memory);
     let engine = engine::new(budget.clone(), limits.stack);
     let programs = Programs::new(image.clone(), engine, artifacts, Arc::new(|_| {}));
-    let programs = Arc::new(programs.without_snapshots());
+    programs.set_policy(memory, true);
+    let programs = Arc::new(programs);
     let base = base_files(image, &programs)?;
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default())?;
     let meter = Meter::new(None);
@@ -124,13 +131,15 @@ pub fn make(
         SpawnError::Errno(e) => SnapshotError::Errno(e),
         SpawnError::Program(e) => SnapshotError::Program(e),
     })?;
-    let status = kernel.finish().status;
+    let end = kernel.finish();
+    let (status, limit) = (end.status, end.limit);
     let memory = lock(&kernel.prepared).take();
     match (status, memory) {
         (Status::Exited(0), Some(memory)) => {
             template::of_memory(&memory, &template).ok_or(SnapshotError::Unfit)
         }
         (Status::Exited(0), _) => Err(SnapshotError::Unfit),
+        _ if limit.is_some() => Err(SnapshotError::Limit(limit.unwrap_or(LimitHit::Timeout))),
         _ => {
             let said = String::from_utf8_lossy(&err.take()).trim().replace('\n', "; ");
             let said =

@@ -1,5 +1,6 @@
 //! The ends of a run's standard streams.
 
+use crate::terminal::Shown;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use std::io::IsTerminal;
@@ -28,6 +29,8 @@ pub struct HostStream {
     /// Requests that do not wait are unknown to what it is: terminals, and old kernels' pipes.
     no_nowait: AtomicBool,
     meter: Option<Arc<Meter>>,
+    /// Of a terminal's output: what it may be told.
+    filter: Option<Mutex<Shown>>,
 }
 
 /// Counts output of several streams against one limit.
@@ -73,9 +76,12 @@ impl HostStream {
         Ok(Arc::new(HostStream::dup(fd.as_fd(), None)?))
     }
 
-    /// Writes to a duplicate of `fd`, metered.
-    pub fn output(fd: impl AsFd, meter: Arc<Meter>) -> std::io::Result<Arc<dyn Stream>> {
-        Ok(Arc::new(HostStream::dup(fd.as_fd(), Some(meter))?))
+    /// Writes to a duplicate of `fd`, metered. A terminal gets text and colours only, unless `raw`
+    /// (the module `terminal` has the rules); everything else gets the bytes as they are.
+    pub fn output(fd: impl AsFd, meter: Arc<Meter>, raw: bool) -> std::io::Result<Arc<dyn Stream>> {
+        let mut stream = HostStream::dup(fd.as_fd(), Some(meter))?;
+        stream.filter = (stream.terminal && !raw).then(Mutex::default);
+        Ok(Arc::new(stream))
     }
 
     fn dup(fd: BorrowedFd<'_>, meter: Option<Arc<Meter>>) -> std::io::Result<HostStream> {
@@ -83,7 +89,8 @@ impl HostStream {
         let terminal = fd.is_terminal();
         let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
         let waits = terminal || matches!(kind, FileType::Fifo | FileType::Socket);
-        Ok(HostStream { terminal, waits, no_nowait: AtomicBool::new(false), fd, meter })
+        let no_nowait = AtomicBool::new(false);
+        Ok(HostStream { terminal, waits, no_nowait, fd, meter, filter: None })
     }
 
     /// Reads what is there; EAGAIN if that is nothing.
@@ -142,6 +149,20 @@ impl HostStream {
     }
 }
 
+impl Drop for HostStream {
+    /// Gives a slow terminal a little time for the end of what was written.
+    fn drop(&mut self) {
+        let Some(filter) = self.filter.take() else { return };
+        let mut shown = filter.into_inner().unwrap_or_else(|e| e.into_inner());
+        for _ in 0..20 {
+            if shown.flush(&|bytes: &[u8]| self.put(bytes)) != Err(rustix::io::Errno::AGAIN) {
+                return;
+            }
+            self.poll(true, Duration::from_millis(100));
+        }
+    }
+}
+
 impl Stream for HostStream {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         match self.get(buf) {
@@ -155,7 +176,10 @@ impl Stream for HostStream {
         if n == 0 && !data.is_empty() {
             return Err(Errno::NOSPC);
         }
-        let written = self.put(&data[..n]);
+        let written = match &self.filter {
+            None => self.put(&data[..n]),
+            Some(filter) => crate::lock(filter).put(&data[..n], |shown| self.put(shown)),
+        };
         if let Some(meter) = &self.meter {
             meter.give(n - *written.as_ref().unwrap_or(&0));
         }

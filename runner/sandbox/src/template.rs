@@ -11,7 +11,7 @@
 //! exported for it, as [`global_name`]); a module with instructions that change tables or drop
 //! segments, with exceptions or with a start function is not reused.
 //!
-//! A module that does not fit (no memory of its own, segments at computed places) is left as it
+//! A module that does not fit (no memory of its own, segments at computed places or far apart) is left as it
 //! is and has an empty template.
 
 use std::fs::File;
@@ -24,8 +24,10 @@ use wasmparser::{
 
 /// Alignment in the file and in memory: WebAssembly's page, a multiple of any host's.
 pub const ALIGN: usize = 64 << 10;
-/// A template that would be larger is not made.
+/// A template that would be larger is not made, nor one of which little is data: two segments far
+/// apart would be a file of hundreds of megabytes out of a module of some bytes.
 const MAX_SIZE: usize = 1 << 30;
+const MAX_GAPS: usize = 16 << 20;
 const MAGIC: &[u8; 16] = b"wasibox memory 1";
 /// Magic, start, length, flags, size.
 const HEAD: usize = 41;
@@ -242,7 +244,8 @@ impl<'a> Survey<'a> {
         let end = filled().map(|(at, data)| at + data.len()).max().unwrap_or(0);
         let start = first / ALIGN * ALIGN;
         let len = end.saturating_sub(start);
-        if len > MAX_SIZE {
+        let data = filled().fold(0usize, |n, (_, data)| n.saturating_add(data.len()));
+        if len > MAX_SIZE || len > MAX_GAPS.saturating_add(data.saturating_mul(4)) {
             return None;
         }
         let mut bytes = vec![0; len];
@@ -402,6 +405,21 @@ mod tests {
             }
         }
         assert_eq!(exports, ["m", "wasibox.global.0"]);
+    }
+
+    /// Two segments of a byte each, 512 MiB apart.
+    #[test]
+    fn segments_far_apart_stay_in_the_module() {
+        let wasm = [
+            b"\0asm\x01\0\0\0".as_slice(),
+            b"\x05\x05\x01\0\x80\x80\x01",
+            b"\x0b\x11\x02\0\x41\0\x0b\x01a\0\x41\x80\x80\x80\x80\x02\x0b\x01b",
+        ]
+        .concat();
+        assert!(Survey::of(&wasm).unwrap().unwrap().segments.len() == 2);
+        let s = split(wasm.clone());
+        assert!(s.wasm == wasm && s.template.len() <= 2 * ALIGN);
+        assert_eq!(Template::in_memory(&s.template).unwrap().len, 0);
     }
 
     #[test]

@@ -11,14 +11,18 @@ use wasibox_sandbox::{ProgramError, compile_all};
 const MODULE: &[u8] = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x07\x0a\x01\x06_start\0\0\x0a\x04\x01\x02\0\x0b";
 
 fn image(dir: &Path) -> Arc<Image> {
+    image_of(dir, "i", MODULE)
+}
+
+fn image_of(dir: &Path, name: &str, module: &[u8]) -> Arc<Image> {
     let spec = ImageSpec {
         name: "t/t".into(),
         version: "0.0.0".into(),
-        atoms: vec![("m".into(), MODULE.to_vec())],
+        atoms: vec![("m".into(), module.to_vec())],
         commands: vec![("m".into(), "m".into())],
         ..ImageSpec::default()
     };
-    let path = dir.join("i.webc");
+    let path = dir.join(format!("{name}.webc"));
     pack_to(&spec, &path).unwrap();
     Arc::new(Image::open(&path).unwrap())
 }
@@ -87,8 +91,102 @@ fn a_changed_stamp_costs_one_check() {
     let before = std::fs::read_to_string(&files(&dir, "sum")[0]).unwrap();
     assert_eq!(compile(&i, &dir).unwrap(), [""; 0]);
     let after = std::fs::read_to_string(&files(&dir, "sum")[0]).unwrap();
-    assert_eq!(before.lines().next(), after.lines().next());
+    assert_eq!(before.lines().nth(1), after.lines().nth(1));
     assert_ne!(before, after);
+}
+
+/// Who can write the files but does not have the key, such as a guest whose mount holds them.
+#[test]
+fn code_that_we_did_not_write_is_not_run() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (i, dir) = (image(tmp.path()), tmp.path().join("aot"));
+    compile(&i, &dir).unwrap();
+    let (code, sum) = (&files(&dir, "aot")[0], &files(&dir, "sum")[0]);
+    let mut bytes = std::fs::read(code).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(code, &bytes).unwrap();
+    // Digest and stamp are right, in the present form and in the one without a signature.
+    let m = code.metadata().unwrap();
+    use std::os::unix::fs::MetadataExt;
+    let stamp = format!(
+        "{} {} {} {}.{:09} {}.{:09}",
+        m.dev(),
+        m.ino(),
+        m.len(),
+        m.mtime(),
+        m.mtime_nsec(),
+        m.ctime(),
+        m.ctime_nsec()
+    );
+    let text = std::fs::read_to_string(sum).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines[1] = blake3::hash(&bytes).to_string();
+    lines[2] = stamp.clone();
+    let new = lines.join("\n") + "\n";
+    lines[1] = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+    let old = lines[1..5].join("\n") + "\n";
+    for (forged, is_told) in [(new, true), (old, false)] {
+        std::fs::write(sum, forged).unwrap();
+        let said = compile(&i, &dir).unwrap();
+        let what = "the compiled code of m was not written by us, or with another key";
+        assert_eq!(said[0] == what, is_told, "{said:?}");
+        assert!(said[usize::from(is_told)].starts_with("compiling m"), "{said:?}");
+        assert_ne!(std::fs::read(code).unwrap(), bytes);
+        assert_eq!(compile(&i, &dir).unwrap(), [""; 0]);
+        std::fs::write(code, &bytes).unwrap();
+    }
+}
+
+/// What is signed for one program is not accepted for another.
+#[test]
+fn signatures_are_for_one_program() {
+    let tmp = tempfile::tempdir().unwrap();
+    let dir = tmp.path().join("aot");
+    let mut other = MODULE.to_vec();
+    other.extend_from_slice(b"\0\x02\x01x");
+    let (one, two) = (image_of(tmp.path(), "one", MODULE), image_of(tmp.path(), "two", &other));
+    let name = |i: &Arc<Image>| wasibox_sandbox::artifact::key(&i.atoms()["m"]);
+    compile(&one, &dir).unwrap();
+    compile(&two, &dir).unwrap();
+    for ext in ["aot", "mem", "sum"] {
+        let at = |i: &Arc<Image>| dir.join(format!("{}.{ext}", name(i)));
+        std::fs::rename(at(&one), at(&two)).unwrap();
+    }
+    assert!(compile(&two, &dir).unwrap()[0].contains("was not written by us"));
+}
+
+#[test]
+fn pipes_in_place_of_files_keep_nobody_waiting() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (i, dir) = (image(tmp.path()), tmp.path().join("aot"));
+    compile(&i, &dir).unwrap();
+    let name = files(&dir, "aot")[0].file_stem().unwrap().to_str().unwrap().to_owned();
+    for ext in ["aot", "mem", "sum", "lock"] {
+        let path = dir.join(format!("{name}.{ext}"));
+        let _ = std::fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        compile(&i, &dir).unwrap();
+        assert_eq!(compile(&i, &dir).unwrap(), [""; 0], "{ext}");
+    }
+}
+
+#[test]
+fn who_compiles_already_is_waited_for_and_told_of() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (i, dir) = (image(tmp.path()), tmp.path().join("aot"));
+    compile(&i, &dir).unwrap();
+    let code = files(&dir, "aot").remove(0);
+    std::fs::remove_file(&code).unwrap();
+    let lock = std::fs::File::create(code.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        drop(lock);
+    });
+    let said = compile(&i, &dir).unwrap();
+    assert!(said[0].starts_with("waiting for another process that compiles m ("), "{said:?}");
+    other.join().unwrap();
 }
 
 #[test]

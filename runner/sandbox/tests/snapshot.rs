@@ -194,3 +194,32 @@ fn what_cannot_be_prepared_says_so_once_and_runs() {
         assert_eq!(said.contains("no, I will not"), tries == 0, "{said}");
     }
 }
+
+/// The policy's memory is what a program has for being prepared, too.
+#[test]
+fn preparing_keeps_to_the_memory_limit() {
+    let place = Place::new();
+    let image = place.image("x", &MODULE);
+    assert_eq!(run(&place.sandbox(&image, 16 << 20), &[]).1, "begun anew []\n");
+    assert!(place.said().contains("p cannot be prepared"));
+    assert!(place.snapshots().is_empty());
+    // Not tried again with as little, but with more.
+    run(&place.sandbox(&image, 16 << 20), &[]);
+    assert_eq!(place.said(), "");
+    assert_eq!(run(&place.sandbox(&image, ROOMY), &[]).1, "prepared with x; [5242880]; []\n");
+    assert_eq!(place.snapshots().len(), 1);
+}
+
+#[test]
+fn a_policy_can_ask_for_fresh_programs() {
+    let place = Place::new();
+    let image = place.image("x", &MODULE);
+    for fresh_programs in [true, false, true] {
+        let policy = Policy { fresh_programs, ..Policy::default() };
+        let sandbox =
+            Sandbox::new(image.clone(), policy, Some(place.artifacts()), place.progress()).unwrap();
+        let expected =
+            if fresh_programs { "begun anew []\n" } else { "prepared with x; [5242880]; []\n" };
+        assert_eq!(run(&sandbox, &[]).1, expected);
+    }
+}

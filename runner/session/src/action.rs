@@ -28,6 +28,8 @@ pub struct Exec {
     pub timeout: Option<Duration>,
     /// Whether the outcome lists changed files.
     pub list_files: bool,
+    /// Whether a terminal that output goes to gets every byte as it is, not text and colours only.
+    pub raw_terminal: bool,
 }
 
 /// Where standard input comes from.
@@ -66,6 +68,7 @@ impl Exec {
             output: Output::Capture { limit: CAPTURE },
             timeout: None,
             list_files: true,
+            raw_terminal: false,
         }
     }
 

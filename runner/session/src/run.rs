@@ -44,8 +44,8 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         timeout: exec.timeout,
     };
     if exec.output == Output::Inherit {
-        spec.stdout = HostStream::output(inherited.stdout, meter.clone())?;
-        spec.stderr = HostStream::output(inherited.stderr, meter.clone())?;
+        spec.stdout = HostStream::output(inherited.stdout, meter.clone(), exec.raw_terminal)?;
+        spec.stderr = HostStream::output(inherited.stderr, meter.clone(), exec.raw_terminal)?;
     }
     let mark = exec.list_files.then(|| sandbox.mark());
     let result = sandbox.run(spec)?;

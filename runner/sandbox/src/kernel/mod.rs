@@ -35,5 +35,5 @@ pub use descriptors::{Descriptor, Descriptors, OpenFile};
 pub use link::CALLS;
 pub use process::{Cwd, Process, Start};
 pub use search::find_program;
-pub use table::{Kernel, SpawnError};
+pub use table::{Kernel, SNAPSHOT_SHARE, SpawnError};
 pub use thread::Idle;

@@ -32,7 +32,7 @@ const ZOMBIE_COST: u64 = 128;
 /// run gets on each processor. A run that waits, just below its limit, is looked at this often.
 const CPU_LOOK: Duration = Duration::from_millis(10);
 /// A snapshot is used if its memory is at most this part of the limit.
-const SNAPSHOT_SHARE: u64 = 4;
+pub const SNAPSHOT_SHARE: u64 = 4;
 
 /// What the processes of a run share.
 pub struct Kernel {
@@ -145,7 +145,9 @@ impl Kernel {
         // Where memory is short, a snapshot must not take what the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
         let entry = match &loaded.snapshot {
-            Some(_) if roomy(loaded.needs(Entry::Resume)) => Entry::Resume,
+            Some(_) if !self.programs.are_fresh() && roomy(loaded.needs(Entry::Resume)) => {
+                Entry::Resume
+            }
             _ => Entry::Start,
         };
         (entry, self.budget.reserve(loaded.needs(entry)))

@@ -1,0 +1,172 @@
+//! Compiling, within bounds: an image is as little trusted as the programs in it.
+//!
+//! The compiler works in this process, function by function, and asks after each whether it may
+//! go on. So a module has a largest size, a function has one (the compiler's time and memory grow
+//! faster than it), and the whole has a time and an amount of memory by its size, several times
+//! what real programs take. Measured on CPython with its packages, 38 MB in 42,000 functions, the
+//! largest of 144 KB: 25 s of one core.
+//!
+//! Deliberately absent: a process of its own with limits by the system. The library's embedder
+//! has no program of ours to start; the worker of a session is one.
+
+use crate::artifact::ArtifactError;
+use crate::template::{self, Split};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use wasmer::sys::NativeEngineExt;
+use wasmer::{Engine, Module};
+use wasmer_types::{CompilationProgressCallback, UserAbort};
+use wasmparser::{Chunk, Parser, Payload};
+
+/// Bytes of a module, of a function, and functions.
+const MAX_MODULE: usize = 256 << 20;
+const MAX_FUNCTION: usize = 1 << 20;
+const MAX_FUNCTIONS: u32 = 400_000;
+/// Wall-clock time of a compilation: what any has, and what it has for each megabyte.
+const TIME: Duration = Duration::from_secs(30);
+const TIME_PER_MB: Duration = Duration::from_secs(20);
+/// Bytes by which this process may grow: what any has, and what it has for each of the module's.
+const MEMORY: usize = 512 << 20;
+const MEMORY_PER_BYTE: usize = 64;
+/// The process's size is asked for after each so many functions.
+const LOOK: u32 = 32;
+
+/// Separates a module from its data and compiles the rest.
+pub fn compile(engine: &Engine, name: &str, wasm: Vec<u8>) -> Result<Compiled, ArtifactError> {
+    let cannot = |why: String| ArtifactError::Compile { name: name.into(), why };
+    check(&wasm).map_err(cannot)?;
+    let bounds = Bounds::of(wasm.len());
+    let split = template::split(wasm);
+    let module = bounded(engine, &split, bounds).map_err(cannot)?;
+    Ok(Compiled { module, template: split.template })
+}
+
+/// A compiled module with the memory it begins with, not yet mapped from files.
+pub struct Compiled {
+    pub module: Module,
+    pub template: Vec<u8>,
+}
+
+/// What a compilation may take.
+#[derive(Clone, Copy)]
+struct Bounds {
+    time: Duration,
+    memory: usize,
+}
+
+impl Bounds {
+    fn of(len: usize) -> Bounds {
+        let time = TIME + TIME_PER_MB * len.div_ceil(1_000_000) as u32;
+        Bounds { time, memory: MEMORY + MEMORY_PER_BYTE * len }
+    }
+}
+
+fn bounded(engine: &Engine, split: &Split, bounds: Bounds) -> Result<Module, String> {
+    let end = Instant::now() + bounds.time;
+    let largest = resident().saturating_add(bounds.memory);
+    let calls = AtomicU32::new(0);
+    let may_go_on = move |_| {
+        if Instant::now() > end {
+            let s = bounds.time.as_secs();
+            return Err(UserAbort::new(format!("it takes longer than {s} s")));
+        }
+        let look = calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK);
+        if look && resident() > largest {
+            let mb = bounds.memory >> 20;
+            return Err(UserAbort::new(format!("it takes more than {mb} MiB of memory")));
+        }
+        Ok(())
+    };
+    let callback = CompilationProgressCallback::new(may_go_on);
+    engine
+        .new_module_with_progress(&split.wasm, callback)
+        .map_err(|e| crate::artifact::one_line(&e))
+}
+
+/// Looks at sizes only; what does not parse is the engine's to complain about.
+fn check(wasm: &[u8]) -> Result<(), String> {
+    if wasm.len() > MAX_MODULE {
+        return Err(format!("it is larger than {} MiB", MAX_MODULE >> 20));
+    }
+    let mut parser = Parser::new(0);
+    let mut rest = wasm;
+    while let Ok(Chunk::Parsed { consumed, payload }) = parser.parse(rest, true) {
+        match payload {
+            Payload::CodeSectionStart { count, .. } if count > MAX_FUNCTIONS => {
+                return Err(format!("it has more than {MAX_FUNCTIONS} functions"));
+            }
+            Payload::CodeSectionEntry(body) if body.as_bytes().len() > MAX_FUNCTION => {
+                return Err(format!("one of its functions is larger than {MAX_FUNCTION} bytes"));
+            }
+            Payload::End(_) => return Ok(()),
+            _ => {}
+        }
+        rest = &rest[consumed..];
+    }
+    Ok(())
+}
+
+/// Bytes of this process in memory; 0 if the system does not say.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: usize = text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    pages.saturating_mul(rustix::param::page_size())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leb(mut n: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        while n >= 0x80 {
+            out.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        out.push(n as u8);
+        out
+    }
+
+    /// A module with that many functions of that many bytes.
+    fn module(functions: usize, size: usize) -> Vec<u8> {
+        let section = |id: u8, body: Vec<u8>| [vec![id], leb(body.len()), body].concat();
+        let body = [vec![0], vec![1; size - 2], vec![0x0b]].concat();
+        let code = [leb(size), body].concat().repeat(functions);
+        [
+            b"\0asm\x01\0\0\0".to_vec(),
+            section(1, b"\x01\x60\0\0".to_vec()),
+            section(3, [leb(functions), vec![0; functions]].concat()),
+            section(10, [leb(functions), code].concat()),
+        ]
+        .concat()
+    }
+
+    fn engine() -> Engine {
+        crate::engine::new(wasibox_vfs::Budget::new(1 << 30), 1 << 20)
+    }
+
+    fn why(e: ArtifactError) -> String {
+        e.to_string()
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        assert!(compile(&engine(), "m", module(3, 100)).is_ok());
+        let e = compile(&engine(), "m", module(1, MAX_FUNCTION + 1)).map(|_| ()).unwrap_err();
+        assert!(why(e).contains("larger than 1048576 bytes"));
+        let e = compile(&engine(), "m", module(400_001, 2)).map(|_| ()).unwrap_err();
+        assert!(why(e).contains("more than 400000 functions"));
+    }
+
+    #[test]
+    fn time_and_memory_are_bounded() {
+        let split = template::split(module(2000, 100));
+        let bounds = |time, memory| bounded(&engine(), &split, Bounds { time, memory });
+        let long = Duration::from_secs(3600);
+        assert!(bounds(long, 1 << 40).is_ok());
+        let e = bounds(Duration::ZERO, 1 << 40).map(|_| ()).unwrap_err();
+        assert!(e.contains("it takes longer than 0 s"), "{e}");
+        let e = bounds(long, 0).map(|_| ()).unwrap_err();
+        assert!(e.contains("MiB of memory"), "{e}");
+    }
+}

@@ -1,0 +1,219 @@
+//! What a guest's output may tell a terminal.
+//!
+//! A terminal obeys what it shows: sequences move the cursor over earlier lines, set the window's
+//! title, fill the clipboard, make some terminals type. What a guest writes is therefore shown as
+//! text, with colours and with what erases the rest of a line (`grep --color` does after each
+//! match); every other control character becomes `?`, as in a listing of GNU `ls`. Output that
+//! goes elsewhere is not touched, and `--raw` turns this off.
+//!
+//! # Invariants
+//! - What comes out holds no byte below 0x20 but backspace, tab, newline, carriage return and the
+//!   escape characters of `ESC [ digits and ; and : m` and of `ESC [ K`; no DEL; no C1 control,
+//!   neither as a byte nor as U+0080 to U+009F.
+//! - Sequences and characters that are cut by the end of a write are held until the next one.
+
+/// The longest sequence that is recognised, and what a control character is shown as.
+const LONGEST: usize = 64;
+const SHOWN: u8 = b'?';
+const ESCAPE: u8 = 0x1b;
+
+/// Filters a stream of output.
+#[derive(Debug, Default)]
+pub struct Filter {
+    /// The beginning of an escape sequence or of a character.
+    held: Vec<u8>,
+}
+
+impl Filter {
+    /// What is to be shown of the next bytes.
+    pub fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut all = std::mem::take(&mut self.held);
+        all.extend_from_slice(bytes);
+        let mut out = Vec::with_capacity(all.len());
+        let mut rest = all.as_slice();
+        while let Some(&first) = rest.first() {
+            let taken = match first {
+                ESCAPE => sequence(rest),
+                0x80.. => character(rest),
+                b'\n' | b'\t' | b'\r' | 0x08 | b' '..=b'~' => Taken::Good(1),
+                _ => Taken::Bad,
+            };
+            let len = match taken {
+                Taken::Good(n) => {
+                    out.extend_from_slice(&rest[..n]);
+                    n
+                }
+                Taken::Bad => {
+                    out.push(SHOWN);
+                    1
+                }
+                Taken::Cut => {
+                    self.held = rest.to_vec();
+                    break;
+                }
+            };
+            rest = &rest[len..];
+        }
+        out
+    }
+}
+
+/// A filtered stream to a terminal, which may take less than it is offered.
+#[derive(Debug, Default)]
+pub struct Shown {
+    filter: Filter,
+    /// What the terminal has not taken yet.
+    left: Vec<u8>,
+}
+
+impl Shown {
+    /// Most bytes of one write, so that little is left for later.
+    const PART: usize = 4096;
+
+    /// Offers a part of `bytes`, after what is left of the ones before; how long the part is.
+    pub fn put<E>(
+        &mut self,
+        bytes: &[u8],
+        write: impl Fn(&[u8]) -> Result<usize, E>,
+    ) -> Result<usize, E> {
+        self.flush(&write)?;
+        let part = &bytes[..bytes.len().min(Shown::PART)];
+        self.left = self.filter.pass(part);
+        // These bytes are taken. An error is told with the next ones.
+        let _ = self.flush(&write);
+        Ok(part.len())
+    }
+
+    /// Offers what is left.
+    pub fn flush<E>(&mut self, write: &impl Fn(&[u8]) -> Result<usize, E>) -> Result<(), E> {
+        while !self.left.is_empty() {
+            let n = write(&self.left)?;
+            self.left.drain(..n);
+        }
+        Ok(())
+    }
+}
+
+enum Taken {
+    /// So many bytes may be shown.
+    Good(usize),
+    /// The first byte may not.
+    Bad,
+    /// That is not known yet.
+    Cut,
+}
+
+/// An escape sequence.
+fn sequence(bytes: &[u8]) -> Taken {
+    match bytes.get(1) {
+        None => return Taken::Cut,
+        Some(b'[') => {}
+        Some(_) => return Taken::Bad,
+    }
+    let is_parameter = |b: &&u8| matches!(**b, b'0'..=b'9' | b';' | b':');
+    let parameters = bytes[2..].iter().take_while(is_parameter).count();
+    if parameters > LONGEST {
+        return Taken::Bad;
+    }
+    match bytes.get(2 + parameters) {
+        None => Taken::Cut,
+        Some(b'm') => Taken::Good(3 + parameters),
+        Some(b'K') if parameters == 0 => Taken::Good(3),
+        Some(_) => Taken::Bad,
+    }
+}
+
+/// A character that is no ASCII.
+fn character(bytes: &[u8]) -> Taken {
+    let head = &bytes[..bytes.len().min(4)];
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(e) if e.valid_up_to() > 0 => {
+            std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or_default()
+        }
+        Err(e) => return if e.error_len().is_none() { Taken::Cut } else { Taken::Bad },
+    };
+    match text.chars().next() {
+        Some(c) if !c.is_control() => Taken::Good(c.len_utf8()),
+        // U+0080 to U+009F: both bytes go, the second one as a stray.
+        _ => Taken::Bad,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(text: &[u8]) -> Vec<u8> {
+        let whole = Filter::default().pass(text);
+        // However it is cut, the same comes out.
+        let mut filter = Filter::default();
+        let pieces: Vec<u8> = text.iter().flat_map(|b| filter.pass(&[*b])).collect();
+        assert_eq!(whole, pieces);
+        whole
+    }
+
+    #[test]
+    fn what_a_terminal_does_not_take_at_once_comes_later() {
+        let (mut shown, room, out) =
+            (Shown::default(), std::cell::Cell::new(3), std::cell::RefCell::new(Vec::new()));
+        let write = |bytes: &[u8]| match bytes.len().min(room.get()) {
+            0 => Err(()),
+            n => {
+                room.set(room.get() - n);
+                out.borrow_mut().extend_from_slice(&bytes[..n]);
+                Ok(n)
+            }
+        };
+        assert_eq!(shown.put(b"ab\x07cd", write), Ok(5));
+        assert_eq!(*out.borrow(), b"ab?");
+        assert_eq!(shown.put(b"ef", write), Err(()));
+        room.set(100);
+        assert_eq!(shown.put(b"ef", write), Ok(2));
+        assert_eq!(*out.borrow(), b"ab?cdef");
+        assert_eq!(shown.put(&[b'x'; 9000], write), Ok(4096));
+        room.set(9000);
+        assert_eq!(shown.flush(&write), Ok(()));
+        assert_eq!(out.borrow().len(), 7 + 4096);
+    }
+
+    #[test]
+    fn text_and_colours_pass() {
+        for good in [
+            "one\ttwo\r\nthree\x08\n",
+            "\x1b[1;31mred\x1b[0m \x1b[38:2:1:2:3m \x1b[m",
+            "\x1b[01;31m\x1b[Kmatch\x1b[m\x1b[K",
+            "grün 漢字 🎉\n",
+        ] {
+            assert_eq!(passed(good.as_bytes()), good.as_bytes());
+        }
+    }
+
+    #[test]
+    fn commands_to_the_terminal_become_text() {
+        for (bad, shown) in [
+            (b"\x1b]0;title\x07".as_slice(), b"?]0;title?".as_slice()),
+            (b"\x1b[2J\x1b[1;1H\x1b[1K", b"?[2J?[1;1H?[1K"),
+            (b"\x1b]52;c;aGk=\x1b\\", b"?]52;c;aGk=?\\"),
+            (b"\x1b[>4;1m\x1b[?25l", b"?[>4;1m?[?25l"),
+            (b"\x1bc\x0e\x7f\0", b"?c???"),
+            (b"\x9b2J \xc2\x9b2J", b"?2J ??2J"),
+            (b"\xff\xc3(", b"??("),
+            (b"\x1b\x1b[1m", b"?\x1b[1m"),
+        ] {
+            assert_eq!(passed(bad), shown, "{}", bad.escape_ascii());
+        }
+        let long = [b"\x1b[".as_slice(), &[b'1'; 100], b"m"].concat();
+        assert!(passed(&long).starts_with(b"?[111"));
+    }
+
+    #[test]
+    fn what_is_held_stays_short() {
+        let mut filter = Filter::default();
+        filter.pass(b"\x1b[");
+        for _ in 0..1000 {
+            filter.pass(b"1");
+            assert!(filter.held.len() <= LONGEST + 2);
+        }
+    }
+}
