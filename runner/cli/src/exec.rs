@@ -1,7 +1,7 @@
 //! `runner exec`.
 
 use crate::options::ExecOptions;
-use crate::{Failure, print, progress};
+use crate::{Failure, message, print, progress};
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox::{
@@ -24,7 +24,7 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     if let Some(n) = o.processes {
         limits.processes = usize::try_from(n).unwrap_or(usize::MAX);
     }
-    let policy = Policy { mounts: o.mounts, limits, ..Policy::default() };
+    let policy = Policy { mounts: o.mounts, limits, fresh_programs: o.fresh_programs };
     let image = Image::open(&o.image).map_err(|e| Failure::new(125, e))?;
     let session =
         Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), progress())
@@ -35,6 +35,7 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     exec.cwd = o.cwd.unwrap_or(exec.cwd);
     exec.input = if o.no_stdin { Input::Bytes(Vec::new()) } else { Input::Inherit };
     exec.list_files = o.json;
+    exec.raw_terminal = o.raw;
     if !o.json {
         exec.output = Output::Inherit;
     } else if let Some(limit) = o.output_limit {
@@ -43,18 +44,17 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     let outcome = session.apply(Action::Exec(exec)).map_err(failure)?;
     if o.json {
         let json = serde_json::to_string(&outcome).map_err(|e| Failure::new(125, e))?;
-        print(&(json + "\n"))?;
+        print(&(message::json_shown(json) + "\n"))?;
     } else if let Some(text) = explain(outcome.limit_hit, &limits) {
-        eprintln!("runner: {text}");
+        message::say(&text);
     }
     end(outcome.exit_code.into())
 }
 
 /// Ends the process at once. Guest threads may still be on their way out: running exit handlers and
-/// unmapping code under them could end in a fault instead of the status.
+/// unmapping code under them could end in a fault instead of the status. Nothing is flushed: who
+/// prints does that, and may hold standard output's lock while nobody reads it.
 fn end(status: i32) -> ! {
-    use std::io::Write;
-    let _ = std::io::stdout().flush();
     signal_hook::low_level::exit(status)
 }
 

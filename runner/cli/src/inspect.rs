@@ -1,5 +1,6 @@
 //! `runner inspect` and `runner compile`.
 
+use crate::message::{json_shown, shown};
 use crate::{Failure, print, progress};
 use std::fmt::Write;
 use std::path::Path;
@@ -50,28 +51,28 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
             "licenses": licenses,
             "annotations": extra.annotations,
         });
-        print(&format!("{all:#}\n"))?;
+        print(&json_shown(format!("{all:#}\n")))?;
         return Ok(0);
     }
     let mut out = String::new();
-    let _ = writeln!(out, "{name} {version}");
+    let _ = writeln!(out, "{} {}", shown(&name), shown(&version));
     let _ = writeln!(out, "size      {} bytes", image.len());
     let _ = writeln!(out, "sha256    {digest}");
     for (atom, d) in image.atoms() {
-        let _ = writeln!(out, "program   {atom}  {} bytes  sha256 {}", size(atom), hex(d));
+        let _ = writeln!(out, "program   {}  {} bytes  sha256 {}", shown(atom), size(atom), hex(d));
     }
-    let _ = writeln!(out, "files     {} in {}", files.len(), image.volumes().join(" "));
+    let _ = writeln!(out, "files     {} in {}", files.len(), shown(&image.volumes().join(" ")));
     for (what, v) in &extra.versions {
-        let _ = writeln!(out, "contains  {what} {v}");
+        let _ = writeln!(out, "contains  {} {}", shown(what), shown(v));
     }
     for l in &extra.licenses {
-        let _ = writeln!(out, "license   {}  {}", l.license, l.component);
+        let _ = writeln!(out, "license   {}  {}", shown(&l.license), shown(&l.component));
     }
     for (k, v) in &extra.annotations {
-        let _ = writeln!(out, "note      {k}: {v}");
+        let _ = writeln!(out, "note      {}: {}", shown(k), shown(v));
     }
     let names: Vec<&str> = image.commands().iter().map(|c| c.name.as_str()).collect();
-    let _ = writeln!(out, "commands  {}: {}", names.len(), names.join(" "));
+    let _ = writeln!(out, "commands  {}: {}", names.len(), shown(&names.join(" ")));
     print(&out)?;
     Ok(0)
 }

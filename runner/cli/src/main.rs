@@ -6,6 +6,7 @@
 //! | `values` | sizes, times, mounts, variables |
 //! | `exec` | `runner exec` |
 //! | `inspect` | `runner inspect` and `runner compile` |
+//! | `message` | what the runner itself says, and how names are shown in it |
 //!
 //! Statuses of its own: 2 for a wrong command line, 125 if the sandbox cannot be made,
 //! 126 and 127 for a command that cannot be run or found, 124 after the time limit, 130
@@ -14,6 +15,7 @@
 
 mod exec;
 mod inspect;
+mod message;
 mod options;
 mod values;
 
@@ -23,16 +25,17 @@ use std::process::ExitCode;
 struct Failure {
     status: u8,
     text: String,
+    is_usage: bool,
 }
 
 impl Failure {
     fn new(status: u8, text: impl std::fmt::Display) -> Failure {
-        Failure { status, text: text.to_string() }
+        Failure { status, text: text.to_string(), is_usage: false }
     }
 
     /// A wrong command line.
     fn usage(text: impl std::fmt::Display) -> Failure {
-        Failure::new(2, format!("{text}\nTry 'runner --help' for more information."))
+        Failure { is_usage: true, ..Failure::new(2, text) }
     }
 }
 
@@ -44,10 +47,14 @@ fn main() -> ExitCode {
     wasibox::use_huge_pages();
     // One line instead of Rust's report, should a damaged image make a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
+    ignore_file_size_signal();
     match options::parse(lexopt::Parser::from_env()).and_then(run) {
         Ok(status) => ExitCode::from(status),
         Err(f) => {
-            eprintln!("runner: {}", f.text);
+            message::say(&f.text);
+            if f.is_usage {
+                message::hint("Try 'runner --help' for more information.");
+            }
             ExitCode::from(f.status)
         }
     }
@@ -65,10 +72,17 @@ fn run(command: options::Command) -> Result<u8, Failure> {
     }
 }
 
+/// A write beyond the shell's limit of file sizes is an error then (as for Python), not the end of
+/// this process: what a guest writes through a mount is its own failure.
+fn ignore_file_size_signal() {
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
 /// Writes to standard output; a reader that has left is no failure worth telling.
 fn print(text: &str) -> Result<(), Failure> {
     use std::io::Write;
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(125, e)),
         _ => Ok(()),
     }
@@ -76,5 +90,5 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Tells the user what takes time.
 fn progress() -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
-    std::sync::Arc::new(|line| eprintln!("runner: {line}"))
+    std::sync::Arc::new(message::say)
 }

@@ -40,6 +40,8 @@ pub struct ExecOptions {
     pub processes: Option<u64>,
     pub json: bool,
     pub no_stdin: bool,
+    pub raw: bool,
+    pub fresh_programs: bool,
 }
 
 struct Opt {
@@ -115,6 +117,24 @@ const EXEC: &[Opt] = &[
         help: "give the command an empty standard input",
         set: |o, _| {
             o.no_stdin = true;
+            Some(())
+        },
+    },
+    Opt {
+        long: "fresh-python",
+        value: "",
+        help: "begin Python at its beginning, not from what all processes share: slower",
+        set: |o, _| {
+            o.fresh_programs = true;
+            Some(())
+        },
+    },
+    Opt {
+        long: "raw",
+        value: "",
+        help: "let the command tell a terminal everything, not text and colours only",
+        set: |o, _| {
+            o.raw = true;
             Some(())
         },
     },

@@ -22,10 +22,12 @@ pub fn size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// Seconds, fractions allowed; 0 is no limit.
+/// Seconds, fractions allowed; 0 is no limit, and so is what no machine will see the end of (30
+/// years), since clocks cannot show every time that a number of seconds can.
 pub fn seconds(text: &str) -> Option<Option<Duration>> {
+    const FOR_EVER: f64 = 1e9;
     let s: f64 = text.parse().ok().filter(|s: &f64| s.is_finite() && *s >= 0.0)?;
-    if s == 0.0 {
+    if s == 0.0 || s >= FOR_EVER {
         return Some(None);
     }
     Duration::try_from_secs_f64(s).ok().map(Some)
@@ -88,6 +90,9 @@ mod tests {
     fn times() {
         assert_eq!(seconds("0.25"), Some(Some(Duration::from_millis(250))));
         assert_eq!(seconds("0"), Some(None));
+        for long in ["1e9", "1e19", "1e300"] {
+            assert_eq!(seconds(long), Some(None), "{long}");
+        }
         for bad in ["", "x", "-1", "nan", "inf", "1e400"] {
             assert_eq!(seconds(bad), None, "{bad}");
         }

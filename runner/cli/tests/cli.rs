@@ -55,7 +55,8 @@ fn cache() -> PathBuf {
 
 fn runner() -> Command {
     let mut c = Command::new(env!("CARGO_BIN_EXE_runner"));
-    c.env("XDG_CACHE_HOME", cache()).stdin(Stdio::null());
+    c.env("XDG_CACHE_HOME", cache()).env("XDG_STATE_HOME", scratch().join("state"));
+    c.stdin(Stdio::null());
     c
 }
 
@@ -321,4 +322,119 @@ fn damaged_machine_code_is_made_anew() {
     assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"));
     assert!(err(&o).contains("was damaged") && err(&o).contains("compiling guest"), "{}", err(&o));
     assert_eq!(err(&go()), "");
+}
+
+/// A limit beyond all clocks and counters is no limit.
+#[test]
+fn huge_limits_are_no_limits() {
+    let max = u64::MAX.to_string();
+    for option in ["--memory", "--disk", "--output-limit", "--processes"] {
+        let o = exec(&[option, &max], &["echo", "hi"]);
+        assert_eq!((o.status.code(), &*out(&o), &*err(&o)), (Some(0), "hi\n", ""), "{option}");
+    }
+    for time in ["1e9", "1e19", "1.8e19", "1e300"] {
+        let o = exec(&["--timeout", time], &["echo", "hi"]);
+        assert_eq!((o.status.code(), &*out(&o), &*err(&o)), (Some(0), "hi\n", ""), "{time}");
+    }
+}
+
+/// Standard error is a pipe that is full and that nobody reads.
+#[test]
+fn a_full_standard_error_does_not_keep_the_runner() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // As much as a pipe holds in Linux, unless it was told otherwise.
+    writer.write_all(&[b'x'; 65536]).unwrap();
+    let mut child = runner().args(["exec", "/no/such.webc", "x"]).stderr(writer).spawn().unwrap();
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break Some(status);
+        }
+        if begin.elapsed() > SOON {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.and_then(|s| s.code()), Some(125));
+    drop(reader);
+}
+
+/// Writing beyond the limit of file sizes is the guest's error, not the runner's end.
+#[test]
+fn a_limit_of_file_sizes_is_an_error_of_the_guest() {
+    let dir = tempfile::tempdir().unwrap();
+    let mount = format!("{}:/m:rw", dir.path().display());
+    LazyLock::force(&IMAGE);
+    let o = Command::new("sh")
+        .args(["-c", "ulimit -f 8; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_runner")])
+        .args(["exec", "--mount", &mount])
+        .arg(&*IMAGE)
+        .args(["fill", "/m/f", "100000"])
+        .env("XDG_CACHE_HOME", cache())
+        .env("XDG_STATE_HOME", scratch().join("state"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(o.status.code().is_some() && out(&o).starts_with("errno "), "{o:?}");
+}
+
+#[test]
+fn names_of_others_are_shown_with_their_controls_escaped() {
+    let o = exec(&[], &["\x1b[2Jnope\n"]);
+    assert_eq!(err(&o), "runner: \\u{1b}[2Jnope\\n: command not found\n");
+    let spec = ImageSpec {
+        name: "t/t".into(),
+        version: "0.0.0".into(),
+        atoms: vec![("m".into(), b"\0asm\x01\0\0\0".to_vec())],
+        commands: vec![("a\x1b[31m".into(), "m".into())],
+        annotations: [("k\x07".to_owned(), "\u{9b}2J\nname evil".to_owned())].into(),
+        ..ImageSpec::default()
+    };
+    let path = scratch().join("controls.webc");
+    pack_to(&spec, &path).unwrap();
+    let o = runner().arg("inspect").arg(&path).output().unwrap();
+    assert!(out(&o).contains("note      k\\u{7}: \\u{9b}2J\\nname evil\n"), "{}", out(&o));
+    assert!(out(&o).contains("commands  1: a\\u{1b}[31m\n"), "{}", out(&o));
+}
+
+/// What a terminal gets of `command`.
+fn on_a_terminal(options: &[&str], command: &[&str]) -> Vec<u8> {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let slave = std::fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
+    let status =
+        runner().arg("exec").args(options).arg(&*IMAGE).args(command).stdout(slave).status();
+    assert!(status.unwrap().success());
+    let mut seen = vec![0; 4096];
+    let n = std::fs::File::from(master).read(&mut seen).unwrap();
+    seen.truncate(n);
+    seen
+}
+
+#[test]
+fn a_terminal_gets_text_and_colours_only() {
+    let text = "\x1b]0;title\x07\x1b[1;31mred\x1b[m \x1b[2Jend";
+    let plain = b"?]0;title?\x1b[1;31mred\x1b[m ?[2Jend\r\n";
+    assert_eq!(
+        on_a_terminal(&[], &["echo", text]).escape_ascii().to_string(),
+        plain.escape_ascii().to_string()
+    );
+    assert_eq!(on_a_terminal(&["--raw"], &["echo", text]), format!("{text}\r\n").as_bytes());
+    assert_eq!(out(&exec(&[], &["echo", text])), format!("{text}\n"));
+}
+
+#[test]
+fn an_image_that_is_a_pipe_is_refused_at_once() {
+    let path = scratch().join(format!("fifo-{}", std::process::id()));
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    for verb in ["inspect", "compile"] {
+        let o = runner().arg(verb).arg(&path).output().unwrap();
+        assert!(err(&o).contains("not a Wasibox image"), "{}", err(&o));
+    }
+    std::fs::remove_file(&path).unwrap();
 }
