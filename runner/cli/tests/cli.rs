@@ -1,5 +1,8 @@
 //! The `runner` program as a user meets it.
 
+mod common;
+
+use common::*;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -10,55 +13,6 @@ use wasibox_image::{ImageSpec, pack_to};
 /// Long before anything else would end the guest, and enough for a machine with much else to do:
 /// how soon a limit works is for the benchmarks.
 const SOON: Duration = Duration::from_secs(10);
-
-fn scratch() -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-}
-
-/// An image of the sandbox's test guest.
-static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox/tests/guest");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--release", "--target", "wasm32-wasip1", "--manifest-path"])
-        .arg(guest.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(scratch().join("guest"))
-        .env_remove("RUSTFLAGS")
-        .status()
-        .unwrap();
-    assert!(built.success(), "the guest does not compile");
-    let commands = [
-        "echo", "cat", "wc", "gen", "yes", "exit", "spin", "sleep", "run", "fill", "args", "cwd",
-        "alloc", "recurse", "abort",
-    ];
-    let spec = ImageSpec {
-        name: "test/cli".into(),
-        version: "1.2.3".into(),
-        atoms: vec![(
-            "guest".into(),
-            std::fs::read(scratch().join("guest/wasm32-wasip1/release/guest.wasm")).unwrap(),
-        )],
-        commands: commands.iter().map(|c| ((*c).into(), "guest".into())).collect(),
-        entrypoint: Some("echo".into()),
-        ..ImageSpec::default()
-    };
-    let path = scratch().join(format!("cli-{}.webc", std::process::id()));
-    pack_to(&spec, &path).unwrap();
-    // Compiled once, so that no test is told about it.
-    assert!(runner().arg("compile").arg(&path).output().unwrap().status.success());
-    path
-});
-
-fn cache() -> PathBuf {
-    scratch().join("cache")
-}
-
-fn runner() -> Command {
-    let mut c = Command::new(env!("CARGO_BIN_EXE_runner"));
-    c.env("XDG_CACHE_HOME", cache()).env("XDG_STATE_HOME", scratch().join("state"));
-    c.stdin(Stdio::null());
-    c
-}
 
 /// `runner exec OPTIONS IMAGE -- COMMAND`.
 fn exec(options: &[&str], command: &[&str]) -> Output {

@@ -8,6 +8,7 @@ use crate::outcome::Outcome;
 use crate::session::Error;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::{LimitHit, Policy};
@@ -32,6 +33,8 @@ pub struct Remote {
     policy: Policy,
     inner: Mutex<Inner>,
     interrupt: Interrupt,
+    /// The worker's process, 0 for none: what can be told of a session that is busy.
+    pid: AtomicU32,
 }
 
 struct Inner {
@@ -90,8 +93,8 @@ impl Remote {
     /// If no worker can be had, a mount cannot be made, or walls are required and missing.
     pub fn open(pool: Arc<Pool>, policy: Policy) -> Result<Remote, Error> {
         let inner = Inner { worker: None, layer: Layer::default(), walls: Walls::default() };
-        let remote =
-            Remote { pool, policy, inner: Mutex::new(inner), interrupt: Interrupt::default() };
+        let (inner, interrupt) = (Mutex::new(inner), Interrupt::default());
+        let remote = Remote { pool, policy, inner, interrupt, pid: AtomicU32::new(0) };
         remote.begin(&mut lock(&remote.inner))?;
         Ok(remote)
     }
@@ -108,7 +111,7 @@ impl Remote {
 
     /// The worker's process, if the session has one now.
     pub fn pid(&self) -> Option<u32> {
-        lock(&self.inner).worker.as_ref().map(Worker::pid)
+        Some(self.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
     }
 
     /// Gives the worker up. The session's state is kept; the next call takes another worker.
@@ -118,6 +121,7 @@ impl Remote {
 
     fn drop_worker(&self, inner: &mut Inner) {
         lock(&self.interrupt.0).control = None;
+        self.pid.store(0, Ordering::Relaxed);
         inner.worker = None;
     }
 
@@ -146,6 +150,7 @@ impl Remote {
         inner.layer.parts(&mut |part| worker.channel.send(&Request::Restore(part), &[]))?;
         let control = worker.control.sender()?;
         lock(&self.interrupt.0).control = Some(control);
+        self.pid.store(worker.pid(), Ordering::Relaxed);
         (inner.walls, inner.worker) = (walls, Some(worker));
         Ok(())
     }
