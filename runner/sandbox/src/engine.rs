@@ -11,7 +11,9 @@ const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-3";
 
 /// An engine whose memories are charged to `budget`.
 pub fn new(budget: Arc<Budget>, stack: usize) -> Engine {
+    crate::interrupt::install();
     let mut engine = EngineBuilder::new(compiler()).engine();
+    let stack = stack.max(crate::stack::LEAST);
     engine.set_tunables(BudgetTunables::new(budget, stack));
     engine.into()
 }

@@ -31,15 +31,20 @@
 //! - This is the only crate that names the engine's types, and the only host crate
 //!   with `unsafe`.
 //! - Each guest process has a thread, a store and a memory to itself while it lives; all
-//!   memories of a run share one budget ([`memory`]). Thread, store and memory may serve
+//!   memories of a run, and what else it makes the host keep, share one budget ([`memory`],
+//!   [`stack`]). Thread, store and memory may serve
 //!   another process of the same program later, put back to their beginning.
+//! - A guest is ended between two instructions of its own code, never within a function of the
+//!   engine or of the host ([`interrupt`]); whoever is to end is told again until it has ended.
 //! - Every wait of a guest is a park of its thread that a kill ends.
 //! - A trap ends its process only, as the signal that a native program would get.
 
 pub mod artifact;
+mod codemap;
 mod compile;
 mod engine;
 pub mod heap;
+mod interrupt;
 pub mod kernel;
 mod key;
 mod linear;
@@ -49,6 +54,7 @@ pub mod policy;
 mod programs;
 mod sandbox;
 mod snapshot;
+mod stack;
 pub mod streams;
 mod template;
 mod terminal;

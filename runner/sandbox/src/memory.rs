@@ -38,6 +38,11 @@ pub fn put_here(prepaid: Option<Reservation>, template: Arc<Template>) -> Put {
 }
 
 impl Put {
+    /// What is left of the reserved bytes.
+    pub fn left(&self) -> Option<Reservation> {
+        HERE.with_borrow_mut(|h| h.prepaid.take())
+    }
+
     /// The memory that was made meanwhile.
     pub fn made(&self) -> Option<Renewable> {
         HERE.with_borrow_mut(|h| h.made.take())
@@ -126,7 +131,7 @@ impl Tunables for BudgetTunables {
     }
 
     fn create_host_table(&self, ty: &TableType, style: &TableStyle) -> Result<VMTable, String> {
-        self.base.create_host_table(ty, style)
+        self.base.create_host_table(&bounded(ty), style)
     }
 
     // JUSTIFICATION and SAFETY: as for `create_vm_memory`.
@@ -136,12 +141,30 @@ impl Tunables for BudgetTunables {
         style: &TableStyle,
         at: NonNull<VMTableDefinition>,
     ) -> Result<VMTable, String> {
-        unsafe { self.base.create_vm_table(ty, style, at) }
+        unsafe { self.base.create_vm_table(&bounded(ty), style, at) }
     }
 
     fn vmconfig(&self) -> &VMConfig {
         &self.config
     }
+}
+
+/// Elements that a table may get beyond those that it begins with.
+const TABLE_GROWTH: u32 = 1 << 16;
+
+/// The table as it is made: the engine does not ask before one grows, so that it can only grow as far
+/// as was charged from the beginning ([`table_bytes`]).
+fn bounded(ty: &TableType) -> TableType {
+    let most = ty.minimum.saturating_add(TABLE_GROWTH);
+    TableType { maximum: Some(ty.maximum.map_or(most, |m| m.min(most))), ..*ty }
+}
+
+/// Bytes that a table may take: a pointer per element, twice that if it may grow, since the list
+/// doubles; elements of a table that is never written to are kept a second time, in 32 bytes.
+pub fn table_bytes(ty: &TableType) -> u64 {
+    let bounded = bounded(ty);
+    let most = u64::from(bounded.maximum.unwrap_or(ty.minimum).max(ty.minimum));
+    if most > u64::from(ty.minimum) { 16 * most } else { 40 * most }
 }
 
 /// Where compiled code finds a memory's address and size.
@@ -215,10 +238,9 @@ impl Renewable {
         Ok(())
     }
 
-    /// Charges the renewed memory to a reservation; false if that is too small.
-    pub fn charge(&self, reservation: Reservation) -> bool {
+    /// Charges the renewed memory to a reservation, which keeps the rest; false if it is too small.
+    pub fn charge(&self, reservation: &mut Reservation) -> bool {
         let mut s = crate::lock(&self.0);
-        let mut reservation = reservation;
         if !reservation.shares_budget(&s.held) || s.held.bytes() > 0 {
             return false;
         }

@@ -29,8 +29,8 @@ pub enum LimitHit {
     Timeout,
     /// The run was ended.
     Cpu,
-    /// Something that the memory limit counts was refused; the process was told, and may have
-    /// coped.
+    /// Something that the memory limit counts was refused, and the process was told and may have
+    /// coped; or it could not be told, and was ended.
     Memory,
     /// The run was ended.
     Output,

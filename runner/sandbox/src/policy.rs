@@ -31,15 +31,16 @@ pub struct Limits {
     /// CPU time of all processes; `None` is no limit.
     pub cpu: Option<Duration>,
     /// Bytes of host memory: all linear memories, whether touched or not, and what else the host
-    /// keeps because a guest asked for it ([`wasibox_vfs::Budget`]): in the kernel processes with
-    /// their arguments, directories and descriptors, listings of open directories.
+    /// keeps because a guest asked for it ([`wasibox_vfs::Budget`]): files and names, bytes in
+    /// pipes, processes with their tables, exceptions, stacks as far as they were used, arguments,
+    /// directories and descriptors, listings of open directories.
     pub memory: u64,
     /// What the session's own file layer may hold.
     pub disk: DiskLimits,
     /// Bytes written to standard output and error together; `None` is no limit.
     pub output: Option<u64>,
     /// Processes alive at once. Each has one thread of the host's, and eight more may wait for
-    /// processes to come. Each may fill its stack, which the memory limit does not count.
+    /// processes to come.
     pub processes: usize,
     /// Processes started in all.
     pub spawns: u64,
@@ -47,7 +48,7 @@ pub struct Limits {
     /// the host's.
     pub descriptors: usize,
     /// Bytes of a process's call stack. 4 MiB is the least at which CPython's own
-    /// recursion checks win; the cost of more is address space only.
+    /// recursion checks win; what is used counts as memory. At least 1 MiB is given.
     pub stack: usize,
 }
 

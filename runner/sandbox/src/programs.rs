@@ -2,9 +2,10 @@
 
 use crate::Limits;
 use crate::artifact::{ArtifactError, Store};
+use crate::codemap::CodeMap;
 use crate::kernel::{Idle, SNAPSHOT_SHARE};
-use crate::snapshot;
 use crate::template::Template;
+use crate::{memory, snapshot, stack};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -32,6 +33,9 @@ pub struct Loaded {
     /// Its memory after it was prepared, see [`crate::snapshot`].
     pub snapshot: Option<Arc<Template>>,
 }
+
+/// What the engine keeps of an exception besides its values: 24 bytes, in a list that doubles.
+const RECORD: u64 = 48;
 
 /// Where a process begins: the function that is called, and what its memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +70,21 @@ impl Loaded {
 
     /// Bytes that such a process has from the beginning.
     pub fn needs(&self, entry: Entry) -> u64 {
-        let module: usize = self.module.info().memories.values().map(|m| m.minimum.bytes().0).sum();
-        module.max(self.memory_of(entry).size) as u64
+        let info = self.module.info();
+        let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();
+        let tables: u64 = info.tables.values().map(memory::table_bytes).sum();
+        memory.max(self.memory_of(entry).size) as u64 + tables + stack::FIRST as u64
+    }
+
+    /// Bytes that the host keeps for each exception that the program throws, until the process has
+    /// ended: the engine's record with the slack of a growing list, and what is thrown, of 16
+    /// bytes each, as the allocator rounds it. Programs with several kinds pay for the largest.
+    /// Measured in `tests/engine.rs`.
+    pub fn exception(&self) -> u64 {
+        let info = self.module.info();
+        let values = |s: &_| info.signatures.get(*s).map_or(0, |s| s.params().len());
+        let most = info.tags.values().map(values).max().unwrap_or(0);
+        RECORD + (16 * most + 8).next_multiple_of(16).max(32) as u64
     }
 }
 
@@ -81,11 +98,14 @@ static MAPPING: Mutex<()> = Mutex::new(());
 pub struct Code {
     engine: Option<Engine>,
     modules: Mutex<Vec<Module>>,
+    /// Where the machine code lies.
+    pub map: CodeMap,
 }
 
 impl Drop for Code {
     fn drop(&mut self) {
         let _held = crate::lock(&MAPPING);
+        self.map.clear();
         crate::lock(&self.modules).clear();
         self.engine = None;
     }
@@ -117,7 +137,8 @@ impl Programs {
     ) -> Programs {
         let names: Vec<String> = image.atoms().keys().cloned().collect();
         let loaded = names.iter().map(|_| Mutex::new(None)).collect();
-        let code = Code { engine: Some(engine.clone()), modules: Mutex::default() };
+        let map = CodeMap::new(names.len());
+        let code = Code { engine: Some(engine.clone()), modules: Mutex::default(), map };
         let (idle, code) = (Idle::default(), Arc::new(code));
         Programs {
             image,
@@ -190,6 +211,7 @@ impl Programs {
                 Ok(self.image.checked_atom(name)?)
             })?;
         crate::lock(&self.code.modules).push(loaded.module.clone());
+        self.code.map.add(p.0 as usize, &loaded.module);
         drop(held);
         if !self.are_fresh()
             && snapshot::can_be_made(&loaded.module)

@@ -1,6 +1,7 @@
 //! Guest memory, and what surrounds every call from the guest.
 
 use super::process::Process;
+use crate::stack;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use wasibox_vfs::Errno;
@@ -183,6 +184,11 @@ fn run_handler(ctx: &mut FunctionEnvMut<'_, Env>, process: &Arc<Process>) -> Res
         let Some(handler) = ctx.data().handler.clone() else {
             process.unblock(before);
             return Ok(());
+        };
+        let Some(_stack) = stack::nested(&process.kernel.budget, process.kernel.limits.stack)
+        else {
+            process.watch.set_fatal(11);
+            return Err(Halt::Killed);
         };
         let done = handler.call(&mut ctx.as_store_mut(), i32::from(sig));
         process.unblock(before);

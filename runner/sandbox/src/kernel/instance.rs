@@ -47,6 +47,8 @@ pub struct Ready {
     globals: Option<Vec<(Global, Value)>>,
     /// What puts memory back to its beginning, if the instance may serve again.
     reset: Option<Renewable>,
+    /// Charged for its process besides memory: tables and the first part of the stack.
+    held: Option<Reservation>,
     /// The last field, since fields are dropped in order.
     _code: Arc<Code>,
 }
@@ -68,11 +70,10 @@ impl Ready {
         memory: Option<Reservation>,
     ) -> Result<Ready, End> {
         let mut store = Store::new(process.kernel.programs.engine().clone());
-        process.bind(Some(store.interrupter()));
         let env = Env { process: Some(process.clone()), memory: None, handler: None };
         let env = FunctionEnv::new(&mut store, env);
         let imports = link::imports(&mut store, &env, &loaded.module);
-        // Dropped after instantiation: what the module did not need is given back.
+        let memory = memory.or_else(|| process.kernel.budget.reserve(loaded.needs(entry)));
         let here = put_here(memory, loaded.memory_of(entry).clone());
         let instance = match Instance::new(&mut store, &loaded.module, &imports) {
             Ok(i) => i,
@@ -91,6 +92,7 @@ impl Ready {
             }
         };
         let made = here.made().filter(|_| loaded.template.reusable);
+        let held = here.left();
         drop(here);
         if let Ok(memory) = instance.exports.get_memory("memory") {
             env.as_mut(&mut store).memory = Some(memory.clone());
@@ -116,16 +118,16 @@ impl Ready {
             exported.map(|g| (g.clone(), g.get(&mut store))).collect()
         });
         let _code = process.kernel.programs.code.clone();
-        Ok(Ready { program, entry, store, env, function, globals, reset: made, _code })
+        Ok(Ready { program, entry, store, env, function, globals, reset: made, held, _code })
     }
 
     /// Takes a process on, after [`Ready::renew`]. False if its reservation is not for this memory.
-    pub fn take_on(&mut self, process: &Arc<Process>, memory: Reservation) -> bool {
+    pub fn take_on(&mut self, process: &Arc<Process>, mut memory: Reservation) -> bool {
         let Some(reset) = &self.reset else { return false };
-        if !reset.charge(memory) {
+        if !reset.charge(&mut memory) {
             return false;
         }
-        process.bind(Some(self.store.interrupter()));
+        self.held = Some(memory);
         self.env.as_mut(&mut self.store).process = Some(process.clone());
         true
     }
@@ -143,8 +145,6 @@ impl Ready {
                 }
             },
         };
-        // From here on nobody interrupts the store on behalf of this process.
-        process.bind(None);
         let wanted = self.reset.is_some() || self.entry == Entry::Prepare;
         let again = well && wanted && process.fatal().is_none();
         (end, again)
@@ -171,6 +171,7 @@ impl Ready {
     /// Lets go of the process. True if [`Ready::renew`] must come before its end is told.
     pub fn let_go(&mut self) -> bool {
         self.env.as_mut(&mut self.store).process = None;
+        self.held = None;
         self.reset.as_ref().is_some_and(|r| r.size() > SMALL)
     }
 

@@ -3,14 +3,14 @@
 use super::descriptors::Descriptors;
 use super::guest::Halt;
 use super::table::{Kernel, thread_cpu_ns};
+use crate::interrupt::Watch;
 use crate::lock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, File, Loc, Program};
-use wasmer::Interrupter;
 
 /// CPU time in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -139,10 +139,9 @@ pub struct Process {
     /// Bit N: the handler runs for signal N, which waits meanwhile (`sa_mask` of
     /// `sigaction(2)`). Only the process's own thread changes it.
     blocked: AtomicU64,
-    /// The signal that ends the process; 0 for none.
-    fatal: AtomicU8,
+    /// The signal that ends the process, and how it is made to notice.
+    pub watch: Watch,
     thread: OnceLock<Thread>,
-    interrupter: Mutex<Option<Interrupter>>,
     /// CPU time of its thread when it began.
     cpu_begin: AtomicU64,
     /// The clock of that time.
@@ -180,9 +179,8 @@ impl Process {
             ignored: AtomicU64::new(ignored),
             pending: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
-            fatal: AtomicU8::new(0),
+            watch: Watch::new(),
             thread: OnceLock::new(),
-            interrupter: Mutex::new(None),
             cpu_begin: AtomicU64::new(0),
             clock: OnceLock::new(),
             usage_begin: Mutex::default(),
@@ -232,11 +230,6 @@ impl Process {
         Cpu::of_thread().minus(*lock(&self.usage_begin))
     }
 
-    /// Says which store runs the process, or that none does any more.
-    pub fn bind(&self, interrupter: Option<Interrupter>) {
-        *lock(&self.interrupter) = interrupter;
-    }
-
     pub fn wake(&self) {
         if let Some(t) = self.thread.get() {
             t.unpark();
@@ -245,10 +238,7 @@ impl Process {
 
     /// The signal that ends the process, if one does.
     pub fn fatal(&self) -> Option<u8> {
-        match self.fatal.load(Ordering::SeqCst) {
-            0 => None,
-            s => Some(s),
-        }
+        self.watch.fatal()
     }
 
     /// The mask of permission bits for what it creates: told by its environment.
@@ -286,17 +276,23 @@ impl Process {
                 return;
             }
         }
-        let _ = self.fatal.compare_exchange(0, sig, Ordering::SeqCst, Ordering::SeqCst);
+        let first = self.watch.set_fatal(sig);
         self.end();
+        if first {
+            self.kernel.is_ending();
+        }
     }
 
     /// Makes a process with a fatal signal notice it: wakes it if it waits, interrupts
-    /// it if it computes. The engine may miss an interrupt, so callers repeat this.
+    /// it if it computes. An interrupt may meet it within the engine, so the kernel repeats this.
     pub fn end(&self) {
         self.wake();
-        if let Some(i) = &*lock(&self.interrupter) {
-            i.interrupt();
-        }
+        self.watch.end();
+    }
+
+    /// Whether a thread runs it.
+    pub fn is_running(&self) -> bool {
+        self.watch.is_running()
     }
 
     /// Whether a signal waits that the handler may be called for now.

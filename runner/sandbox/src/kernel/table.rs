@@ -8,7 +8,8 @@ use super::thread::{self, Job};
 use crate::lock;
 use crate::outcome::{LimitHit, Status};
 use crate::policy::Limits;
-use crate::programs::{Entry, Loaded, ProgramError, Programs};
+use crate::programs::{Code, Entry, Loaded, ProgramError, Programs};
+use crate::stack::drop_unused;
 use crate::streams::Meter;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,12 @@ const ZOMBIE_COST: u64 = 128;
 /// The shortest time between two looks at the CPU time of processes: how far beyond its limit a
 /// run gets on each processor. A run that waits, just below its limit, is looked at this often.
 const CPU_LOOK: Duration = Duration::from_millis(10);
+/// How often a process that is to end is told so again.
+const AGAIN: Duration = Duration::from_millis(2);
+/// How often the table is looked at in any case.
+const PULSE: Duration = Duration::from_millis(250);
+/// A process that was told so often spends its time in long functions of the engine.
+const STUBBORN: u32 = 8;
 /// A snapshot is used if its memory is at most this part of the limit.
 pub const SNAPSHOT_SHARE: u64 = 4;
 
@@ -343,10 +350,17 @@ impl Kernel {
         };
         let mut t = lock(&self.table);
         while !t.over() {
-            let mut wait = deadline.map(|d| d.saturating_duration_since(Instant::now()));
-            if wait == Some(Duration::ZERO) {
-                t.limit = Some(LimitHit::Timeout);
-                break;
+            // What ends is told so from here until it has ended, whoever told it first.
+            let ending: Vec<_> = t.live.values().filter(|p| p.fatal().is_some()).cloned().collect();
+            let stopped = self.insist(&ending);
+            let mut pause = if ending.is_empty() { PULSE } else { AGAIN };
+            if let Some(d) = deadline {
+                let left = d.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    t.limit = Some(LimitHit::Timeout);
+                    break;
+                }
+                pause = pause.min(left);
             }
             if let Some(limit) = self.limits.cpu {
                 let left = limit.saturating_sub(self.cpu(&t));
@@ -356,29 +370,32 @@ impl Kernel {
                 }
                 // It cannot be used up sooner.
                 let busy = processors.min(self.limits.processes).max(1);
-                let look = (left / u32::try_from(busy).unwrap_or(u32::MAX)).max(CPU_LOOK);
-                wait = Some(wait.map_or(look, |w| w.min(look)));
+                pause = pause.min((left / u32::try_from(busy).unwrap_or(u32::MAX)).max(CPU_LOOK));
             }
-            t = match wait {
-                None => self.changed.wait(t).unwrap_or_else(|e| e.into_inner()),
-                Some(w) => self.changed.wait_timeout(t, w).unwrap_or_else(|e| e.into_inner()).0,
-            };
+            t = self.changed.wait_timeout(t, pause).unwrap_or_else(|e| e.into_inner()).0;
+            drop(stopped);
         }
         // Nothing is started any more, so that those alive can only become fewer.
         let give_up = Instant::now() + REAP;
+        let mut stopped = None;
         while !t.live.is_empty() && Instant::now() < give_up {
             let all: Vec<Arc<Process>> = t.live.values().cloned().collect();
             drop(t);
             for p in &all {
                 p.signal(9);
-                p.end();
             }
+            // Nobody has to wait for the code: it stays stopped until all have ended.
+            stopped = stopped.or(self.insist(&all));
             t = lock(&self.table);
             if !t.live.is_empty() {
-                let pause = Duration::from_millis(2);
-                t = self.changed.wait_timeout(t, pause).unwrap_or_else(|e| e.into_inner()).0;
+                t = self.changed.wait_timeout(t, AGAIN).unwrap_or_else(|e| e.into_inner()).0;
             }
         }
+        drop(stopped);
+        if !t.live.is_empty() {
+            self.insist_elsewhere(t.live.values().cloned().collect());
+        }
+        drop_unused();
         let soft = (self.budget.refused().then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
         Finish {
@@ -400,6 +417,58 @@ impl Kernel {
         // A process in the table has its thread: `ended` takes it out there.
         let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
+    }
+
+    /// Interrupts processes that are to end. Where one was told so often in vain, all code of the
+    /// session is stopped for a moment, unless that was done just before: others need it.
+    fn insist(&self, ending: &[Arc<Process>]) -> Option<Stopped> {
+        for p in ending {
+            p.end();
+        }
+        let told = ending.iter().map(|p| p.watch.told()).max().unwrap_or(0);
+        let stop = told >= STUBBORN && told.is_multiple_of(4);
+        stop.then(|| Stopped::new(&self.programs))
+    }
+
+    /// Goes on telling processes to end that did not in time; some wait for the host itself.
+    fn insist_elsewhere(&self, mut left: Vec<Arc<Process>>) {
+        // Without such a thread they end at their next call.
+        let _ = std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
+            while !left.is_empty() {
+                left.retain(|p| p.is_running());
+                for p in &left {
+                    p.end();
+                }
+                std::thread::sleep(PULSE);
+            }
+        });
+    }
+
+    /// Takes note that a process is to end.
+    pub fn is_ending(&self) {
+        drop(lock(&self.table));
+        self.changed.notify_all();
+    }
+
+    /// The same for a signal handler, which must not lock: it may go unnoticed for a [`PULSE`].
+    pub fn look_again(&self) {
+        self.changed.notify_all();
+    }
+}
+
+/// All code of a session is stopped while this lives.
+struct Stopped(Arc<Code>);
+
+impl Stopped {
+    fn new(programs: &Programs) -> Stopped {
+        programs.code.map.stop();
+        Stopped(programs.code.clone())
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.map.let_run();
     }
 }
 

@@ -6,8 +6,10 @@
 use super::guest::Halt;
 use super::instance::Ready;
 use super::process::Process;
+use crate::interrupt::{self, watch};
 use crate::outcome::Status;
 use crate::programs::{Entry, Loaded, Programs};
+use crate::stack;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -77,6 +79,14 @@ pub fn start(programs: &Programs, job: Job) -> std::io::Result<()> {
 
 /// A thread's life.
 fn work(first: Job) {
+    interrupt::unblock();
+    stack::prepare(first.process.kernel.limits.stack);
+    let budget = first.process.kernel.budget.clone();
+    serve_all(first);
+    stack::release(&budget);
+}
+
+fn serve_all(first: Job) {
     let mut job = first;
     let mut ready = None;
     loop {
@@ -105,8 +115,10 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     let mut again;
     let status = loop {
         let what = What { program, entry, loaded: &loaded, memory: memory.take() };
+        let watched = watch(&process, loaded.exception());
         let end = catch_unwind(AssertUnwindSafe(|| one(&process, what, ready)));
-        process.bind(None);
+        // From here on nobody interrupts the thread on behalf of this process.
+        drop(watched);
         match end {
             Ok((End::Status(s), well)) => {
                 again = well;
@@ -114,6 +126,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
             }
             Ok((End::Exec, _)) => {
                 *ready = None;
+                interrupt::forget_thrown(&process);
                 program = crate::lock(&process.start).program;
                 match process.kernel.programs.get(program) {
                     Ok(l) => {
@@ -129,6 +142,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
             }
             Ok((End::Anew, _)) => {
                 *ready = None;
+                interrupt::forget_thrown(&process);
                 entry = Entry::Start;
             }
             Err(_) => {
@@ -156,6 +170,8 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         // Its memory is given back before the end is told.
         _ => *ready = None,
     }
+    interrupt::forget_thrown(&process);
+    stack::close(&process.kernel.budget);
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
     let fds = std::mem::replace(
@@ -201,7 +217,12 @@ fn one(process: &Arc<Process>, what: What<'_>, ready: &mut Option<Ready>) -> (En
 
 /// What an error that ended the guest's code means.
 pub fn ended_by(process: &Process, e: RuntimeError) -> End {
-    let killed = || End::Status(Status::Signaled(process.fatal().unwrap_or(9)));
+    let killed = || {
+        if process.watch.is_short() {
+            complain(process, "ended: the memory limit is reached");
+        }
+        End::Status(Status::Signaled(process.fatal().unwrap_or(9)))
+    };
     match e.downcast_ref::<Halt>() {
         Some(Halt::Exit(code)) => return End::Status(Status::Exited(*code)),
         Some(Halt::Killed) => return killed(),
@@ -214,7 +235,6 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         return killed();
     }
     let (sig, text) = match e.clone().to_trap() {
-        Some(TrapCode::HostInterrupt) => return killed(),
         Some(TrapCode::StackOverflow) => (11, "stack overflow"),
         Some(
             TrapCode::HeapAccessOutOfBounds | TrapCode::HeapMisaligned | TrapCode::UnalignedAtomic,

@@ -1,0 +1,126 @@
+//! Where a session's machine code lies, and stopping all of it at once.
+//!
+//! Guests may be ended between two instructions of their own code only: within the engine's
+//! functions that such code calls, the allocator's lock or the unwinder's state may be held
+//! (`interrupt`). So a signal handler asks here whether the interrupted instruction is a guest's.
+//!
+//! Code that spends all its time in one long function of the engine (`memory.fill` over gigabytes)
+//! would hardly ever be met in its own. For it, all code of the session can be *stopped*: it is
+//! made not executable, and whoever returns to it faults there. Who is to end, ends; the others
+//! wait in the handler until the code goes on.
+//!
+//! # Invariants
+//! - Handlers call [`CodeMap::has`], [`CodeMap::stop`] and [`CodeMap::let_run`]: these neither
+//!   allocate nor lock.
+//! - The code stays readable while it is stopped: the unwinder may look at it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wasmer::Module;
+
+/// The code of each program of a session.
+pub struct CodeMap {
+    programs: Box<[Range]>,
+    /// How many want it stopped.
+    stops: AtomicUsize,
+    page: usize,
+}
+
+/// Functions of a module: empty until it is loaded, then the same until its code is unmapped.
+struct Range {
+    start: AtomicUsize,
+    end: AtomicUsize,
+}
+
+impl Range {
+    fn get(&self) -> (usize, usize) {
+        let start = self.start.load(Ordering::Acquire);
+        (start, self.end.load(Ordering::Relaxed))
+    }
+}
+
+impl CodeMap {
+    pub fn new(programs: usize) -> CodeMap {
+        let empty = || Range { start: AtomicUsize::new(usize::MAX), end: AtomicUsize::new(0) };
+        CodeMap {
+            programs: (0..programs).map(|_| empty()).collect(),
+            stops: AtomicUsize::new(0),
+            page: rustix::param::page_size(),
+        }
+    }
+
+    /// Takes note of a loaded module. The engine's list of the module's functions tells where
+    /// they are; the mappings of the process would, too, but reading them takes longer
+    /// the more sessions there are.
+    pub fn add(&self, program: usize, module: &Module) {
+        let (Some(range), Some(artifact)) = (self.programs.get(program), module.sys_artifact())
+        else {
+            return;
+        };
+        let functions = artifact.finished_functions().values().map(|f| f.0 as usize);
+        let calls = artifact.finished_function_call_trampolines().values();
+        let calls = calls.map(|t| *t as *const () as usize).max().unwrap_or(0);
+        let Some((first, last)) = functions.fold(None, |r: Option<(usize, usize)>, f| match r {
+            Some((a, b)) => Some((a.min(f), b.max(f))),
+            None => Some((f, f)),
+        }) else {
+            return;
+        };
+        let end = if calls > last {
+            calls
+        } else {
+            let sizes = artifact.finished_function_extents().unwrap_or_default();
+            sizes.iter().map(|(_, e)| e.ptr.0 as usize + e.length).max().unwrap_or(last)
+        };
+        range.end.store(end, Ordering::Relaxed);
+        range.start.store(first, Ordering::Release);
+    }
+
+    /// Forgets everything: the code is about to be unmapped.
+    pub fn clear(&self) {
+        for r in &self.programs {
+            r.start.store(usize::MAX, Ordering::Release);
+            r.end.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an address lies in the code of a guest.
+    pub fn has(&self, address: usize) -> bool {
+        self.programs.iter().any(|r| {
+            let (start, end) = r.get();
+            (start..end).contains(&address)
+        })
+    }
+
+    /// Stops all code until [`CodeMap::let_run`] was called as often. To be called again by whoever
+    /// waits for an effect: a `let_run` elsewhere may overtake it.
+    pub fn stop(&self) {
+        self.stops.fetch_add(1, Ordering::SeqCst);
+        self.enforce();
+    }
+
+    /// See [`CodeMap::stop`].
+    pub fn let_run(&self) {
+        if self.stops.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.enforce();
+        }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stops.load(Ordering::SeqCst) > 0
+    }
+
+    /// Makes the pages what they should be now.
+    pub fn enforce(&self) {
+        let run = if self.is_stopped() { 0 } else { libc::PROT_EXEC };
+        for (start, end) in self.programs.iter().map(Range::get).filter(|(s, e)| s < e) {
+            let from = start / self.page * self.page;
+            let length = end.next_multiple_of(self.page) - from;
+            // JUSTIFICATION: page protection is the system's, and rustix has no such constants in
+            // a form that is free of checks; this may run in a signal handler.
+            // SAFETY: the pages hold code of this session's modules, which the engine mapped as
+            // readable and executable and keeps while they are listed here. They never become
+            // writable. Who executes them meanwhile faults and is dealt with in `interrupt`.
+            unsafe { libc::mprotect(from as *mut _, length, libc::PROT_READ | run) };
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Ends guests that compute, at places where nothing is held.
+//!
+//! # Why not the engine's own interrupts
+//! Compiled code calls functions of the engine (to allocate and throw an exception, to fill memory,
+//! for table operations) on the guest's own stack. Wasmer's `experimental-host-interrupt` abandons
+//! that stack wherever the signal finds it, also within `malloc` or with a borrow taken: then the
+//! whole process waited for a lock that nobody would give back, and no time limit helped. A
+//! stack that runs out within such a function was abandoned the same way, with no kill involved.
+//! It also keeps a list of running stores behind locks, and a stray signal trips an assertion.
+//! (docs/upstream/wasmer-exceptions-and-interrupt.md.)
+//!
+//! # How it is done instead
+//! 1. A process with a fatal signal gets SIGUSR1 on its thread. Our handler looks whether the
+//!    interrupted instruction is a guest's ([`CodeMap`]). If so, the engine's fault handler is told
+//!    that a memory access failed there, which abandons the guest's stack.
+//! 2. Otherwise nothing happens, and [`Watch::end`] is called again by the kernel every few
+//!    milliseconds, until the process has ended.
+//! 3. A process that is not met in its own code for long has the session's code stopped
+//!    ([`CodeMap::stop`]), and faults when it returns there.
+//! 4. Faults on guests' stacks come here first: a stack opens page by page ([`crate::stack`]),
+//!    and its last part is for functions of the engine alone.
+//!
+//! # Invariants
+//! - Handlers read atomics and thread-local cells without destructors; they neither allocate nor
+//!   lock. The system calls they make are mprotect(2) and nanosleep(2).
+//! - A signal that is not ours is passed to whoever handled it before, or ignored.
+
+use crate::codemap::CodeMap;
+use crate::kernel::Process;
+use crate::{lock, stack};
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, Once, OnceLock};
+
+const SIGKILL: u8 = 9;
+const SIGSEGV: u8 = 11;
+
+/// What handlers need to know of a process.
+pub struct Watch {
+    /// The signal that ends it; 0 for none.
+    fatal: AtomicU8,
+    /// How often it was told to end since.
+    told: AtomicU32,
+    /// The thread that runs it.
+    thread: Mutex<Option<libc::pthread_t>>,
+    /// It has the session's code stopped until it ends.
+    stops: AtomicBool,
+    /// The memory limit ended it.
+    short: AtomicBool,
+    /// Bytes charged for exceptions in its store, and for each of them.
+    thrown: AtomicU64,
+    each: AtomicU64,
+}
+
+thread_local! {
+    /// The process that this thread runs. A cell without destructor: handlers read it.
+    static HERE: AtomicPtr<Process> = const { AtomicPtr::new(null_mut()) };
+}
+
+impl Watch {
+    pub fn new() -> Watch {
+        Watch {
+            fatal: AtomicU8::new(0),
+            told: AtomicU32::new(0),
+            thread: Mutex::new(None),
+            stops: AtomicBool::new(false),
+            short: AtomicBool::new(false),
+            thrown: AtomicU64::new(0),
+            each: AtomicU64::new(0),
+        }
+    }
+
+    /// The signal that ends the process, if one does.
+    pub fn fatal(&self) -> Option<u8> {
+        match self.fatal.load(Ordering::SeqCst) {
+            0 => None,
+            s => Some(s),
+        }
+    }
+
+    /// Sets the signal that ends it; false if there is one already.
+    pub fn set_fatal(&self, sig: u8) -> bool {
+        self.fatal.compare_exchange(0, sig, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Whether the memory limit ended it.
+    pub fn is_short(&self) -> bool {
+        self.short.load(Ordering::Relaxed)
+    }
+
+    /// How often it was told to end.
+    pub fn told(&self) -> u32 {
+        self.told.load(Ordering::Relaxed)
+    }
+
+    /// Whether a thread runs it.
+    pub fn is_running(&self) -> bool {
+        lock(&self.thread).is_some()
+    }
+
+    /// Interrupts it if it computes. It may be within the engine: callers repeat this.
+    pub fn end(&self) {
+        self.told.fetch_add(1, Ordering::Relaxed);
+        if let Some(thread) = *lock(&self.thread) {
+            // JUSTIFICATION: signals for one thread of the process can only be sent so.
+            // SAFETY: the thread lives: it takes its entry out, under this lock, before it ends.
+            unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+        }
+    }
+}
+
+/// Says that the calling thread runs `process` from now on, until the value is dropped. What its
+/// program throws is charged with `each` bytes per exception.
+pub fn watch(process: &std::sync::Arc<Process>, each: u64) -> Watched<'_> {
+    process.watch.each.store(each, Ordering::Relaxed);
+    // JUSTIFICATION and SAFETY: the call has no preconditions.
+    let me = unsafe { libc::pthread_self() };
+    *lock(&process.watch.thread) = Some(me);
+    let outer = HERE.with(|h| h.swap(std::sync::Arc::as_ptr(process).cast_mut(), Ordering::SeqCst));
+    debug_assert!(outer.is_null());
+    Watched(process)
+}
+
+/// While it lives, its process may be interrupted on this thread.
+pub struct Watched<'a>(&'a Process);
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        HERE.with(|h| h.store(null_mut(), Ordering::SeqCst));
+        *lock(&self.0.watch.thread) = None;
+        if self.0.watch.stops.swap(false, Ordering::SeqCst) {
+            code(self.0).let_run();
+        }
+    }
+}
+
+fn code(process: &Process) -> &CodeMap {
+    &process.kernel.programs.code.map
+}
+
+fn here<'a>() -> Option<&'a Process> {
+    let p = HERE.with(|h| h.load(Ordering::SeqCst));
+    // JUSTIFICATION: a handler has no other way to the process than a pointer.
+    // SAFETY: the pointer is set while `Watched` borrows the process, on this thread, and the
+    // reference is used on this thread within that time only: by a handler that interrupts it.
+    unsafe { p.as_ref() }
+}
+
+/// Called for every exception that a guest throws, and for every trap; perhaps in a handler.
+fn on_throw() {
+    let Some(process) = here() else { return };
+    let (watch, budget) = (&process.watch, &process.kernel.budget);
+    let each = watch.each.load(Ordering::Relaxed);
+    if budget.take(each) {
+        watch.thrown.fetch_add(each, Ordering::Relaxed);
+    } else {
+        out_of_memory(process);
+    }
+}
+
+/// Gives back what exceptions took: their store is gone.
+pub fn forget_thrown(process: &Process) {
+    process.kernel.budget.give(process.watch.thrown.swap(0, Ordering::Relaxed));
+}
+
+/// Ends the process because of the memory limit.
+fn out_of_memory(process: &Process) {
+    if process.watch.set_fatal(SIGKILL) {
+        process.watch.short.store(true, Ordering::Relaxed);
+    }
+    // A wake-up that is lost is made good by the next exception, or by the waiter's pulse.
+    process.kernel.look_again();
+}
+
+// What follows runs in signal handlers.
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// What handled the signals before us: for SIGSEGV the engine.
+static SEGV_BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+static USR1_BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Installs the handlers, after the engine's. Every engine is made after this.
+pub fn install() {
+    static DONE: Once = Once::new();
+    DONE.call_once(|| {
+        wasmer::sys::vm::init_traps();
+        let segv = set_handler(libc::SIGSEGV, on_fault, libc::SA_NODEFER);
+        let usr1 = set_handler(libc::SIGUSR1, on_interrupt, 0);
+        let _ = (SEGV_BEFORE.set(segv), USR1_BEFORE.set(usr1));
+        backtrace::set_hook(on_throw);
+    });
+}
+
+/// Lets the signals through to this thread, whatever its creator had blocked.
+pub fn unblock() {
+    // JUSTIFICATION: signal masks can only be changed so.
+    // SAFETY: the set is initialised by sigemptyset before it is used, and lives for the calls.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGUSR1);
+        libc::sigaddset(&mut set, libc::SIGSEGV);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, null_mut());
+    }
+}
+
+fn set_handler(signal: c_int, handler: Handler, flags: c_int) -> libc::sigaction {
+    // JUSTIFICATION: handlers can only be installed so.
+    // SAFETY: all-zero is a valid sigaction; both live for the calls. The handler keeps to what
+    // a handler may do, see the invariants above.
+    unsafe {
+        let mut new: libc::sigaction = std::mem::zeroed();
+        let mut old: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = handler as *const () as usize;
+        // On the stack that the engine sets up for each thread: the guest's may be full.
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | flags;
+        libc::sigemptyset(&mut new.sa_mask);
+        libc::sigaction(signal, &new, &mut old);
+        old
+    }
+}
+
+/// Calls what was installed before us, as far as that is a function.
+fn pass_on(
+    before: &OnceLock<libc::sigaction>,
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
+    let Some(before) = before.get() else { return };
+    let f = before.sa_sigaction;
+    if f == libc::SIG_DFL || f == libc::SIG_IGN {
+        return;
+    }
+    // JUSTIFICATION: the system gives handlers as numbers.
+    // SAFETY: it is the address of a handler that was installed with these flags, which say
+    // which of the two forms it has; the arguments are the system's own, or `interrupt_here`'s.
+    unsafe {
+        if before.sa_flags & libc::SA_SIGINFO != 0 {
+            std::mem::transmute::<usize, Handler>(f)(signal, info, context);
+        } else {
+            std::mem::transmute::<usize, extern "C" fn(c_int)>(f)(signal);
+        }
+    }
+}
+
+/// Lets the engine abandon the guest's stack, as if an access to address 0 had failed.
+fn interrupt_here(context: *mut c_void) {
+    // JUSTIFICATION: a made-up siginfo is needed.
+    // SAFETY: all-zero is a valid siginfo_t; its fault address is 0.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    info.si_signo = libc::SIGSEGV;
+    pass_on(&SEGV_BEFORE, libc::SIGSEGV, &mut info, context);
+}
+
+/// SIGUSR1: ends the process of this thread if it is to end and runs its own code.
+extern "C" fn on_interrupt(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let Some(process) = here() else {
+        return pass_on(&USR1_BEFORE, signal, info, context);
+    };
+    // SAFETY: the system passes the interrupted context.
+    let pc = unsafe { program_counter(context) };
+    if process.fatal().is_some() && code(process).has(pc) {
+        interrupt_here(context);
+    }
+}
+
+/// SIGSEGV: opens more of the guest's stack, deals with stopped code, or leaves it to the engine.
+extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    if let Some(process) = here() {
+        // SAFETY: the system passes the fault's address and the interrupted context.
+        let (address, pc) = unsafe { ((*info).si_addr() as usize, program_counter(context)) };
+        let code = code(process);
+        if pc == address && code.has(pc) {
+            // The guest came back to stopped code.
+            while process.fatal().is_none() {
+                if !code.is_stopped() {
+                    // Whoever let it run last may have been overtaken.
+                    code.enforce();
+                    return;
+                }
+                pause();
+            }
+        } else if let Some(fault) = stack::fault(address, &process.kernel.budget) {
+            match fault {
+                stack::Fault::Opened => return,
+                stack::Fault::Refused => {
+                    out_of_memory(process);
+                    if !code.has(pc) {
+                        // Not here: it ends when it is back in its own code.
+                        stack::open_all();
+                        stop_until_end(process);
+                        return;
+                    }
+                }
+                stack::Fault::Reserve if !code.has(pc) => {
+                    // A function of the engine needs it. The guest has gone too deep all the same.
+                    process.watch.set_fatal(SIGSEGV);
+                    stack::open_all();
+                    stop_until_end(process);
+                    return;
+                }
+                stack::Fault::Reserve => {}
+            }
+        }
+    }
+    pass_on(&SEGV_BEFORE, signal, info, context);
+}
+
+/// Makes the process end when it returns to its own code.
+fn stop_until_end(process: &Process) {
+    if !process.watch.stops.swap(true, Ordering::SeqCst) {
+        code(process).stop();
+    }
+}
+
+fn pause() {
+    let t = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+    // JUSTIFICATION: rustix's form may retry and is not documented for handlers.
+    // SAFETY: nanosleep reads the value only.
+    unsafe { libc::nanosleep(&t, null_mut()) };
+}
+
+/// The interrupted instruction.
+///
+/// # Safety
+/// `context` is what the system passed to a handler.
+unsafe fn program_counter(context: *mut c_void) -> usize {
+    // SAFETY: the caller's promise: it is a ucontext_t.
+    let context = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
+    #[cfg(target_arch = "x86_64")]
+    return context.gregs[libc::REG_RIP as usize] as usize;
+    #[cfg(target_arch = "aarch64")]
+    return context.pc as usize;
+}

@@ -1,0 +1,206 @@
+//! The stacks that guests' compiled code runs on, opened and charged as they are used.
+//!
+//! The engine gives each running call a stack of the policy's size and keeps it for later calls of
+//! the same thread. All of it would be the guest's to touch, uncounted: 128 processes times
+//! 16 MiB. So a thread that is to run a guest closes most of its stack; what is opened again, in a
+//! fault handler, is charged to the session's budget first.
+//!
+//! ```text
+//! low       low + RESERVE                 open              top
+//!  |  closed: |  closed: opened in steps    |  accessible     |
+//!  |  for the |  of STEP, charged           |  FIRST of it    |
+//!  |  engine  |                             |  from the start |
+//! ```
+//!
+//! Functions of the engine that compiled code calls run on this stack, too, and hold the
+//! allocator's lock at times: they must not run out of it. The lowest part is theirs; a process
+//! whose guest code gets there has a stack overflow, and one whose calls of the engine do ends
+//! once these have returned (`interrupt`).
+//!
+//! # Invariants
+//! - [`fault`] and [`open_all`] run in signal handlers: cells without destructors, atomics and
+//!   mprotect(2) only.
+//! - A stack with closed parts is used by its own thread only: before it can come to another one,
+//!   and be it one of the embedder's, it is as the engine made it ([`release`]).
+
+use std::cell::Cell;
+use std::sync::Arc;
+use wasibox_vfs::{Budget, Reservation};
+use wasmer::sys::vm::{VMConfig, catch_traps, drain_stack_pool};
+
+/// Accessible from the start, and charged as a part of what each process needs.
+pub const FIRST: usize = 256 << 10;
+/// What is opened at once.
+const STEP: usize = 256 << 10;
+/// For the engine's functions: the deepest of them, throwing through compiled frames, needs
+/// less than 16 KiB.
+const RESERVE: usize = 128 << 10;
+/// The smallest stack that is given.
+pub const LEAST: usize = 1 << 20;
+/// Calls into the guest that are under way at once on a thread: a process and its signal handlers.
+const CALLS: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Stack {
+    low: usize,
+    /// From here to `top` it is accessible.
+    open: usize,
+    top: usize,
+    charged: u64,
+}
+
+const NONE: Stack = Stack { low: 0, open: 0, top: 0, charged: 0 };
+
+thread_local! {
+    static STACKS: [Cell<Stack>; CALLS] = const { [const { Cell::new(NONE) }; CALLS] };
+}
+
+/// What a fault on a stack means.
+pub enum Fault {
+    /// It may go on.
+    Opened,
+    /// The budget has no room.
+    Refused,
+    /// It is in the part that is for the engine.
+    Reserve,
+}
+
+/// Prepares the stack on which this thread will run guests, unless that has been done. `size` is
+/// that of the engine's configuration.
+pub fn prepare(size: usize) {
+    STACKS.with(|s| {
+        if s[0].get().top == 0 {
+            s[0].set(close_most(size));
+        }
+    });
+}
+
+/// Prepares one more stack, for a call into the guest within a call from it. `None`: too many.
+pub fn nested(budget: &Arc<Budget>, size: usize) -> Option<Nested> {
+    let level = STACKS.with(|s| s.iter().position(|s| s.get().top == 0))?;
+    let held = budget.reserve(FIRST as u64)?;
+    STACKS.with(|s| s[level].set(close_most(size)));
+    Some(Nested { level, held, budget: budget.clone() })
+}
+
+/// The engine uses a prepared stack while this lives.
+pub struct Nested {
+    level: usize,
+    #[expect(dead_code, reason = "gives back when dropped")]
+    held: Reservation,
+    budget: Arc<Budget>,
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        give_back(self.level, &self.budget);
+    }
+}
+
+/// Finds the stack that the engine will use for this thread's next call, and closes most of it.
+fn close_most(size: usize) -> Stack {
+    let page = rustix::param::page_size();
+    let size = size.max(LEAST).next_multiple_of(page);
+    let config = VMConfig { wasm_stack_size: Some(size) };
+    let probe = || {
+        let here = 0u8;
+        std::hint::black_box(&here) as *const u8 as usize
+    };
+    // JUSTIFICATION: the engine tells nobody where its stacks are. It keeps a thread's last
+    // one for the thread's next call, so a call that asks for the address of a local finds it.
+    // SAFETY: the closure has nothing to drop and does not trap.
+    let Ok(within) = (unsafe { catch_traps(None, &config, probe) }) else { return NONE };
+    // The closure's frames take less than a page, so this is where the stack begins; if they ever
+    // took more, `low` would still lie above the guard page.
+    let top = within.next_multiple_of(page);
+    let low = top - size + page;
+    let stack = Stack { low, open: top - FIRST, top, charged: 0 };
+    if protect(low, stack.open, false) && protect(stack.open, top, true) { stack } else { NONE }
+}
+
+fn protect(from: usize, to: usize, open: bool) -> bool {
+    let access = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+    // JUSTIFICATION: page protection is the system's; this may run in a signal handler.
+    // SAFETY: the range lies within a stack of this thread, above its guard page. What is closed is
+    // not in use: it lies below all frames.
+    unsafe { libc::mprotect(from as *mut _, to - from, access) == 0 }
+}
+
+/// Looks whether `address` is a closed part of a stack of this thread, and opens it if the budget
+/// has room. Called in a signal handler.
+pub fn fault(address: usize, budget: &Budget) -> Option<Fault> {
+    STACKS.with(|s| {
+        let cell = s.iter().find(|s| (s.get().low..s.get().open).contains(&address))?;
+        let mut stack = cell.get();
+        let floor = stack.low + RESERVE;
+        if address < floor {
+            return Some(Fault::Reserve);
+        }
+        let to = (address / STEP * STEP).max(floor);
+        let bytes = (stack.open - to) as u64;
+        if !budget.take(bytes) {
+            return Some(Fault::Refused);
+        }
+        stack.charged += bytes;
+        if !protect(to, stack.open, true) {
+            budget.give(bytes);
+            return Some(Fault::Refused);
+        }
+        stack.open = to;
+        cell.set(stack);
+        Some(Fault::Opened)
+    })
+}
+
+/// Opens everything: the process ends as soon as a function of the engine has returned. Called in a
+/// signal handler.
+pub fn open_all() {
+    STACKS.with(|s| {
+        for cell in s {
+            let mut stack = cell.get();
+            if stack.low < stack.open && protect(stack.low, stack.open, true) {
+                stack.open = stack.low;
+                cell.set(stack);
+            }
+        }
+    });
+}
+
+/// Gives back what a process has opened. Its thread may run another one.
+pub fn close(budget: &Budget) {
+    STACKS.with(|s| s[0].set(closed(s[0].get(), budget)));
+}
+
+/// The stack with nothing but its first part open.
+fn closed(mut stack: Stack, budget: &Budget) -> Stack {
+    let first = stack.top - FIRST.min(stack.top);
+    if stack.open < first {
+        // JUSTIFICATION: only the system can drop pages.
+        // SAFETY: the range lies within this thread's stack and below all frames: no guest
+        // runs. A later touch finds zeros.
+        unsafe { libc::madvise(stack.open as *mut _, first - stack.open, libc::MADV_DONTNEED) };
+        protect(stack.open, first, false);
+        budget.give(std::mem::take(&mut stack.charged));
+        stack.open = first;
+    }
+    stack
+}
+
+/// Leaves a stack to the engine as the engine made it, with what was opened dropped.
+fn give_back(level: usize, budget: &Budget) {
+    let stack = closed(STACKS.with(|s| s[level].replace(NONE)), budget);
+    if stack.low < stack.open {
+        protect(stack.low, stack.open, true);
+    }
+}
+
+/// Called by a thread that runs no more guests: others will get its stack.
+pub fn release(budget: &Budget) {
+    give_back(0, budget);
+}
+
+/// Unmaps the stacks that no thread has at present: the engine would keep them for ever. Called
+/// after each run. (After each process it cost a start of Python a tenth: 0.5 ms.)
+pub fn drop_unused() {
+    drain_stack_pool();
+}
