@@ -365,7 +365,7 @@ fn a_kill_ends_a_write_to_a_full_pipe_of_the_host() {
     let (reader, writer) = std::io::pipe().unwrap();
     let b = common::sandbox(Policy { limits: timeout(200), ..Policy::default() });
     let mut s = spec(&["gen", "1000000"], b"").0;
-    s.stdout = HostStream::output(&writer, Meter::new(None)).unwrap();
+    s.stdout = HostStream::output(&writer, Meter::new(None), false).unwrap();
     s.stderr = s.stdout.clone();
     let r = b.run(s).unwrap();
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Timeout), 0));
@@ -379,7 +379,7 @@ fn a_slow_reader_of_the_host_gets_everything() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let b = common::sandbox(Policy::default());
     let mut s = spec(&["gen", "1000000"], b"").0;
-    s.stdout = HostStream::output(&writer, Meter::new(None)).unwrap();
+    s.stdout = HostStream::output(&writer, Meter::new(None), false).unwrap();
     let got = std::thread::spawn(move || {
         let (mut all, mut part) = (0, vec![0; 30_000]);
         loop {

@@ -500,7 +500,8 @@ mod tests {
         let budget = Budget::new(limits.memory);
         let engine = crate::engine::new(budget.clone(), limits.stack);
         let programs = Arc::new(Programs::new(image, engine, None, Arc::new(|_| {})));
-        let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone()).unwrap();
+        let own = wasibox_vfs::Protected::default();
+        let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
         Kernel::new(vfs, programs, limits, budget, Meter::new(None))
     }
 
