@@ -1,7 +1,7 @@
 //! The image's programs: loaded when first run.
 
 use crate::Limits;
-use crate::artifact::{ArtifactError, Store};
+use crate::artifact::{self, ArtifactError, Store};
 use crate::codemap::CodeMap;
 use crate::kernel::{Idle, SNAPSHOT_SHARE};
 use crate::template::Template;
@@ -154,10 +154,12 @@ impl Programs {
         }
     }
 
-    /// Files and folders that are the host's side of them: the image and the machine code.
+    /// Files and folders that are the host's side of them: the image, the machine code and the key
+    /// that authenticates it.
     pub fn own_files(&self) -> Protected {
-        let image = self.image.path().to_path_buf();
-        Protected { paths: self.artifacts.iter().cloned().chain([image]).collect() }
+        let mut paths = artifact::protected(self.artifacts.as_deref());
+        paths.push(self.image.path().to_path_buf());
+        Protected { paths }
     }
 
     /// Takes what a policy says about programs: how many bytes of memory they have (one is prepared

@@ -235,3 +235,14 @@ fn a_module_that_does_not_compile_is_one_clear_error() {
     let e = compile(&i, &tmp.path().join("aot")).unwrap_err().to_string();
     assert!(e.starts_with("cannot compile m:") && e.lines().count() == 1, "{e}");
 }
+
+/// Where the key lies is no place for a mount either.
+#[test]
+fn the_key_is_protected_like_the_code() {
+    let dir = Path::new("/somewhere/aot");
+    let paths = wasibox_sandbox::artifact::protected(Some(dir));
+    assert!(paths.iter().any(|p| p == dir));
+    if std::env::var_os("HOME").is_some() {
+        assert!(paths.iter().any(|p| p.ends_with("wasibox") && p != dir), "{paths:?}");
+    }
+}
