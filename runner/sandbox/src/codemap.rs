@@ -109,12 +109,21 @@ impl CodeMap {
         self.stops.load(Ordering::SeqCst) > 0
     }
 
+    /// The pages of the code loaded so far: from an address to before another one.
+    pub fn pages(&self) -> Vec<(usize, usize)> {
+        self.ranges().collect()
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = (usize, usize)> {
+        let loaded = self.programs.iter().map(Range::get).filter(|(start, end)| start < end);
+        loaded.map(|(start, end)| (start / self.page * self.page, end.next_multiple_of(self.page)))
+    }
+
     /// Makes the pages what they should be now.
     pub fn enforce(&self) {
         let run = if self.is_stopped() { 0 } else { libc::PROT_EXEC };
-        for (start, end) in self.programs.iter().map(Range::get).filter(|(s, e)| s < e) {
-            let from = start / self.page * self.page;
-            let length = end.next_multiple_of(self.page) - from;
+        for (from, to) in self.ranges() {
+            let length = to - from;
             // JUSTIFICATION: page protection is the system's, and rustix has no such constants in
             // a form that is free of checks; this may run in a signal handler.
             // SAFETY: the pages hold code of this session's modules, which the engine mapped as

@@ -111,6 +111,12 @@ impl Prepared {
         self.stack
     }
 
+    /// Where the machine code of loaded programs lies: from an address to before another one,
+    /// both of whole pages.
+    pub fn code(&self) -> Vec<(usize, usize)> {
+        self.programs.code.map.pages()
+    }
+
     /// Loads all programs of the image, which otherwise happens when each is first run.
     ///
     /// # Errors

@@ -11,10 +11,11 @@ use seccompiler::{
 use std::collections::BTreeMap;
 
 /// Whether the process may still make memory executable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewCode {
-    /// All machine code is mapped.
-    Forbidden,
+    /// All machine code is mapped. It may be made not executable and executable again, never
+    /// writable, where it is: from the first address of each range to before its second one.
+    Known(Vec<(usize, usize)>),
     /// Machine code of programs that were not needed yet will be mapped from their files.
     Mapped,
 }
@@ -171,7 +172,7 @@ const PR_SET_VMA: u64 = 0x5356_4d41;
 ///
 /// # Errors
 /// If the host's kernel has no filters or this processor is not known.
-pub fn close(code: NewCode) -> Result<(), FilterError> {
+pub fn close(code: &NewCode) -> Result<(), FilterError> {
     let missing = program(
         MISSING.iter().map(|call| (*call, Vec::new())).collect(),
         SeccompAction::Allow,
@@ -195,7 +196,7 @@ fn program(
     Ok(SeccompFilter::new(rules, otherwise, matched, arch)?.try_into()?)
 }
 
-fn rules(code: NewCode) -> Result<Rules, FilterError> {
+fn rules(code: &NewCode) -> Result<Rules, FilterError> {
     let mut rules: Rules = ALLOWED.iter().chain(OLD).map(|call| (*call, Vec::new())).collect();
     let mut when = |call: libc::c_long, conditions: Vec<Vec<SeccompCondition>>| {
         let any = conditions.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
@@ -216,10 +217,24 @@ fn rules(code: NewCode) -> Result<Rules, FilterError> {
     )?;
     // Limits may be read.
     when(libc::SYS_prlimit64, vec![vec![is(2, 0)?]])?;
-    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
-        match code {
-            NewCode::Forbidden => when(call, vec![vec![lacks(2, libc::PROT_EXEC as u64)?]])?,
-            NewCode::Mapped => when(call, Vec::new())?,
+    match code {
+        NewCode::Mapped => {
+            when(libc::SYS_mmap, Vec::new())?;
+            when(libc::SYS_mprotect, Vec::new())?;
+        }
+        NewCode::Known(ranges) => {
+            let plain = || Ok::<_, FilterError>(vec![lacks(2, libc::PROT_EXEC as u64)?]);
+            when(libc::SYS_mmap, vec![plain()?])?;
+            let mut any = vec![plain()?];
+            for (from, to) in ranges {
+                any.push(vec![
+                    compare(0, SeccompCmpOp::Ge, *from as u64)?,
+                    compare(0, SeccompCmpOp::Lt, *to as u64)?,
+                    compare(1, SeccompCmpOp::Le, to.saturating_sub(*from) as u64)?,
+                    is(2, (libc::PROT_READ | libc::PROT_EXEC) as u64)?,
+                ]);
+            }
+            when(libc::SYS_mprotect, any)?;
         }
     }
     Ok(rules)
@@ -227,7 +242,11 @@ fn rules(code: NewCode) -> Result<Rules, FilterError> {
 
 /// Argument number `n` is `value`.
 fn is(n: u8, value: u64) -> Result<SeccompCondition, FilterError> {
-    Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, value)?)
+    compare(n, SeccompCmpOp::Eq, value)
+}
+
+fn compare(n: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, FilterError> {
+    Ok(SeccompCondition::new(n, SeccompCmpArgLen::Qword, how, value)?)
 }
 
 /// Argument number `n` has this bit.
@@ -275,8 +294,8 @@ mod tests {
 
     #[test]
     fn filters_can_be_made() {
-        for code in [NewCode::Forbidden, NewCode::Mapped] {
-            let made = rules(code)
+        for code in [NewCode::Known(vec![(4096, 8192)]), NewCode::Mapped] {
+            let made = rules(&code)
                 .and_then(|r| program(r, SeccompAction::KillProcess, SeccompAction::Allow));
             assert!(made.is_ok_and(|program| program.len() > 100));
         }

@@ -101,7 +101,7 @@ impl Jail {
         walls.not_dumpable = true;
         walls.files = self.landlock_files()?;
         walls.network = landlock_network()?;
-        match filter::close(self.code) {
+        match filter::close(&self.code) {
             Ok(()) => walls.system_calls = true,
             Err(FilterError::Arch) => {}
             // A kernel without filters answers EINVAL or ENOSYS.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use wasibox_image::Image;
-use wasibox_sandbox::{Policy, Prepared, Sandbox};
+use wasibox_sandbox::{Policy, Prepared, Sandbox, SandboxError};
 use wasibox_vfs::delta;
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
@@ -126,7 +126,8 @@ fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> 
         let some = policy.mounts.iter().filter(move |m| m.writable == writable);
         some.map(|m| m.host.clone()).collect()
     };
-    let jail = Jail { read: paths(false), write: paths(true), code: NewCode::Forbidden };
+    let code = NewCode::Known(prepared.code());
+    let jail = Jail { read: paths(false), write: paths(true), code };
     let sandbox = prepared.open(policy)?;
     let walls = jail.close().map_err(|e: JailError| Error::Refused(e.to_string()))?;
     Ok((sandbox, walls))
@@ -146,6 +147,10 @@ fn calls(channel: &mut Channel, sandbox: &Sandbox) -> Result<(), WorkerError> {
             }
             Some((Request::Call(exec), fds)) => {
                 let result = call(sandbox, exec, fds);
+                if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
+                    // Nothing more can run here; the parent takes another worker.
+                    return Ok(());
+                }
                 let now = sandbox.vfs().snapshot();
                 let mut tell = |part| channel.send(&Reply::Changed(part), &[]);
                 delta::between(&known, &now, &mut tell)?;
