@@ -2,15 +2,21 @@
 
 use crate::options::ExecOptions;
 use crate::{Failure, message, print, progress};
+use signal_hook::iterator::Signals;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use wasibox::watchdog::{self, LastWords};
 use wasibox::{
-    Action, Error, Exec, Image, Input, Interrupt, LimitHit, Limits, Output, Policy, SandboxError,
-    Session,
+    Action, Error, Exec, Image, Input, Interrupt, LimitHit, Limits, Outcome, Output, Policy,
+    SandboxError, Session,
 };
 
 /// How long the sandbox may take to end after a signal before the process just goes.
 const GRACE: Duration = Duration::from_millis(300);
+/// How long it may take to end a command after its time limit.
+const HELD_UP: Duration = Duration::from_secs(5);
 
 /// Runs a command and ends this process with its status. Never returns normally if a
 /// command ran: nothing needs to be torn down but by the system.
@@ -29,7 +35,17 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     let session =
         Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), progress())
             .map_err(failure)?;
-    watch_signals(session.interrupter())?;
+    if session.is_compiled() == Some(false) {
+        compile(&o.image)?;
+    }
+    let signals = signals()?;
+    guard(limits.timeout, o.json)?;
+    let walls = session.close_jail().map_err(failure)?;
+    let missing = walls.missing();
+    if o.require_walls && !missing.is_empty() {
+        return Err(failure(Error::Walls(missing.join(", "))));
+    }
+    watch_signals(signals, session.interrupter());
     let mut exec = Exec::new(o.argv);
     exec.env = o.env;
     exec.cwd = o.cwd.unwrap_or(exec.cwd);
@@ -94,11 +110,47 @@ fn failure(e: Error) -> Failure {
     Failure::new(status, e)
 }
 
-/// Ends the guest and this process on SIGINT, SIGTERM, SIGHUP and SIGQUIT.
-fn watch_signals(interrupt: Interrupt) -> Result<(), Failure> {
+/// Compiles an image in a process of its own: behind the jail nothing can be kept.
+fn compile(image: &Path) -> Result<(), Failure> {
+    let own = std::env::current_exe().map_err(|e| Failure::new(125, e))?;
+    // What it could not do, this process tells of when it tries.
+    Command::new(own)
+        .arg("compile")
+        .arg(image)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .map(drop)
+        .map_err(|e| Failure::new(125, e))
+}
+
+/// Has the system end this process if nothing else does in time.
+fn guard(timeout: Option<Duration>, json: bool) -> Result<(), Failure> {
+    let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
+    let outcome = Outcome {
+        exit_code: 124,
+        truncated: true,
+        limit_hit: Some(LimitHit::Timeout),
+        ..Outcome::default()
+    };
+    let output = match json {
+        true => serde_json::to_vec(&outcome).map_err(|e| Failure::new(125, e))?,
+        false => Vec::new(),
+    };
+    let error = b"runner: the command could not be ended in time; the sandbox ends\n".to_vec();
+    let words = LastWords { output, error, status: 124 };
+    watchdog::arm(after, words).map_err(|e| Failure::new(125, e))
+}
+
+/// The signals by which users end programs. Sockets for them must be had before the jail closes.
+fn signals() -> Result<Signals, Failure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-        .map_err(|e| Failure::new(125, e))?;
+    Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(|e| Failure::new(125, e))
+}
+
+/// Ends the guest and this process when a signal comes.
+fn watch_signals(mut signals: Signals, interrupt: Interrupt) {
+    use signal_hook::consts::SIGINT;
     std::thread::spawn(move || {
         if let Some(sig) = signals.forever().next() {
             interrupt.interrupt();
@@ -106,5 +158,4 @@ fn watch_signals(interrupt: Interrupt) -> Result<(), Failure> {
             end(128 + sig);
         }
     });
-    Ok(())
 }

@@ -6,6 +6,7 @@
 //! | `values` | sizes, times, mounts, variables |
 //! | `exec` | `runner exec` |
 //! | `inspect` | `runner inspect` and `runner compile` |
+//! | `doctor` | `runner doctor` |
 //! | `message` | what the runner itself says, and how names are shown in it |
 //!
 //! Statuses of its own: 2 for a wrong command line, 125 if the sandbox cannot be made,
@@ -13,6 +14,7 @@
 //! after Ctrl-C. Anything else is the command's.
 #![forbid(unsafe_code)]
 
+mod doctor;
 mod exec;
 mod inspect;
 mod message;
@@ -69,6 +71,7 @@ fn run(command: options::Command) -> Result<u8, Failure> {
         options::Command::Exec(e) => exec::run(*e),
         options::Command::Inspect { image, json } => inspect::inspect(&image, json),
         options::Command::Compile { image } => inspect::compile(&image),
+        options::Command::Doctor => doctor::run(),
     }
 }
 

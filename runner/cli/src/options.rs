@@ -18,6 +18,7 @@ pub enum Command {
     Compile {
         image: PathBuf,
     },
+    Doctor,
     /// Help or version.
     Print(String),
 }
@@ -42,6 +43,7 @@ pub struct ExecOptions {
     pub no_stdin: bool,
     pub raw: bool,
     pub fresh_programs: bool,
+    pub require_walls: bool,
 }
 
 struct Opt {
@@ -130,6 +132,15 @@ const EXEC: &[Opt] = &[
         },
     },
     Opt {
+        long: "require-walls",
+        value: "",
+        help: "refuse to run on a host that lacks a wall (see runner doctor)",
+        set: |o, _| {
+            o.require_walls = true;
+            Some(())
+        },
+    },
+    Opt {
         long: "raw",
         value: "",
         help: "let the command tell a terminal everything, not text and colours only",
@@ -156,6 +167,7 @@ Usage:
   runner exec [OPTIONS] IMAGE -- COMMAND [ARGS...]   run a command
   runner inspect [--json] IMAGE                      show what is in an image
   runner compile IMAGE                               compile an image for this machine
+  runner doctor                                      tell which walls this host has
   runner --help | --version
 
 Options of exec:
@@ -203,6 +215,10 @@ pub fn parse(mut p: lexopt::Parser) -> Result<Command, Failure> {
         Some("exec") => exec(p),
         Some("inspect") => image_only(p, true),
         Some("compile") => image_only(p, false),
+        Some("doctor") => match p.next().map_err(Failure::usage)? {
+            None => Ok(Command::Doctor),
+            Some(arg) => Err(Failure::usage(arg.unexpected())),
+        },
         _ => Err(Failure::usage(format!("unknown command '{}'", verb.to_string_lossy()))),
     }
 }

@@ -86,6 +86,11 @@ struct Files<const N: usize> {
     sum: PathBuf,
 }
 
+/// Whether there is machine code of a module in the directory, by its name.
+pub fn is_kept(dir: &Path, module_sha256: &[u8; 32]) -> bool {
+    program_files(dir, &key(module_sha256)).sum.exists()
+}
+
 /// A program's code and its memory's template.
 fn program_files(dir: &Path, key: &str) -> Files<2> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));

@@ -11,6 +11,7 @@ use crate::trusted;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A key for message authentication (BLAKE3's keyed mode).
 pub struct Key([u8; LEN]);
@@ -18,8 +19,19 @@ pub struct Key([u8; LEN]);
 const LEN: usize = 32;
 const NAME: &str = "key";
 
+/// Where the key is, if not where the environment says.
+static PLACE: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+/// Says where the key is kept, to a process without the user's environment. Before any other use.
+pub fn use_dir(dir: Option<PathBuf>) {
+    let _ = PLACE.set(dir);
+}
+
 /// Where the key is kept: `$XDG_STATE_HOME/wasibox` or `~/.local/state/wasibox`.
 pub fn default_dir() -> Option<PathBuf> {
+    if let Some(place) = PLACE.get() {
+        return place.clone();
+    }
     let absolute = |v: &str| std::env::var_os(v).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     Some(state?.join("wasibox"))

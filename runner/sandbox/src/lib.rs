@@ -46,7 +46,7 @@ mod engine;
 pub mod heap;
 mod interrupt;
 pub mod kernel;
-mod key;
+pub mod key;
 mod linear;
 mod memory;
 pub mod outcome;

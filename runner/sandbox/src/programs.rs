@@ -184,6 +184,15 @@ impl Programs {
         &self.engine
     }
 
+    /// Whether the machine code of all programs is kept already, as far as names tell; `None` if
+    /// nothing can be kept.
+    pub fn are_kept(&self) -> Option<bool> {
+        let dir =
+            self.artifacts.as_deref().filter(|dir| crate::trusted::private_dir(dir).is_ok())?;
+        let kept = |digest| crate::artifact::is_kept(dir, digest);
+        Some(self.image.atoms().values().all(kept))
+    }
+
     /// Loads or compiles all programs.
     pub fn get_all(&self) -> Result<(), ProgramError> {
         for i in 0..self.names.len() {

@@ -170,6 +170,16 @@ impl Sandbox {
         Prepared::new(image, artifacts, progress, policy.limits.stack).open(policy)
     }
 
+    /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
+    pub fn is_compiled(&self) -> Option<bool> {
+        self.programs.are_kept()
+    }
+
+    /// Host files and folders that running programs for the first time reads.
+    pub fn own_files(&self) -> Vec<PathBuf> {
+        self.programs.own_files().paths
+    }
+
     /// What it may have.
     pub fn policy(&self) -> &Policy {
         &self.policy

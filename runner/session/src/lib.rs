@@ -42,5 +42,5 @@ pub use wasibox_sandbox::{
 };
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
-pub use worker::pool::{Pool, PoolOptions};
+pub use worker::pool::{Pool, PoolOptions, probe};
 pub use worker::serve::main as worker_main;

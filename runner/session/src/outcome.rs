@@ -7,7 +7,7 @@ use wasibox_sandbox::LimitHit;
 
 /// What became of a command. As JSON, output that is not UTF-8 has its bad bytes
 /// replaced, and is given whole in `stdout_base64` or `stderr_base64` besides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// What a shell would report: the exit code, 128 plus a signal, 124 after the
     /// time limit, 137 after the output limit, 130 after an interruption.

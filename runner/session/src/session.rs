@@ -10,7 +10,8 @@ use std::sync::Arc;
 use wasibox_image::{Image, ImageError};
 use wasibox_sandbox::{Policy, Sandbox, SandboxError};
 use wasibox_worker::channel::ChannelError;
-use wasibox_worker::jail::Walls;
+use wasibox_worker::filter::NewCode;
+use wasibox_worker::jail::{Jail, Walls};
 
 /// Why an action could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -137,6 +138,36 @@ impl Session {
     pub fn park(&self) {
         if let Kind::Process(remote) = &self.0 {
             remote.park();
+        }
+    }
+
+    /// Closes a jail around this whole process, which must have one thread: for programs that are one
+    /// session's own, as `runner exec` is. The session's mounts, machine code and image remain
+    /// reachable. A session with a process of its own needs none.
+    ///
+    /// # Errors
+    /// If a wall fails that the host has.
+    pub fn close_jail(&self) -> Result<Walls, Error> {
+        let Kind::Threads(sandbox) = &self.0 else { return Ok(Walls::default()) };
+        let paths = |writable| {
+            let some = sandbox.policy().mounts.iter().filter(move |m| m.writable == writable);
+            some.map(|m| m.host.clone())
+        };
+        let own = sandbox.own_files().into_iter().filter(|path| path.exists());
+        let jail = Jail {
+            read: paths(false).chain(own).collect(),
+            write: paths(true).collect(),
+            code: NewCode::Mapped,
+        };
+        jail.close().map_err(|e| Error::Refused(e.to_string()))
+    }
+
+    /// Whether the machine code of all programs is kept already; `None` if none can be kept.
+    /// A session with a process of its own begins with all of it.
+    pub fn is_compiled(&self) -> Option<bool> {
+        match &self.0 {
+            Kind::Threads(sandbox) => sandbox.is_compiled(),
+            Kind::Process(_) => Some(true),
         }
     }
 

@@ -16,8 +16,11 @@ pub const PART: usize = 1 << 20;
 /// From the parent, in this order.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Open the image and map all machine code. Answered by [`Reply::Warm`].
-    Warm { image: PathBuf, artifacts: Option<PathBuf>, stack: usize },
+    /// Open the image and map all machine code, which is known by the key in a folder. Answered by
+    /// [`Reply::Warm`].
+    Warm { image: PathBuf, artifacts: Option<PathBuf>, key: Option<PathBuf>, stack: usize },
+    /// Instead of all others: close a jail without a way out. Answered by [`Reply::Ready`].
+    Probe,
     /// Make the sandbox and close the jail. Answered by [`Reply::Ready`].
     Begin(Policy),
     /// A part of the session's state, before the first call. Not answered.

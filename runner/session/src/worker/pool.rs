@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::Limits;
 use wasibox_worker::child::Worker;
+use wasibox_worker::jail::Walls;
 
 /// The variable that names the program for workers.
 pub const VARIABLE: &str = "WASIBOX_WORKER";
@@ -180,6 +181,7 @@ fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
     let request = Request::Warm {
         image: options.image.clone(),
         artifacts: options.artifacts.clone(),
+        key: wasibox_sandbox::key::default_dir(),
         stack: Limits::default().stack,
     };
     worker.channel.send(&request, &[])?;
@@ -193,6 +195,24 @@ fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
             Ok(None) => return Err(Error::Worker("did not become ready".into())),
             Err(_) => return Err(Error::Worker(worker.end().to_string())),
         }
+    }
+}
+
+/// Finds out which walls this host has, by closing a jail around a process of `program`.
+///
+/// # Errors
+/// If there is no such process to be had.
+pub fn probe(program: &Path) -> Result<Walls, Error> {
+    let mut worker = Worker::start(program, true)?;
+    worker.channel.send(&Request::Probe, &[])?;
+    let soon = Instant::now() + Duration::from_secs(30);
+    match worker.channel.receive(Some(soon)) {
+        Ok(Some((Reply::Ready(walls), _))) => {
+            Ok(Walls { memory: worker.limit_memory(1 << 30), ..walls })
+        }
+        Ok(Some((Reply::Failed(fault), _))) => Err(fault.into()),
+        Ok(_) => Err(Error::Worker("did not answer".into())),
+        Err(_) => Err(Error::Worker(worker.end().to_string())),
     }
 }
 

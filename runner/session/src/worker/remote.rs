@@ -131,11 +131,11 @@ impl Remote {
             return Err(Error::Refused("workers have the default stack".into()));
         }
         let mut worker = self.pool.take()?;
-        worker.limit_memory(self.memory_limit());
+        let memory = worker.limit_memory(self.memory_limit());
         worker.channel.send(&Request::Begin(self.policy.clone()), &[])?;
         let walls = loop {
             match worker.channel.receive(Some(Instant::now() + BEGIN)) {
-                Ok(Some((Reply::Ready(walls), _))) => break walls,
+                Ok(Some((Reply::Ready(walls), _))) => break Walls { memory, ..walls },
                 Ok(Some((Reply::Progress(_), _))) => {}
                 Ok(Some((Reply::Failed(fault), _))) => return Err(fault.into()),
                 Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),

@@ -16,7 +16,7 @@ use wasibox_sandbox::{Policy, Prepared, Sandbox, SandboxError};
 use wasibox_vfs::delta;
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
-use wasibox_worker::jail::{Jail, JailError, Walls};
+use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
 
 /// Why a worker ends early.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,13 @@ fn serve() -> Result<(), WorkerError> {
     rustix::process::setsid()?;
     let (mut channel, control) = sockets()?;
     let prepared = match channel.receive(None)? {
-        Some((Request::Warm { image, artifacts, stack }, _)) => {
+        Some((Request::Probe, _)) => {
+            let walls = probe();
+            answer(&channel, walls, |walls| Reply::Ready(*walls))?;
+            return Ok(());
+        }
+        Some((Request::Warm { image, artifacts, key, stack }, _)) => {
+            wasibox_sandbox::key::use_dir(key);
             let made = warm(&channel, image, artifacts, stack);
             match answer(&channel, made, |_| Reply::Warm)? {
                 Some(prepared) => prepared,
@@ -119,6 +125,16 @@ fn warm(
     let prepared = Prepared::new(image, artifacts, Arc::new(progress), stack);
     prepared.load_all()?;
     Ok(prepared)
+}
+
+/// Closes a jail that leaves nothing, and tries one thing that it must not leave.
+fn probe() -> Result<Walls, Error> {
+    let jail = Jail { read: Vec::new(), write: Vec::new(), code: NewCode::Known(Vec::new()) };
+    let mut walls = jail.close().map_err(|e| Error::Refused(e.to_string()))?;
+    if File::open("/").is_ok() {
+        walls.files = Wall::Missing;
+    }
+    Ok(walls)
 }
 
 fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> {
