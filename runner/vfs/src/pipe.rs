@@ -409,7 +409,7 @@ mod tests {
     fn threads_that_looked_and_ended_are_forgotten() {
         let (r, _w) = Pipe::pair();
         for _ in 0..MAX_WAITING + 10 {
-            let gone = std::thread::spawn(|| std::thread::current()).join().unwrap();
+            let gone = std::thread::spawn(std::thread::current).join().unwrap();
             r.pipe().watch(&gone);
         }
         assert_eq!(r.pipe().lock().waiting.len(), 10);
