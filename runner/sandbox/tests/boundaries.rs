@@ -152,7 +152,7 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
             let word = match r.next() % 4 {
                 0 => u64::from(r.of(U32)),
                 1 => u64::from_le_bytes(*b"/tmp/ab\0"),
-                2 => u64::from(r.of(U32)) << 32 | r.next() % 1024,
+                2 => (u64::from(r.of(U32)) << 32) | (r.next() % 1024),
                 _ => r.next(),
             };
             // A deadline in a subscription would be kept.
