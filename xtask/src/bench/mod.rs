@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `startup` | one command as a whole process |
 //! | `session` | processes within one session |
+//! | `sandbox` | sessions by threads and by processes, and what the jail costs |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
@@ -13,6 +14,7 @@
 mod curves;
 mod pyperformance;
 mod python;
+mod sandbox;
 mod shell;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -33,6 +35,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let all: &[Bench] = &[
         ("startup", startup),
         ("session", session),
+        ("sandbox", sandbox::run),
         ("shell", shell::run),
         ("curves", curves::run),
         ("python", python::run),

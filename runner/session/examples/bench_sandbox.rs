@@ -1,0 +1,132 @@
+//! What isolation costs: sessions by threads and by processes, measured in turn.
+//!
+//! `bench_sandbox IMAGE RUNNER`; `cargo xtask bench sandbox` calls it.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wasibox::{Action, Exec, Image, Policy, Pool, PoolOptions, Session};
+
+/// Counted runs of a call; sessions are made a tenth as often.
+const RUNS: usize = 200;
+/// Sessions that are busy at once, and what each of them does.
+const BUSY: usize = 20;
+const CALLS: usize = 20;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+fn main() -> Result<()> {
+    let args: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [image, runner] = args.as_slice() else { return Err("usage: IMAGE RUNNER".into()) };
+    let options = PoolOptions { program: Some(runner.clone()), warm: 4, ..PoolOptions::new(image) };
+    let pool = Pool::new(options)?;
+    pool.warm_up();
+    calls(image, &pool)?;
+    sessions(image, &pool)?;
+    memory(&pool)?;
+    throughput(image, &pool)
+}
+
+fn by_threads(image: &Path) -> Result<Session> {
+    let image = Arc::new(Image::open(image)?);
+    let kept = wasibox::default_artifact_dir();
+    Ok(Session::with(image, Policy::default(), kept, Arc::new(|_| {}))?)
+}
+
+fn exec(session: &Session, script: &str) -> Result<()> {
+    let outcome = session.apply(Action::Exec(Exec::new(["bash", "-c", script])))?;
+    if outcome.exit_code == 0 { Ok(()) } else { Err(format!("{script}: {outcome:?}").into()) }
+}
+
+fn median(times: &mut [Duration]) -> f64 {
+    times.sort();
+    times.get(times.len() / 2).map_or(f64::NAN, |t| t.as_secs_f64() * 1e3)
+}
+
+fn timed(f: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let begun = Instant::now();
+    f()?;
+    Ok(begun.elapsed())
+}
+
+fn row(what: &str, thread: f64, process: f64, must: &str) {
+    println!("{what:<44} {thread:>9.3} ms {process:>9.3} ms   {must}");
+}
+
+fn calls(image: &Path, pool: &Arc<Pool>) -> Result<()> {
+    let (thread, process) = (by_threads(image)?, Session::on(pool, Policy::default())?);
+    println!("{:<44} {:>12} {:>12}", "", "by thread", "by process");
+    for script in ["true", "echo hi | wc -c", "echo x > /tmp/x"] {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for round in 0..RUNS + 10 {
+            let (x, y) = (timed(|| exec(&thread, script))?, timed(|| exec(&process, script))?);
+            if round >= 10 {
+                a.push(x);
+                b.push(y);
+            }
+        }
+        row(&format!("warm `{script}`"), median(&mut a), median(&mut b), "<= 0.2 ms more");
+    }
+    Ok(())
+}
+
+fn sessions(image: &Path, pool: &Arc<Pool>) -> Result<()> {
+    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..RUNS / 10 {
+        pool.warm_up();
+        a.push(timed(|| exec(&by_threads(image)?, "true"))?);
+        let begun = Instant::now();
+        let session = Session::on(pool, Policy::default())?;
+        b.push(begun.elapsed());
+        exec(&session, "true")?;
+        c.push(begun.elapsed());
+    }
+    let thread = median(&mut a);
+    row("a session, from the pool", f64::NAN, median(&mut b), "<= 2 ms");
+    row("a session and `true`", thread, median(&mut c), "");
+    Ok(())
+}
+
+fn memory(pool: &Arc<Pool>) -> Result<()> {
+    let session = Session::on(pool, Policy::default())?;
+    let pid = session.worker().ok_or("no worker")?;
+    let idle = private(pid)?;
+    exec(&session, "echo hi | wc -c")?;
+    let used = private(pid)?;
+    println!(
+        "private memory of a worker, new {idle:.1} MB, after a pipeline {used:.1} MB   <= 3 MB"
+    );
+    Ok(())
+}
+
+/// Memory that no other process shares, in megabytes (proc(5), `smaps_rollup`).
+fn private(pid: u32) -> Result<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let dirty = text.lines().filter(|l| l.starts_with("Private_Dirty:"));
+    let kb = dirty.filter_map(|l| l.split_whitespace().nth(1)?.parse::<f64>().ok());
+    Ok(kb.sum::<f64>() / 1024.0)
+}
+
+fn throughput(image: &Path, pool: &Arc<Pool>) -> Result<()> {
+    let rate = |make: &(dyn Fn() -> Result<Session> + Sync)| -> Result<f64> {
+        let made: Vec<Session> = (0..BUSY).map(|_| make()).collect::<Result<_>>()?;
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let busy: Vec<_> = made
+                .iter()
+                .map(|s| {
+                    scope.spawn(move || (0..CALLS).try_for_each(|_| exec(s, "echo hi | wc -c")))
+                })
+                .collect();
+            busy.into_iter().try_for_each(|b| b.join().map_err(|_| "a thread panicked")?)
+        })?;
+        Ok((BUSY * CALLS) as f64 / begun.elapsed().as_secs_f64())
+    };
+    let thread = rate(&|| by_threads(image))?;
+    let process = rate(&|| Ok(Session::on(pool, Policy::default())?))?;
+    println!(
+        "{BUSY} busy sessions, `echo hi | wc -c`: {thread:.0} calls/s by thread, {process:.0} by process"
+    );
+    Ok(())
+}
