@@ -33,7 +33,7 @@ mod thread;
 
 pub use descriptors::{Descriptor, Descriptors, OpenFile};
 pub use link::CALLS;
-pub use process::{Cwd, Process, Start};
+pub use process::{Cwd, MAX_HANDLERS, Process, Start};
 pub use search::find_program;
 pub use table::{Kernel, SNAPSHOT_SHARE, SpawnError};
 pub use thread::Idle;

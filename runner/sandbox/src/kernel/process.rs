@@ -120,7 +120,7 @@ impl Cwd {
 const SIGKILL: u8 = 9;
 /// Most calls of the signal handler within each other. Each has a stack of the guest's and a
 /// piece of the host's to itself, so that their number must not be the guest's choice.
-const MAX_HANDLERS: u32 = 4;
+pub const MAX_HANDLERS: usize = 4;
 
 /// A process, alive until its thread has ended.
 pub struct Process {
@@ -311,7 +311,7 @@ impl Process {
         let sig = waiting.trailing_zeros() as u8;
         self.pending.fetch_and(!(1 << sig), Ordering::SeqCst);
         let with = blocked | 1 << sig;
-        let all = with.count_ones() >= MAX_HANDLERS;
+        let all = with.count_ones() as usize >= MAX_HANDLERS;
         self.blocked.store(if all { u64::MAX } else { with }, Ordering::SeqCst);
         Some((sig, blocked))
     }
