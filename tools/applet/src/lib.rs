@@ -19,11 +19,13 @@
 //! | `table` | [`Applet`], [`Table`]: lookup by name |
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
+//! | `inherit` | mode and owner for a file that takes another's place |
 #![forbid(unsafe_code)]
 
 pub mod command;
 mod ctx;
 mod env;
+mod inherit;
 pub mod opts;
 pub mod program;
 mod stream;
@@ -31,5 +33,6 @@ mod table;
 
 pub use ctx::{Ctx, Exit};
 pub use env::Env;
+pub use inherit::inherit;
 pub use stream::{Input, Output, Sink, Source};
 pub use table::{Applet, Run, Table};

@@ -78,6 +78,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         _ => Format::Gzip,
     };
     let cat = name.ends_with("cat");
+    if format == Format::Gzip {
+        // `gunzip` and `zcat` are scripts that call it.
+        ctx.name = "gzip".into();
+    }
     let test = parsed.has('t');
     let list = parsed.has('l');
     let by_name = cat || name.contains("un");
@@ -140,12 +144,14 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
         let other = ctx.path(&longer);
         if let Ok(s) = meta::stat(&other, true) {
             (path, shown, stat) = (other, longer, Ok(s));
+        } else if job.format == Format::Gzip {
+            shown = longer;
         }
     }
     let stat = match stat {
         Ok(s) => s,
         Err(e) => {
-            ctx.io_error(operand, &e);
+            ctx.io_error(&shown, &e);
             return 1;
         }
     };
@@ -220,6 +226,12 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
         }
         return 2;
     };
+    if let Some((message, status)) = refusal(job, path, shown, stat) {
+        if !job.quiet {
+            ctx.error_bytes(&[&message]);
+        }
+        return status;
+    }
     let target_path = ctx.path(&target);
     if !job.force && meta::stat(&target_path, false).is_ok() {
         ctx.error_bytes(&[&target, b" already exists;\tnot overwritten"]);
@@ -234,7 +246,9 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
         let _ = std::fs::remove_file(&target_path);
         return report(ctx, shown, result);
     }
-    let _ = meta::chmod(&target_path, stat.mode);
+    // Compression does not carry the set-user-ID bits over.
+    let plain = meta::Stat { mode: stat.mode & 0o777, ..*stat };
+    box_applet::inherit(&plain, &target_path);
     let _ = meta::set_times(&target_path, Some(stat.atime), Some(stat.mtime), true);
     if !job.keep
         && let Err(e) = std::fs::remove_file(path)
@@ -246,6 +260,56 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
         ctx.error_bytes(&[shown, b":\t -- replaced with ", &target]);
     }
     0
+}
+
+/// Why a file is not replaced: what else names it or what it is would be lost. The text and the status.
+fn refusal(job: &Job, path: &Path, name: &[u8], stat: &meta::Stat) -> Option<(Vec<u8>, u8)> {
+    let link = meta::stat(path, false).is_ok_and(|s| s.kind == Kind::Symlink);
+    let others = stat.nlink.saturating_sub(1);
+    let plural = if others == 1 { "" } else { "s" };
+    let said = |text: String, status| Some(([name, text.as_bytes()].concat(), status));
+    match job.format {
+        Format::Gzip => match () {
+            () if link && !job.force => said(": Too many levels of symbolic links".into(), 1),
+            () if stat.mode & 0o4000 != 0 => {
+                said(" is set-user-ID on execution - ignored".into(), 2)
+            }
+            () if stat.mode & 0o2000 != 0 => {
+                said(" is set-group-ID on execution - ignored".into(), 2)
+            }
+            () if job.force => None,
+            () if stat.mode & 0o1000 != 0 => {
+                said(" has the sticky bit set - file ignored".into(), 2)
+            }
+            () if others > 0 => {
+                said(format!(" has {others} other link{plural} -- file ignored"), 2)
+            }
+            () => None,
+        },
+        Format::Bzip2 if !job.force => {
+            let text = [b"Input file ", name].concat();
+            match () {
+                () if link => Some(([&text[..], b" is not a normal file."].concat(), 1)),
+                () if others > 0 => {
+                    let count = format!(" has {others} other link{plural}.");
+                    Some(([&text[..], count.as_bytes()].concat(), 1))
+                }
+                () => None,
+            }
+        }
+        Format::Xz if !job.force && !job.keep => match () {
+            () if link => said(": Is a symbolic link, skipping".into(), 2),
+            () if stat.mode & 0o6000 != 0 => {
+                said(": File has setuid or setgid bit set, skipping".into(), 2)
+            }
+            () if stat.mode & 0o1000 != 0 => said(": File has sticky bit set, skipping".into(), 2),
+            () if others > 0 => {
+                said(": Input file has more than one hard link, skipping".into(), 2)
+            }
+            () => None,
+        },
+        _ => None,
+    }
 }
 
 /// The output name; `None` if the suffix does not fit the direction.

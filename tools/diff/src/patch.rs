@@ -6,9 +6,11 @@ use std::io::{self, Read, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::{meta, strerror};
+use box_sys::{Kind, meta, strerror};
 
 use crate::diff::lines;
+
+mod save;
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... [ORIGFILE [PATCHFILE]]",
@@ -58,6 +60,11 @@ struct Hunk {
 struct FilePatch {
     old_name: Vec<u8>,
     new_name: Vec<u8>,
+    /// The two lines as they stand, for a reject file.
+    headers: [Vec<u8>; 2],
+    /// Permission bits before and after, where a git patch says so.
+    old_mode: Option<u16>,
+    new_mode: Option<u16>,
     hunks: Vec<Hunk>,
 }
 
@@ -153,14 +160,28 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
     let mut out: Vec<FilePatch> = Vec::new();
     let mut i = 0;
     let bare = |l: &[u8]| l.strip_suffix(b"\n").unwrap_or(l).to_vec();
+    // Whether the last file has only git's header so far.
+    let mut git = false;
     while i < all.len() {
         let line = all[i];
-        if line.starts_with(b"--- ") && all.get(i + 1).is_some_and(|l| l.starts_with(b"+++ ")) {
-            out.push(FilePatch {
-                old_name: file_name(&bare(line)[4..]),
-                new_name: file_name(&bare(all[i + 1])[4..]),
-                hunks: Vec::new(),
-            });
+        if let Some(names) = line.strip_prefix(b"diff --git ") {
+            let (old_name, new_name) = git_names(&bare(names));
+            out.push(FilePatch { old_name, new_name, ..FilePatch::default() });
+            git = true;
+            i += 1;
+        } else if git && git_mode(line, out.last_mut()) {
+            i += 1;
+        } else if line.starts_with(b"--- ")
+            && all.get(i + 1).is_some_and(|l| l.starts_with(b"+++ "))
+        {
+            let mut p = FilePatch::default();
+            if std::mem::take(&mut git) {
+                p = out.pop().unwrap_or_default();
+            }
+            p.old_name = file_name(&bare(line)[4..]);
+            p.new_name = file_name(&bare(all[i + 1])[4..]);
+            p.headers = [bare(line)[4..].to_vec(), bare(all[i + 1])[4..].to_vec()];
+            out.push(p);
             i += 2;
         } else if line.starts_with(b"@@ -") {
             let (hunk, next) = unified_hunk(&all, i)?;
@@ -183,8 +204,33 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
             i += 1;
         }
     }
-    out.retain(|p| !p.hunks.is_empty());
+    out.retain(|p| !p.hunks.is_empty() || p.old_mode.is_some() && p.new_mode.is_some());
     Ok(out)
+}
+
+/// Both names of `diff --git a/x b/x`. Where they have blanks, they are one name twice.
+fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let halves = || (1..text.len()).filter(|i| text[*i] == b' ').map(|i| text.split_at(i));
+    let tail = |t: &[u8]| t.splitn(2, |c| *c == b'/').nth(1).map(<[u8]>::to_vec);
+    let twice = halves().find(|(a, b)| tail(a).is_some() && tail(a) == tail(b));
+    let (old, new) = twice.or_else(|| halves().next()).unwrap_or((text, b" "));
+    (old.to_vec(), new[1..].to_vec())
+}
+
+/// Takes a line of git's header that tells permission bits.
+fn git_mode(line: &[u8], patch: Option<&mut FilePatch>) -> bool {
+    let Some(patch) = patch else { return false };
+    let bits = |prefix: &[u8]| {
+        let digits = std::str::from_utf8(line.strip_prefix(prefix)?).ok()?.trim_end();
+        Some((u32::from_str_radix(digits, 8).ok()? & 0o777) as u16)
+    };
+    if let Some(mode) = bits(b"old mode ").or_else(|| bits(b"deleted file mode ")) {
+        patch.old_mode = Some(mode);
+        return true;
+    }
+    let mode = bits(b"new mode ").or_else(|| bits(b"new file mode "));
+    patch.new_mode = mode.or(patch.new_mode);
+    mode.is_some()
 }
 
 /// The name in a header line, without the time that follows a tab.
@@ -324,6 +370,8 @@ fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(Hunk, usize)>, String
 
 fn reverse(p: &mut FilePatch) {
     std::mem::swap(&mut p.old_name, &mut p.new_name);
+    p.headers.reverse();
+    std::mem::swap(&mut p.old_mode, &mut p.new_mode);
     for h in &mut p.hunks {
         std::mem::swap(&mut h.old, &mut h.new);
     }
@@ -374,13 +422,24 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
     }
     let file = ctx.path(&name);
     let stat = meta::stat(&file, true).ok();
-    let creates = p.hunks.iter().all(|h| h.old.is_empty());
+    let creates = !p.hunks.is_empty() && p.hunks.iter().all(|h| h.old.is_empty());
     if stat.is_none() && !creates {
         ctx.error_bytes(&[b"**** Can't find file to patch: ", &name]);
         return Ok(false);
     }
+    if meta::stat(&file, false).is_ok_and(|s| s.kind != Kind::File) {
+        let text = [b"File ", &name[..], b" is not a regular file -- refusing to patch\n"].concat();
+        ctx.stdout.write_all(&text)?;
+        let all: Vec<usize> = (0..p.hunks.len()).collect();
+        reject(ctx, job, p, &name, &all, "ignored")?;
+        return Ok(false);
+    }
     let data = if stat.is_some() { std::fs::read(&file)? } else { Vec::new() };
     let shown = job.output.as_ref().unwrap_or(&name);
+    if stat.as_ref().is_some_and(|s| !meta::may(s, 2)) {
+        let text = [b"File ", &name[..], b" is read-only; trying to patch anyway\n"].concat();
+        ctx.stdout.write_all(&text)?;
+    }
     if !job.quiet {
         let verb: &[u8] = if job.dry { b"checking file " } else { b"patching file " };
         ctx.stdout.write_all(&[verb, shown, b"\n"].concat())?;
@@ -397,25 +456,10 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
     }
     let Applied { lines: new, failed } = apply(ctx, job, p, &old)?;
     if !failed.is_empty() {
-        let mut rejects = [b"--- ", &p.old_name[..], b"\n+++ ", &p.new_name, b"\n"].concat();
-        failed.iter().for_each(|i| rejects.extend_from_slice(&p.hunks[*i].text));
-        let reject = job.reject.clone().unwrap_or_else(|| [&name[..], b".rej"].concat());
-        let (bad, all) = (failed.len(), p.hunks.len());
-        let plural = if all == 1 { "" } else { "s" };
-        let text = format!("{bad} out of {all} hunk{plural} FAILED");
-        ctx.stdout.write_all(text.as_bytes())?;
-        if job.dry {
-            ctx.stdout.write_all(b"\n")?;
-        } else {
-            ctx.stdout.write_all(&[b" -- saving rejects to file ", &reject[..], b"\n"].concat())?;
-            std::fs::write(ctx.path(&reject), rejects)?;
-        }
+        reject(ctx, job, p, &name, &failed, "FAILED")?;
     }
     if job.dry {
         return Ok(failed.is_empty());
-    }
-    if (job.backup || !failed.is_empty()) && stat.is_some() {
-        std::fs::write(ctx.path(&[&name[..], b".orig"].concat()), &data)?;
     }
     let out = new.concat();
     let removes =
@@ -424,17 +468,39 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
         std::fs::remove_file(&file)?;
         return Ok(true);
     }
+    let backup = ctx.path(&[&name[..], b".orig"].concat());
+    let backed_up = (job.backup || !failed.is_empty()) && stat.is_some() && job.output.is_none();
     let destination = job.output.as_ref().map_or(file, |o| ctx.path(o));
-    if let Some(parent) = destination.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    std::fs::write(&destination, out)?;
-    if let Some(s) = stat
-        && s.mode != 0o644
-    {
-        let _ = meta::chmod(&destination, s.mode);
-    }
+    let save = save::Save {
+        destination: &destination,
+        old: stat.as_ref(),
+        mode: p.new_mode,
+        backup: backed_up.then_some(backup.as_path()),
+    };
+    save.write(ctx, &out)?;
     Ok(failed.is_empty())
+}
+
+/// Says how many hunks did not go in, and keeps them in a file.
+fn reject(
+    ctx: &mut Ctx<'_>,
+    job: &Job,
+    p: &FilePatch,
+    name: &[u8],
+    hunks: &[usize],
+    what: &str,
+) -> io::Result<()> {
+    let plural = if p.hunks.len() == 1 { "" } else { "s" };
+    let text = format!("{} out of {} hunk{plural} {what}", hunks.len(), p.hunks.len());
+    ctx.stdout.write_all(text.as_bytes())?;
+    if job.dry {
+        return ctx.stdout.write_all(b"\n");
+    }
+    let file = job.reject.clone().unwrap_or_else(|| [name, b".rej"].concat());
+    ctx.stdout.write_all(&[b" -- saving rejects to file ", &file[..], b"\n"].concat())?;
+    let mut text = [b"--- ", &p.headers[0][..], b"\n+++ ", &p.headers[1], b"\n"].concat();
+    hunks.iter().for_each(|i| text.extend_from_slice(&p.hunks[*i].text));
+    std::fs::write(ctx.path(&file), text)
 }
 
 /// Whether the first hunk does not fit but its reverse does. GNU patch asks what to do then; there

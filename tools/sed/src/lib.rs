@@ -121,6 +121,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         quiet: parsed.has('n') || parsed.has('q') || script.quiet,
         separate: parsed.has('s'),
         in_place,
+        follow: parsed.has('Y'),
         unbuffered: parsed.has('u'),
         null_data: parsed.has('z') || parsed.has('Z'),
         posix,

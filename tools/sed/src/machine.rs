@@ -35,6 +35,8 @@ pub struct Settings {
     pub separate: bool,
     /// `-i`, with the backup suffix.
     pub in_place: Option<Vec<u8>>,
+    /// `-i` edits what a symbolic link leads to instead of taking the link's place.
+    pub follow: bool,
     pub unbuffered: bool,
     pub null_data: bool,
     pub posix: bool,

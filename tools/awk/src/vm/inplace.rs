@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use box_sys::strerror;
+use box_sys::{meta, strerror};
 
 use super::{Machine, Result};
 use crate::error::RunError;
@@ -33,9 +33,8 @@ impl Machine<'_, '_> {
             let temporary = dir.join(format!("gawk.{:05}{n:03}", self.ctx.procs.pid() % 100_000));
             match File::options().write(true).create_new(true).open(&temporary) {
                 Ok(file) => {
-                    if let Ok(meta) = fs::metadata(&path) {
-                        // Not all systems have modes.
-                        let _ = fs::set_permissions(&temporary, meta.permissions());
+                    if let Ok(stat) = meta::stat(&path, true) {
+                        box_applet::inherit(&stat, &temporary);
                     }
                     let out = BufWriter::with_capacity(64 * 1024, file);
                     self.edit = Some(Edit { out, path, temporary, name: name.to_vec() });

@@ -6,13 +6,23 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 use box_applet::Ctx;
-use box_sys::strerror;
+use box_sys::{meta, strerror};
 
 use super::output::Out;
 use super::{Machine, Result};
 use crate::error::RunError;
 
 const BUFFER: usize = 64 * 1024;
+
+/// Where a symbolic link leads, through further ones. That it leads to a file is known.
+fn followed(mut path: PathBuf) -> PathBuf {
+    const LINKS: usize = 40;
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().map(|dir| dir.join(&target)).unwrap_or(target);
+    }
+    path
+}
 
 /// The open file.
 enum Open {
@@ -149,7 +159,12 @@ impl Machine<'_, '_> {
                 complain(self, format!("couldn't edit {shown}: not a regular file"), 4);
                 return Ok(false);
             }
-            self.begin_edit(path, name)?;
+            if self.settings.follow {
+                let path = followed(path);
+                self.begin_edit(path.clone(), box_sys::path::to_bytes(&path))?;
+            } else {
+                self.begin_edit(path, name)?;
+            }
         }
         self.input.open = Open::File(BufReader::with_capacity(BUFFER, file));
         Ok(true)
@@ -164,9 +179,8 @@ impl Machine<'_, '_> {
             let temporary = dir.join(unique);
             match File::options().write(true).create_new(true).open(&temporary) {
                 Ok(f) => {
-                    if let Ok(meta) = fs::metadata(&path) {
-                        // Not all systems have modes.
-                        let _ = fs::set_permissions(&temporary, meta.permissions());
+                    if let Ok(stat) = meta::stat(&path, true) {
+                        box_applet::inherit(&stat, &temporary);
                     }
                     self.outputs_mut().main = Out::file(BufWriter::with_capacity(BUFFER, f));
                     self.input.editing = Some((path, temporary, name.to_vec()));
