@@ -33,7 +33,7 @@ pub const SPEC: Spec = Spec {
         Opt::flag('S', "sandbox", "accepted"),
         Opt::flag('g', "gen-pot", "accepted"),
         Opt::flag('t', "lint-old", "accepted"),
-        Opt::optional('L', "lint", "WHAT", "accepted"),
+        Opt::optional('L', "lint", "WHAT", "warn about functions without call or definition"),
         Opt::optional('d', "dump-variables", "FILE", "accepted"),
         Opt::optional('o', "pretty-print", "FILE", "accepted"),
         Opt::optional('p', "profile", "FILE", "accepted"),
@@ -48,6 +48,8 @@ pub const SPEC: Spec = Spec {
 pub struct Job {
     pub sources: Vec<Source>,
     pub settings: Settings,
+    /// `--lint`: warn of what is dubious.
+    pub lint: bool,
 }
 
 /// Most characters of one program file.
@@ -58,7 +60,8 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     let args = expand_w(args);
     let parsed = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone().into_iter();
-    let mut job = Job { sources: Vec::new(), settings: settings(ctx, &parsed)? };
+    let settings = settings(ctx, &parsed)?;
+    let mut job = Job { sources: Vec::new(), settings, lint: parsed.has('L') };
     let mut named = false;
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();

@@ -115,6 +115,8 @@ pub enum Op {
     Call(u32, u32),
     /// The function's name lies below the arguments.
     CallIndirect(u32),
+    /// The body of a function that the program calls and does not define.
+    Missing(u32),
     Return,
     Builtin(Builtin, u32),
     /// Length of a variable that may turn out to be an array.
@@ -161,6 +163,8 @@ pub struct FunctionCode {
     pub name: Vec<u8>,
     pub params: u32,
     pub entry: Pc,
+    /// Called, but nowhere defined: an error when it comes to that.
+    pub missing: bool,
 }
 
 /// A compiled program.

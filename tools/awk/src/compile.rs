@@ -31,7 +31,12 @@ pub fn compile(program: &Program) -> Code {
     c.code.functions = program
         .functions
         .iter()
-        .map(|f| FunctionCode { name: f.name.clone(), params: f.params as u32, entry: 0 })
+        .map(|f| FunctionCode {
+            name: f.name.clone(),
+            params: f.params as u32,
+            entry: 0,
+            missing: !f.defined,
+        })
         .collect();
     c.code.begin = c.blocks(&program.begin);
     c.code.rules = c.rules(&program.rules);
@@ -40,6 +45,10 @@ pub fn compile(program: &Program) -> Code {
     c.code.end_file = c.blocks(&program.end_file);
     for (n, f) in program.functions.iter().enumerate() {
         c.code.functions[n].entry = c.here();
+        if !f.defined {
+            c.emit(Op::Missing(n as u32));
+            continue;
+        }
         c.stmts(&f.body);
         c.emit(Op::Uninit);
         c.emit(Op::Return);

@@ -366,6 +366,15 @@ impl<'a> Lexer<'a> {
                     if next != b'/' {
                         out.push(b'\\');
                     }
+                    if next.is_ascii_graphic() && !REGEX_ESCAPES.contains(&next) {
+                        let shown = char::from(next);
+                        self.warnings.push((
+                            self.position(),
+                            format!(
+                                "regexp escape sequence `\\{shown}' is not a known regexp operator"
+                            ),
+                        ));
+                    }
                     out.push(next);
                 }
                 b'/' if bracket.is_none() => return Ok(out),
@@ -418,6 +427,9 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// What may follow a backslash in a regular expression.
+const REGEX_ESCAPES: &[u8] = b"$'()*+-./0123456789<>?BSW[\\]^`abfnrstuvwxy{|}";
+
 /// Resolves one escape sequence (without the backslash) into `out`; bytes used, and a
 /// warning if it is none. Shared with assignments on the command line.
 pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
@@ -433,7 +445,7 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
         b'b' => 0x08,
         b'f' => 0x0c,
         b'v' => 0x0b,
-        b'\\' | b'"' | b'/' => c,
+        b'\\' | b'"' => c,
         // A continued line.
         b'\n' => return (1, None),
         b'0'..=b'7' => {

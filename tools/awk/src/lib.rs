@@ -37,6 +37,7 @@ mod token;
 mod value;
 mod vm;
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use box_applet::{Applet, Ctx, Exit};
@@ -62,9 +63,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             return Exit(e.status);
         }
     };
-    for (at, warning) in &parsed.warnings {
+    // Each is said once.
+    let mut said = HashSet::new();
+    for (at, warning) in parsed.warnings.iter().filter(|(_, w)| said.insert(w)) {
         let place = place(&job.sources, at.source, at.line);
         ctx.error(format_args!("{place}warning: {warning}"));
+    }
+    for warning in parsed.lint.iter().filter(|_| job.lint) {
+        ctx.error(format_args!("warning: {warning}"));
     }
     let mut code = compile::compile(&parsed.program);
     drop(parsed);

@@ -12,7 +12,7 @@ mod item;
 mod primary;
 mod stmt;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ast::{Function, Line, Program, Var};
 use crate::error::SyntaxError;
@@ -31,6 +31,8 @@ type Result<T> = std::result::Result<T, SyntaxError>;
 pub struct Parsed {
     pub program: Program,
     pub warnings: Vec<(Position, String)>,
+    /// What is said under `--lint` only.
+    pub lint: Vec<String>,
 }
 
 /// Parses all sources as one program.
@@ -46,15 +48,15 @@ pub fn parse(sources: &[Source], traditional: bool) -> Result<Parsed> {
         context: Context::default(),
         no_gt: false,
         depth: 0,
-        calls: Vec::new(),
+        called: HashSet::new(),
     };
     for name in special::NAMES {
         p.global(name.as_bytes());
     }
     p.advance()?;
     p.program_items()?;
-    p.check_calls()?;
-    Ok(Parsed { program: p.program, warnings: p.lexer.warnings })
+    let lint = p.unmatched();
+    Ok(Parsed { program: p.program, warnings: p.lexer.warnings, lint })
 }
 
 /// Which statements are allowed here.
@@ -81,8 +83,8 @@ struct Parser<'a> {
     /// `>` is a redirection here, not a comparison (in `print` outside parentheses).
     no_gt: bool,
     depth: usize,
-    /// First call of each function, for "not defined" errors.
-    calls: Vec<(u32, Position)>,
+    /// Functions that are called by name.
+    called: HashSet<u32>,
 }
 
 impl Parser<'_> {
@@ -212,17 +214,17 @@ impl Parser<'_> {
         n
     }
 
-    fn check_calls(&self) -> Result<()> {
-        for (f, at) in &self.calls {
-            let function = &self.program.functions[*f as usize];
-            if !function.defined {
-                let shown = String::from_utf8_lossy(&function.name);
-                let message = format!("function `{shown}' not defined");
-                // Found after parsing: fatal, not a syntax error.
-                let e = self.lexer.error_at(*at, message);
-                return Err(SyntaxError { status: 2, ..e });
+    /// What `--lint` says about functions: those defined and never called, and the reverse.
+    fn unmatched(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        for (n, f) in self.program.functions.iter().enumerate() {
+            let shown = String::from_utf8_lossy(&f.name);
+            if !f.defined {
+                out.push(format!("function `{shown}' called but never defined"));
+            } else if !self.called.contains(&(n as u32)) {
+                out.push(format!("function `{shown}' defined but never called directly"));
             }
         }
-        Ok(())
+        out
     }
 }

@@ -174,11 +174,8 @@ impl Parser<'_> {
             self.advance()?;
             return Ok(Expr::Var(v));
         }
-        let at = self.lexer.start;
         let f = self.function(name);
-        if !self.calls.iter().any(|(n, _)| *n == f) {
-            self.calls.push((f, at));
-        }
+        self.called.insert(f);
         self.advance()?;
         let args = self.arguments()?;
         Ok(Expr::Call(f, args))

@@ -133,7 +133,7 @@ impl Machine<'_, '_> {
         let shown = String::from_utf8_lossy(name).into_owned();
         let Some(b) = B::by_name(name) else {
             return Err(RunError::fatal(format!(
-                "function called indirectly through `{shown}' does not exist"
+                "`{shown}' is not a function, so it cannot be called indirectly"
             )));
         };
         let (least, most) = b.arity();

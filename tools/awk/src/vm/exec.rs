@@ -208,13 +208,14 @@ impl Machine<'_, '_> {
                 Op::CallIndirect(args) => {
                     let name = self.pop_text();
                     let name = name.strip_prefix(b"awk::").unwrap_or(&name);
-                    let found = code.functions.iter().position(|f| f.name == name);
+                    let found = code.functions.iter().position(|f| f.name == name && !f.missing);
                     if let Some(f) = found {
                         pc = self.enter(f as u32, args as usize, pc)?;
                     } else {
                         self.indirect_builtin(name, args as usize)?;
                     }
                 }
+                Op::Missing(f) => return Err(self.missing(f)),
                 Op::Return => {
                     let Some(frame) = self.frames.pop() else { return Ok(Flow::Done) };
                     self.locals.truncate(self.base);
@@ -300,9 +301,18 @@ impl Machine<'_, '_> {
     }
 
     /// Enters a function whose arguments lie on top of the locals; where to go on.
+    #[cold]
+    fn missing(&self, f: u32) -> RunError {
+        let name = String::from_utf8_lossy(&self.code.functions[f as usize].name).into_owned();
+        RunError::fatal(format!("function `{name}' not defined"))
+    }
+
     fn enter(&mut self, f: u32, args: usize, ret: usize) -> Result<usize> {
         let function = &self.code.functions[f as usize];
         let (params, entry) = (function.params as usize, function.entry as usize);
+        if args > params && function.missing {
+            return Err(self.missing(f));
+        }
         if args > params {
             let name = String::from_utf8_lossy(&function.name).into_owned();
             return Err(RunError::fatal(format!(

@@ -115,7 +115,7 @@ impl Machine<'_, '_> {
             });
             return Ok(items);
         }
-        let Some(f) = self.code.functions.iter().position(|f| f.name == how) else {
+        let Some(f) = self.code.functions.iter().position(|f| f.name == how && !f.missing) else {
             let shown = String::from_utf8_lossy(how);
             return Err(RunError::fatal(format!(
                 "sort comparison function `{shown}' is not defined"
