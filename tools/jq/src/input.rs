@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use box_applet::{Ctx, Input};
 use box_sys::strerror;
 
-use crate::builtins::Inputs;
+use crate::builtins::{Inputs, Streams};
 use crate::json::{Mode, Parser};
 use crate::options::Options;
 use crate::value::Value;
@@ -39,12 +40,13 @@ pub struct Documents {
     seq: bool,
     stream_errors: bool,
     done: bool,
+    streams: Rc<Streams>,
     /// Messages about files; the run ends with status 2.
     pub failures: Vec<String>,
 }
 
 impl Documents {
-    pub fn new(ctx: &mut Ctx<'_>, options: &Options) -> Documents {
+    pub fn new(ctx: &mut Ctx<'_>, options: &Options, streams: Rc<Streams>) -> Documents {
         let mut waiting: VecDeque<Source> = options
             .files
             .iter()
@@ -70,6 +72,7 @@ impl Documents {
             seq: options.seq,
             stream_errors: options.stream_errors,
             done: false,
+            streams,
             failures: Vec::new(),
         }
     }
@@ -118,6 +121,10 @@ impl Documents {
                 return false;
             }
             let Some(input) = &mut self.current else { return false };
+            if matches!(self.name, Value::Null) {
+                // Whoever writes may be waiting for answers.
+                self.streams.flush();
+            }
             let from = self.buf.len();
             self.buf.resize(from + size, 0);
             let read = input.read(&mut self.buf[from..]);

@@ -8,7 +8,7 @@ use crate::json;
 use crate::lang::ast::{Def, Expr, Import, Module};
 use crate::lang::{SyntaxError, parse_module};
 use crate::machine::{Binding, CompileError, Compiler, Program, Scope};
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// Most modules inside one another.
 const MAX_DEPTH: usize = 100;
@@ -133,6 +133,46 @@ fn load(
     Ok(Loaded { module, imports, data, text: text.to_string(), alias })
 }
 
+/// What `modulemeta` tells of a module: its metadata, `deps` and `defs`. The outer error is jq's text;
+/// the inner one is of a module that does not parse.
+pub fn describe(name: &str, paths: &Paths) -> Result<Result<Value, String>, String> {
+    let import = Import { path: name.to_string(), alias: None, is_data: false, meta: None };
+    let file =
+        find(&import, &paths.origin, paths).map_err(|_| format!("module not found: {name}"))?;
+    let shown = file.display().to_string();
+    let content = std::fs::read_to_string(&file)
+        .map_err(|e| format!("Could not open {shown}: {}", box_sys::strerror(&e)))?;
+    let module = match parse_module(&content) {
+        Ok(module) => module,
+        Err(e) => return Ok(Err(syntax(&e, &content, &shown))),
+    };
+    let fields = |meta: &Option<Value>| match meta {
+        Some(Value::Obj(m)) => (**m).clone(),
+        _ => Map::default(),
+    };
+    let key = |name: &str| std::rc::Rc::new(name.to_string());
+    let deps = module.imports.iter().map(|i| {
+        let mut dep = fields(&i.meta);
+        if let Some(alias) = &i.alias {
+            dep.insert(key("as"), alias.as_str().into());
+        }
+        dep.insert(key("is_data"), i.is_data.into());
+        dep.insert(key("relpath"), i.path.as_str().into());
+        Value::obj(dep)
+    });
+    let mut out = fields(&module.meta);
+    out.insert(key("deps"), deps.collect());
+    let mut defs: Vec<String> = Vec::new();
+    for def in &module.defs {
+        let name = format!("{}/{}", def.name, def.params.len());
+        if !defs.contains(&name) {
+            defs.push(name);
+        }
+    }
+    out.insert(key("defs"), defs.iter().map(|d| Value::from(d.as_str())).collect());
+    Ok(Ok(Value::obj(out)))
+}
+
 /// The file of an import: `a/b.jq` or `a/b/b.jq` in a search directory.
 fn find(import: &Import, origin: &Path, paths: &Paths) -> Result<PathBuf, String> {
     let mut dirs: Vec<PathBuf> = Vec::new();
@@ -184,4 +224,28 @@ fn syntax(e: &SyntaxError, code: &str, file: &str) -> String {
 fn undefined(e: &CompileError, code: &str) -> String {
     let (line, column, text) = place(code, e.at);
     format!("{} at <top-level>, line {line}, column {column}:\n    {text}", e.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The module `c` of jq 1.8's own tests, and what `modulemeta` says of it there.
+    #[test]
+    fn describes_a_module() {
+        let text = "module {whatever:null};\nimport \"a\" as foo;\nimport \"d\" as d {search:\"./\"};\n\
+            import \"data\" as $d;\ndef a: 0;\ndef c: 1;\n";
+        let dir = std::env::temp_dir().join(format!("box-jq-modules-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        std::fs::write(dir.join("c.jq"), text).expect("a file");
+        let paths =
+            Paths { library: vec![dir.clone()], origin: dir.clone(), home: dir.join(".jq") };
+        let told = describe("c", &paths).expect("a module").expect("it parses");
+        assert_eq!(
+            json::to_text(&told),
+            r#"{"whatever":null,"deps":[{"as":"foo","is_data":false,"relpath":"a"},{"search":"./","as":"d","is_data":false,"relpath":"d"},{"as":"d","is_data":true,"relpath":"data"}],"defs":["a/0","c/0"]}"#
+        );
+        assert_eq!(describe("nosuch", &paths).expect_err("missing"), "module not found: nosuch");
+        std::fs::remove_dir_all(&dir).expect("removable");
+    }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use box_applet::{Ctx, Exit};
 
-use crate::builtins::{Host, Inputs, zone};
+use crate::builtins::{Host, Inputs, Streams, zone};
 use crate::input::Documents;
 use crate::json::{Colors, Style, to_text, write};
 use crate::machine::{Machine, Program, Stop};
@@ -49,9 +49,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         ascii: options.ascii,
         colors,
     };
-    let mut documents = Documents::new(ctx, &options);
-    let mut job = Job { options: &options, style: &style, program: &program, last: None };
-    match job.all(ctx, &mut documents, env, &paths) {
+    let streams = Rc::new(Streams::take(ctx));
+    let mut documents = Documents::new(ctx, &options, streams.clone());
+    let mut job = Job { options: &options, style: &style, program: &program, streams, last: None };
+    let ended = job.all(ctx, &mut documents, env, &paths);
+    job.streams.give_back(ctx);
+    match ended {
         Ok(exit) => exit,
         // The dispatcher reports it when it flushes.
         Err(_) => Exit::USAGE,
@@ -111,6 +114,7 @@ struct Job<'j> {
     options: &'j Options,
     style: &'j Style,
     program: &'j Program,
+    streams: Rc<Streams>,
     /// Whether the last output of an input that had any was true.
     last: Option<bool>,
 }
@@ -126,6 +130,8 @@ impl Job<'_> {
         let zone = Rc::new(zone(ctx.env.get(b"TZ")));
         let library =
             paths.library.iter().map(|p| p.display().to_string().into()).collect::<Value>();
+        let streams = self.streams.clone();
+        let modules = |name: &str| program::describe(name, paths);
         let mut failed = false;
         let mut broken = false;
         let mut patterns = HashMap::new();
@@ -140,11 +146,11 @@ impl Job<'_> {
             let value = match input {
                 Ok(v) => v,
                 Err(message) if self.options.seq => {
-                    ctx.error(format_args!("ignoring parse error: {message}"));
+                    self.error(ctx, format_args!("ignoring parse error: {message}"));
                     continue;
                 }
                 Err(message) => {
-                    ctx.error(format_args!("parse error: {message}"));
+                    self.error(ctx, format_args!("parse error: {message}"));
                     broken = true;
                     break;
                 }
@@ -153,13 +159,13 @@ impl Job<'_> {
                 inputs: documents,
                 env: env.clone(),
                 library: library.clone(),
-                stderr: Vec::new(),
+                streams: &streams,
+                modules: &modules,
                 halted: None,
                 zone: zone.clone(),
                 patterns,
             };
             let end = self.one(ctx, &mut host, value)?;
-            drain(ctx, &mut host);
             patterns = host.patterns;
             failed = false;
             match end {
@@ -170,7 +176,7 @@ impl Job<'_> {
             }
         }
         for message in &documents.failures {
-            ctx.error(message);
+            self.error(ctx, message);
         }
         let status = if broken || !documents.failures.is_empty() {
             2
@@ -193,22 +199,19 @@ impl Job<'_> {
         let mut machine = Machine::new(self.program, value);
         let mut last = None;
         while let Some(result) = machine.next(host) {
-            if !host.stderr.is_empty() {
-                drain(ctx, host);
-            }
             match result {
                 Ok(v) => {
                     last = Some(v.truthy());
-                    if let Some(problem) = self.print(ctx, &v)? {
+                    if let Some(problem) = self.print(&v)? {
                         let place = host.inputs.position();
-                        ctx.error(format_args!("error (at {place}): {problem}"));
+                        self.error(ctx, format_args!("error (at {place}): {problem}"));
                         return Ok(End::Failed);
                     }
                 }
                 Err(Stop::Halt) => return Ok(End::Halted(host.halted.unwrap_or(5))),
                 Err(Stop::Break) => {
                     let place = host.inputs.position();
-                    ctx.error(format_args!("error (at {place}): break"));
+                    self.error(ctx, format_args!("error (at {place}): break"));
                     return Ok(End::Failed);
                 }
                 Err(Stop::Error(e)) => {
@@ -217,7 +220,7 @@ impl Job<'_> {
                         Value::Str(s) => ("", s.to_string()),
                         other => (" (not a string)", to_text(other)),
                     };
-                    ctx.error(format_args!("error (at {place}){note}: {shown}"));
+                    self.error(ctx, format_args!("error (at {place}){note}: {shown}"));
                     return Ok(End::Failed);
                 }
             }
@@ -225,9 +228,16 @@ impl Job<'_> {
         Ok(End::Done(last))
     }
 
+    /// A message, behind what was printed before.
+    fn error(&self, ctx: &mut Ctx<'_>, message: impl std::fmt::Display) {
+        self.streams.flush();
+        ctx.error(message);
+    }
+
     /// Prints an output; gives the problem where that cannot be done.
-    fn print(&self, ctx: &mut Ctx<'_>, v: &Value) -> io::Result<Option<&'static str>> {
+    fn print(&self, v: &Value) -> io::Result<Option<&'static str>> {
         let o = self.options;
+        let mut out = self.streams.out.borrow_mut();
         match v {
             Value::Str(s) if o.raw_output && !o.ascii => {
                 if o.nul_output && s.contains('\0') {
@@ -235,32 +245,23 @@ impl Job<'_> {
                         "Cannot dump a string containing NUL with --raw-output0 option",
                     ));
                 }
-                ctx.stdout.write_all(s.as_bytes())?;
+                out.write_all(s.as_bytes())?;
             }
             other => {
                 if o.seq {
-                    ctx.stdout.write_all(b"\x1e")?;
+                    out.write_all(b"\x1e")?;
                 }
-                write(&mut ctx.stdout, other, self.style)?;
+                write(&mut *out, other, self.style)?;
             }
         }
         if o.nul_output {
-            ctx.stdout.write_all(b"\0")?;
+            out.write_all(b"\0")?;
         } else if !o.join_output {
-            ctx.stdout.write_all(b"\n")?;
+            out.write_all(b"\n")?;
         }
         if o.unbuffered {
-            ctx.stdout.flush()?;
+            out.flush()?;
         }
         Ok(None)
-    }
-}
-
-/// Writes what `debug` and `stderr` left.
-fn drain(ctx: &mut Ctx<'_>, host: &mut Host<'_>) {
-    if !host.stderr.is_empty() {
-        let _ = ctx.stdout.flush();
-        let _ = ctx.stderr.write_all(&host.stderr);
-        host.stderr.clear();
     }
 }

@@ -1,8 +1,12 @@
 //! What filters see of the world.
 
-use box_text::time::Zone;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::Write;
 use std::rc::Rc;
+
+use box_applet::{Ctx, Output, Sink};
+use box_text::time::Zone;
 
 use super::regex::Regex;
 use super::{Native, fail, natives};
@@ -21,6 +25,43 @@ pub trait Inputs {
     fn position(&self) -> String;
 }
 
+/// Standard output and error, shared by who writes and who reads: before input is waited for, the
+/// output so far goes out, so that a process at both ends of two pipes gets its answer.
+pub struct Streams {
+    pub out: RefCell<Output>,
+    err: RefCell<Output>,
+}
+
+impl Streams {
+    /// Takes the applet's standard output until [`Streams::give_back`].
+    pub fn take(ctx: &mut Ctx<'_>) -> Streams {
+        let closed = Output::unbuffered(Sink::Closed);
+        Streams {
+            out: RefCell::new(std::mem::replace(&mut ctx.stdout, closed)),
+            err: RefCell::new(Output::unbuffered(ctx.stderr.sink().clone())),
+        }
+    }
+
+    pub fn give_back(&self, ctx: &mut Ctx<'_>) {
+        std::mem::swap(&mut ctx.stdout, &mut self.out.borrow_mut());
+    }
+
+    /// Sends on what was printed. An error is kept for the end.
+    pub fn flush(&self) {
+        let _ = self.out.borrow_mut().flush();
+    }
+
+    /// Writes to standard error at once, behind what was printed before.
+    pub fn tell(&self, text: &[u8]) {
+        self.flush();
+        let _ = self.err.borrow_mut().write_all(text);
+    }
+}
+
+/// Metadata of a module; see `program::describe`.
+pub type Modules<'a> =
+    dyn Fn(&str) -> std::result::Result<std::result::Result<Value, String>, String> + 'a;
+
 /// What filters see of the world.
 pub struct Host<'h> {
     pub inputs: &'h mut dyn Inputs,
@@ -28,8 +69,10 @@ pub struct Host<'h> {
     pub env: Value,
     /// Module directories.
     pub library: Value,
-    /// What `debug` and `stderr` wrote.
-    pub stderr: Vec<u8>,
+    /// Where `debug` and `stderr` write.
+    pub streams: &'h Streams,
+    /// `modulemeta`.
+    pub modules: &'h Modules<'h>,
     /// Set by `halt`: the status.
     pub halted: Option<i32>,
     /// The local time zone.
@@ -52,16 +95,34 @@ pub const NATIVES: &[Native] = natives! {
         Some(v) => Ok(Value::arr(vec![v.map_err(Value::str)?])),
         None => Ok(Value::arr(Vec::new())),
     },
+    "modulemeta"/0 => |h, v, _| {
+        let Value::Str(name) = &v else {
+            return fail("modulemeta input module name must be a string");
+        };
+        match (h.modules)(name) {
+            Ok(Ok(meta)) => Ok(meta),
+            Ok(Err(broken)) => {
+                h.streams.tell(format!("jq: error: {broken}\n").as_bytes());
+                Ok(Value::Null)
+            }
+            Err(message) => fail(message),
+        }
+    },
     "debug"/0 => |h, v, _| {
-        h.stderr.extend_from_slice(b"[\"DEBUG:\",");
-        json::write_compact(&mut h.stderr, &v);
-        h.stderr.extend_from_slice(b"]\n");
+        let mut line = b"[\"DEBUG:\",".to_vec();
+        json::write_compact(&mut line, &v);
+        line.extend_from_slice(b"]\n");
+        h.streams.tell(&line);
         Ok(v)
     },
     "stderr"/0 => |h, v, _| {
         match &v {
-            Value::Str(s) => h.stderr.extend_from_slice(s.as_bytes()),
-            other => json::write_compact(&mut h.stderr, other),
+            Value::Str(s) => h.streams.tell(s.as_bytes()),
+            other => {
+                let mut text = Vec::new();
+                json::write_compact(&mut text, other);
+                h.streams.tell(&text);
+            }
         }
         Ok(v)
     },
@@ -75,11 +136,13 @@ pub const NATIVES: &[Native] = natives! {
             return Err(type_error(&v, "halt_error/1: number required"));
         };
         match &v {
-            Value::Str(s) => h.stderr.extend_from_slice(s.as_bytes()),
+            Value::Str(s) => h.streams.tell(s.as_bytes()),
             Value::Null => {}
             other => {
-                json::write_compact(&mut h.stderr, other);
-                h.stderr.push(b'\n');
+                let mut line = Vec::new();
+                json::write_compact(&mut line, other);
+                line.push(b'\n');
+                h.streams.tell(&line);
             }
         }
         h.halted = Some(status as i32);

@@ -18,7 +18,7 @@ mod time_text;
 
 pub use arith::{binary, negate};
 pub use format::format_into;
-pub use host::{Host, Inputs};
+pub use host::{Host, Inputs, Streams};
 pub use library::Library;
 pub use time::zone;
 

@@ -125,6 +125,8 @@ pub struct Import {
 /// A program or module.
 #[derive(Debug)]
 pub struct Module {
+    /// What `module` says, an object.
+    pub meta: Option<Value>,
     pub imports: Vec<Import>,
     pub defs: Vec<Rc<Def>>,
     pub body: Option<Expr>,

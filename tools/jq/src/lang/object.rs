@@ -9,12 +9,11 @@ impl Parser<'_> {
     pub fn object(&mut self) -> Result<Expr> {
         self.expect("{")?;
         let mut pairs = Vec::new();
-        if !self.is_op("}")? {
-            loop {
-                pairs.push(self.pair()?);
-                if !self.take_op(",")? {
-                    break;
-                }
+        // A comma may stand behind the last pair.
+        while !self.is_op("}")? {
+            pairs.push(self.pair()?);
+            if !self.take_op(",")? {
+                break;
             }
         }
         self.expect("}")?;

@@ -28,11 +28,12 @@ pub struct Parser<'a> {
 /// Parses a program or module.
 pub fn parse_module(code: &str) -> Result<Module> {
     let mut p = Parser { code, at: 0, depth: 0 };
+    let mut meta = None;
     if p.take_word("module")? {
         let at = p.start()?;
-        let meta = p.pipe()?;
+        let expr = p.pipe()?;
         p.expect(";")?;
-        p.metadata(&meta, at)?;
+        meta = Some(p.metadata(&expr, at)?);
     }
     let mut imports = Vec::new();
     while let Some(import) = p.import()? {
@@ -46,7 +47,7 @@ pub fn parse_module(code: &str) -> Result<Module> {
     if p.peek()? != Token::End {
         return Err(p.unexpected());
     }
-    Ok(Module { imports, defs, body })
+    Ok(Module { meta, imports, defs, body })
 }
 
 /// Parses a list of definitions.

@@ -117,6 +117,7 @@ fn positions(a: &[Value], part: &[Value]) -> Value {
 /// `has`.
 pub fn has(t: &Value, k: &Value) -> Result<Value> {
     match (t, k) {
+        (Value::Null, _) => Ok(false.into()),
         (Value::Obj(o), Value::Str(k)) => Ok(o.get_shared(k).is_some().into()),
         (Value::Arr(a), Value::Num(_) | Value::Lit(_)) => {
             let n = k.as_num().unwrap_or(f64::NAN);
