@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use box_applet::Ctx;
 use box_text::time::{Zone, strftime};
 
+use super::columns::Columns;
 use super::compare::{Change, Compared};
 use super::{Form, Options, Side};
 
@@ -108,7 +109,7 @@ impl Printer<'_> {
             self.out.write_all(b"\t")?;
         }
         if self.options.expand_tabs {
-            self.out.write_all(&expand(text))?;
+            self.out.write_all(&expand(text, self.options.tab))?;
         } else {
             self.out.write_all(text)?;
         }
@@ -302,6 +303,8 @@ impl Printer<'_> {
     }
 
     fn side_by_side(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+        let o = self.options;
+        let columns = Columns::new(o.width, o.tab, o.expand_tabs);
         let (mut i, mut j) = (0, 0);
         let mut changes = lines.changes.iter();
         loop {
@@ -311,11 +314,11 @@ impl Printer<'_> {
                 if !self.options.no_common {
                     let left = Some(lines.old[i]);
                     let (mark, right) = if self.options.left_column {
-                        ('(', None)
+                        (b'(', None)
                     } else {
-                        (' ', lines.new.get(j).copied())
+                        (b' ', lines.new.get(j).copied())
                     };
-                    self.columns(left, mark, right)?;
+                    columns.row(self.out, left, mark, right)?;
                 }
                 i += 1;
                 j += 1;
@@ -323,85 +326,32 @@ impl Printer<'_> {
             let Some(c) = next else { return Ok(()) };
             let both = c.old.len().min(c.new.len());
             for k in 0..both {
-                self.columns(
+                columns.row(
+                    self.out,
                     Some(lines.old[c.old.start + k]),
-                    '|',
+                    b'|',
                     Some(lines.new[c.new.start + k]),
                 )?;
             }
             for l in &lines.old[c.old.start + both..c.old.end] {
-                self.columns(Some(l), '<', None)?;
+                columns.row(self.out, Some(l), b'<', None)?;
             }
             for l in &lines.new[c.new.start + both..c.new.end] {
-                self.columns(None, '>', Some(l))?;
+                columns.row(self.out, None, b'>', Some(l))?;
             }
             (i, j) = (c.old.end, c.new.end);
         }
     }
-
-    /// One row; GNU diff's column arithmetic, with tabs between the columns.
-    fn columns(&mut self, left: Option<&[u8]>, mark: char, right: Option<&[u8]>) -> io::Result<()> {
-        let tab = if self.options.expand_tabs { 1 } else { 8 };
-        let width = self.options.width;
-        // As in diffutils: the gutter holds the mark with a blank on either side.
-        let gutter = 3;
-        let unit = (width + tab + gutter) / (2 * tab) * tab;
-        let half =
-            unit.saturating_sub(gutter).min(width / 2).max(if unit < gutter { 0 } else { 1 });
-        let column = if half + gutter <= unit { unit } else { half + gutter };
-        let text = |l: &[u8]| expand(l.strip_suffix(b"\n").unwrap_or(l));
-        let mut at = 0;
-        if let Some(l) = left {
-            let text = text(l);
-            let cut = &text[..text.len().min(half)];
-            self.out.write_all(cut)?;
-            at = cut.len();
-        }
-        if mark != ' ' || right.is_some() {
-            let mark_at = (half + column - 1) / 2;
-            if mark == ' ' {
-                if right.is_some_and(|r| r != b"\n") {
-                    at = self.pad(at, column, tab)?;
-                }
-            } else {
-                at = self.pad(at, mark_at, tab)?;
-                write!(self.out, "{mark}")?;
-                at += 1;
-                if right.is_some_and(|r| r != b"\n") && mark != '(' {
-                    at = self.pad(at, column, tab)?;
-                }
-            }
-        }
-        let _ = at;
-        if let Some(r) = right {
-            let text = text(r);
-            self.out.write_all(&text[..text.len().min(half)])?;
-        }
-        self.out.write_all(b"\n")
-    }
-
-    /// Moves from one column to another with tabs where they fit.
-    fn pad(&mut self, mut from: usize, to: usize, tab: usize) -> io::Result<usize> {
-        while tab > 1 && from / tab * tab + tab <= to {
-            self.out.write_all(b"\t")?;
-            from = from / tab * tab + tab;
-        }
-        while from < to {
-            self.out.write_all(b" ")?;
-            from += 1;
-        }
-        Ok(to)
-    }
 }
 
-fn expand(text: &[u8]) -> Vec<u8> {
+fn expand(text: &[u8], tab: usize) -> Vec<u8> {
     if !text.contains(&b'\t') {
         return text.to_vec();
     }
     let mut out = Vec::with_capacity(text.len() + 8);
     for &c in text {
         if c == b'\t' {
-            let fill = 8 - out.len() % 8;
+            let fill = tab - out.len() % tab;
             out.extend(std::iter::repeat_n(b' ', fill));
         } else {
             out.push(c);

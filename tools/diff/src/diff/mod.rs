@@ -2,6 +2,7 @@
 //!
 //! Deviations: the `#ifdef`, RCS and group formats, `--paginate` and `sdiff` are absent.
 
+mod columns;
 mod compare;
 mod format;
 mod tree;
@@ -15,6 +16,9 @@ use box_sys::{Kind, Stat, meta, strerror};
 use box_text::regex::{Options as RegexOptions, Regex, Syntax};
 
 pub use compare::{Equality, lines};
+
+/// Most columns of `-W` and `--tabsize`.
+const WIDEST: usize = 100_000;
 
 const SPEC: Spec = Spec {
     usage: "[OPTION]... FILES",
@@ -41,6 +45,8 @@ const SPEC: Spec = Spec {
         },
         Opt::flag('e', "ed", "output an ed script"),
         Opt::flag('y', "side-by-side", "output in two columns"),
+        Opt::value('\u{9}', "tabsize", "NUM", "tab stops every NUM (default 8) print columns")
+            .long_only(),
         Opt::value('W', "width", "NUM", "output at most NUM print columns"),
         Opt::flag('\u{2}', "left-column", "output only the left column of common lines")
             .long_only(),
@@ -114,6 +120,7 @@ pub struct Options {
     pub expand_tabs: bool,
     pub initial_tab: bool,
     pub width: usize,
+    pub tab: usize,
     pub left_column: bool,
     pub no_common: bool,
     /// Options as given, for the `diff -r a b` line before each file of a tree.
@@ -270,7 +277,8 @@ fn options(
         color,
         expand_tabs: parsed.has('t'),
         initial_tab: parsed.has('T'),
-        width: number('W', 130)?.max(3),
+        width: number('W', 130)?.clamp(1, WIDEST),
+        tab: number('\u{9}', 8)?.clamp(1, WIDEST),
         left_column: parsed.has('\u{2}'),
         no_common: parsed.has('\u{3}'),
         given: given.concat(),

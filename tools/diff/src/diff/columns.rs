@@ -1,0 +1,149 @@
+//! Two columns, as `diff -y` and `sdiff` lay them out: where the gutter is, and a line cut to half the width.
+//!
+//! The left column begins at 0, the right one at a tab stop if tabs are written; what is between them
+//! holds the mark with a blank on either side.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthChar;
+
+/// Least width of what is between the columns.
+const GUTTER: isize = 3;
+
+/// The layout for a width.
+pub struct Columns {
+    /// Width of each column.
+    half: usize,
+    /// Where the right column begins.
+    right: usize,
+    /// Distance of tab stops.
+    tab: usize,
+    /// Write blanks instead of tabs.
+    expand: bool,
+}
+
+impl Columns {
+    pub fn new(width: usize, tab: usize, expand: bool) -> Columns {
+        let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX / 4);
+        let (w, step) = (signed(width), if expand { 1 } else { signed(tab) });
+        let right = (w + step + GUTTER) / (2 * step) * step;
+        let half = (right - GUTTER).min(w - right).max(0) as usize;
+        Columns { half, right: if half == 0 { width } else { right as usize }, tab, expand }
+    }
+
+    /// One row. A line comes with its newline, if it has one.
+    pub fn row(
+        &self,
+        out: &mut dyn Write,
+        left: Option<&[u8]>,
+        mark: u8,
+        right: Option<&[u8]>,
+    ) -> io::Result<()> {
+        let ends = |l: Option<&[u8]>| l.is_some_and(|l| l.ends_with(b"\n"));
+        let mut at = 0;
+        if let Some(l) = left {
+            at = self.cut(out, l, 0)?;
+        }
+        if mark != b' ' {
+            at = self.pad(out, at, (self.half + self.right - 1) / 2)? + 1;
+            // Which of both lacks its newline.
+            let mark = match (mark, ends(left), ends(right)) {
+                (b'|', true, false) => b'/',
+                (b'|', false, true) => b'\\',
+                _ => mark,
+            };
+            out.write_all(&[mark])?;
+        }
+        if let Some(r) = right.filter(|r| *r != b"\n") {
+            at = self.pad(out, at, self.right)?;
+            self.cut(out, r, at)?;
+        }
+        if ends(left) || ends(right) {
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Writes as much of a line as its column holds; `indent` is where the column begins. Gives the column
+    /// that was reached. A tab stays one if what it leads to is within the column.
+    fn cut(&self, out: &mut dyn Write, line: &[u8], indent: usize) -> io::Result<usize> {
+        // Where the text would be, and where the output is: they part at the edge.
+        let (mut text, mut at) = (0usize, 0usize);
+        let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
+        while let Some((c, len)) = first(rest) {
+            let bytes = &rest[..len];
+            rest = &rest[len..];
+            match bytes {
+                b"\t" => {
+                    let stop = text + self.tab - text % self.tab;
+                    if text == at {
+                        if self.expand {
+                            at = self.pad(out, at, stop.min(self.half))?;
+                        } else if stop < self.half {
+                            at = stop;
+                            out.write_all(b"\t")?;
+                        }
+                    }
+                    text = stop;
+                }
+                b"\r" => {
+                    out.write_all(b"\r")?;
+                    self.pad(out, 0, indent)?;
+                    (text, at) = (0, 0);
+                }
+                b"\x08" => {
+                    if text == 0 {
+                        continue;
+                    }
+                    text -= 1;
+                    if text < self.half {
+                        if at <= text {
+                            // A tab was suppressed at the edge.
+                            out.write_all(&b" ".repeat(text - at))?;
+                        } else {
+                            out.write_all(bytes)?;
+                        }
+                        at = text;
+                    }
+                }
+                _ => match c.and_then(UnicodeWidthChar::width).unwrap_or(0) {
+                    0 if text < self.half => out.write_all(bytes)?,
+                    0 => {}
+                    width => {
+                        text += width;
+                        if text <= self.half {
+                            at = text;
+                            out.write_all(bytes)?;
+                        }
+                    }
+                },
+            }
+        }
+        Ok(at)
+    }
+
+    /// Moves from one column to another, with tabs where they fit.
+    fn pad(&self, out: &mut dyn Write, mut from: usize, to: usize) -> io::Result<usize> {
+        while !self.expand && from - from % self.tab + self.tab <= to {
+            out.write_all(b"\t")?;
+            from = from - from % self.tab + self.tab;
+        }
+        out.write_all(&b" ".repeat(to.saturating_sub(from)))?;
+        Ok(from.max(to))
+    }
+}
+
+/// The first character, or `None` with one byte where there is none.
+fn first(text: &[u8]) -> Option<(Option<char>, usize)> {
+    let lead = *text.first()?;
+    let len = match lead {
+        0..=0x7f => 1,
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return Some((None, 1)),
+    };
+    let c =
+        text.get(..len).and_then(|t| std::str::from_utf8(t).ok()).and_then(|t| t.chars().next());
+    Some(if c.is_some() { (c, len) } else { (None, 1) })
+}
