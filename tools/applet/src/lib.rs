@@ -19,6 +19,7 @@
 //! | `table` | [`Applet`], [`Table`]: lookup by name |
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
+//! | `instead` | what to say about commands that are not there |
 //! | `inherit` | mode and owner for a file that takes another's place |
 #![forbid(unsafe_code)]
 
@@ -26,6 +27,7 @@ pub mod command;
 mod ctx;
 mod env;
 mod inherit;
+pub mod instead;
 pub mod opts;
 pub mod program;
 mod stream;

@@ -80,7 +80,24 @@ const fn less(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use box_applet::instead;
+
     use super::*;
+
+    /// A line of the list goes as its command comes, and what it advises is there.
+    #[test]
+    fn help_for_missing_commands_is_true() {
+        for i in instead::LIST {
+            for name in i.names {
+                assert!(!TABLE.is_program(name.as_bytes()), "{name} is there: take its line out");
+                assert_eq!(instead::instead(name.as_bytes(), &TABLE), Some(i.text));
+            }
+            for program in i.programs {
+                assert!(TABLE.is_program(program.as_bytes()), "{}: no {program}", i.text);
+                assert!(i.text.contains(program), "{}: does not name {program}", i.text);
+            }
+        }
+    }
 
     #[test]
     fn sorted_and_described() {

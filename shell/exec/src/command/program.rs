@@ -129,6 +129,11 @@ impl Shell<'_> {
             false => argv[0].to_vec(),
         };
         self.error(&[&name, b": ", m.message.as_bytes()]);
+        if m.message == "command not found"
+            && let Some(text) = box_applet::instead::instead(&argv[0], self.table)
+        {
+            self.error(&[&name, b": ", text.as_bytes()]);
+        }
         Ok(m.status)
     }
 

@@ -1,0 +1,197 @@
+//! What serves instead of a command that is not there: the shell adds it to `command not found`, since who
+//! knows only common systems (a model, mostly) would try three more names that are not there either.
+//!
+//! A test of `tools/box` holds the list to what is so: no name in it is a program of the image, and all
+//! programs that a text refers to are. So a line goes as its command comes.
+
+use crate::Table;
+
+/// A command that is not there.
+#[derive(Clone, Copy, Debug)]
+pub struct Instead {
+    pub names: &'static [&'static str],
+    /// Programs of the image that the text refers to.
+    pub programs: &'static [&'static str],
+    /// One line, to stand behind `NAME: `.
+    pub text: &'static str,
+}
+
+const fn line(
+    names: &'static [&'static str],
+    programs: &'static [&'static str],
+    text: &'static str,
+) -> Instead {
+    Instead { names, programs, text }
+}
+
+/// All of them; no name stands there twice.
+pub const LIST: &[Instead] = &[
+    line(
+        &["git", "hg", "svn"],
+        &["cp", "diff", "patch"],
+        "no version control here; use cp -a for copies, diff -ruN OLD NEW for changes, patch -p1 to apply them",
+    ),
+    line(
+        &["curl", "wget", "aria2c", "http"],
+        &[],
+        "no network here; have files mounted (runner exec --mount HOST:GUEST) or give them on standard input",
+    ),
+    line(
+        &[
+            "ssh",
+            "scp",
+            "sftp",
+            "ftp",
+            "telnet",
+            "nc",
+            "ncat",
+            "netcat",
+            "socat",
+            "ping",
+            "dig",
+            "nslookup",
+            "host",
+            "traceroute",
+            "ip",
+            "ifconfig",
+            "netstat",
+            "ss",
+        ],
+        &[],
+        "no network here",
+    ),
+    line(&["rsync"], &["cp", "tar"], "use cp -a, or tar -cf - . | tar -xf - -C DIR"),
+    line(
+        &["make", "cmake", "ninja"],
+        &["bash"],
+        "no make here; run the recipe's commands with bash",
+    ),
+    line(
+        &[
+            "gcc", "cc", "g++", "c++", "clang", "ld", "as", "rustc", "cargo", "go", "javac",
+            "java", "dotnet", "ghc",
+        ],
+        &["python3", "awk", "bash"],
+        "no compilers here; python3, awk and bash are",
+    ),
+    line(&["perl"], &["sed", "awk", "python3"], "use sed -E, awk or python3"),
+    line(
+        &["ruby", "php", "lua", "Rscript", "tclsh", "julia"],
+        &["python3", "awk"],
+        "use python3 or awk",
+    ),
+    line(
+        &["node", "nodejs", "npm", "npx", "yarn", "deno", "bun"],
+        &["python3"],
+        "no JavaScript here; use python3",
+    ),
+    line(&["python2", "python2.7", "py", "ipython"], &["python3"], "use python3"),
+    line(
+        &["uv", "pipx", "poetry", "conda"],
+        &["python3"],
+        "use python3 -m pip with wheels that are here",
+    ),
+    line(&["sqlite3", "sqlite"], &["python3"], "use python3 -m sqlite3 FILE 'SQL'"),
+    line(
+        &["psql", "mysql", "mongosh", "redis-cli"],
+        &["python3"],
+        "no database servers here; python3 -m sqlite3 FILE 'SQL' has one in a file",
+    ),
+    line(&["rg", "ag", "ack"], &["grep"], "use grep -rn PATTERN DIR (-E, -P, --include=GLOB)"),
+    line(&["fd", "fdfind", "locate"], &["find"], "use find DIR -name PATTERN"),
+    line(&["bat", "batcat"], &["cat"], "use cat -n"),
+    line(&["exa", "eza", "lsd"], &["ls"], "use ls -l"),
+    line(&["fzf"], &["grep"], "no terminal here; use grep"),
+    line(&["sd"], &["sed"], "use sed -i 's/OLD/NEW/g' FILE"),
+    line(
+        &["vi", "vim", "nvim", "nano", "emacs", "pico", "code"],
+        &["sed", "cat"],
+        "no editors here; use sed -i, or cat > FILE <<'EOF'",
+    ),
+    line(
+        &[
+            "apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "rpm", "apk", "pacman", "zypper",
+            "brew", "snap", "flatpak",
+        ],
+        &["ls"],
+        "nothing can be installed here; ls /bin shows the commands there are",
+    ),
+    line(&["sudo", "su", "doas"], &[], "there is one user here; run the command without it"),
+    line(&["useradd", "adduser", "passwd", "usermod"], &[], "there is one user here"),
+    line(
+        &["docker", "podman", "kubectl", "systemctl", "service", "crontab", "at"],
+        &[],
+        "no containers, services or schedules here; run the program itself, with & for the background",
+    ),
+    line(
+        &["openssl", "gpg"],
+        &["sha256sum", "base64", "python3"],
+        "use sha256sum and base64, or python3 with hashlib, hmac and secrets",
+    ),
+    line(&["parallel"], &["xargs"], "use xargs -P NUMBER -n 1 COMMAND"),
+    line(&["script", "screen", "tmux", "expect"], &[], "no terminal here; run the command itself"),
+    line(&["man", "info", "apropos", "whatis", "tldr"], &[], "no manuals here; use COMMAND --help"),
+    line(&["whereis"], &["which"], "use which"),
+    line(&["watch"], &["sleep"], "use while sleep 1; do COMMAND; done"),
+    line(&["top", "htop"], &["ps"], "use ps"),
+    line(
+        &["lsof", "strace", "ltrace", "gdb", "dmesg", "mount", "umount"],
+        &[],
+        "the system behind the sandbox is not to be seen; /proc has some of it",
+    ),
+    line(&["yq"], &["python3"], "use python3 -c 'import yaml, sys; ...'"),
+    line(&["xmllint", "xmlstarlet"], &["python3"], "use python3 with xml.etree"),
+    line(
+        &["7z", "7za", "rar", "unrar", "lz4"],
+        &["tar", "gzip", "xz", "zstd"],
+        "use tar, gzip, xz or zstd",
+    ),
+    line(&["dos2unix"], &["sed"], "use sed -i 's/\\r$//' FILE"),
+    line(&["unix2dos"], &["sed"], "use sed -i 's/$/\\r/' FILE"),
+    line(&["md5"], &["md5sum"], "use md5sum"),
+    line(&["shasum"], &["sha256sum"], "use sha1sum or sha256sum"),
+    line(&["gsed"], &["sed"], "use sed, which is like GNU's"),
+    line(&["ggrep"], &["grep"], "use grep, which is like GNU's"),
+    line(&["gtar", "bsdtar"], &["tar"], "use tar"),
+    line(&["zsh", "ksh", "dash", "ash", "fish", "csh", "tcsh", "pwsh"], &["bash"], "use bash"),
+    line(&["sdiff"], &["diff"], "use diff -y"),
+    line(
+        &["csvkit", "csvcut", "mlr", "xsv", "qsv"],
+        &["awk", "python3"],
+        "use awk -F, or python3 with csv or pandas",
+    ),
+];
+
+/// What to say about a command that was not found, if anything.
+pub fn instead(name: &[u8], table: &Table) -> Option<&'static str> {
+    let known = LIST.iter().find(|i| i.names.iter().any(|n| n.as_bytes() == name))?;
+    (!table.is_program(name)).then_some(known.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_is_listed_and_missing() {
+        const EMPTY: Table = Table::new(&[], &[]);
+        assert!(instead(b"rg", &EMPTY).is_some_and(|t| t.starts_with("use grep -rn")));
+        assert_eq!(instead(b"nosuchcommand", &EMPTY), None);
+        assert_eq!(instead(b"rg", &Table::new(&[], &["rg"])), None);
+    }
+
+    #[test]
+    fn each_name_once_each_text_one_line() {
+        let mut names: Vec<_> = LIST.iter().flat_map(|i| i.names).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for i in LIST {
+            assert!(
+                !i.text.contains('\n') && !i.text.ends_with('.') && i.text.len() < 130,
+                "{i:?}"
+            );
+        }
+    }
+}
