@@ -4,18 +4,20 @@
 //! |---|---|
 //! | `codec` | gzip, bzip2, xz and zstd streams behind one reader and one writer |
 //! | `compress` | `gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat` |
+//! | `zip` | `zip`, `unzip`, `zipinfo`; its own table |
 //! | `tar/options` | `tar`'s command line, old style included |
 //! | `tar/create` | walking files into an archive |
 //! | `tar/extract` | an archive's members back into files; what a hostile archive may not do |
 //! | `tar/list` | `tar -t` and the verbose line |
 //! | `tar/select` | which members: patterns, exclusions, stripped components |
 //!
-//! Formats come from libraries; names, messages and rules follow GNU tar 1.34 and gzip 1.12.
+//! Formats come from libraries but for ZIP's container, whose names are bytes here; names, messages and rules follow GNU tar 1.34 and gzip 1.12.
 #![forbid(unsafe_code)]
 
 mod codec;
 mod compress;
 mod tar;
+mod zip;
 
 use box_applet::Applet;
 
@@ -29,9 +31,12 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("tar", tar::run, "create, list and extract archives"),
     Applet::new("unxz", compress::run, "decompress xz files"),
     Applet::new("unzstd", compress::run, "decompress zstd files"),
+    Applet::new("unzip", zip::unzip, "list, test and extract ZIP archives"),
     Applet::new("xz", compress::run, "compress files with xz"),
     Applet::new("xzcat", compress::run, "print xz files decompressed"),
     Applet::new("zcat", compress::run, "print gzip files decompressed"),
+    Applet::new("zip", zip::zip, "package files into ZIP archives"),
+    Applet::new("zipinfo", zip::zipinfo, "list ZIP archives in detail"),
     Applet::new("zstd", compress::run, "compress files with zstd"),
     Applet::new("zstdcat", compress::run, "print zstd files decompressed"),
 ];

@@ -1,0 +1,354 @@
+//! `zip`: files into an archive; members updated in place, deleted, or copied as they are.
+
+mod options;
+mod pack;
+
+use std::fs::{self, File};
+use std::io::{self, Cursor, Write};
+use std::path::Path;
+
+use box_applet::{Ctx, Exit};
+use box_sys::{Kind, meta, strerror};
+use box_text::glob::Pattern;
+use box_text::time::Zone;
+
+use self::options::{Action, Job};
+use self::pack::{Packer, Target};
+use super::format::{self, Directory};
+use super::pattern;
+
+/// "Nothing to do", and an archive that is none.
+const NOTHING: u8 = 12;
+const BAD_ARCHIVE: u8 = 3;
+/// Some files could not be read.
+const UNREADABLE: u8 = 18;
+
+/// A file that is to be a member.
+#[derive(Clone)]
+struct Item {
+    /// As it is opened, and as it is called in the archive.
+    source: Vec<u8>,
+    name: Vec<u8>,
+    stat: meta::Stat,
+}
+
+/// Runs `zip`.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let mut job = match options::parse(ctx, args) {
+        Ok(job) => job,
+        Err(exit) => return exit,
+    };
+    if job.names_from_stdin {
+        let mut all = Vec::new();
+        let _ = io::Read::read_to_end(&mut ctx.stdin, &mut all);
+        job.names.extend(all.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
+    }
+    let to_stdout = job.archive == b"-";
+    let path = ctx.path(&job.archive);
+    let mut old = None;
+    if !to_stdout && path.exists() {
+        let read = File::open(&path).and_then(|mut f| Ok((format::read(&mut f)?, f)));
+        match read {
+            Ok((Some(d), f)) => old = Some((d, f)),
+            _ => {
+                return fail(ctx, &job, BAD_ARCHIVE, "Zip file structure invalid");
+            }
+        }
+    }
+    if job.action == Action::Delete {
+        return delete(ctx, &job, &path, old);
+    }
+    if job.action == Action::Freshen
+        && job.names.is_empty()
+        && let Some((directory, _)) = &old
+    {
+        job.names = directory.entries.iter().map(|e| e.name.clone()).collect();
+    }
+    let mut status = 0;
+    let items = collect(ctx, &job, &path, &mut status);
+    add(ctx, &job, &path, old, items, status)
+}
+
+/// `zip error: ...` and the status.
+fn fail(ctx: &mut Ctx<'_>, job: &Job, status: u8, why: &str) -> Exit {
+    let shown = lossy(&job.archive);
+    let _ = ctx.stdout.flush();
+    let _ = ctx.stderr.write_all(format!("\nzip error: {why} ({shown})\n").as_bytes());
+    Exit(status)
+}
+
+fn warn(ctx: &mut Ctx<'_>, text: &str) {
+    let _ = ctx.stdout.flush();
+    let _ = ctx.stderr.write_all(format!("\tzip warning: {text}\n").as_bytes());
+}
+
+/// What is done with a member; on standard error where the archive goes to standard output.
+fn say(ctx: &mut Ctx<'_>, job: &Job, text: &str) {
+    if job.quiet {
+        return;
+    }
+    if job.archive == b"-" {
+        let _ = ctx.stderr.write_all(text.as_bytes());
+    } else {
+        let _ = ctx.stdout.write_all(text.as_bytes());
+    }
+}
+
+/// The name in the archive: without the root and leading `./`.
+fn stored_name(job: &Job, source: &[u8]) -> Vec<u8> {
+    let mut name = source;
+    loop {
+        match name {
+            [b'/', rest @ ..] | [b'.', b'/', rest @ ..] => name = rest,
+            b"." => name = b"",
+            _ => break,
+        }
+    }
+    if job.junk {
+        name = name.rsplit(|c| *c == b'/').next().unwrap_or_default();
+    }
+    name.to_vec()
+}
+
+/// All files that the operands mean.
+fn collect(ctx: &mut Ctx<'_>, job: &Job, archive: &Path, status: &mut u8) -> Vec<Item> {
+    let compile = |l: &[Vec<u8>]| l.iter().map(|p| pattern(p, false)).collect::<Vec<Pattern>>();
+    let (only, except) = (compile(&job.only), compile(&job.except));
+    let own = meta::stat(archive, true).ok();
+    let mut out: Vec<Item> = Vec::new();
+    // Names still to be looked at, in reverse order; whether they come from a directory.
+    let mut rest: Vec<(Vec<u8>, bool)> =
+        job.names.iter().rev().map(|n| (n.clone(), false)).collect();
+    while let Some((source, found)) = rest.pop() {
+        if source == b"-" && !found {
+            let stat = no_stat();
+            out.push(Item { name: b"-".to_vec(), source, stat });
+            continue;
+        }
+        let stat = match meta::stat(&ctx.path(&source), !job.links) {
+            Ok(s) => s,
+            Err(_) => {
+                let shown = lossy(&source);
+                warn(ctx, &format!("name not matched: {shown}"));
+                continue;
+            }
+        };
+        let mut name = stored_name(job, &source);
+        if stat.kind == Kind::Dir {
+            if job.recurse {
+                rest.extend(below(ctx, &source, status).into_iter().map(|n| (n, true)));
+            }
+            if job.junk || job.no_dirs || name.is_empty() {
+                continue;
+            }
+            if !name.ends_with(b"/") {
+                name.push(b'/');
+            }
+        } else if !matches!(stat.kind, Kind::File | Kind::Symlink) {
+            continue;
+        }
+        let same = own.is_some_and(|o| o.ino != 0 && (o.dev, o.ino) == (stat.dev, stat.ino));
+        let wanted = (only.is_empty() || only.iter().any(|p| p.is_match(&name)))
+            && !except.iter().any(|p| p.is_match(&name));
+        if same || !wanted || name.len() > usize::from(u16::MAX) {
+            continue;
+        }
+        if !out.iter().any(|i| i.name == name) {
+            out.push(Item { source, name, stat });
+        }
+    }
+    out
+}
+
+/// Of standard input.
+fn no_stat() -> meta::Stat {
+    meta::Stat {
+        kind: Kind::File,
+        mode: 0o600,
+        uid: 0,
+        gid: 0,
+        nlink: 1,
+        dev: 0,
+        ino: 0,
+        size: 0,
+        atime: 0,
+        mtime: 0,
+        ctime: 0,
+    }
+}
+
+/// What is in a directory, the last name first.
+fn below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
+    let entries = match fs::read_dir(ctx.path(dir)) {
+        Ok(entries) => entries,
+        Err(e) => {
+            let text = format!("could not open for reading: {}: {}", lossy(dir), strerror(&e));
+            warn(ctx, &text);
+            *status = UNREADABLE;
+            return Vec::new();
+        }
+    };
+    let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
+    let mut names: Vec<Vec<u8>> = entries
+        .flatten()
+        .map(|e| [dir, slash, &box_sys::path::os_into_bytes(e.file_name())].concat())
+        .collect();
+    names.sort_by(|a, b| b.cmp(a));
+    names
+}
+
+type Old = Option<(Directory, File)>;
+
+/// Writes the archive anew: old members in their order, those given in their places or at the end.
+fn add(
+    ctx: &mut Ctx<'_>,
+    job: &Job,
+    path: &Path,
+    old: Old,
+    mut items: Vec<Item>,
+    mut status: u8,
+) -> Exit {
+    let zone = Zone::from_env(ctx.env.get(b"TZ"), |path| fs::read(path).ok());
+    let known = |name: &[u8]| old.as_ref()?.0.entries.iter().find(|e| e.name == name);
+    items.retain(|i| match (job.action, known(&i.name)) {
+        (Action::Freshen, None) => false,
+        // Times count two seconds.
+        (Action::Freshen | Action::Update, Some(e)) => seconds(&i.stat) > e.epoch(&zone),
+        _ => true,
+    });
+    if items.is_empty() {
+        if matches!(job.action, Action::Freshen | Action::Update) && old.is_some() {
+            return Exit(NOTHING);
+        }
+        return fail(ctx, job, NOTHING, "Nothing to do!");
+    }
+    let result = replace(ctx, job, path, |ctx, target| {
+        let mut packer = Packer::new(target, job, &zone);
+        let mut comment = Vec::new();
+        let mut items: Vec<Option<Item>> = items.iter().cloned().map(Some).collect();
+        if let Some((directory, mut file)) = old {
+            for e in &directory.entries {
+                let new = items.iter_mut().find(|i| i.as_ref().is_some_and(|i| i.name == e.name));
+                match new.and_then(Option::take) {
+                    Some(item) => {
+                        let verb =
+                            if job.action == Action::Freshen { "freshening" } else { "updating" };
+                        if !packer.item(ctx, verb, &item)? {
+                            status = UNREADABLE;
+                            packer.keep(&mut file, e)?;
+                        }
+                    }
+                    None => packer.keep(&mut file, e)?,
+                }
+            }
+            comment = directory.comment;
+        }
+        for item in items.into_iter().flatten() {
+            if !packer.item(ctx, "  adding", &item)? {
+                status = UNREADABLE;
+            }
+        }
+        packer.end(&comment)
+    });
+    match result {
+        Ok(()) => {}
+        Err(e) => {
+            return fail(ctx, job, 15, &format!("Could not create output file: {}", strerror(&e)));
+        }
+    }
+    if job.test {
+        let name = lossy(&job.archive);
+        say(ctx, job, &format!("test of {name} OK\n"));
+    }
+    if job.remove {
+        for item in items.iter().rev().filter(|i| i.source != b"-") {
+            let path = ctx.path(&item.source);
+            let _ = if item.stat.kind == Kind::Dir {
+                fs::remove_dir(path)
+            } else {
+                fs::remove_file(path)
+            };
+        }
+    }
+    Exit(status)
+}
+
+fn delete(ctx: &mut Ctx<'_>, job: &Job, path: &Path, old: Old) -> Exit {
+    let Some((directory, mut file)) = old else {
+        return fail(ctx, job, 13, "Zip file not found");
+    };
+    let mut gone = vec![false; directory.entries.len()];
+    for name in &job.names {
+        let p = pattern(name, false);
+        let mut hit = false;
+        for (e, gone) in directory.entries.iter().zip(&mut gone) {
+            if p.is_match(&e.name) {
+                (hit, *gone) = (true, true);
+            }
+        }
+        if !hit {
+            let shown = lossy(name);
+            warn(ctx, &format!("name not matched: {shown}"));
+        }
+    }
+    if !gone.contains(&true) {
+        return fail(ctx, job, NOTHING, "Nothing to do!");
+    }
+    for (e, _) in directory.entries.iter().zip(&gone).filter(|(_, gone)| **gone) {
+        let name = lossy(&e.name);
+        say(ctx, job, &format!("deleting: {name}\n"));
+    }
+    if !gone.contains(&false) {
+        warn(ctx, "zip file empty");
+    }
+    let zone = Zone::utc();
+    let result = replace(ctx, job, path, |_, target| {
+        let mut packer = Packer::new(target, job, &zone);
+        for (e, _) in directory.entries.iter().zip(&gone).filter(|(_, gone)| !**gone) {
+            packer.keep(&mut file, e)?;
+        }
+        packer.end(&directory.comment)
+    });
+    match result {
+        Ok(()) => Exit::SUCCESS,
+        Err(e) => fail(ctx, job, 15, &format!("Could not create output file: {}", strerror(&e))),
+    }
+}
+
+/// A new archive beside the old one, renamed over it when it is whole; or standard output.
+fn replace(
+    ctx: &mut Ctx<'_>,
+    job: &Job,
+    path: &Path,
+    write: impl FnOnce(&mut Ctx<'_>, &mut dyn Target) -> io::Result<()>,
+) -> io::Result<()> {
+    if job.archive == b"-" {
+        let mut memory = Cursor::new(Vec::new());
+        write(ctx, &mut memory)?;
+        let _ = ctx.stdout.write_all(memory.get_ref());
+        return Ok(());
+    }
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    let temporary = dir.join(format!("zi{:06}", ctx.procs.pid() % 1_000_000));
+    let mut file =
+        File::options().read(true).write(true).create(true).truncate(true).open(&temporary)?;
+    let result = write(ctx, &mut file).and_then(|()| {
+        drop(file);
+        if let Ok(stat) = meta::stat(path, true) {
+            box_applet::inherit(&stat, &temporary);
+        }
+        fs::rename(&temporary, path)
+    });
+    if result.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+fn seconds(stat: &meta::Stat) -> i64 {
+    (stat.mtime / 1_000_000_000) as i64
+}
+
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}

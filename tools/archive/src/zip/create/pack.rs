@@ -1,0 +1,276 @@
+//! Members into the archive: packed, or stored if that is shorter; old ones copied as they are.
+
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
+use box_applet::Ctx;
+use box_sys::{Kind, strerror};
+use box_text::time::Zone;
+use flate2::{Compression, Crc};
+
+use super::options::Job;
+use super::{Item, lossy, say, seconds, warn};
+use crate::zip::format::{self, BZIP2, DEFLATED, Entry, STORED};
+use crate::zip::saved;
+
+/// Where an archive is written: headers are completed behind their data, and what was packed in vain is cut off.
+pub trait Target: Write + Seek {
+    fn cut(&mut self, at: u64) -> io::Result<()>;
+}
+
+impl Target for File {
+    fn cut(&mut self, at: u64) -> io::Result<()> {
+        self.set_len(at)?;
+        self.seek(SeekFrom::Start(at)).map(drop)
+    }
+}
+
+impl Target for Cursor<Vec<u8>> {
+    fn cut(&mut self, at: u64) -> io::Result<()> {
+        self.get_mut().truncate(usize::try_from(at).unwrap_or(usize::MAX));
+        self.set_position(at);
+        Ok(())
+    }
+}
+
+/// Made by zip 3.0 on Unix.
+const MADE_BY: u16 = 3 << 8 | 30;
+
+/// An archive in the making.
+pub struct Packer<'a> {
+    out: &'a mut dyn Target,
+    at: u64,
+    entries: Vec<Entry>,
+    job: &'a Job,
+    zone: &'a Zone,
+}
+
+/// What packing data came to.
+struct Packed {
+    size: u64,
+    packed: u64,
+    text: bool,
+}
+
+impl<'a> Packer<'a> {
+    pub fn new(out: &'a mut dyn Target, job: &'a Job, zone: &'a Zone) -> Packer<'a> {
+        Packer { out, at: 0, entries: Vec::new(), job, zone }
+    }
+
+    /// Copies a member of an old archive without unpacking it.
+    pub fn keep(&mut self, from: &mut File, old: &Entry) -> io::Result<()> {
+        // Sizes stand in the header now, so that no descriptor follows the data.
+        let mut e = Entry { offset: self.at, flags: old.flags & !8, ..old.clone() };
+        if old.encrypted() {
+            e.flags = old.flags;
+        }
+        let header = format::local_header(&e);
+        format::seek_data(from, old)?;
+        self.out.write_all(&header)?;
+        // An encrypted member with a descriptor keeps it: its key check rests on the flag.
+        let descriptor = if e.flags & 8 != 0 { 16 } else { 0 };
+        let n = io::copy(&mut from.take(old.packed + descriptor), &mut &mut *self.out)?;
+        if n < old.packed {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.at += header.len() as u64 + n;
+        self.entries.push(e);
+        Ok(())
+    }
+
+    /// Adds a file; false if it cannot be read.
+    pub fn item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &Item) -> io::Result<bool> {
+        let (stat, job) = (&item.stat, self.job);
+        let from_stdin = item.source == b"-";
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let epoch = if from_stdin { now.map_or(0, |d| d.as_secs() as i64) } else { seconds(stat) };
+        let kind = match stat.kind {
+            Kind::Dir => 0o040_000,
+            Kind::Symlink => 0o120_000,
+            _ if from_stdin => 0o010_000,
+            _ => 0o100_000,
+        };
+        let mut attributes = (kind | u32::from(stat.mode)) << 16;
+        if stat.kind == Kind::Dir {
+            attributes |= 0x10;
+        }
+        if stat.mode & 0o200 == 0 {
+            attributes |= 1;
+        }
+        let utf8 = !item.name.is_ascii() && std::str::from_utf8(&item.name).is_ok();
+        let mut e = Entry {
+            name: item.name.clone(),
+            made_by: MADE_BY,
+            needs: 10,
+            flags: if utf8 { 1 << 11 } else { 0 },
+            dos: format::dos_time(epoch, self.zone),
+            mtime: (!job.no_extra).then_some(epoch),
+            size: if stat.kind == Kind::File { stat.size } else { 0 },
+            external: attributes,
+            offset: self.at,
+            ..Entry::default()
+        };
+        let stored =
+            job.level == 0 || job.store.iter().any(|s| !s.is_empty() && e.name.ends_with(s));
+        let done = match stat.kind {
+            Kind::Dir => self.data(&mut e, &mut io::empty(), STORED)?,
+            Kind::Symlink => {
+                let target = fs::read_link(ctx.path(&item.source))?;
+                let target = box_sys::path::to_bytes(&target).to_vec();
+                e.size = target.len() as u64;
+                self.data(&mut e, &mut &target[..], STORED)?
+            }
+            _ if from_stdin => {
+                let method = if stored { STORED } else { job.method };
+                let mut input = std::mem::replace(
+                    &mut ctx.stdin,
+                    box_applet::Input::new(box_applet::Source::Closed),
+                );
+                let done = self.data(&mut e, &mut input, method);
+                ctx.stdin = input;
+                done?
+            }
+            _ => {
+                let mut file = match File::open(ctx.path(&item.source)) {
+                    Ok(f) => f,
+                    Err(e) => {
+                        let name = lossy(&item.source);
+                        warn(ctx, &format!("could not open for reading: {name}: {}", strerror(&e)));
+                        return Ok(false);
+                    }
+                };
+                let first = if stored || stat.size == 0 { STORED } else { job.method };
+                let mut done = self.data(&mut e, &mut file, first)?;
+                if first != STORED && done.packed >= done.size {
+                    self.out.cut(e.offset)?;
+                    file.rewind()?;
+                    done = self.data(&mut e, &mut file, STORED)?;
+                }
+                done
+            }
+        };
+        if done.text && stat.kind == Kind::File {
+            e.internal = 1;
+        }
+        self.at = e.offset + format::local_header(&e).len() as u64 + e.packed;
+        let how = if e.method == STORED { "stored" } else { "deflated" };
+        let how = if e.method == BZIP2 { "bzipped" } else { how };
+        let share = saved(e.size, e.packed).max(0);
+        say(ctx, job, &format!("{verb}: {} ({how} {share}%)\n", lossy(&e.name)));
+        self.entries.push(e);
+        Ok(true)
+    }
+
+    /// Header and data of a member; the header is written again when its numbers are known.
+    fn data(&mut self, e: &mut Entry, input: &mut dyn Read, method: u16) -> io::Result<Packed> {
+        e.method = method;
+        e.needs = match method {
+            BZIP2 => 46,
+            DEFLATED => 20,
+            _ => {
+                if e.is_dir() {
+                    20
+                } else {
+                    10
+                }
+            }
+        };
+        let level = self.job.level;
+        let faster = match level {
+            _ if method != DEFLATED => 0,
+            1 => 6,
+            2 => 4,
+            8 | 9 => 2,
+            _ => 0,
+        };
+        e.flags = e.flags & !6 | faster;
+        e.packed = 0;
+        let header = format::local_header(e);
+        self.out.write_all(&header)?;
+        let mut counted = Counted { out: self.out, n: 0 };
+        let (size, crc, text) = match method {
+            DEFLATED => {
+                let mut w =
+                    flate2::write::DeflateEncoder::new(&mut counted, Compression::new(level));
+                let done = pump(input, &mut w)?;
+                w.finish()?;
+                done
+            }
+            BZIP2 => {
+                let mut w = bzip2::write::BzEncoder::new(
+                    &mut counted,
+                    bzip2::Compression::new(level.max(1)),
+                );
+                let done = pump(input, &mut w)?;
+                w.finish()?;
+                done
+            }
+            _ => pump(input, &mut counted)?,
+        };
+        let done = Packed { size, packed: counted.n, text };
+        (e.size, e.packed, e.crc) = (size, done.packed, crc);
+        let last = format::local_header(e);
+        if last.len() != header.len() {
+            return Err(io::Error::other("the file grew beyond 4 GiB while it was read"));
+        }
+        self.out.seek(SeekFrom::Start(e.offset))?;
+        self.out.write_all(&last)?;
+        self.out.seek(SeekFrom::End(0))?;
+        Ok(done)
+    }
+
+    /// The directory.
+    pub fn end(self, comment: &[u8]) -> io::Result<()> {
+        let mut data = Vec::new();
+        format::write_end(&mut data, self.at, &self.entries, comment)?;
+        self.out.write_all(&data)?;
+        self.out.flush()
+    }
+}
+
+/// Counts what passes.
+struct Counted<'a> {
+    out: &'a mut dyn Target,
+    n: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(data)?;
+        self.n += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Copies all of `input`: its length, checksum, and whether its beginning is text.
+fn pump(input: &mut dyn Read, out: &mut dyn Write) -> io::Result<(u64, u32, bool)> {
+    let mut crc = Crc::new();
+    let mut buf = vec![0u8; 1 << 16];
+    let (mut n, mut text) = (0u64, false);
+    loop {
+        match input.read(&mut buf) {
+            Ok(0) => return Ok((n, crc.sum(), text)),
+            Ok(got) => {
+                let data = &buf[..got];
+                if n == 0 {
+                    text = is_text(data);
+                }
+                crc.update(data);
+                out.write_all(data)?;
+                n += got as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Text has printable bytes and no control characters but the usual ones.
+fn is_text(data: &[u8]) -> bool {
+    let control = |c: &u8| matches!(c, 0..=6 | 14..=25 | 28..=31);
+    !data.iter().any(control) && data.iter().any(|c| matches!(c, 9 | 10 | 13 | 32..))
+}

@@ -1,0 +1,63 @@
+//! A member's data, unpacked and checked.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+
+use flate2::Crc;
+
+use super::format::{self, BZIP2, DEFLATED, Entry, STORED};
+
+/// Why a member cannot be read.
+#[derive(Debug)]
+pub enum Problem {
+    Method(u16),
+    Encrypted,
+    /// It needs a newer unzip.
+    Version(u16),
+    /// Its directory cannot be made, since this part of its path is no directory.
+    Directory(String),
+    /// The data's own checksum, where it is not the one that was stored.
+    Checksum(u32),
+    Invalid(String),
+    Output(io::Error),
+}
+
+/// The newest version of the format that is known here, 4.6.
+const NEWEST: u16 = 46;
+
+/// Whether a member can be unpacked at all.
+pub fn check(e: &Entry) -> Result<(), Problem> {
+    match e.method {
+        _ if e.needs & 0xff > NEWEST => Err(Problem::Version(e.needs & 0xff)),
+        STORED | DEFLATED | BZIP2 if e.encrypted() => Err(Problem::Encrypted),
+        STORED | DEFLATED | BZIP2 => Ok(()),
+        other => Err(Problem::Method(other)),
+    }
+}
+
+/// Unpacks a member into `out`.
+pub fn copy(file: &mut File, e: &Entry, out: &mut dyn Write) -> Result<(), Problem> {
+    check(e)?;
+    let invalid = |e: io::Error| Problem::Invalid(box_sys::strerror(&e));
+    format::seek_data(file, e).map_err(|e| Problem::Invalid(e.to_string()))?;
+    let packed = BufReader::with_capacity(1 << 16, file.take(e.packed));
+    let mut reader: Box<dyn Read + '_> = match e.method {
+        DEFLATED => Box::new(flate2::bufread::DeflateDecoder::new(packed)),
+        BZIP2 => Box::new(bzip2::bufread::BzDecoder::new(packed)),
+        _ => Box::new(packed),
+    };
+    let mut crc = Crc::new();
+    let mut buf = vec![0u8; 1 << 16];
+    loop {
+        match reader.read(&mut buf) {
+            Ok(0) => break,
+            Ok(n) => {
+                crc.update(&buf[..n]);
+                out.write_all(&buf[..n]).map_err(Problem::Output)?;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(invalid(e)),
+        }
+    }
+    if crc.sum() != e.crc { Err(Problem::Checksum(crc.sum())) } else { Ok(()) }
+}

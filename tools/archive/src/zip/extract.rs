@@ -1,0 +1,379 @@
+//! Members back into files. Nothing is written outside of the target directory: leading slashes and `..`
+//! are taken off, and symbolic links are made last, so that no member goes through another's link.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use box_applet::Ctx;
+use box_sys::{Kind, meta};
+use box_text::time::Zone;
+
+use super::data::{self, Problem};
+use super::format::{Entry, STORED};
+use super::unzip::complain;
+
+/// What happens to files that exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Overwrite {
+    #[default]
+    Ask,
+    All,
+    None,
+}
+
+/// How members are extracted.
+#[derive(Clone, Debug, Default)]
+pub struct Extract {
+    pub dir: Option<Vec<u8>>,
+    pub overwrite: Overwrite,
+    pub quiet: bool,
+    /// Without directories.
+    pub junk: bool,
+    pub lower: bool,
+    /// Only files that exist and are older; with `update` also new ones.
+    pub freshen: bool,
+    pub update: bool,
+    /// Text files get this system's line ends.
+    pub text: bool,
+    /// Set-user-ID and sticky bits, too.
+    pub special: bool,
+}
+
+/// What is done at the end.
+#[derive(Default)]
+struct Later {
+    links: Vec<(Vec<u8>, PathBuf, Vec<u8>)>,
+    dirs: Vec<(PathBuf, Option<u16>, i64)>,
+}
+
+impl Extract {
+    /// Extracts all of `chosen`; the status.
+    pub fn run(&self, ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], zone: &Zone) -> u8 {
+        let mut status = 0;
+        let mut later = Later::default();
+        let mut overwrite = self.overwrite;
+        if let Some(dir) = &self.dir
+            && let Err(e) = fs::create_dir_all(ctx.path(dir))
+        {
+            let shown = String::from_utf8_lossy(dir).into_owned();
+            let why = box_sys::strerror(&e);
+            let text = format!(
+                "checkdir:  cannot create extraction directory: {shown}\n           {why}\n"
+            );
+            let _ = ctx.stderr.write_all(text.as_bytes());
+            return 2;
+        }
+        for e in chosen {
+            status = status.max(self.one(ctx, file, e, zone, &mut overwrite, &mut later));
+        }
+        if !later.links.is_empty() && !self.quiet {
+            let _ = ctx.stdout.write_all(b"finishing deferred symbolic links:\n");
+        }
+        for (name, file, target) in later.links {
+            if !self.quiet {
+                let (name, target) = (lossy(&name), lossy(&target));
+                let _ = writeln!(ctx.stdout, "  {name:<22} -> {target}");
+            }
+            let _ = fs::remove_file(&file);
+            if let Err(e) = meta::symlink(&target, &file) {
+                ctx.error(format_args!(" symlink error: {}", box_sys::strerror(&e)));
+                status = status.max(1);
+            }
+        }
+        // Inner ones first: a time set is changed by what is made within.
+        for (dir, mode, time) in later.dirs.iter().rev() {
+            if let Some(mode) = mode {
+                let _ = meta::chmod(dir, *mode);
+            }
+            let nanos = nanos(*time);
+            let _ = meta::set_times(dir, Some(nanos), Some(nanos), true);
+        }
+        status
+    }
+
+    fn one(
+        &self,
+        ctx: &mut Ctx<'_>,
+        file: &mut File,
+        e: &Entry,
+        zone: &Zone,
+        overwrite: &mut Overwrite,
+        later: &mut Later,
+    ) -> u8 {
+        let Some((mut name, mut status)) = self.target(ctx, e) else { return 0 };
+        let time = e.epoch(zone);
+        let mask = if self.special { 0o7777 } else { 0o777 };
+        let mode = e.unix().map(|m| (m & mask) as u16);
+        if e.is_dir() {
+            return status.max(self.directory(ctx, &name, mode, time, later));
+        }
+        let mut path = ctx.path(&name);
+        let old = meta::stat(&path, false).ok();
+        if self.freshen || self.update {
+            match &old {
+                None if self.freshen => return status,
+                Some(old) if (old.mtime / 1_000_000_000) as i64 >= time => return status,
+                _ => {}
+            }
+        }
+        if old.is_some() {
+            match overwrite {
+                Overwrite::None => return status,
+                Overwrite::All => {}
+                Overwrite::Ask => match ask(ctx, &name) {
+                    Answer::Yes => {}
+                    Answer::All => *overwrite = Overwrite::All,
+                    Answer::No => return status,
+                    Answer::Never => {
+                        *overwrite = Overwrite::None;
+                        return status;
+                    }
+                    Answer::End => {
+                        *overwrite = Overwrite::None;
+                        return status.max(1);
+                    }
+                    Answer::Rename(other) => {
+                        name = other;
+                        path = ctx.path(&name);
+                    }
+                },
+            }
+        }
+        let stored = if e.is_symlink() {
+            self.link(ctx, file, e, &name, &path, later)
+        } else {
+            self.plain(ctx, file, e, &name, &path)
+        };
+        match stored {
+            Ok(()) if e.is_symlink() => {}
+            Ok(()) => {
+                let nanos = nanos(time);
+                if let Some(mode) = mode {
+                    let _ = meta::chmod(&path, mode & !(meta::umask() & 0o777));
+                }
+                let _ = meta::set_times(&path, Some(nanos), Some(nanos), true);
+            }
+            Err(p) => status = status.max(complain(ctx, e, p)),
+        }
+        status
+    }
+
+    fn plain(
+        &self,
+        ctx: &mut Ctx<'_>,
+        file: &mut File,
+        e: &Entry,
+        name: &[u8],
+        path: &Path,
+    ) -> Result<(), Problem> {
+        data::check(e)?;
+        if let Some(dir) = path.parent() {
+            fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
+        }
+        if !self.quiet {
+            let what = if e.method == STORED { " extracting" } else { "  inflating" };
+            let shown = lossy(name);
+            let _ = write!(ctx.stdout, "{what}: {shown:<22}  ");
+        }
+        let out = anew(path).map_err(Problem::Output)?;
+        let mut out = Ends {
+            out: io::BufWriter::with_capacity(1 << 16, out),
+            on: self.text && e.internal & 1 != 0,
+        };
+        data::copy(file, e, &mut out)?;
+        if !self.quiet {
+            let _ = ctx.stdout.write_all(b"\n");
+        }
+        out.flush().map_err(Problem::Output)
+    }
+
+    fn link(
+        &self,
+        ctx: &mut Ctx<'_>,
+        file: &mut File,
+        e: &Entry,
+        name: &[u8],
+        path: &Path,
+        later: &mut Later,
+    ) -> Result<(), Problem> {
+        const LONGEST: u64 = 4096;
+        if e.size > LONGEST {
+            return Err(Problem::Invalid("the link's target is too long".into()));
+        }
+        let mut target = Vec::new();
+        data::copy(file, e, &mut target)?;
+        if !self.quiet {
+            let (shown, to) = (lossy(name), lossy(&target));
+            let _ = writeln!(ctx.stdout, "    linking: {shown:<22}  -> {to} ");
+        }
+        if let Some(dir) = path.parent() {
+            fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
+        }
+        // A file holds the place, so that nothing is made below it.
+        anew(path).map_err(Problem::Output)?;
+        later.links.push((name.to_vec(), path.to_path_buf(), target));
+        Ok(())
+    }
+
+    fn directory(
+        &self,
+        ctx: &mut Ctx<'_>,
+        name: &[u8],
+        mode: Option<u16>,
+        time: i64,
+        later: &mut Later,
+    ) -> u8 {
+        let path = ctx.path(name);
+        if meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir) {
+            return 0;
+        }
+        if self.freshen {
+            return 0;
+        }
+        if !self.quiet {
+            let _ = writeln!(ctx.stdout, "   creating: {}", lossy(name));
+        }
+        if let Err(e) = fs::create_dir_all(&path) {
+            let (shown, why) = (lossy(name), box_sys::strerror(&e));
+            let text = format!("checkdir error:  cannot create {shown}\n                 {why}\n");
+            let _ = ctx.stdout.flush();
+            let _ = ctx.stderr.write_all(text.as_bytes());
+            return 2;
+        }
+        later.dirs.push((path, mode.map(|m| m & !(meta::umask() & 0o777)), time));
+        0
+    }
+
+    /// Where a member goes, and the status of what was taken off its name; `None` if there is nothing to make.
+    fn target(&self, ctx: &mut Ctx<'_>, e: &Entry) -> Option<(Vec<u8>, u8)> {
+        let mut status = 0;
+        let mut warn = |text: String| {
+            let _ = ctx.stdout.flush();
+            let _ = ctx.stderr.write_all(text.as_bytes());
+            status = 1;
+        };
+        let shown = lossy(&e.name);
+        if e.name.starts_with(b"/") {
+            warn(format!("warning:  stripped absolute path spec from {shown}\n"));
+        }
+        let parts = e.name.split(|c| *c == b'/').filter(|p| !p.is_empty() && *p != b".");
+        if parts.clone().any(|p| p == b"..") {
+            warn(format!("warning:  skipped \"../\" path component(s) in {shown}\n"));
+        }
+        let mut parts: Vec<&[u8]> = parts.filter(|p| *p != b"..").collect();
+        if self.junk {
+            if e.is_dir() {
+                return None;
+            }
+            parts = parts.pop().into_iter().collect();
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let mut name = parts.join(&b'/');
+        // No system takes these in names.
+        name.retain(|c| *c != 0);
+        if self.lower {
+            name.make_ascii_lowercase();
+        }
+        if let Some(dir) = &self.dir {
+            let dir = dir.strip_suffix(b"/").filter(|d| !d.is_empty()).unwrap_or(dir);
+            let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
+            name = [dir, slash, &name].concat();
+        }
+        if e.is_dir() {
+            name.push(b'/');
+        }
+        Some((name, status))
+    }
+}
+
+/// Names the part of the path that is in the way.
+fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> Problem {
+    let slashes = name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(at, _)| at);
+    let file = slashes
+        .map(|at| &name[..at])
+        .find(|part| meta::stat(&ctx.path(part), true).is_ok_and(|s| s.kind != Kind::Dir));
+    Problem::Directory(lossy(file.unwrap_or(name)))
+}
+
+/// A new, empty file. A link is replaced, not followed.
+fn anew(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => File::create(path),
+    }
+}
+
+enum Answer {
+    Yes,
+    No,
+    All,
+    Never,
+    Rename(Vec<u8>),
+    /// There is nobody to ask.
+    End,
+}
+
+fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> Answer {
+    loop {
+        let question = [b"replace ", name, b"? [y]es, [n]o, [A]ll, [N]one, [r]ename: "].concat();
+        let _ = ctx.stdout.flush();
+        let _ = ctx.stderr.write_all(&question);
+        let mut line = Vec::new();
+        if ctx.stdin.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+            let text = b" NULL\n(EOF or read error, treating as \"[N]one\" ...)\n";
+            let _ = ctx.stderr.write_all(text);
+            return Answer::End;
+        }
+        match line.first() {
+            Some(b'y' | b'Y') => return Answer::Yes,
+            Some(b'n') => return Answer::No,
+            Some(b'A') => return Answer::All,
+            Some(b'N') => return Answer::Never,
+            Some(b'r' | b'R') => {
+                let _ = ctx.stderr.write_all(b"new name: ");
+                let mut line = Vec::new();
+                let _ = ctx.stdin.read_until(b'\n', &mut line);
+                let new = line.trim_ascii().to_vec();
+                return if new.is_empty() { Answer::No } else { Answer::Rename(new) };
+            }
+            _ => {
+                let shown = lossy(line.trim_ascii());
+                let text = format!("error:  invalid response [{shown}]\n");
+                let _ = ctx.stderr.write_all(text.as_bytes());
+            }
+        }
+    }
+}
+
+/// Carriage returns before line feeds are taken out if it is on.
+struct Ends<W: Write> {
+    out: W,
+    on: bool,
+}
+
+impl<W: Write> Write for Ends<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.on {
+            let text: Vec<u8> = data.iter().copied().filter(|c| *c != b'\r').collect();
+            self.out.write_all(&text)?;
+        } else {
+            self.out.write_all(data)?;
+        }
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn nanos(seconds: i64) -> u64 {
+    u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000)
+}
+
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}

@@ -1,0 +1,349 @@
+//! The container: PKWARE's APPNOTE 6.3, sections 4.3 to 4.5. Names are bytes; what is read is checked against
+//! the size of the file before memory is taken for it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use box_text::time::{Zone, civil};
+
+const LOCAL: u32 = 0x0403_4b50;
+const CENTRAL: u32 = 0x0201_4b50;
+const END: u32 = 0x0605_4b50;
+const END64: u32 = 0x0606_4b50;
+const LOCATOR64: u32 = 0x0706_4b50;
+
+pub const STORED: u16 = 0;
+pub const DEFLATED: u16 = 8;
+pub const BZIP2: u16 = 12;
+
+/// Extra field of ZIP64 sizes, and Info-ZIP's of times.
+const EXTRA_ZIP64: u16 = 1;
+const EXTRA_TIME: u16 = 0x5455;
+
+/// One member as the central directory tells of it.
+#[derive(Clone, Debug, Default)]
+pub struct Entry {
+    pub name: Vec<u8>,
+    /// Version and system it was made by: the high byte is 3 for Unix.
+    pub made_by: u16,
+    pub needs: u16,
+    pub flags: u16,
+    pub method: u16,
+    /// DOS time, date in the high half: local time in steps of two seconds.
+    pub dos: u32,
+    /// Seconds since the epoch, where the extra field tells them.
+    pub mtime: Option<i64>,
+    pub crc: u32,
+    pub packed: u64,
+    pub size: u64,
+    pub internal: u16,
+    pub external: u32,
+    pub offset: u64,
+    pub comment: Vec<u8>,
+}
+
+impl Entry {
+    pub fn is_dir(&self) -> bool {
+        self.name.ends_with(b"/")
+    }
+
+    pub fn encrypted(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    /// Type and permission bits of a Unix archive.
+    pub fn unix(&self) -> Option<u32> {
+        (self.made_by >> 8 == 3).then_some(self.external >> 16).filter(|m| *m != 0)
+    }
+
+    pub fn is_symlink(&self) -> bool {
+        self.unix().is_some_and(|m| m & 0o170_000 == 0o120_000)
+    }
+
+    /// When it was changed last.
+    pub fn epoch(&self, zone: &Zone) -> i64 {
+        if let Some(t) = self.mtime {
+            return t;
+        }
+        let (date, time) = (i64::from(self.dos >> 16), i64::from(self.dos & 0xffff));
+        let days = civil::days(1980 + (date >> 9), date >> 5 & 15, date & 31);
+        let seconds = (time >> 11) * 3600 + (time >> 5 & 63) * 60 + (time & 31) * 2;
+        zone.to_epoch(days * 86_400 + seconds)
+    }
+}
+
+/// DOS time of a moment; years it does not know are those at its ends.
+pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
+    let t = zone.broken(epoch, 0);
+    if t.year < 1980 {
+        return 1 << 21 | 1 << 16;
+    }
+    let date = (t.year.min(2107) - 1980) << 9 | t.month << 5 | t.day;
+    let time = t.hour << 11 | t.minute << 5 | t.second / 2;
+    (date as u32) << 16 | time as u32
+}
+
+/// Little-endian fields, one after the other; what is not there ends it.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(n)?;
+        self.0 = rest;
+        Some(head)
+    }
+    fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_le_bytes(self.bytes(2)?.try_into().ok()?))
+    }
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.bytes(4)?.try_into().ok()?))
+    }
+    fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.bytes(8)?.try_into().ok()?))
+    }
+}
+
+/// What an archive holds.
+#[derive(Debug, Default)]
+pub struct Directory {
+    pub entries: Vec<Entry>,
+    pub comment: Vec<u8>,
+    pub file_size: u64,
+    /// Bytes in front of the archive.
+    pub extra: u64,
+}
+
+/// Reads the directory; `None` if the file is no archive.
+pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
+    let file_size = file.seek(SeekFrom::End(0))?;
+    // The end record is within the last 64 KiB, before its comment.
+    let tail_size = file_size.min(65_557 + 20);
+    let tail_at = file_size - tail_size;
+    file.seek(SeekFrom::Start(tail_at))?;
+    let mut tail = Vec::new();
+    file.take(tail_size).read_to_end(&mut tail)?;
+    let mark = END.to_le_bytes();
+    let Some(at) = (0..tail.len().saturating_sub(21)).rev().find(|i| tail[*i..].starts_with(&mark))
+    else {
+        return Ok(None);
+    };
+    let mut f = Fields(&tail[at + 4..]);
+    let end = (|| {
+        f.bytes(6)?;
+        let count = u64::from(f.u16()?);
+        let (size, offset) = (u64::from(f.u32()?), u64::from(f.u32()?));
+        let length = usize::from(f.u16()?);
+        Some((count, size, offset, f.0.get(..length).unwrap_or(f.0).to_vec()))
+    })();
+    let Some((mut count, mut size, mut offset, comment)) = end else { return Ok(None) };
+    let mut end_at = tail_at + at as u64;
+    if (count == 0xffff || size == 0xffff_ffff || offset == 0xffff_ffff)
+        && let Some(found) = end64(file, end_at)?
+    {
+        (count, size, offset, end_at) = found;
+    }
+    // Something may stand in front of an archive (a program that unpacks itself).
+    let Some(shift) = end_at.checked_sub(size).and_then(|n| n.checked_sub(offset)) else {
+        return Ok(None);
+    };
+    file.seek(SeekFrom::Start(offset + shift))?;
+    let mut data = Vec::new();
+    file.take(size).read_to_end(&mut data)?;
+    let mut f = Fields(&data);
+    let mut entries = Vec::new();
+    while (entries.len() as u64) < count {
+        let Some(mut e) = central(&mut f) else { break };
+        e.offset = e.offset.saturating_add(shift);
+        entries.push(e);
+    }
+    Ok(Some(Directory { entries, comment, file_size, extra: shift }))
+}
+
+/// The ZIP64 end record that the locator in front of the end record leads to: number of entries, size and
+/// offset of the directory, and where the record is.
+fn end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)>> {
+    let mut buf = [0u8; 56];
+    let Some(at) = end_at.checked_sub(20) else { return Ok(None) };
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut buf[..20])?;
+    let mut f = Fields(&buf);
+    if f.u32() != Some(LOCATOR64) {
+        return Ok(None);
+    }
+    f.bytes(4);
+    let Some(at) = f.u64().filter(|a| *a < end_at) else { return Ok(None) };
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut buf)?;
+    let mut f = Fields(&buf);
+    if f.u32() != Some(END64) {
+        return Ok(None);
+    }
+    f.bytes(28);
+    Ok((|| Some((f.u64()?, f.u64()?, f.u64()?, at)))())
+}
+
+fn central(f: &mut Fields<'_>) -> Option<Entry> {
+    if f.u32()? != CENTRAL {
+        return None;
+    }
+    let mut e = Entry {
+        made_by: f.u16()?,
+        needs: f.u16()?,
+        flags: f.u16()?,
+        method: f.u16()?,
+        dos: f.u32()?,
+        crc: f.u32()?,
+        packed: f.u32()?.into(),
+        size: f.u32()?.into(),
+        ..Entry::default()
+    };
+    let (name, extra, comment) = (f.u16()?, f.u16()?, f.u16()?);
+    f.u16()?;
+    e.internal = f.u16()?;
+    e.external = f.u32()?;
+    e.offset = f.u32()?.into();
+    e.name = f.bytes(name.into())?.to_vec();
+    let mut extra = Fields(f.bytes(extra.into())?);
+    e.comment = f.bytes(comment.into())?.to_vec();
+    while let (Some(id), Some(len)) = (extra.u16(), extra.u16()) {
+        let Some(body) = extra.bytes(len.into()) else { break };
+        let mut body = Fields(body);
+        match id {
+            EXTRA_ZIP64 => {
+                for field in [&mut e.size, &mut e.packed, &mut e.offset] {
+                    if *field == 0xffff_ffff {
+                        *field = body.u64().unwrap_or(*field);
+                    }
+                }
+            }
+            EXTRA_TIME if body.bytes(1).is_some_and(|b| b[0] & 1 != 0) => {
+                e.mtime = body.u32().map(|t| i64::from(t as i32));
+            }
+            _ => {}
+        }
+    }
+    Some(e)
+}
+
+/// Goes to a member's data.
+pub fn seek_data(file: &mut File, e: &Entry) -> io::Result<()> {
+    let broken = || io::Error::new(io::ErrorKind::InvalidData, "bad zipfile offset");
+    file.seek(SeekFrom::Start(e.offset))?;
+    let mut head = [0u8; 30];
+    file.read_exact(&mut head).map_err(|_| broken())?;
+    let mut f = Fields(&head);
+    if f.u32() != Some(LOCAL) {
+        return Err(broken());
+    }
+    f.bytes(22);
+    let (name, extra) = (f.u16().unwrap_or(0), f.u16().unwrap_or(0));
+    file.seek(SeekFrom::Current(i64::from(name) + i64::from(extra)))?;
+    Ok(())
+}
+
+fn small(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// The extra field with the time. The one of the local header is the same here.
+fn time_field(e: &Entry) -> Vec<u8> {
+    let Some(t) = e.mtime.and_then(|t| i32::try_from(t).ok()) else { return Vec::new() };
+    let mut out = EXTRA_TIME.to_le_bytes().to_vec();
+    out.extend_from_slice(&5u16.to_le_bytes());
+    out.push(1);
+    out.extend_from_slice(&t.to_le_bytes());
+    out
+}
+
+/// ZIP64 sizes, always there in local headers of large files only.
+fn large(fields: &[u64]) -> Vec<u8> {
+    let mut out = EXTRA_ZIP64.to_le_bytes().to_vec();
+    out.extend_from_slice(&((fields.len() * 8) as u16).to_le_bytes());
+    fields.iter().for_each(|f| out.extend_from_slice(&f.to_le_bytes()));
+    out
+}
+
+/// A member's local header. Its length does not depend on `packed` and `crc` unless sizes reach 4 GiB, which
+/// `size` tells beforehand.
+pub fn local_header(e: &Entry) -> Vec<u8> {
+    let big = e.size.max(e.packed) >= 0xffff_0000;
+    let mut extra = time_field(e);
+    if big {
+        extra.extend(large(&[e.size, e.packed]));
+    }
+    let (packed, size) = if big { (u32::MAX, u32::MAX) } else { (small(e.packed), small(e.size)) };
+    let mut out = LOCAL.to_le_bytes().to_vec();
+    for n in [if big { 45 } else { e.needs }, e.flags, e.method] {
+        out.extend_from_slice(&n.to_le_bytes());
+    }
+    for n in [e.dos, e.crc, packed, size] {
+        out.extend_from_slice(&n.to_le_bytes());
+    }
+    for n in [e.name.len() as u16, extra.len() as u16] {
+        out.extend_from_slice(&n.to_le_bytes());
+    }
+    out.extend_from_slice(&e.name);
+    out.extend_from_slice(&extra);
+    out
+}
+
+/// Writes the central directory and the end record.
+pub fn write_end(
+    out: &mut dyn Write,
+    at: u64,
+    entries: &[Entry],
+    comment: &[u8],
+) -> io::Result<()> {
+    let mut data = Vec::new();
+    for e in entries {
+        let mut extra = time_field(e);
+        let wide: Vec<u64> =
+            [e.size, e.packed, e.offset].into_iter().filter(|n| *n >= 0xffff_ffff).collect();
+        if !wide.is_empty() {
+            extra.extend(large(&wide));
+        }
+        data.extend_from_slice(&CENTRAL.to_le_bytes());
+        for n in [e.made_by, e.needs, e.flags, e.method] {
+            data.extend_from_slice(&n.to_le_bytes());
+        }
+        for n in [e.dos, e.crc, small(e.packed), small(e.size)] {
+            data.extend_from_slice(&n.to_le_bytes());
+        }
+        let lengths = [e.name.len(), extra.len(), e.comment.len()].map(|n| n as u16);
+        for n in [lengths[0], lengths[1], lengths[2], 0, e.internal] {
+            data.extend_from_slice(&n.to_le_bytes());
+        }
+        for n in [e.external, small(e.offset)] {
+            data.extend_from_slice(&n.to_le_bytes());
+        }
+        data.extend_from_slice(&e.name);
+        data.extend_from_slice(&extra);
+        data.extend_from_slice(&e.comment);
+    }
+    let (count, size) = (entries.len() as u64, data.len() as u64);
+    out.write_all(&data)?;
+    let mut end = Vec::new();
+    if count >= 0xffff || at >= 0xffff_ffff || size >= 0xffff_ffff {
+        end.extend_from_slice(&END64.to_le_bytes());
+        end.extend_from_slice(&44u64.to_le_bytes());
+        end.extend_from_slice(&[45, 3, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for n in [count, count, size, at] {
+            end.extend_from_slice(&n.to_le_bytes());
+        }
+        end.extend_from_slice(&LOCATOR64.to_le_bytes());
+        end.extend_from_slice(&0u32.to_le_bytes());
+        end.extend_from_slice(&(at + size).to_le_bytes());
+        end.extend_from_slice(&1u32.to_le_bytes());
+    }
+    let count = u16::try_from(count).unwrap_or(u16::MAX);
+    end.extend_from_slice(&END.to_le_bytes());
+    for n in [0, 0, count, count] {
+        end.extend_from_slice(&n.to_le_bytes());
+    }
+    for n in [small(size), small(at)] {
+        end.extend_from_slice(&n.to_le_bytes());
+    }
+    end.extend_from_slice(&(comment.len() as u16).to_le_bytes());
+    end.extend_from_slice(comment);
+    out.write_all(&end)
+}

@@ -1,0 +1,35 @@
+//! `zip`, `unzip` and `zipinfo` (Info-ZIP's zip 3.0 and unzip 6.00 manuals).
+//!
+//! | file | what |
+//! |---|---|
+//! | `format` | the container: directory, headers, times |
+//! | `data` | unpacking and checking a member |
+//! | `unzip` | `unzip`'s command line; what is done with each member |
+//! | `extract` | members back into files; what a hostile archive may not do |
+//! | `list` | the tables of `unzip -l`, `-v` and `zipinfo` |
+//! | `create` | `zip`: files into an archive, members out of it |
+//!
+//! Deliberately absent: encryption, archives in several parts, names in other character sets.
+
+mod create;
+mod data;
+mod extract;
+mod format;
+mod list;
+mod unzip;
+
+use box_text::glob::{Options, Pattern};
+
+pub use create::run as zip;
+pub use unzip::{unzip, zipinfo};
+
+/// A pattern for names of members: `*` matches slashes, too.
+fn pattern(text: &[u8], ignore_case: bool) -> Pattern {
+    Pattern::new(text, Options { ignore_case, ..Options::default() })
+}
+
+/// Per cent saved, rounded, as both tools print it.
+fn saved(size: u64, packed: u64) -> i64 {
+    let (size, packed) = (size as f64, packed as f64);
+    if size == 0.0 { 0 } else { (100.0 * (size - packed) / size).round() as i64 }
+}
