@@ -1,0 +1,96 @@
+//! `envsubst` (GNU gettext): `$NAME` and `${NAME}` replaced by the values of environment variables.
+
+use std::io::{BufRead, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::input;
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION] [SHELL-FORMAT]",
+    about: "Substitutes the values of environment variables.",
+    options: &[Opt::flag('v', "variables", "output the variables occurring in SHELL-FORMAT")],
+    after: "In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.",
+    posix_order: false,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.len() > 1 {
+        ctx.error("too many arguments");
+        return Exit::FAILURE;
+    }
+    let format = p.operands.first();
+    if p.has('v') {
+        let Some(format) = format else {
+            ctx.error("missing arguments");
+            return Exit::FAILURE;
+        };
+        for name in references(format).filter_map(|r| r.1) {
+            let _ = ctx.stdout.write_all(&[name, b"\n"].concat());
+        }
+        return Exit::SUCCESS;
+    }
+    let only: Option<Vec<&[u8]>> = format.map(|f| references(f).filter_map(|r| r.1).collect());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match ctx.stdin.read_until(b'\n', &mut line) {
+            Ok(0) => return Exit::SUCCESS,
+            Ok(_) => {}
+            Err(e) => {
+                input::file_error(ctx, b"standard input", &e);
+                return Exit::FAILURE;
+            }
+        }
+        for (text, name) in references(&line) {
+            let name = name.filter(|n| only.as_ref().is_none_or(|o| o.contains(n)));
+            let value = match name {
+                Some(n) => ctx.env.get(n).unwrap_or_default(),
+                None => text,
+            };
+            if ctx.stdout.write_all(value).is_err() {
+                return Exit::FAILURE;
+            }
+        }
+    }
+}
+
+/// A text in pieces: references with the variable's name, and what is between them.
+fn references(mut text: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+    std::iter::from_fn(move || {
+        let dollar = text.iter().position(|c| *c == b'$');
+        let (piece, name) = match dollar {
+            _ if text.is_empty() => return None,
+            None => (text.len(), None),
+            Some(0) => match name_at(&text[1..]) {
+                Some((name, used)) => (1 + used, Some(name)),
+                None => (1, None),
+            },
+            Some(at) => (at, None),
+        };
+        let (head, rest) = text.split_at(piece);
+        text = rest;
+        Some((head, name))
+    })
+}
+
+/// The name that stands here, and the length of all that belongs to the reference.
+fn name_at(text: &[u8]) -> Option<(&[u8], usize)> {
+    let (body, braces) = match text.strip_prefix(b"{") {
+        Some(body) => (body, true),
+        None => (text, false),
+    };
+    if !body.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_') {
+        return None;
+    }
+    let len = body.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'_').count();
+    if braces && body.get(len) != Some(&b'}') {
+        return None;
+    }
+    Some((&body[..len], len + if braces { 2 } else { 0 }))
+}

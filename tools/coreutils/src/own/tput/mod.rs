@@ -1,0 +1,150 @@
+//! `tput` (ncurses): capabilities of the terminals people name: dumb, xterm and what is like it, ansi, linux.
+//!
+//! | file | what |
+//! |---|---|
+//! | `terminals.ti` | the terminals, in terminfo's source format |
+//! | `terminals` | reading that |
+//! | `parameters` | `%p1%d` and its kin |
+//!
+//! Deliberately absent: padding (`$<5>`), terminfo files, setting the terminal up (`init`, `reset`): there is none.
+
+mod parameters;
+mod terminals;
+
+use std::io::{Read, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+
+use self::terminals::{Capability, Terminal};
+
+const SPEC: Spec = Spec {
+    usage: "[options] [command]",
+    about: "Print capabilities of the terminal.",
+    options: &[
+        Opt::flag('S', "", "read commands from standard input"),
+        Opt::value('T', "", "TERM", "use this instead of $TERM"),
+        Opt::flag('V', "", "print version"),
+        Opt::flag('x', "", "do not try to clear scrollback"),
+    ],
+    after: "Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"",
+    posix_order: false,
+};
+
+/// The status of a system error is its number and 4.
+const NO_DEVICE: Exit = Exit(10);
+const NO_TERMINAL: Exit = Exit(3);
+const NO_CAPABILITY: Exit = Exit(4);
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.has('V') {
+        let _ = writeln!(ctx.stdout, "tput (Wasibox) {}", env!("CARGO_PKG_VERSION"));
+        return Exit::SUCCESS;
+    }
+    let name = p.last('T').or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
+    if name.is_empty() {
+        ctx.error("No value for $TERM and no -T specified");
+        return Exit::USAGE;
+    }
+    let shown = String::from_utf8_lossy(&name).into_owned();
+    let Some(terminal) = terminals::find(&shown) else {
+        ctx.error(format_args!("unknown terminal \"{shown}\""));
+        return NO_TERMINAL;
+    };
+    let mut commands: Vec<Vec<Vec<u8>>> = Vec::new();
+    if p.has('S') {
+        let mut text = Vec::new();
+        let _ = ctx.stdin.read_to_end(&mut text);
+        for line in text.split(|c| *c == b'\n') {
+            let words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+            let words: Vec<_> = words.map(<[u8]>::to_vec).collect();
+            if !words.is_empty() {
+                commands.push(words);
+            }
+        }
+    } else if p.operands.is_empty() {
+        let _ = ctx.stderr.write_all(SPEC.help("tput").as_bytes());
+        return Exit::USAGE;
+    } else {
+        commands.push(p.operands.clone());
+    }
+    let mut exit = Exit::SUCCESS;
+    for words in &commands {
+        let mut rest = words.as_slice();
+        while let Some((name, parameters)) = rest.split_first() {
+            let (status, used) = one(ctx, &terminal, name, parameters, p.has('x'));
+            if status != Exit::SUCCESS {
+                exit = status;
+            }
+            rest = &parameters[used..];
+        }
+    }
+    exit
+}
+
+/// Prints one capability: the status, and how many parameters it took.
+fn one(
+    ctx: &mut Ctx<'_>,
+    terminal: &Terminal,
+    name: &[u8],
+    given: &[Vec<u8>],
+    keep_scrollback: bool,
+) -> (Exit, usize) {
+    let shown = String::from_utf8_lossy(name).into_owned();
+    match shown.as_str() {
+        "longname" => {
+            let _ = ctx.stdout.write_all(terminal.long_name.as_bytes());
+            return (Exit::SUCCESS, 0);
+        }
+        "init" | "reset" => {
+            ctx.error("terminal attributes: No such device or address\n");
+            return (NO_DEVICE, 0);
+        }
+        _ => {}
+    }
+    if !terminals::is_known(&shown) {
+        ctx.error(format_args!("unknown terminfo capability '{shown}'"));
+        return (NO_CAPABILITY, 0);
+    }
+    let value = terminal.get(&shown);
+    match value {
+        Some(Capability::Flag) => (Exit::SUCCESS, 0),
+        Some(Capability::Number(n)) => {
+            // The size that the shell knows goes before the terminal's own.
+            let variable: &[u8] = match shown.as_str() {
+                "cols" => b"COLUMNS",
+                "lines" => b"LINES",
+                _ => b"",
+            };
+            let known = ctx.env.get(variable).and_then(crate::common::number::decimal);
+            let n = known.filter(|n| *n > 0).unwrap_or(u64::from(*n));
+            let _ = writeln!(ctx.stdout, "{n}");
+            (Exit::SUCCESS, 0)
+        }
+        Some(Capability::Text(text)) => {
+            let wanted = parameters::count(text).min(given.len());
+            let out = match wanted {
+                0 => text.clone(),
+                n => parameters::fill(text, &given[..n]),
+            };
+            let _ = ctx.stdout.write_all(&out);
+            if shown == "clear"
+                && !keep_scrollback
+                && let Some(Capability::Text(text)) = terminal.get("E3")
+            {
+                let _ = ctx.stdout.write_all(text);
+            }
+            (Exit::SUCCESS, wanted)
+        }
+        None if terminals::is_number(&shown) => {
+            let _ = ctx.stdout.write_all(b"-1\n");
+            (Exit::SUCCESS, 0)
+        }
+        // What follows are its parameters.
+        None => (Exit::FAILURE, given.len()),
+    }
+}
