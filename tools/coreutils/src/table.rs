@@ -54,6 +54,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("head", own::head::run, "print the first part of files"),
     Applet::new("hexdump", own::hexdump::run, "dump files by format"),
     Applet::quick("hostname", own::system::hostname, "print the name of the host"),
+    Applet::new("iconv", own::iconv::run, "convert text between character sets"),
     Applet::quick("id", own::id::id, "print user and group ids"),
     Applet::new("install", own::copy::install::run, "copy files and set attributes"),
     uutils::JOIN,

@@ -23,6 +23,7 @@ pub(crate) mod getent;
 pub(crate) mod getopt;
 pub(crate) mod head;
 pub(crate) mod hexdump;
+pub(crate) mod iconv;
 pub(crate) mod id;
 pub(crate) mod kill;
 pub(crate) mod link;
