@@ -29,6 +29,7 @@ pub const APPLETS: &[Applet] = &[
     uutils::CSPLIT,
     Applet::new("cut", own::cut::run, "print selected parts of lines"),
     Applet::quick("date", own::date::run, "print the date and time"),
+    Applet::new("dc", own::bc::dc::run, "calculate in reverse Polish notation"),
     Applet::new("dd", own::dd::run, "convert and copy a file"),
     Applet::quick("df", own::df::run, "print file system sizes"),
     Applet::quick("dir", own::ls::dir, "list directory contents in columns"),

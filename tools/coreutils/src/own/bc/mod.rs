@@ -9,6 +9,7 @@
 //! | `run` | the machine: variables, functions, output |
 //! | `math` | the functions of `-l` |
 
+pub(crate) mod dc;
 mod decimal;
 mod lex;
 mod math;

@@ -1,0 +1,518 @@
+//! `dc` (GNU dc 1.4): a calculator in reverse Polish notation, on `bc`'s numbers.
+//!
+//! Macros run on a list of texts of our own, so that loops (`[...la x]`) neither nest nor end the process.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read, Write};
+use std::rc::Rc;
+
+use box_applet::command::Command;
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use num_bigint::BigInt;
+
+use super::decimal::{Decimal, MAX};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION] [file ...]",
+    about: "Calculate in reverse Polish notation.",
+    options: &[
+        Opt::value('e', "expression", "EXPR", "evaluate expression"),
+        Opt::value('f', "file", "FILE", "evaluate contents of file"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+/// Most texts inside one another.
+const MAX_DEPTH: usize = 100_000;
+
+#[derive(Clone)]
+enum Value {
+    Number(Decimal),
+    Text(Rc<Vec<u8>>),
+}
+
+/// What stops a command; the text is behind `dc: `.
+type Result<T> = std::result::Result<T, &'static str>;
+
+const EMPTY: &str = "stack empty";
+const NOT_NUMERIC: &str = "non-numeric value";
+
+#[derive(Default)]
+struct Machine {
+    stack: Vec<Value>,
+    registers: HashMap<u8, Vec<Value>>,
+    arrays: HashMap<(u8, i64), Value>,
+    /// Running texts and where they stand, the innermost last.
+    texts: Vec<(Rc<Vec<u8>>, usize)>,
+    scale: usize,
+    input_base: i64,
+    output_base: i64,
+    line_length: usize,
+    quit: bool,
+}
+
+/// Runs `dc`.
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let line_length = ctx.env.get(b"DC_LINE_LENGTH").and_then(crate::common::number::decimal);
+    let mut m = Machine {
+        input_base: 10,
+        output_base: 10,
+        line_length: line_length.and_then(|n| usize::try_from(n).ok()).unwrap_or(70),
+        ..Machine::default()
+    };
+    let given = p.options.iter().map(|(id, v)| (*id, v.clone().unwrap_or_default()));
+    let mut sources: Vec<(char, Vec<u8>)> = given.collect();
+    sources.extend(p.operands.iter().map(|f| ('f', f.clone())));
+    if sources.is_empty() {
+        sources.push(('f', b"-".to_vec()));
+    }
+    for (id, source) in sources {
+        let mut text = source.clone();
+        if id == 'f' {
+            text.clear();
+            let read = if source == b"-" {
+                ctx.stdin.read_to_end(&mut text).map(drop)
+            } else {
+                std::fs::read(ctx.path(&source)).map(|t| text = t)
+            };
+            if read.is_err() {
+                let shown = String::from_utf8_lossy(&source).into_owned();
+                ctx.error(format_args!("Could not open file {shown}"));
+                continue;
+            }
+        }
+        m.texts = vec![(Rc::new(text), 0)];
+        m.run(ctx);
+        if m.quit {
+            break;
+        }
+    }
+    Exit::SUCCESS
+}
+
+impl Machine {
+    fn run(&mut self, ctx: &mut Ctx<'_>) {
+        while let Some(c) = self.take() {
+            match self.command(ctx, c) {
+                Ok(()) => {}
+                Err(why) => ctx.error(why),
+            }
+            if self.quit {
+                return;
+            }
+        }
+    }
+
+    /// The next byte of the innermost text; those that are at their end go.
+    fn take(&mut self) -> Option<u8> {
+        loop {
+            let (text, at) = self.texts.last_mut()?;
+            if let Some(c) = text.get(*at) {
+                *at += 1;
+                return Some(*c);
+            }
+            self.texts.pop();
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        let (text, at) = self.texts.last()?;
+        text.get(*at).copied()
+    }
+
+    /// The rest of a command: a register's name, or what a `!` asks for.
+    fn letter(&mut self) -> Result<u8> {
+        let (text, at) = self.texts.last_mut().ok_or("unexpected end of input")?;
+        let c = *text.get(*at).ok_or("unexpected end of input")?;
+        *at += 1;
+        Ok(c)
+    }
+
+    fn pop(&mut self) -> Result<Value> {
+        self.stack.pop().ok_or(EMPTY)
+    }
+
+    fn number(&mut self) -> Result<Decimal> {
+        match self.stack.last() {
+            None => Err(EMPTY),
+            Some(Value::Text(_)) => Err(NOT_NUMERIC),
+            Some(Value::Number(n)) => {
+                let n = n.clone();
+                self.stack.pop();
+                Ok(n)
+            }
+        }
+    }
+
+    /// The two upper values, the lower one first; both stay if one is no number.
+    fn pair(&mut self) -> Result<(Decimal, Decimal)> {
+        match self.stack.as_slice() {
+            [.., Value::Number(a), Value::Number(b)] => {
+                let pair = (a.clone(), b.clone());
+                self.stack.truncate(self.stack.len() - 2);
+                Ok(pair)
+            }
+            [_, _, ..] => Err(NOT_NUMERIC),
+            _ => Err(EMPTY),
+        }
+    }
+
+    fn push(&mut self, n: Decimal) {
+        self.stack.push(Value::Number(n));
+    }
+
+    fn command(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
+        match c {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c => {}
+            b'0'..=b'9' | b'A'..=b'F' | b'.' | b'_' => self.literal(c),
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'~' | b'^' | b'|' | b'v' => {
+                self.arithmetic(ctx, c)?
+            }
+            b'p' => {
+                let text = self.show(self.stack.last().ok_or(EMPTY)?);
+                let _ = ctx.stdout.write_all(&[&text[..], b"\n"].concat());
+            }
+            b'n' => {
+                let top = self.pop()?;
+                let _ = ctx.stdout.write_all(&self.show(&top));
+            }
+            b'P' => match self.pop()? {
+                Value::Text(t) => drop(ctx.stdout.write_all(&t)),
+                Value::Number(n) => {
+                    let bytes = n.to_fixed(0).magnitude().to_bytes_be();
+                    let _ = ctx.stdout.write_all(&bytes);
+                }
+            },
+            b'f' => {
+                for v in self.stack.iter().rev() {
+                    let _ = ctx.stdout.write_all(&[&self.show(v)[..], b"\n"].concat());
+                }
+            }
+            b'c' => self.stack.clear(),
+            b'd' => {
+                let top = self.stack.last().cloned().ok_or(EMPTY)?;
+                self.stack.push(top);
+            }
+            b'r' => {
+                let n = self.stack.len();
+                if n >= 2 {
+                    self.stack.swap(n - 1, n - 2);
+                }
+            }
+            b'R' => {
+                let n = self.number()?.to_i64().unwrap_or(0);
+                let depth = usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX);
+                let depth = depth.min(self.stack.len());
+                let from = self.stack.len() - depth;
+                if depth > 1 && n > 0 {
+                    self.stack[from..].rotate_left(1);
+                } else if depth > 1 {
+                    self.stack[from..].rotate_right(1);
+                }
+            }
+            b's' | b'S' | b'l' | b'L' | b':' | b';' => self.register(c)?,
+            b'i' | b'o' | b'k' => self.parameter(c)?,
+            b'I' => self.push(Decimal::from_int(self.input_base)),
+            b'O' => self.push(Decimal::from_int(self.output_base)),
+            b'K' => self.push(Decimal::from_int(self.scale as i64)),
+            b'z' => self.push(Decimal::from_int(self.stack.len() as i64)),
+            b'Z' => {
+                let n = match self.pop()? {
+                    Value::Number(n) => n.length(),
+                    Value::Text(t) => t.len(),
+                };
+                self.push(Decimal::from_int(n as i64));
+            }
+            b'X' => {
+                let n = match self.pop()? {
+                    Value::Number(n) => n.scale(),
+                    Value::Text(_) => 0,
+                };
+                self.push(Decimal::from_int(n as i64));
+            }
+            b'a' => {
+                let text = match self.pop()? {
+                    Value::Number(n) => n.to_fixed(0).magnitude().to_bytes_le()[..1].to_vec(),
+                    Value::Text(t) => t.iter().take(1).copied().collect(),
+                };
+                self.stack.push(Value::Text(Rc::new(text)));
+            }
+            b'[' => self.text(),
+            b'x' => match self.pop()? {
+                Value::Text(t) => self.call(t)?,
+                number => self.stack.push(number),
+            },
+            b'<' | b'>' | b'=' => self.compare(c, false)?,
+            b'!' => match self.peek() {
+                Some(c @ (b'<' | b'>' | b'=')) => {
+                    self.letter()?;
+                    self.compare(c, true)?;
+                }
+                _ => self.system(ctx),
+            },
+            b'?' => {
+                let mut line = Vec::new();
+                let _ = ctx.stdout.flush();
+                let _ = ctx.stdin.read_until(b'\n', &mut line);
+                self.call(Rc::new(line))?;
+            }
+            b'q' => self.leave(2),
+            b'Q' => {
+                let n = self.number()?.to_i64().filter(|n| *n > 0);
+                self.leave(
+                    usize::try_from(n.ok_or("Q command requires a number >= 1")?)
+                        .unwrap_or(usize::MAX),
+                );
+            }
+            b'#' => while self.take_in_line().is_some() {},
+            other => {
+                let shown = char::from(other);
+                ctx.error(format_args!("'{shown}' (0{other:o}) unimplemented"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next byte before the end of the line.
+    fn take_in_line(&mut self) -> Option<u8> {
+        let (text, at) = self.texts.last_mut()?;
+        let c = *text.get(*at)?;
+        *at += 1;
+        (c != b'\n').then_some(c)
+    }
+
+    /// A number that begins with this byte. Digits count what they are, whatever the base is.
+    fn literal(&mut self, first: u8) {
+        let negative = first == b'_';
+        if !negative && let Some((_, at)) = self.texts.last_mut() {
+            // It is looked at again.
+            *at -= 1;
+        }
+        let base = BigInt::from(self.input_base);
+        let (mut whole, mut unit, mut places) = (BigInt::from(0), BigInt::from(1), 0usize);
+        let mut point = false;
+        while let Some(c) = self.peek() {
+            match c {
+                b'0'..=b'9' | b'A'..=b'F' => {
+                    whole = whole * &base + char::from(c).to_digit(16).unwrap_or(0);
+                    if point {
+                        unit *= &base;
+                        places += 1;
+                    }
+                }
+                b'.' if !point => point = true,
+                _ => break,
+            }
+            let _ = self.letter();
+        }
+        let power = u32::try_from(places).unwrap_or(u32::MAX);
+        let n = Decimal::from_fixed(whole * BigInt::from(10).pow(power) / unit, places);
+        self.push(if negative { n.negate() } else { n });
+    }
+
+    /// A text in brackets, which may hold others.
+    fn text(&mut self) {
+        let mut out = Vec::new();
+        let mut depth = 1;
+        while let Ok(c) = self.letter() {
+            match c {
+                b'[' => depth += 1,
+                b']' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+            out.push(c);
+        }
+        self.stack.push(Value::Text(Rc::new(out)));
+    }
+
+    fn arithmetic(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
+        if c == b'v' {
+            let n = self.number()?;
+            let root = n.sqrt(self.scale).ok_or("square root of negative number")?;
+            self.push(root);
+            return Ok(());
+        }
+        if c == b'|' {
+            return self.power_modulo();
+        }
+        let (a, b) = self.pair()?;
+        if matches!(c, b'/' | b'%' | b'~') && b.is_zero() {
+            self.push(a);
+            self.push(b);
+            return Err(if c == b'/' { "divide by zero" } else { "remainder by zero" });
+        }
+        let scale = self.scale;
+        let none = "number too large";
+        let result = match c {
+            b'+' => a.add(&b),
+            b'-' => a.subtract(&b),
+            b'*' => a.multiply(&b, scale),
+            b'/' => a.divide(&b, scale).ok_or(none)?,
+            b'%' => a.modulo(&b, scale).ok_or(none)?,
+            b'~' => {
+                let quotient = a.divide(&b, scale).ok_or(none)?;
+                self.push(quotient);
+                a.modulo(&b, scale).ok_or(none)?
+            }
+            _ => {
+                if b.has_fraction() {
+                    let _ = ctx.stdout.flush();
+                    let text = b"Runtime warning: non-zero scale in exponent\n";
+                    let _ = ctx.stderr.write_all(text);
+                }
+                a.power(&b, scale).ok_or(none)?
+            }
+        };
+        self.push(result);
+        Ok(())
+    }
+
+    /// `base exponent modulus |`, in integers.
+    fn power_modulo(&mut self) -> Result<()> {
+        let [.., Value::Number(base), Value::Number(exponent), Value::Number(modulus)] =
+            self.stack.as_slice()
+        else {
+            return Err(if self.stack.len() < 3 { EMPTY } else { NOT_NUMERIC });
+        };
+        if modulus.is_zero() {
+            return Err("remainder by zero");
+        }
+        if exponent.is_negative() {
+            return Err("negative exponent");
+        }
+        let (b, e, m) = (base.to_fixed(0), exponent.to_fixed(0), modulus.to_fixed(0));
+        // The sign is the dividend's here, not the modulus'.
+        let positive = b.magnitude().modpow(e.magnitude(), m.magnitude());
+        let odd = e.magnitude().bit(0) && base.is_negative();
+        let n = BigInt::from(positive);
+        let n = Decimal::from_fixed(if odd { -n } else { n }, 0);
+        self.stack.truncate(self.stack.len() - 3);
+        self.push(n);
+        Ok(())
+    }
+
+    fn register(&mut self, c: u8) -> Result<()> {
+        let name = self.letter()?;
+        match c {
+            b's' => {
+                let v = self.pop()?;
+                let stack = self.registers.entry(name).or_default();
+                stack.pop();
+                stack.push(v);
+            }
+            b'S' => {
+                let v = self.pop()?;
+                self.registers.entry(name).or_default().push(v);
+            }
+            b'l' => {
+                let v = self.registers.get(&name).and_then(|s| s.last()).cloned();
+                self.stack.push(v.unwrap_or(Value::Number(Decimal::zero())));
+            }
+            b'L' => match self.registers.get_mut(&name).and_then(Vec::pop) {
+                Some(v) => self.stack.push(v),
+                None => return Err("stack register is empty"),
+            },
+            b':' => {
+                let index = self.index()?;
+                let v = self.pop()?;
+                self.arrays.insert((name, index), v);
+            }
+            _ => {
+                let index = self.index()?;
+                let v = self.arrays.get(&(name, index)).cloned();
+                self.stack.push(v.unwrap_or(Value::Number(Decimal::zero())));
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&mut self) -> Result<i64> {
+        let n = self.number()?.to_i64().filter(|n| *n >= 0);
+        n.ok_or("array index must be a nonnegative integer")
+    }
+
+    fn parameter(&mut self, c: u8) -> Result<()> {
+        let n = self.number()?.to_i64();
+        match (c, n) {
+            (b'i', Some(n @ 2..=16)) => self.input_base = n,
+            (b'i', _) => return Err("input base must be a number between 2 and 16 (inclusive)"),
+            (b'o', Some(n)) if n > 1 => self.output_base = n,
+            (b'o', _) => return Err("output base must be a number greater than 1"),
+            (_, Some(n)) if n >= 0 => self.scale = usize::try_from(n).unwrap_or(MAX).min(MAX),
+            _ => return Err("scale must be a nonnegative number"),
+        }
+        Ok(())
+    }
+
+    /// Runs a register's text if the top of the stack compares so with what is below it.
+    fn compare(&mut self, c: u8, negate: bool) -> Result<()> {
+        let name = self.letter()?;
+        let (below, top) = self.pair()?;
+        let order = top.compare(&below);
+        let holds = match c {
+            b'<' => order.is_lt(),
+            b'>' => order.is_gt(),
+            _ => order.is_eq(),
+        };
+        if holds == negate {
+            return Ok(());
+        }
+        match self.registers.get(&name).and_then(|s| s.last()).cloned() {
+            Some(Value::Text(t)) => self.call(t),
+            Some(number) => {
+                self.stack.push(number);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on with a text. One whose last command this is need not be kept: loops end so.
+    fn call(&mut self, text: Rc<Vec<u8>>) -> Result<()> {
+        if self.texts.len() > 1 && self.peek().is_none() {
+            self.texts.pop();
+        }
+        if self.texts.len() >= MAX_DEPTH {
+            self.quit = true;
+            return Err("recursion too deep");
+        }
+        self.texts.push((text, 0));
+        Ok(())
+    }
+
+    /// Leaves so many texts; the outermost one ends all.
+    fn leave(&mut self, levels: usize) {
+        let left = self.texts.len().saturating_sub(levels);
+        self.texts.truncate(left);
+        self.quit = left == 0;
+    }
+
+    fn system(&mut self, ctx: &mut Ctx<'_>) {
+        let mut line = Vec::new();
+        while let Some(c) = self.take_in_line() {
+            line.push(c);
+        }
+        Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), line]).run(ctx);
+    }
+
+    /// As it is printed: long numbers go on behind a backslash.
+    fn show(&self, v: &Value) -> Vec<u8> {
+        let text = match v {
+            Value::Text(t) => return t.as_ref().clone(),
+            Value::Number(n) => n.show(self.output_base).into_bytes(),
+        };
+        if self.line_length < 2 || text.len() < self.line_length {
+            return text;
+        }
+        text.chunks(self.line_length - 1).collect::<Vec<_>>().join(&b"\\\n"[..])
+    }
+}
