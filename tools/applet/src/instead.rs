@@ -105,8 +105,8 @@ pub const LIST: &[Instead] = &[
     line(&["sd"], &["sed"], "use sed -i 's/OLD/NEW/g' FILE"),
     line(
         &["vi", "vim", "nvim", "nano", "emacs", "pico", "code"],
-        &["sed", "cat"],
-        "no editors here; use sed -i, or cat > FILE <<'EOF'",
+        &["sed", "ed", "cat"],
+        "no full-screen editors here; use sed -i, ed -s, or cat > FILE <<'EOF'",
     ),
     line(
         &[

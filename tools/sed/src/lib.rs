@@ -5,6 +5,7 @@
 //! | command line, script pieces | `lib` |
 //! | script text to commands, jumps resolved | `parse`, `script` |
 //! | the machine: pattern space, hold space, cycle | `machine` |
+//! | `ed`, the other line editor; it shares the regular expressions | `ed` |
 //!
 //! # Invariants
 //! - A script is compiled completely before the first line is read.
@@ -15,6 +16,7 @@
 //! Deliberately absent: `--debug`'s annotated run (the option is accepted).
 #![forbid(unsafe_code)]
 
+mod ed;
 mod error;
 mod machine;
 mod parse;
@@ -31,8 +33,10 @@ use machine::Settings;
 use parse::Dialect;
 
 /// The applets of this crate, sorted by name.
-pub const APPLETS: &[Applet] =
-    &[Applet::new("sed", run, "edit streams by a script of line commands")];
+pub const APPLETS: &[Applet] = &[
+    Applet::new("ed", ed::run, "edit text by commands for lines"),
+    Applet::new("sed", run, "edit streams by a script of line commands"),
+];
 
 /// The options, once.
 const SPEC: Spec = Spec {

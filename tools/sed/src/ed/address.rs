@@ -1,0 +1,221 @@
+//! Addresses: `3`, `$`, `.`, `'a`, `/re/`, `?re?`, `+2`; ranges by `,` and `;`.
+
+use super::{Editor, Result, fail};
+
+/// A command line and how much of it is read.
+pub(super) struct Text<'a> {
+    pub line: &'a [u8],
+    pub at: usize,
+}
+
+impl<'a> Text<'a> {
+    pub fn peek(&self) -> Option<u8> {
+        self.line.get(self.at).copied()
+    }
+
+    pub fn rest(&self) -> &'a [u8] {
+        self.line.get(self.at..).unwrap_or_default()
+    }
+
+    pub fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    pub fn number(&mut self) -> Option<usize> {
+        let len = self.rest().iter().take_while(|c| c.is_ascii_digit()).count();
+        let digits = std::str::from_utf8(&self.rest()[..len]).ok()?;
+        let n = digits.parse().ok()?;
+        self.at += len;
+        Some(n)
+    }
+
+    /// Text up to a delimiter, which is taken; escaped ones are part of it. A delimiter within brackets counts
+    /// as text, too.
+    pub fn until(&mut self, delimiter: u8) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut brackets = false;
+        while let Some(c) = self.peek() {
+            self.at += 1;
+            match c {
+                b'\\' => match self.peek() {
+                    Some(next) => {
+                        self.at += 1;
+                        if next != delimiter || brackets {
+                            out.push(b'\\');
+                        }
+                        out.push(next);
+                    }
+                    None => out.push(c),
+                },
+                b'[' if !brackets && self.rest().get(1..).is_some_and(|r| r.contains(&b']')) => {
+                    brackets = true;
+                    out.push(c);
+                    for first in [b'^', b']'] {
+                        if self.peek() == Some(first) {
+                            self.at += 1;
+                            out.push(first);
+                        }
+                    }
+                }
+                b']' => {
+                    brackets = false;
+                    out.push(c);
+                }
+                c if c == delimiter && !brackets => return out,
+                _ => out.push(c),
+            }
+        }
+        out
+    }
+}
+
+/// The lines a command is for, and how many addresses were given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub from: usize,
+    pub to: usize,
+    pub given: usize,
+}
+
+impl Editor<'_, '_> {
+    pub(super) fn range(&mut self, t: &mut Text<'_>) -> Result<Range> {
+        let mut addresses: Vec<usize> = Vec::new();
+        let mut given = 0;
+        loop {
+            t.blanks();
+            let one = self.address(t)?;
+            t.blanks();
+            match t.peek() {
+                Some(c @ (b',' | b';' | b'%')) if c != b'%' || (one.is_none() && given == 0) => {
+                    t.at += 1;
+                    let first = match (one, c) {
+                        (Some(n), _) => n,
+                        (None, b';') => self.current,
+                        (None, _) => 1,
+                    };
+                    if c == b';' {
+                        self.current = first;
+                    }
+                    addresses = vec![first];
+                    given = 2;
+                    t.blanks();
+                    let open = one.is_none();
+                    match self.address(t)? {
+                        Some(n) => addresses.push(n),
+                        None if open => addresses.push(self.lines.len()),
+                        None => addresses.push(first),
+                    }
+                    t.blanks();
+                    if !matches!(t.peek(), Some(b',' | b';')) {
+                        break;
+                    }
+                    // Of more than two the last ones count.
+                    let last = addresses[1];
+                    if t.peek() == Some(b';') {
+                        self.current = last;
+                    }
+                    t.at += 1;
+                    let next = self.address(t)?.unwrap_or(last);
+                    addresses = vec![last, next];
+                    break;
+                }
+                _ => {
+                    if let Some(n) = one {
+                        addresses = vec![n];
+                        given = 1;
+                    }
+                    break;
+                }
+            }
+        }
+        let (from, to) = match addresses.as_slice() {
+            [] => (self.current, self.current),
+            [one] => (*one, *one),
+            [from, to, ..] => (*from, *to),
+        };
+        if from > to || to > self.lines.len() {
+            return fail("Invalid address");
+        }
+        Ok(Range { from, to, given })
+    }
+
+    fn address(&mut self, t: &mut Text<'_>) -> Result<Option<usize>> {
+        let mut base: Option<i64> = None;
+        match t.peek() {
+            Some(b'0'..=b'9') => {
+                let n = t.number().ok_or("Number out of range")?;
+                base = Some(i64::try_from(n).unwrap_or(i64::MAX / 2));
+            }
+            Some(b'.') => {
+                t.at += 1;
+                base = Some(self.current as i64);
+            }
+            Some(b'$') => {
+                t.at += 1;
+                base = Some(self.lines.len() as i64);
+            }
+            Some(b'\'') => {
+                let mark = t.line.get(t.at + 1).copied().unwrap_or(0);
+                t.at += 2;
+                let id = self.marks.get(&mark).copied();
+                let at = self.lines.iter().position(|l| Some(l.id) == id);
+                if !mark.is_ascii_lowercase() {
+                    return fail("Invalid mark character");
+                }
+                base = Some(at.ok_or("Invalid address")? as i64 + 1);
+            }
+            Some(c @ (b'/' | b'?')) => {
+                t.at += 1;
+                let text = t.until(c);
+                base = Some(self.search(&text, c == b'/')? as i64);
+            }
+            _ => {}
+        }
+        // Any number of offsets follows; a number alone counts as `+`.
+        loop {
+            t.blanks();
+            let sign = match t.peek() {
+                Some(b'+') => 1,
+                Some(b'-') => -1,
+                Some(b'0'..=b'9') if base.is_some() => 0,
+                _ => break,
+            };
+            if sign != 0 {
+                t.at += 1;
+            }
+            let n = match t.peek() {
+                Some(b'0'..=b'9') => t.number().ok_or("Number out of range")?,
+                _ => 1,
+            };
+            let n = i64::try_from(n).unwrap_or(i64::MAX / 4);
+            let from = base.unwrap_or(self.current as i64);
+            base = Some(from.saturating_add(if sign < 0 { -n } else { n }));
+        }
+        match base {
+            None => Ok(None),
+            Some(n) => match usize::try_from(n) {
+                Ok(n) if n <= self.lines.len() => Ok(Some(n)),
+                _ => fail("Invalid address"),
+            },
+        }
+    }
+
+    /// The next line that matches, around the end.
+    fn search(&mut self, text: &[u8], forward: bool) -> Result<usize> {
+        let regex = self.regex(text, false)?;
+        let n = self.lines.len();
+        for step in 1..=n {
+            let at = if forward {
+                (self.current + step - 1) % n
+            } else {
+                (self.current + 2 * n - step - 1) % n
+            };
+            if regex.is_match(&self.lines[at].text) {
+                return Ok(at + 1);
+            }
+        }
+        fail("No match")
+    }
+}

@@ -1,0 +1,236 @@
+//! `ed` (POSIX XCU ed; GNU ed 1.19): the line editor of scripts.
+//!
+//! | file | what |
+//! |---|---|
+//! | `address` | addresses and ranges |
+//! | `command` | the commands |
+//! | `substitute` | `s` |
+//! | `file` | reading and writing files and commands' output |
+//!
+//! Deliberately absent: the interactive `G` and `V`, the cut buffer (`x`, `y`).
+
+mod address;
+mod command;
+mod file;
+mod substitute;
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{BufRead, Write};
+use std::rc::Rc;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_text::regex::{Options, Regex, Syntax};
+
+const SPEC: Spec = Spec {
+    usage: "[options] [file]",
+    about: "Edit text line by line, by commands from standard input.",
+    options: &[
+        Opt::flag('E', "extended-regexp", "use extended regular expressions"),
+        Opt::flag('r', "", "the same as -E"),
+        Opt::flag('G', "traditional", "accepted and ignored"),
+        Opt::flag('l', "loose-exit-status", "exit with 0 status even if a command fails"),
+        Opt::value('p', "prompt", "STRING", "use STRING as an interactive prompt"),
+        Opt::flag('q', "quiet", "suppress diagnostics written to stderr"),
+        Opt::flag('q', "silent", "the same as --quiet").long_only(),
+        Opt::flag('s', "script", "suppress byte counts and '!' prompt"),
+        Opt::flag('v', "verbose", "be verbose; equivalent to the 'H' command"),
+    ],
+    after: "Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.",
+    posix_order: false,
+};
+
+/// Why a command fails.
+type Result<T> = std::result::Result<T, String>;
+
+fn fail<T>(why: &str) -> Result<T> {
+    Err(why.to_string())
+}
+
+/// A line keeps its identity wherever it goes: marks and `g` know it by that.
+#[derive(Clone)]
+struct Line {
+    id: u64,
+    text: Rc<Vec<u8>>,
+}
+
+/// What `u` brings back.
+#[derive(Clone, Default)]
+struct Before {
+    lines: Vec<Line>,
+    current: usize,
+    modified: bool,
+}
+
+struct Editor<'c, 'a> {
+    ctx: &'c mut Ctx<'a>,
+    lines: Vec<Line>,
+    /// The current line, from 1; 0 for an empty buffer.
+    current: usize,
+    next_id: u64,
+    marks: HashMap<u8, u64>,
+    modified: bool,
+    undo: Option<Before>,
+    name: Vec<u8>,
+    pattern: Option<Rc<Regex>>,
+    last_substitute: Option<substitute::Substitute>,
+    last_shell: Vec<u8>,
+    /// Commands of a `g`, to be read before standard input.
+    feed: Option<VecDeque<Vec<u8>>>,
+    /// The text of the last error, for `h`.
+    error: String,
+    verbose: bool,
+    /// The command before warned of unsaved changes.
+    warned: bool,
+    failed: bool,
+    counts: bool,
+    quiet: bool,
+    extended: bool,
+    prompt: Option<Vec<u8>>,
+    prompting: bool,
+    /// Lines that `z` prints.
+    window: usize,
+}
+
+/// What a command does to the run.
+#[derive(PartialEq)]
+enum Next {
+    Go,
+    Quit,
+}
+
+/// Runs `ed`.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    // `-` is an old way to say -s.
+    let silent = p.has('s') || p.operands.first().is_some_and(|o| o == b"-");
+    let operand = p.operands.iter().find(|o| *o != b"-").cloned();
+    let mut editor = Editor {
+        ctx,
+        lines: Vec::new(),
+        current: 0,
+        next_id: 0,
+        marks: HashMap::new(),
+        modified: false,
+        undo: None,
+        name: Vec::new(),
+        pattern: None,
+        last_substitute: None,
+        last_shell: Vec::new(),
+        feed: None,
+        error: String::new(),
+        verbose: p.has('v'),
+        warned: false,
+        failed: false,
+        counts: !silent,
+        quiet: p.has('q'),
+        extended: p.has('E') || p.has('r'),
+        prompt: p.last('p').map(<[u8]>::to_vec),
+        prompting: p.has('p'),
+        window: 22,
+    };
+    if let Some(name) = operand {
+        if !name.starts_with(b"!") {
+            editor.name = name.clone();
+        }
+        if let Err(why) = editor.read(&name, 0) {
+            // A file that is not there yet is no failure.
+            editor.error = why;
+        }
+        editor.modified = false;
+        editor.undo = None;
+    }
+    let status = editor.all();
+    let failed = editor.failed && !p.has('l');
+    if status == 0 && failed { Exit::FAILURE } else { Exit(status) }
+}
+
+impl Editor<'_, '_> {
+    /// All commands of standard input.
+    fn all(&mut self) -> u8 {
+        loop {
+            if self.prompting {
+                let prompt = self.prompt.clone().unwrap_or_else(|| b"*".to_vec());
+                let _ = self.ctx.stdout.write_all(&prompt);
+            }
+            let _ = self.ctx.stdout.flush();
+            let Some(line) = self.next_line() else {
+                // The end is a `q` that warns once at most.
+                if self.modified && !self.warned {
+                    self.complain("Warning: buffer modified");
+                    return 2;
+                }
+                return 0;
+            };
+            let warned = std::mem::take(&mut self.warned);
+            match self.command(&line, warned) {
+                Ok(Next::Go) => {}
+                Ok(Next::Quit) => return 0,
+                Err(why) => {
+                    self.feed = None;
+                    self.complain(&why);
+                }
+            }
+        }
+    }
+
+    fn complain(&mut self, why: &str) {
+        self.error = why.to_string();
+        self.failed = true;
+        let _ = self.ctx.stdout.write_all(b"?\n");
+        if self.verbose {
+            let _ = self.ctx.stdout.write_all(&[why.as_bytes(), b"\n"].concat());
+        }
+    }
+
+    /// The next line of commands or text, without its newline.
+    fn next_line(&mut self) -> Option<Vec<u8>> {
+        if let Some(feed) = &mut self.feed {
+            return feed.pop_front();
+        }
+        let mut line = Vec::new();
+        let n = self.ctx.stdin.read_until(b'\n', &mut line).unwrap_or(0);
+        if line.ends_with(b"\n") {
+            line.pop();
+        }
+        (n > 0).then_some(line)
+    }
+
+    fn line(&mut self, text: Vec<u8>) -> Line {
+        self.next_id += 1;
+        Line { id: self.next_id, text: Rc::new(text) }
+    }
+
+    /// Keeps what is there for `u`; a `g` is one change.
+    fn remember(&mut self) {
+        if self.feed.is_none() {
+            let (lines, current) = (self.lines.clone(), self.current);
+            self.undo = Some(Before { lines, current, modified: self.modified });
+        }
+    }
+
+    /// Puts lines behind line `at`; the last one is the current one then.
+    fn insert(&mut self, at: usize, texts: Vec<Vec<u8>>) {
+        let n = texts.len();
+        let new: Vec<Line> = texts.into_iter().map(|t| self.line(t)).collect();
+        self.lines.splice(at..at, new);
+        self.current = at + n;
+        self.modified |= n > 0;
+    }
+
+    /// The pattern of this text; an empty one is the last one.
+    fn regex(&mut self, text: &[u8], ignore_case: bool) -> Result<Rc<Regex>> {
+        if text.is_empty() {
+            return self.pattern.clone().ok_or_else(|| "No previous pattern".to_string());
+        }
+        let syntax = if self.extended { Syntax::Ere } else { Syntax::Bre };
+        let options = Options::new(syntax).icase(ignore_case);
+        let regex = Regex::new(text, &options).map_err(|e| e.to_string())?;
+        let regex = Rc::new(regex);
+        self.pattern = Some(regex.clone());
+        Ok(regex)
+    }
+}

@@ -1,0 +1,211 @@
+//! `s`: patterns replaced in a range of lines.
+
+use std::rc::Rc;
+
+use box_text::number::utf8_len;
+use box_text::regex::{Captures, Regex};
+
+use super::address::{Range, Text};
+use super::{Editor, Next, Result, fail};
+
+/// A substitution, kept for `s` without arguments and for `%`.
+#[derive(Clone)]
+pub(super) struct Substitute {
+    regex: Rc<Regex>,
+    replacement: Vec<u8>,
+    global: bool,
+    count: usize,
+}
+
+impl Editor<'_, '_> {
+    pub(super) fn substitute(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+        let s;
+        let mut print = Vec::new();
+        match t.peek() {
+            None | Some(b'g' | b'p' | b'l' | b'n') => {
+                let mut again = self.last_substitute.clone().ok_or("No previous substitution")?;
+                while let Some(c) = t.peek() {
+                    t.at += 1;
+                    match c {
+                        b'g' => again.global = !again.global,
+                        b'p' | b'l' | b'n' => print.push(c),
+                        _ => return fail("Invalid command suffix"),
+                    }
+                }
+                s = again;
+            }
+            Some(b' ' | b'\n') => return fail("Invalid pattern delimiter"),
+            Some(delimiter) => {
+                t.at += 1;
+                let pattern = t.until(delimiter);
+                let mut closed = true;
+                let (replacement, flags) = self.replacement(t.rest(), delimiter, &mut closed)?;
+                let mut t = Text { line: &flags, at: 0 };
+                let (mut global, mut count, mut ignore_case) = (false, 1, false);
+                while let Some(c) = t.peek() {
+                    match c {
+                        b'0'..=b'9' => {
+                            count =
+                                t.number().filter(|n| *n > 0).ok_or("Invalid command suffix")?;
+                            continue;
+                        }
+                        b'g' => global = true,
+                        b'i' | b'I' => ignore_case = true,
+                        b'p' | b'l' | b'n' => print.push(c),
+                        _ => return fail("Invalid command suffix"),
+                    }
+                    t.at += 1;
+                }
+                if !closed {
+                    print.push(b'p');
+                }
+                let regex = self.regex(&pattern, ignore_case)?;
+                s = Substitute { regex, replacement, global, count };
+            }
+        }
+        self.last_substitute = Some(s.clone());
+        if range.from == 0 {
+            return fail("Invalid address");
+        }
+        self.remember();
+        let (mut at, mut left, mut last) = (range.from - 1, range.to + 1 - range.from, None);
+        while left > 0 {
+            left -= 1;
+            let text = self.lines[at].text.clone();
+            match replaced(&s, &text) {
+                None => at += 1,
+                Some(new) => {
+                    let mut parts: Vec<Vec<u8>> =
+                        new.split(|c| *c == b'\n').map(<[u8]>::to_vec).collect();
+                    let first = parts.remove(0);
+                    // The first part stays the line it was.
+                    self.lines[at].text = Rc::new(first);
+                    let n = parts.len();
+                    self.insert(at + 1, parts);
+                    at += n + 1;
+                    last = Some(at);
+                    self.modified = true;
+                }
+            }
+        }
+        match last {
+            Some(line) => self.current = line,
+            // In a `g` lines without a match are passed by.
+            None if self.feed.is_some() => return Ok(Next::Go),
+            None => return fail("No match"),
+        }
+        self.print_suffix(&print)
+    }
+
+    /// The text to put in, and the flags behind it; a backslash at the end of the line goes on in the
+    /// next one.
+    fn replacement(
+        &mut self,
+        text: &[u8],
+        delimiter: u8,
+        closed: &mut bool,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        let mut out = Vec::new();
+        let mut line = text.to_vec();
+        let mut at = 0;
+        loop {
+            match line.get(at) {
+                None => {
+                    *closed = false;
+                    break;
+                }
+                Some(b'\\') => match line.get(at + 1) {
+                    None => {
+                        out.push(b'\n');
+                        line = self.next_line().ok_or("Unexpected end-of-file")?;
+                        at = 0;
+                        continue;
+                    }
+                    Some(c) => {
+                        if *c != delimiter {
+                            out.push(b'\\');
+                        }
+                        out.push(*c);
+                        at += 2;
+                        continue;
+                    }
+                },
+                Some(c) if *c == delimiter => {
+                    at += 1;
+                    break;
+                }
+                Some(c) => out.push(*c),
+            }
+            at += 1;
+        }
+        let flags = line.get(at..).unwrap_or_default().to_vec();
+        if out == b"%" {
+            let last = self.last_substitute.as_ref().ok_or("No previous substitution")?;
+            out.clone_from(&last.replacement);
+        }
+        Ok((out, flags))
+    }
+}
+
+/// The line with its matches replaced; `None` if there are none.
+fn replaced(s: &Substitute, text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut captures = Captures::default();
+    let (mut pos, mut copied, mut seen, mut done) = (0, 0, 0, false);
+    let mut last_end = None;
+    while pos <= text.len() && s.regex.captures_at(text, pos, &mut captures) {
+        let Some((start, end)) = captures.get(0) else { break };
+        let empty = start == end;
+        if !(empty && last_end == Some(start)) {
+            seen += 1;
+            if seen >= s.count {
+                out.extend_from_slice(&text[copied..start]);
+                expand(&s.replacement, text, &captures, &mut out);
+                (copied, done) = (end, true);
+                if !s.global {
+                    break;
+                }
+            }
+        }
+        last_end = Some(end);
+        pos = if empty {
+            if end >= text.len() {
+                break;
+            }
+            end + utf8_len(&text[end..]).max(1)
+        } else {
+            end
+        };
+    }
+    if !done {
+        return None;
+    }
+    out.extend_from_slice(&text[copied..]);
+    Some(out)
+}
+
+fn expand(replacement: &[u8], text: &[u8], captures: &Captures, out: &mut Vec<u8>) {
+    let mut rest = replacement;
+    while let Some((c, tail)) = rest.split_first() {
+        rest = tail;
+        let group = match (c, tail.first()) {
+            (b'&', _) => Some(0),
+            (b'\\', Some(d @ b'0'..=b'9')) => {
+                rest = &tail[1..];
+                Some(usize::from(d - b'0'))
+            }
+            (b'\\', Some(other)) => {
+                out.push(*other);
+                rest = &tail[1..];
+                None
+            }
+            _ => {
+                out.push(*c);
+                None
+            }
+        };
+        if let Some((from, to)) = group.and_then(|n| captures.get(n)) {
+            out.extend_from_slice(&text[from..to]);
+        }
+    }
+}
