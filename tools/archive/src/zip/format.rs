@@ -79,7 +79,7 @@ pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
         return 1 << 21 | 1 << 16;
     }
     let date = (t.year.min(2107) - 1980) << 9 | t.month << 5 | t.day;
-    let time = t.hour << 11 | t.minute << 5 | t.second / 2;
+    let time = t.hour << 11 | t.minute << 5 | (t.second / 2);
     (date as u32) << 16 | time as u32
 }
 

@@ -329,8 +329,7 @@ fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Result<Job, Exi
                 continue;
             }
         };
-        let mut rest = flags.iter().enumerate();
-        while let Some((at, flag)) = rest.next() {
+        for (at, flag) in flags.iter().enumerate() {
             match flag {
                 b'Z' if at == 0 => info = true,
                 b'1' if info => job.action = Action::Names,

@@ -81,53 +81,39 @@ pub(super) struct Range {
 
 impl Editor<'_, '_> {
     pub(super) fn range(&mut self, t: &mut Text<'_>) -> Result<Range> {
-        let mut addresses: Vec<usize> = Vec::new();
-        let mut given = 0;
-        loop {
+        t.blanks();
+        let one = self.address(t)?;
+        t.blanks();
+        let mut addresses: Vec<usize> = one.into_iter().collect();
+        let mut given = addresses.len();
+        let separator =
+            t.peek().filter(|c| matches!(c, b',' | b';') || *c == b'%' && one.is_none());
+        if let Some(c) = separator {
+            t.at += 1;
+            let first = match (one, c) {
+                (Some(n), _) => n,
+                (None, b';') => self.current,
+                (None, _) => 1,
+            };
+            if c == b';' {
+                self.current = first;
+            }
             t.blanks();
-            let one = self.address(t)?;
+            let open = if one.is_none() { self.lines.len() } else { first };
+            let mut second = self.address(t)?.unwrap_or(open);
+            addresses = vec![first, second];
+            given = 2;
             t.blanks();
-            match t.peek() {
-                Some(c @ (b',' | b';' | b'%')) if c != b'%' || (one.is_none() && given == 0) => {
-                    t.at += 1;
-                    let first = match (one, c) {
-                        (Some(n), _) => n,
-                        (None, b';') => self.current,
-                        (None, _) => 1,
-                    };
-                    if c == b';' {
-                        self.current = first;
-                    }
-                    addresses = vec![first];
-                    given = 2;
-                    t.blanks();
-                    let open = one.is_none();
-                    match self.address(t)? {
-                        Some(n) => addresses.push(n),
-                        None if open => addresses.push(self.lines.len()),
-                        None => addresses.push(first),
-                    }
-                    t.blanks();
-                    if !matches!(t.peek(), Some(b',' | b';')) {
-                        break;
-                    }
-                    // Of more than two the last ones count.
-                    let last = addresses[1];
-                    if t.peek() == Some(b';') {
-                        self.current = last;
-                    }
-                    t.at += 1;
-                    let next = self.address(t)?.unwrap_or(last);
-                    addresses = vec![last, next];
-                    break;
+            // Of more than two the last ones count.
+            while let Some(c @ (b',' | b';')) = t.peek() {
+                if c == b';' {
+                    self.current = second;
                 }
-                _ => {
-                    if let Some(n) = one {
-                        addresses = vec![n];
-                        given = 1;
-                    }
-                    break;
-                }
+                t.at += 1;
+                let next = self.address(t)?.unwrap_or(second);
+                addresses = vec![second, next];
+                second = next;
+                t.blanks();
             }
         }
         let (from, to) = match addresses.as_slice() {

@@ -122,7 +122,7 @@ impl Editor<'_, '_> {
                 if range.given > 0 {
                     return fail("Unexpected address");
                 }
-                self.shell(&t.rest().to_vec())?;
+                self.shell(t.rest())?;
                 Ok(Next::Go)
             }
             b'r' | b'w' | b'W' | b'e' | b'E' | b'f' => self.with_file(&mut t, range, c, warned),

@@ -212,7 +212,8 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
             }
         }
     }
-    if !named && !(job.only.is_empty() && job.except.is_empty()) {
+    let unselected = job.only.is_empty() && job.except.is_empty();
+    if !named && !unselected {
         return Err(invalid(ctx, "nothing to select from"));
     }
     if !named {
