@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::rc::Rc;
 
-use box_applet::{Ctx, Exit, Sink, Source as Stream};
+use box_applet::{Ctx, Exit, Input, Output, Sink, Source as Stream};
 use box_sys::{path, strerror};
 use sh_exec::budget::Limits;
 use sh_exec::io::{Desc, FdTable, Memory, OpenFile};
@@ -67,7 +67,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         positional: inv.positional.clone(),
         env: ctx.env.to_vec(),
         cwd: ctx.cwd.clone(),
-        fds: descriptors(ctx, None),
+        fds: if inv.analyze { shared_descriptors(ctx, None) } else { descriptors(ctx, None) },
         limits: limits(ctx),
         sys: procs,
         table,
@@ -200,8 +200,18 @@ fn resume(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
     exit(shell.run_shipped(&data))
 }
 
-/// The descriptors the process came with; `skip` is not the script's.
+/// The descriptors the process came with; `skip` is not the script's. They are the shell's alone from
+/// now on: a script that redirects one for good (`exec > file`) closes what it was.
 fn descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
+    let table = shared_descriptors(ctx, skip);
+    ctx.stdin = Input::new(Stream::Closed);
+    ctx.stdout = Output::unbuffered(Sink::Closed);
+    ctx.stderr = Output::unbuffered(Sink::Closed);
+    ctx.extra_fds.clear();
+    table
+}
+
+fn shared_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let mut table = FdTable::default();
     ctx.stdin.give_back();
     let _ = ctx.stdout.flush();

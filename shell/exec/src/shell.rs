@@ -52,6 +52,8 @@ pub struct Shell<'a> {
     pub(crate) pending_signals: u64,
     /// Signals for the shell around this subshell.
     pub(crate) outer_signals: u64,
+    /// Signals whose disposition is the parent's choice: ignored when the shell began.
+    pub(crate) fixed_signals: u64,
     /// Children that ended since the CHLD trap ran last.
     pub(crate) ended_children: u32,
     /// The signal that ends this process, once its EXIT trap ran.
@@ -129,6 +131,7 @@ impl<'a> Shell<'a> {
             frames: Rc::default(),
             funcname_shown: false,
             alone: false,
+            is_all_of_process: false,
             hashed: Rc::default(),
             disabled_builtins: Rc::default(),
             status: 0,
@@ -181,6 +184,7 @@ impl<'a> Shell<'a> {
             last_subst: None,
             pending_signals: 0,
             outer_signals: 0,
+            fixed_signals: 0,
             ended_children: 0,
             killed_by: None,
             syntax_failed: None,

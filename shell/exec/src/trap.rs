@@ -195,27 +195,45 @@ impl Shell<'_> {
 
     /// What is ignored from the start stays so (POSIX XCU trap), and is listed.
     pub(crate) fn init_traps(&mut self) {
-        let ignored = events::ignored_at_start();
-        for n in (1..64).filter(|n| ignored & events::bit(*n) != 0) {
+        self.fixed_signals = events::ignored_at_start();
+        for n in (1..64).filter(|n| self.fixed_signals & events::bit(*n) != 0) {
             self.state.traps.set(n, Some(Str::default()));
         }
     }
 
-    /// A signal that makes `wait` return: one with a trap that is to run. Its number.
+    /// A signal that makes `wait` return: one with a trap that is to run, or that ends the shell. Its
+    /// number.
     pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
         self.collect_signals();
-        let trapped = |n: &u8| {
+        let acts = |n: &u8| {
             self.pending_signals & events::bit(*n) != 0
-                && self.state.traps.get(*n).is_some_and(|a| !a.is_empty())
+                && match self.state.traps.get(*n) {
+                    Some(action) => !action.is_empty(),
+                    None => !self.does_nothing(*n),
+                }
         };
-        (1..64).find(trapped)
+        (1..64).find(acts)
+    }
+
+    /// Whether a signal arrived that ends this shell.
+    pub(crate) fn is_about_to_end(&mut self) -> bool {
+        self.waiting_signal().is_some_and(|n| self.state.traps.get(n).is_none())
+    }
+
+    /// Whether nothing happens at a signal without an action.
+    fn does_nothing(&self, signal: u8) -> bool {
+        is_harmless(signal) || self.state.traps.ignores_unlisted(signal)
     }
 
     /// Tells the system which signals this shell catches and ignores. A subshell within the process
     /// has no signals of its own.
     pub(crate) fn sync_signals(&mut self) {
         if self.state.own_pid == self.sys.pid() {
-            let (caught, ignored) = self.trapped_signals();
+            let (mut caught, ignored) = self.trapped_signals();
+            // The EXIT trap runs before one of these ends the shell.
+            if self.state.traps.get(traps::EXIT).is_some_and(|action| !action.is_empty()) {
+                caught |= ENDING.iter().fold(0, |set, n| set | events::bit(*n)) & !ignored;
+            }
             // The ends of children are seen by waiting for them.
             events::catch(caught & !events::bit(signal::CHLD), ignored);
         }
@@ -226,6 +244,9 @@ impl Shell<'_> {
         for (n, action) in self.state.traps.active().filter(|(n, _)| *n < 64) {
             let set = if action.is_empty() { &mut ignored } else { &mut caught };
             *set |= events::bit(n);
+        }
+        if self.state.traps.ignores_unlisted(signal::QUIT) {
+            ignored |= events::bit(signal::QUIT);
         }
         (caught, ignored)
     }
@@ -269,7 +290,7 @@ impl Shell<'_> {
                         self.run_action(&action, "trap")?;
                     }
                 }
-                None if is_harmless(number) => {}
+                None if self.does_nothing(number) => {}
                 None => {
                     if self.state.own_pid == self.sys.pid() && self.sys.concurrent() {
                         self.killed_by = Some(number);
@@ -281,6 +302,10 @@ impl Shell<'_> {
         Ok(())
     }
 }
+
+/// Signals that bash keeps from ending it before its EXIT trap ran, as far as another process may
+/// reasonably send them: HUP, INT, USR1, USR2, ALRM, TERM, XCPU, XFSZ, VTALRM.
+const ENDING: [u8; 9] = [1, 2, 10, 12, 14, 15, 24, 25, 26];
 
 /// Signals whose default action is nothing, or to stop and go on.
 fn is_harmless(signal: u8) -> bool {

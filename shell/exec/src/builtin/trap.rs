@@ -39,7 +39,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         [] => return Ok(0),
     };
     let mut status = 0;
-    let fixed = box_sys::events::ignored_at_start();
+    let fixed = shell.fixed_signals;
     for c in conditions {
         match traps::parse(c) {
             Some(n) if fixed & box_sys::events::bit(n) != 0 => {}

@@ -189,7 +189,9 @@ impl Shell<'_> {
         match self.sys.wait(pid) {
             Ok(status) => {
                 self.child_ended();
-                if let WaitStatus::Signaled(s) = status {
+                if let WaitStatus::Signaled(s) = status
+                    && !self.is_about_to_end()
+                {
                     self.report_signal(pid, s);
                 }
                 i32::from(status.shell_status())

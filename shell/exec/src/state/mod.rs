@@ -109,6 +109,9 @@ pub struct State {
     pub funcname_shown: bool,
     /// The command about to run is all that this subshell consists of.
     pub alone: bool,
+    /// The simple command that comes next is all that this process is for: nobody needs what its
+    /// redirections replace.
+    pub is_all_of_process: bool,
     /// Remembered command locations with hit counts (`hash`).
     pub hashed: Rc<BTreeMap<Vec<u8>, (PathBuf, u32)>>,
     pub disabled_builtins: Rc<Vec<&'static str>>,

@@ -20,7 +20,7 @@ use super::{Frame, FunctionDef, GetOpts, PipeStatus};
 use super::{lines, ship_vars};
 use crate::Shell;
 
-const MAGIC: u64 = 0x3131_7870_6f62_6873;
+const MAGIC: u64 = 0x3231_7870_6f62_6873;
 
 #[derive(Default)]
 pub(super) struct Writer(Vec<u8>);
@@ -66,6 +66,9 @@ impl<'b> Reader<'b> {
         let texts = (0..self.count()?).map(|_| self.text());
         texts.collect::<Option<_>>().map(Rc::new)
     }
+    fn actions(&mut self) -> Option<BTreeMap<u8, Str>> {
+        (0..self.count()?).map(|_| Some((self.num()? as u8, self.text()?))).collect()
+    }
     fn lines(&mut self) -> Option<Vec<u32>> {
         let n = usize::try_from(self.num()?).ok()?.checked_mul(4)?;
         let (head, tail) = self.0.split_at_checked(n)?;
@@ -102,7 +105,7 @@ impl Code {
     }
 
     /// The tree again, with its lines.
-    fn parse(&self) -> Result<List, SyntaxError> {
+    pub(crate) fn parse(&self) -> Result<List, SyntaxError> {
         let options = ParseOptions { extglob: true, printed: true, ..ParseOptions::default() };
         let mut list = parse_all(&self.text, &options)?;
         lines::restore(&mut list, &self.lines);
@@ -138,12 +141,15 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
     w.num(u64::from(set));
     w.num(shopt);
     w.num(u64::from(s.options.command_string));
-    let active: Vec<_> = s.traps.active().collect();
-    w.num(active.len() as u64);
-    for (condition, action) in active {
-        w.num(u64::from(condition));
-        w.bytes(action);
+    for actions in [s.traps.active().collect::<Vec<_>>(), s.traps.listed().collect()] {
+        w.num(actions.len() as u64);
+        for (condition, action) in actions {
+            w.num(u64::from(condition));
+            w.bytes(action);
+        }
     }
+    w.num(u64::from(s.traps.is_background()));
+    w.num(shell.fixed_signals);
     w.bytes(path::to_bytes(&s.cwd));
     w.num(s.dirs.len() as u64);
     s.dirs.iter().for_each(|d| w.bytes(d));
@@ -259,12 +265,9 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     let shopt = r.num()?;
     s.options.set_bits(set, shopt);
     s.options.command_string = r.num()? != 0;
-    let mut traps = BTreeMap::new();
-    for _ in 0..r.count()? {
-        let condition = r.num()? as u8;
-        traps.insert(condition, r.text()?);
-    }
-    s.traps = Traps::restore(traps);
+    let (active, listed) = (r.actions()?, r.actions()?);
+    s.traps = Traps::restore(active, listed, r.num()? != 0);
+    shell.fixed_signals = r.num()?;
     s.cwd = Rc::new(PathBuf::from(path::from_bytes(r.bytes()?)));
     let mut dirs = Vec::new();
     for _ in 0..r.count()? {
@@ -339,25 +342,6 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
 }
 
 impl Shell<'_> {
-    /// Runs code that another shell sent along with its state.
-    pub fn run_shipped(&mut self, data: &[u8]) -> i32 {
-        let Some(code) = decode(self, data) else {
-            self.error(&[b"corrupt shell state"]);
-            return 2;
-        };
-        self.sync_signals();
-        // Aliases were expanded when the code was first read.
-        let list = match code.parse() {
-            Ok(list) => list,
-            Err(e) => {
-                self.syntax_error(&e, None);
-                return 2;
-            }
-        };
-        let r = self.list(&list);
-        self.finish(r)
-    }
-
     /// Takes a function from the environment (`BASH_FUNC_name%%`).
     pub(crate) fn import_function(&mut self, name: &[u8], text: &[u8]) {
         if !text.starts_with(b"() {") {

@@ -18,6 +18,9 @@ pub struct Traps {
     actions: Rc<BTreeMap<u8, Str>>,
     /// What `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
     inherited: Option<Rc<BTreeMap<u8, Str>>>,
+    /// The shell runs beside another one, which has the keyboard: INT and QUIT are ignored unless
+    /// there is an action for them.
+    background: bool,
     /// Fast answers to "is there one".
     pub has_debug: bool,
     pub has_err: bool,
@@ -48,6 +51,9 @@ impl Traps {
         let map = Rc::make_mut(&mut self.actions);
         match action {
             Some(a) => map.insert(condition, a),
+            None if self.background && condition == signal::INT => {
+                map.insert(condition, Str::default())
+            }
             None => map.remove(&condition),
         };
         // Others stay hidden from the function that sets this one.
@@ -107,8 +113,33 @@ impl Traps {
         self.sync();
     }
 
-    pub fn restore(actions: BTreeMap<u8, Str>) -> Traps {
-        let mut t = Traps { actions: Rc::new(actions), ..Traps::default() };
+    /// Keyboard signals are the other shell's from now on (POSIX XCU 2.11). As in bash, only INT is
+    /// listed.
+    pub fn enter_background(&mut self) {
+        self.background = true;
+        for map in std::iter::once(&mut self.actions).chain(&mut self.inherited) {
+            Rc::make_mut(map).insert(signal::INT, Str::default());
+        }
+    }
+
+    pub fn is_background(&self) -> bool {
+        self.background
+    }
+
+    /// Whether a signal is ignored though it has no action.
+    pub fn ignores_unlisted(&self, condition: u8) -> bool {
+        self.background && condition == signal::QUIT && !self.actions.contains_key(&condition)
+    }
+
+    /// The traps of another shell: those in force and those that `trap` lists.
+    pub fn restore(
+        actions: BTreeMap<u8, Str>,
+        listed: BTreeMap<u8, Str>,
+        background: bool,
+    ) -> Traps {
+        let inherited = (listed != actions).then(|| Rc::new(listed));
+        let actions = Rc::new(actions);
+        let mut t = Traps { actions, inherited, background, ..Traps::default() };
         t.sync();
         t
     }

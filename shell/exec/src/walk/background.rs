@@ -236,11 +236,15 @@ impl Shell<'_> {
         }
         let text = Detached::AndOr(a).code().text.trim_ascii_end().to_vec();
         let mut pumps = Pumps::default();
-        let no_stdin = !self.state.options.has(SetOpt::Monitor);
+        let unattended = !self.state.options.has(SetOpt::Monitor);
         let null = match std::fs::File::open("/dev/null") {
-            Ok(f) if no_stdin => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
+            Ok(f) if unattended => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
             _ => None,
         };
+        let saved = unattended.then(|| self.state.traps.clone());
+        if unattended {
+            self.state.traps.enter_background();
+        }
         let pipeline = a.rest.is_empty() && a.first.timed.is_none();
         if pipeline && self.track_commands {
             for stage in &a.first.stages {
@@ -279,6 +283,9 @@ impl Shell<'_> {
                 Detached::AndOr(a),
                 &mut pumps,
             ));
+        }
+        if let Some(traps) = saved {
+            self.state.traps = traps;
         }
         let id = self.add_job(&started, text, pumps);
         if self.state.options.interactive {

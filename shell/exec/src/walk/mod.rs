@@ -13,6 +13,7 @@
 //! | `subshell` | `( )` and everything else that runs on a copy of the state |
 //! | `substitute` | `$( )` |
 //! | `background` | `&` and `coproc` |
+//! | `shipped` | code that a process was spawned for |
 //!
 //! Invariant: `set -e`, the ERR trap and PIPESTATUS are handled in one place, where a
 //! pipeline ends; `errexit_ignored` says whether a condition is being evaluated.
@@ -24,6 +25,7 @@ mod case;
 mod cond;
 mod loops;
 mod pipeline;
+mod shipped;
 mod simple;
 mod stages;
 mod subshell;

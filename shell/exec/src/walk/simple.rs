@@ -341,6 +341,11 @@ impl Shell<'_> {
             }
         };
         let saved = match redirected {
+            // Nobody else in this process uses what was there before.
+            Ok(saved) if std::mem::take(&mut self.state.is_all_of_process) => {
+                self.forget_saved(saved);
+                Vec::new()
+            }
             Ok(saved) => saved,
             // A program's redirections are its own process's business.
             Err(Some(Unwind::Exit(s) | Unwind::Discard(s) | Unwind::Abandon(s)))

@@ -51,6 +51,7 @@ impl Shell<'_> {
         s.subshell += 1;
         s.hidden_here = false;
         s.alone = false;
+        s.is_all_of_process = false;
         s.exit_trap_depth = s.xtrace_depth + 1;
         let outer = s.outer_command.take().or_else(|| s.in_action.then(|| s.command_text.clone()));
         if s.outermost_command.is_none() {

@@ -1,0 +1,97 @@
+//! Code that a process was spawned for: what a forked child would do between the fork and the
+//! command itself.
+//!
+//! The outermost command is the process. So a subshell is no copy of the state within it: its
+//! traps are the process's, and signals sent to `$!` reach them. And what redirections of the
+//! command replace is closed: whoever reads the other end of a pipe would wait for the end of this
+//! process otherwise (`x=$({ server; } >/dev/null 2>&1 & echo started)`).
+
+use std::rc::Rc;
+
+use sh_syntax::ast::{Command, CommandKind, Item, List, Stage};
+
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::ship;
+
+impl Shell<'_> {
+    /// Runs code that another shell sent along with its state; the status to exit with.
+    pub fn run_shipped(&mut self, data: &[u8]) -> i32 {
+        let Some(code) = ship::decode(self, data) else {
+            self.error(&[b"corrupt shell state"]);
+            return 2;
+        };
+        self.sync_signals();
+        // Aliases were expanded when the code was first read.
+        let list = match code.parse() {
+            Ok(list) => list,
+            Err(e) => {
+                self.syntax_error(&e, None);
+                return 2;
+            }
+        };
+        let r = self.process_list(list);
+        self.finish(r)
+    }
+
+    /// Runs the code of this process.
+    fn process_list(&mut self, mut list: List) -> Flow {
+        let Some(stage) = only_stage(&mut list) else { return self.list(&list) };
+        if is_simple(&stage.command) {
+            self.state.is_all_of_process = true;
+        } else if !stage.command.redirects.is_empty() {
+            let redirects = std::mem::take(&mut stage.command.redirects);
+            match self.redirect(&redirects) {
+                Ok(saved) => self.forget_saved(saved),
+                Err(Some(unwind)) => return Err(unwind),
+                Err(None) => return Ok(1),
+            }
+        }
+        let r = match &mut stage.command.kind {
+            CommandKind::Subshell(inner) => {
+                let inner = inner.clone();
+                drop(list);
+                self.process_subshell(Rc::unwrap_or_clone(inner))
+            }
+            _ => self.list(&list),
+        };
+        self.end_process_subs(0);
+        r
+    }
+
+    /// `( )` as a process of its own.
+    fn process_subshell(&mut self, mut inner: List) -> Flow {
+        self.check_depth()?;
+        self.enter_subshell();
+        self.state.own_pid = self.sys.pid();
+        self.state.loop_depth = 0;
+        let kind = only_stage(&mut inner).map(|stage| &stage.command.kind);
+        let r = match kind {
+            Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),
+            _ => self.list(&inner),
+        };
+        // What arrived during the last command comes before the EXIT trap.
+        let r = match self.run_pending_traps() {
+            Ok(()) => r,
+            Err(unwind) => Err(unwind),
+        };
+        match r {
+            Err(Unwind::Break(_) | Unwind::Continue(_)) => r,
+            r => Ok(self.end_subshell(r)),
+        }
+    }
+}
+
+fn is_simple(c: &Command) -> bool {
+    matches!(c.kind, CommandKind::Simple(_))
+}
+
+/// The one stage a list consists of, if nothing is done with its status.
+fn only_stage(list: &mut List) -> Option<&mut Stage> {
+    let [Item { and_or, background: false, .. }] = list.items.as_mut_slice() else { return None };
+    let plain = and_or.rest.is_empty() && !and_or.first.negated && and_or.first.timed.is_none();
+    match and_or.first.stages.as_mut_slice() {
+        [stage] if plain => Some(stage),
+        _ => None,
+    }
+}
