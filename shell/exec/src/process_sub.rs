@@ -155,10 +155,17 @@ impl Shell<'_> {
     fn piped(&mut self, sub: &Rc<ProcessSub>) -> std::io::Result<Vec<u8>> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
+        // Who opens a pipe with `<>` is one of its writers: it has no end (`read -t 1 <> <(:)`).
+        let other_end = match std::mem::take(&mut self.opens_both_ways) && sub.read {
+            true => Some(self.sys.dup(&theirs)?),
+            false => None,
+        };
         let (pid, captured) = self.launch(sub, theirs)?;
         let n = (20..64).rev().find(|n| self.state.fds.get(*n).is_none());
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
-        self.state.fds.set(n, Some(Desc::File(Rc::new(OpenFile::new(Rc::new(ours), true)))));
+        let mut file = OpenFile::new(Rc::new(ours), true);
+        file.other_end = other_end;
+        self.state.fds.set(n, Some(Desc::File(Rc::new(file))));
         self.process_subs.push(Running { pid, fd: Some(n), file: None, read: sub.read, captured });
         Ok(format!("/dev/fd/{n}").into_bytes())
     }

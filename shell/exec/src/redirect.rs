@@ -98,7 +98,10 @@ impl Shell<'_> {
             self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(text)))), saved);
             return Ok(());
         }
-        let text = match sh_expand::expand_redirect_target(self, word) {
+        let both_ways = std::mem::replace(&mut self.opens_both_ways, r.op == Op::ReadWrite);
+        let expanded = sh_expand::expand_redirect_target(self, word);
+        self.opens_both_ways = both_ways;
+        let text = match expanded {
             Ok(t) => t,
             Err(e)
                 if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") =>

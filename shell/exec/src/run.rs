@@ -227,8 +227,7 @@ impl Shell<'_> {
                         continue;
                     }
                     if !text.main && self.exits_on_errors() {
-                        self.state.trap_exit = Some(2);
-                        return Err(Unwind::Exit(2));
+                        return Err(self.exit_here(2));
                     }
                     let nested = matches!(e.kind, ErrorKind::Substitution | ErrorKind::Nested);
                     let failed = if self.state.status == 0 { 1 } else { self.state.status };

@@ -63,6 +63,8 @@ pub struct Shell<'a> {
     pub(crate) env_cache: Option<(u64, EnvList)>,
     /// Process substitutions of the current command, to be closed after it.
     pub(crate) process_subs: Vec<crate::process_sub::Running>,
+    /// The word that is expanded names a file for `<>`.
+    pub(crate) opens_both_ways: bool,
     pub(crate) regex_cache: Option<(Vec<u8>, bool, Rc<box_text::regex::Regex>)>,
     pub(crate) next_pseudo_pid: u32,
     /// How a substitution ended the shell, while expansion passes the news on.
@@ -167,6 +169,7 @@ impl<'a> Shell<'a> {
             outer_command: None,
             outermost_command: None,
             outer_positional: None,
+            call_args: Rc::default(),
             positional_set: false,
             text_begun: false,
             completions: Rc::default(),
@@ -190,6 +193,7 @@ impl<'a> Shell<'a> {
             syntax_failed: None,
             env_cache: None,
             process_subs: Vec::new(),
+            opens_both_ways: false,
             regex_cache: None,
             next_pseudo_pid: 0,
             interrupted: None,

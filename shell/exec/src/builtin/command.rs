@@ -1,7 +1,4 @@
 //! `command` and `builtin` (POSIX XCU, bash manual 4.2).
-
-use std::rc::Rc;
-
 use super::Call;
 use crate::Shell;
 use crate::command::Found;
@@ -91,8 +88,9 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     match found {
         Found::Program(p) => shell.run_program(&p, argv),
         Found::Nothing(m) => {
-            let argv: Vec<_> = argv.iter().map(Rc::clone).collect();
-            shell.error(&[&argv[0], b": ", m.message.as_bytes()]);
+            let shown = m.file.as_deref().map_or(argv[0].as_slice(), box_sys::path::to_bytes);
+            let shown = shown.to_vec();
+            shell.error(&[&shown, b": ", m.message.as_bytes()]);
             Ok(m.status)
         }
         _ => Ok(127),

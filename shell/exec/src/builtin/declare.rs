@@ -267,7 +267,12 @@ fn functions(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str], q: Request) 
             {
                 shell.builtin_error(call.name(), &[b"cannot use `-f' to make functions"]);
                 status = 1;
+            } else if q.print && q.names_only && shell.state.functions.contains_key(&***name) {
+                shell.declare_function(name);
             } else if !shell.print_function(name, !q.names_only) {
+                if q.print {
+                    shell.builtin_error(call.name(), &[name, b": not found"]);
+                }
                 status = 1;
             } else if q.print {
                 shell.print_function_flags(name);

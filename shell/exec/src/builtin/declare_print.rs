@@ -216,6 +216,14 @@ impl Shell<'_> {
         }
     }
 
+    /// `declare -f name` for a function, as `declare -pF` prints it.
+    pub(crate) fn declare_function(&mut self, name: &[u8]) {
+        if let Some(f) = self.state.functions.get(name).cloned() {
+            let line = flags_line(&f, name);
+            self.out(&line);
+        }
+    }
+
     /// `declare -f name` and `declare -F name`.
     pub(crate) fn print_function(&mut self, name: &[u8], body: bool) -> bool {
         let Some(f) = self.state.functions.get(name).cloned() else { return false };

@@ -83,9 +83,11 @@ fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> 
             return 126;
         }
         "command not found" => shell.builtin_error(command, &[name, b": not found"]),
-        reason if name.contains(&b'/') && !reason.contains(':') => {
+        reason if (m.file.is_some() || name.contains(&b'/')) && !reason.contains(':') => {
             let mut full = name.to_vec();
-            if !name.starts_with(b"/") {
+            if let Some(file) = &m.file {
+                full = box_sys::path::to_bytes(file).to_vec();
+            } else if !name.starts_with(b"/") {
                 let mut at = box_sys::path::to_bytes(&shell.state.cwd).to_vec();
                 if !at.ends_with(b"/") {
                     at.push(b'/');

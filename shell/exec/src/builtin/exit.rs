@@ -5,6 +5,7 @@ use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps;
 
 /// The status operand; the error is the flow after a message.
 fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
@@ -47,6 +48,23 @@ impl Shell<'_> {
         Unwind::Exit(status)
     }
 
+    /// `set -e` ends the shell: its EXIT trap is within the function that failed, whose variables
+    /// are gone but in a subshell.
+    pub(crate) fn exit_on_error(&mut self, status: i32) -> Unwind {
+        let plain = self.state.traps.get(traps::EXIT).is_none() || self.state.vars.level() == 0;
+        if plain || self.state.subshell > 0 {
+            return self.exit_here(status);
+        }
+        let vars = self.state.vars.clone();
+        while self.state.vars.level() > 0 {
+            self.pop_scope();
+        }
+        let unwind = self.exit_here(status);
+        // The calls around end their scopes themselves.
+        self.state.vars = vars;
+        unwind
+    }
+
     /// A builtin ends the shell. In an EXIT trap, too, the shell ends with its status, unlike for
     /// errors of expansions and assignments.
     pub(crate) fn ends_with(&mut self, status: i32) -> Unwind {
@@ -67,8 +85,9 @@ pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let callable =
         shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
     let s = match (shell.state.trap_status, call.args()) {
-        // Without operand, `return` in a trap action means the status before the trap.
-        (Some(s), []) => s,
+        // Without operand, `return` in a trap action means the status before the trap; in that of
+        // DEBUG it is the action's own.
+        (Some(s), []) if !shell.state.in_debug_trap => s,
         _ => status(shell, call)?,
     };
     if !callable {

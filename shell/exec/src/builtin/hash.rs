@@ -87,13 +87,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             continue;
         } else {
             Rc::make_mut(&mut shell.state.hashed).remove(name.as_slice());
-            if shell.locate(name).is_err() {
-                shell.builtin_error(call.name(), &[name, b": not found"]);
-                status = 1;
-            } else if let Some((_, hits)) =
-                Rc::make_mut(&mut shell.state.hashed).get_mut(name.as_slice())
-            {
-                *hits = 0;
+            // Only what can be run is remembered.
+            let located = shell.locate(name).is_ok();
+            match Rc::make_mut(&mut shell.state.hashed).get_mut(name.as_slice()) {
+                Some((_, hits)) if located => *hits = 0,
+                _ => {
+                    shell.builtin_error(call.name(), &[name, b": not found"]);
+                    status = 1;
+                }
             }
         }
     }

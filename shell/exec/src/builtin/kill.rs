@@ -156,6 +156,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
         }
     }
+    // What a signal to the shell itself interrupts is this command's end.
+    shell.state.status = status;
     shell.run_pending_traps()?;
     Ok(status)
 }

@@ -1,9 +1,11 @@
 //! `shopt` (bash manual 4.3.2).
 
+use std::rc::Rc;
+
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::options::{SET_OPTIONS, SHOPT_OPTIONS, set_option, shopt_option};
+use crate::state::options::{SET_OPTIONS, SHOPT_OPTIONS, ShOpt, set_option, shopt_option};
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "opqsu") {
@@ -67,6 +69,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 }
             } else if let Some(o) = shopt_option(name) {
                 shell.state.options.put_shopt(o, set);
+                if o == ShOpt::ExtDebug && set && shell.state.call_args.is_empty() {
+                    let positional = shell.state.positional.clone();
+                    Rc::make_mut(&mut shell.state.call_args).push(positional);
+                }
             }
             continue;
         }

@@ -47,7 +47,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 shell.run_return_trap()?;
             }
             return match shell.exits_on_errors() {
-                true => Err(Unwind::Exit(shell.status_after_failure())),
+                true => Err(shell.exit_here(shell.status_after_failure())),
                 false if posix && !shell.state.options.interactive && shell.in_command == 0 => {
                     Err(shell.ends_with(1))
                 }
@@ -75,6 +75,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
+    let debugged = shell.state.options.shopt(ShOpt::ExtDebug);
+    if debugged {
+        let given = match args {
+            [] => vec![name.clone()],
+            args => args.to_vec(),
+        };
+        Rc::make_mut(&mut shell.state.call_args).push(Rc::new(given));
+    }
     let text = Text { text: &text, line: 1, name: None, main: false };
     shell.state.text_begun = true;
     let r = shell.keeping_command(|s| s.run_text(text));
@@ -92,6 +100,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     // The action sees the file's parameters, but stands outside of it.
     Rc::make_mut(&mut shell.state.frames).pop();
+    if debugged {
+        Rc::make_mut(&mut shell.state.call_args).pop();
+    }
     shell.state.line = line;
     if shell.state.traps.has_return
         && !matches!(r, Err(Unwind::Exit(_)))

@@ -188,7 +188,7 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
                 if !all {
                     break;
                 }
-            } else if last_resort.is_none() && how == How::Kind && f.is_file() {
+            } else if last_resort.is_none() && !all && f.is_file() {
                 last_resort = Some(shown);
             }
         }

@@ -6,7 +6,7 @@ use sh_expand::Str;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::options::SetOpt;
+use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::ScopeKind;
 use crate::state::{Frame, FunctionDef, traps};
 
@@ -49,6 +49,10 @@ impl Shell<'_> {
     fn guarded_call(&mut self, def: &FunctionDef, name: Str, argv: &[Str], scoped: bool) -> Flow {
         self.check_call_depth(&name)?;
         let positional = Rc::new(argv[1..].to_vec());
+        let debugged = self.state.options.shopt(ShOpt::ExtDebug);
+        if debugged {
+            Rc::make_mut(&mut self.state.call_args).push(positional.clone());
+        }
         let old_positional = std::mem::replace(&mut self.state.positional, positional);
         let outermost = self.state.outer_positional.is_none();
         if outermost {
@@ -128,6 +132,9 @@ impl Shell<'_> {
             self.pop_scope();
         }
         Rc::make_mut(&mut self.state.frames).pop();
+        if debugged {
+            Rc::make_mut(&mut self.state.call_args).pop();
+        }
         match r {
             Err(Unwind::Discard(_) | Unwind::Abandon(_)) => self.state.funcname_shown = true,
             Err(Unwind::Exit(_)) if self.gave_up => self.state.funcname_shown = true,

@@ -1,6 +1,6 @@
 //! From a command name to what runs it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use box_applet::program::{self, Program};
@@ -34,6 +34,8 @@ pub struct ProgramFile {
 pub struct Missing {
     pub status: i32,
     pub message: String,
+    /// The file that PATH led to.
+    pub file: Option<PathBuf>,
 }
 
 impl Missing {
@@ -43,8 +45,14 @@ impl Missing {
         Missing::new(status, strerror(e))
     }
 
+    /// The same of the file that a name without a slash led to.
+    pub(crate) fn found_at(mut self, name: &[u8], file: &Path) -> Missing {
+        self.file = (!name.contains(&b'/')).then(|| file.to_path_buf());
+        self
+    }
+
     fn new(status: i32, message: impl Into<String>) -> Missing {
-        Missing { status, message: message.into() }
+        Missing { status, message: message.into(), file: None }
     }
 }
 
@@ -71,9 +79,9 @@ impl Shell<'_> {
     /// Looks a name up as a program.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Found {
         match self.locate(name) {
-            Ok(file) => match self.inspect(file, name) {
+            Ok(file) => match self.inspect(file.clone(), name) {
                 Ok(p) => Found::Program(p),
-                Err(m) => Found::Nothing(m),
+                Err(m) => Found::Nothing(m.found_at(name, &file)),
             },
             Err(m) => Found::Nothing(m),
         }
@@ -102,18 +110,16 @@ impl Shell<'_> {
             true => Missing::new(127, "No such file or directory"),
             false => Missing::new(127, "command not found"),
         };
-        let file = program::find(name, &search, &self.state.cwd, self.table).or_else(|| {
+        let Some(file) = program::find(name, &search, &self.state.cwd, self.table) else {
             // bash takes a file that is there but not executable as the last resort, for its message.
-            if name.is_empty() {
-                return None;
-            }
-            search.split(|c| *c == b':').find_map(|dir| {
+            let mut dirs = search.split(|c| *c == b':').filter(|_| !name.is_empty());
+            let there = dirs.find_map(|dir| {
                 let dir = if dir.is_empty() { b".".as_slice() } else { dir };
                 let f = path::resolve(&self.state.cwd, dir).join(path::from_bytes(name));
                 f.is_file().then_some(f)
-            })
-        });
-        let file = file.ok_or_else(not_found)?;
+            });
+            return there.ok_or_else(not_found);
+        };
         if self.state.options.has(SetOpt::HashAll) && program_is_plain(name) {
             Rc::make_mut(&mut self.state.hashed).insert(name.to_vec(), (file.clone(), 1));
         }
@@ -143,14 +149,13 @@ impl Shell<'_> {
                     b"/bin" | b"/usr/bin"
                 ) && self.table.is_program(name);
                 if !ours && !program::is_executable(&found) {
+                    if !found.exists() {
+                        let why = "cannot execute: required file not found";
+                        return Err(Missing::new(127, why));
+                    }
                     let i = String::from_utf8_lossy(&interpreter).into_owned();
-                    let status = if found.exists() { 126 } else { 127 };
-                    let why = if status == 126 {
-                        "Permission denied"
-                    } else {
-                        "No such file or directory"
-                    };
-                    return Err(Missing::new(status, format!("{i}: bad interpreter: {why}")));
+                    let why = format!("{i}: bad interpreter: Permission denied");
+                    return Err(Missing::new(126, why));
                 }
                 Ok(ProgramFile { program: found, leading: Some(leading), file })
             }
@@ -179,7 +184,7 @@ impl Shell<'_> {
     }
 
     /// A script sees the path as it was given or found.
-    fn as_called(&self, name: &[u8], file: &std::path::Path) -> Vec<u8> {
+    fn as_called(&self, name: &[u8], file: &Path) -> Vec<u8> {
         if name.contains(&b'/') { name.to_vec() } else { path::to_bytes(file).to_vec() }
     }
 }

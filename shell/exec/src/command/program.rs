@@ -38,7 +38,8 @@ impl Shell<'_> {
         pumps: &mut Pumps,
     ) -> Result<box_sys::Pid, Missing> {
         let full = full_argv(p, argv);
-        self.spawn(&p.program, &full, &[], pumps).map_err(|e| Missing::of(&e))
+        let spawned = self.spawn(&p.program, &full, &[], pumps);
+        spawned.map_err(|e| Missing::of(&e).found_at(&argv[0], &p.file))
     }
 
     /// Goes on as a program; the error is why that failed, `None` where this shell must spawn it.
@@ -124,9 +125,12 @@ impl Shell<'_> {
             call.extend_from_slice(argv);
             return Ok(self.in_subshell(|s| s.call_function(&f, &call, false)));
         }
-        let name = match escape::needs_ansi_c(&argv[0]) && !argv[0].contains(&b'/') {
-            true => escape::ansi_c_quote(&argv[0]),
-            false => argv[0].to_vec(),
+        let name = match &m.file {
+            Some(file) => path::to_bytes(file).to_vec(),
+            None if escape::needs_ansi_c(&argv[0]) && !argv[0].contains(&b'/') => {
+                escape::ansi_c_quote(&argv[0])
+            }
+            None => argv[0].to_vec(),
         };
         self.error(&[&name, b": ", m.message.as_bytes()]);
         if m.message == "command not found"

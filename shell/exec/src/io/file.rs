@@ -29,6 +29,8 @@ pub struct OpenFile {
     pub stream: bool,
     /// Nobody else reads this pipe: read-ahead would be harmless.
     pub append: bool,
+    /// The writing end of a pipe that is open for both.
+    pub other_end: Option<File>,
 }
 
 impl OpenFile {
@@ -41,6 +43,7 @@ impl OpenFile {
             seekable: Cell::new(None),
             stream,
             append: false,
+            other_end: None,
         }
     }
 

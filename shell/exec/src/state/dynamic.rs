@@ -65,6 +65,13 @@ impl Shell<'_> {
             Dynamic::BashLineNo => {
                 indexed(s.frames.iter().rev().map(|f| decimal(i64::from(f.call_line))))
             }
+            Dynamic::BashArgv => {
+                let calls = s.call_args.iter().rev();
+                indexed(calls.flat_map(|args| args.iter().rev()).map(|arg| arg.to_vec()))
+            }
+            Dynamic::BashArgc => {
+                indexed(s.call_args.iter().rev().map(|args| decimal(args.len() as i64)))
+            }
             Dynamic::PipeStatus => match &s.pipe_status {
                 PipeStatus::One(n) => indexed(std::iter::once(decimal(i64::from(*n)))),
                 PipeStatus::Many(all) => indexed(all.iter().map(|n| decimal(i64::from(*n)))),
@@ -220,6 +227,8 @@ impl Shell<'_> {
             ("BASH_COMMAND", Dynamic::BashCommand, none),
             ("BASH_SUBSHELL", Dynamic::BashSubshell, none),
             ("BASH_ARGV0", Dynamic::BashArgv0, none),
+            ("BASH_ARGV", Dynamic::BashArgv, array),
+            ("BASH_ARGC", Dynamic::BashArgc, array),
             ("FUNCNAME", Dynamic::FuncName, array),
             ("BASH_SOURCE", Dynamic::BashSource, array),
             ("BASH_LINENO", Dynamic::BashLineNo, array),

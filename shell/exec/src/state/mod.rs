@@ -98,6 +98,9 @@ pub struct State {
     pub positional: Rc<Vec<Str>>,
     /// Those around all functions, in one.
     pub outer_positional: Option<Rc<Vec<Str>>>,
+    /// The arguments of the calls under way that began in debugging mode (`BASH_ARGV`), behind the
+    /// parameters there were when it was switched on.
+    pub call_args: Rc<Vec<Rc<Vec<Str>>>>,
     /// `set` gave new positional parameters, and no function was called since: a sourced file leaves
     /// them to its caller, though it had arguments.
     pub positional_set: bool,

@@ -38,6 +38,8 @@ pub enum Dynamic {
     BashOpts,
     Groups,
     BashArgv0,
+    BashArgv,
+    BashArgc,
     BashAliases,
     BashCmds,
     Underscore,

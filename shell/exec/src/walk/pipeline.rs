@@ -183,7 +183,7 @@ impl Shell<'_> {
             self.run_err_trap(line)?;
         }
         if self.state.options.has(SetOpt::ErrExit) {
-            return Err(self.exit_here(status));
+            return Err(self.exit_on_error(status));
         }
         Ok(())
     }

@@ -126,6 +126,8 @@ impl Shell<'_> {
             &stage.command
         };
         if self.is_bounded(command) {
+            // It may be `jobs`.
+            self.reap();
             let buffer = Buffer::default();
             let out = Desc::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
@@ -178,6 +180,7 @@ impl Shell<'_> {
             self.state.alone = true;
         } else {
             self.state.loop_depth = 0;
+            self.state.jobs = Rc::default();
         }
     }
 

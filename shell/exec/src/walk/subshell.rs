@@ -4,6 +4,8 @@
 //! the original comes back. What the system keeps per process (pid, umask, directory) is
 //! part of the state, so nothing leaks.
 
+use std::rc::Rc;
+
 use sh_syntax::ast::List;
 
 use crate::Shell;
@@ -14,6 +16,7 @@ impl Shell<'_> {
     pub(crate) fn subshell(&mut self, list: &List) -> Flow {
         let status = self.in_subshell(|s| {
             s.state.loop_depth = 0;
+            s.state.jobs = Rc::default();
             s.list(list)
         });
         // Elsewhere it would have been a child.
@@ -68,7 +71,7 @@ impl Shell<'_> {
         // A number no process of this session has: pids of the guest are small.
         self.state.own_pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
         if !self.state.jobs.list.is_empty() && !self.state.jobs.foreign {
-            std::rc::Rc::make_mut(&mut self.state.jobs).foreign = true;
+            Rc::make_mut(&mut self.state.jobs).foreign = true;
         }
     }
 
@@ -128,7 +131,7 @@ impl Shell<'_> {
         if !self.state.frames.iter().any(|frame| frame.is_function) {
             return;
         }
-        std::rc::Rc::make_mut(&mut self.state.frames).truncate(1);
+        Rc::make_mut(&mut self.state.frames).truncate(1);
         self.state.funcname_shown = true;
         while self.state.vars.level() > 0 {
             self.pop_scope();
