@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use box_applet::Table;
-use box_sys::{Processes, path};
+use box_sys::{Group, Processes, path};
 use sh_expand::{ErrorKind, ExpandError, Str};
 
 use crate::budget::{Budget, Limits};
@@ -63,6 +63,8 @@ pub struct Shell<'a> {
     pub(crate) env_cache: Option<(u64, EnvList)>,
     /// Process substitutions of the current command, to be closed after it.
     pub(crate) process_subs: Vec<crate::process_sub::Running>,
+    /// The process group of the process that is started next.
+    pub(crate) job_group: Group,
     /// The word that is expanded names a file for `<>`.
     pub(crate) opens_both_ways: bool,
     pub(crate) regex_cache: Option<(Vec<u8>, bool, Rc<box_text::regex::Regex>)>,
@@ -193,6 +195,7 @@ impl<'a> Shell<'a> {
             syntax_failed: None,
             env_cache: None,
             process_subs: Vec::new(),
+            job_group: Group::Inherit,
             opens_both_ways: false,
             regex_cache: None,
             next_pseudo_pid: 0,

@@ -46,6 +46,25 @@ pub const UMASK_VARIABLE: &str = "BOX_UMASK";
 /// The usual mask.
 pub const DEFAULT_UMASK: u16 = 0o022;
 
+/// Environment variable by which a parent says which process group a child belongs to:
+/// [`GROUP_NEW`] or the number of a group of its session. The host takes it out.
+pub const GROUP_VARIABLE: &str = "BOX_GROUP";
+/// A group of its own.
+pub const GROUP_NEW: &str = "new";
+
+/// The living processes: for each a line `PID PARENT GROUP SESSION MILLISECONDS LENGTH`, where the
+/// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL behind it.
+pub const PROCESSES: &str = "/.box/processes";
+
+/// What `proc_signal` does with these numbers in place of a signal. Their lowest byte is that of
+/// signal 0, so that a host that looks at no more does nothing.
+pub mod control {
+    /// The caller ignores exactly the signals of the set given as process, bit N for signal N.
+    pub const IGNORE: u32 = 0x100;
+    /// The caller begins a session (`setsid(2)`); the process does not matter.
+    pub const SESSION: u32 = 0x200;
+}
+
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other
 /// host answers EINVAL.
 pub mod clock {

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use box_sys::{Pid, SpawnSpec, WaitStatus, path, strerror};
+use box_sys::{Group, Pid, SpawnSpec, WaitStatus, path, strerror};
 
 use crate::program::{self, Program};
 use crate::{Ctx, Env, Sink, Source};
@@ -67,6 +67,34 @@ impl Command {
 
     /// Starts it. The applet's buffered output is flushed first, so that order is kept.
     pub fn start(&self, ctx: &mut Ctx<'_>) -> Result<Child, StartError> {
+        let (pid, pumps) = self.prepared(ctx, |ctx, spec| ctx.procs.spawn(spec))?;
+        Ok(Child { pid, pumps })
+    }
+
+    /// Goes on as this command, or runs it where the process cannot: the status to end with.
+    pub fn replace(&self, ctx: &mut Ctx<'_>) -> Result<u8, StartError> {
+        // What is captured somebody must read.
+        let captured =
+            [ctx.stdout.sink(), ctx.stderr.sink()].iter().any(|s| matches!(s, Sink::Buffer(_)));
+        let replaced = match captured {
+            true => io::ErrorKind::Unsupported.into(),
+            false => self.prepared(ctx, |ctx, spec| Ok(ctx.procs.exec(spec)))?.0,
+        };
+        match replaced {
+            e if e.kind() == io::ErrorKind::Unsupported => {
+                let child = self.start(ctx)?;
+                Ok(child.wait(ctx).map_or(126, WaitStatus::shell_status))
+            }
+            e => Err(StartError::new(&e)),
+        }
+    }
+
+    /// Calls `act` with all that the new program is to have; its result, and the pipes to be read.
+    fn prepared<T>(
+        &self,
+        ctx: &mut Ctx<'_>,
+        act: impl FnOnce(&Ctx<'_>, &SpawnSpec<'_>) -> io::Result<T>,
+    ) -> Result<(T, Vec<(File, Sink)>), StartError> {
         let fail = |e: io::Error| StartError::new(&e);
         let _ = ctx.stdout.flush();
         let env = self.env.as_ref().unwrap_or(&ctx.env);
@@ -105,9 +133,11 @@ impl Command {
             // What was passed on to this tool is passed on: an argument may be `/dev/fd/63`.
             .chain(ctx.extra_fds.iter().cloned())
             .collect();
-        let spec = SpawnSpec { program: &file, argv: &argv, env: &env.to_vec(), cwd, fds: &fds };
-        let pid = ctx.procs.spawn(&spec).map_err(fail)?;
-        Ok(Child { pid, pumps })
+        let env = env.to_vec();
+        let group = Group::Inherit;
+        let spec = SpawnSpec { program: &file, argv: &argv, env: &env, cwd, fds: &fds, group };
+        let done = act(ctx, &spec).map_err(fail)?;
+        Ok((done, pumps))
     }
 
     /// Starts it and waits; the status a shell would report. A command that cannot be

@@ -94,7 +94,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::quick("rm", own::rm::run, "remove files or directories"),
     Applet::quick("rmdir", own::mkdir::run_rmdir, "remove empty directories"),
     Applet::new("seq", own::seq::run, "print a sequence of numbers"),
-    Applet::new("setsid", own::through::setsid, "run a command in a new session"),
+    Applet::new("setsid", own::setsid::run, "run a command in a new session"),
     uutils::SHA1SUM,
     uutils::SHA224SUM,
     uutils::SHA256SUM,

@@ -20,7 +20,7 @@ use box_abi::{Kind, Stat};
 
 use crate::events::{self, CpuTimes};
 use crate::path;
-use crate::process::{Pid, Processes, SpawnSpec, WaitStatus, signal};
+use crate::process::{Group, Pid, Processes, SpawnSpec, WaitStatus, signal};
 use crate::stdio::INHERITED_FDS;
 
 /// The host's processes.
@@ -70,6 +70,15 @@ impl Os {
             cmd.env(crate::PROGRAM_VARIABLE, path::os_string(name.to_vec()));
         }
         cmd.current_dir(spec.cwd);
+        match spec.group {
+            Group::Inherit => {}
+            Group::New => {
+                cmd.process_group(0);
+            }
+            Group::Of(leader) => {
+                cmd.process_group(libc::pid_t::try_from(leader).map_err(|_| invalid())?);
+            }
+        }
         let map: Vec<(RawFd, RawFd)> = spec
             .fds
             .iter()
@@ -157,6 +166,23 @@ impl Processes for Os {
             let _ = self.kill(p, signal);
         }
         result
+    }
+
+    fn kill_group(&self, group: Pid, signal: u8) -> io::Result<()> {
+        let group = libc::pid_t::try_from(group).map_err(|_| invalid())?;
+        // -1 would mean all processes of the machine.
+        if group == 1 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        // JUSTIFICATION: std has no kill(2).
+        // SAFETY: kill takes plain integers and touches no memory of ours.
+        cvt(unsafe { libc::kill(-group, libc::c_int::from(signal)) }).map(drop)
+    }
+
+    fn begin_session(&self) -> io::Result<()> {
+        // JUSTIFICATION: std has no setsid(2).
+        // SAFETY: no arguments.
+        cvt(unsafe { libc::setsid() }).map(drop)
     }
 
     fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {

@@ -25,6 +25,19 @@ pub struct SpawnSpec<'a> {
     /// ask for them (our shell does: [`crate::Inherited::extra`]).
     /// Shared, not borrowed: an in-process child keeps them without a duplicate.
     pub fds: &'a [(u32, Rc<File>)],
+    pub group: Group,
+}
+
+/// The process group of a new process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Group {
+    /// That of its parent.
+    #[default]
+    Inherit,
+    /// One of its own, which it leads.
+    New,
+    /// That of a process which leads one.
+    Of(Pid),
 }
 
 /// Environment variable that tells the multicall program which applet it is where `argv[0]` says
@@ -78,6 +91,14 @@ pub trait Processes {
     /// Sends a signal to a process and all its descendants, as one to its process group would go.
     fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
         self.kill(pid, signal)
+    }
+    /// Sends a signal to a process group; 0 is the caller's.
+    fn kill_group(&self, _group: Pid, _signal: u8) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// The caller begins a session of its own. `PermissionDenied` if it leads a process group.
+    fn begin_session(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
     /// Goes on as another program under the same process id; returns only after a failure.
     /// `Unsupported` where this cannot be done: then nothing has changed.

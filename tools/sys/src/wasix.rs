@@ -20,11 +20,11 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use box_abi::{Kind, MetaRequest, STAT_LEN, Stat};
+use box_abi::{GROUP_NEW, GROUP_VARIABLE, Kind, MetaRequest, STAT_LEN, Stat, control};
 
 use crate::errno::code;
 use crate::path;
-use crate::process::{Pid, Processes, SpawnSpec, WaitStatus};
+use crate::process::{Group, Pid, Processes, SpawnSpec, WaitStatus};
 use crate::stdio::INHERITED_FDS;
 
 pub(crate) use events::{
@@ -157,6 +157,11 @@ fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     }
     if let Some(name) = spec.renamed() {
         env.push([crate::PROGRAM_VARIABLE.as_bytes(), b"=", name].concat());
+    }
+    match spec.group {
+        Group::Inherit => {}
+        Group::New => env.push([GROUP_VARIABLE, "=", GROUP_NEW].concat().into_bytes()),
+        Group::Of(leader) => env.push(format!("{GROUP_VARIABLE}={leader}").into_bytes()),
     }
     let umask = crate::meta::umask();
     if umask != box_abi::DEFAULT_UMASK {
@@ -299,6 +304,18 @@ impl Processes for Os {
         }
     }
 
+    fn kill_group(&self, group: Pid, signal: u8) -> io::Result<()> {
+        // As `kill(2)` has it: 0, or a negative number.
+        self.kill(group.wrapping_neg(), signal)
+    }
+
+    fn begin_session(&self) -> io::Result<()> {
+        if !events::ours() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        signal_call(0, control::SESSION)
+    }
+
     fn exec(&self, spec: &SpawnSpec<'_>) -> io::Error {
         if !self.concurrent() {
             return io::ErrorKind::Unsupported.into();
@@ -311,8 +328,7 @@ impl Processes for Os {
     }
 
     fn kill(&self, pid: Pid, signal: u8) -> io::Result<()> {
-        // SAFETY: plain integers. JUSTIFICATION: a host call without a library.
-        cvt(unsafe { proc_signal(pid, u32::from(signal)) })
+        signal_call(pid, u32::from(signal))
     }
 
     fn pipe(&self) -> io::Result<(File, File)> {
@@ -362,6 +378,12 @@ impl Processes for Os {
         // SAFETY: `parent` is live. JUSTIFICATION: a host call without a library.
         if unsafe { proc_parent(self.pid(), &mut parent) } == 0 { parent } else { 0 }
     }
+}
+
+/// `proc_signal`: a signal, or one of the numbers in [`control`].
+fn signal_call(pid: Pid, signal: u32) -> io::Result<()> {
+    // SAFETY: plain integers. JUSTIFICATION: a host call without a library.
+    cvt(unsafe { proc_signal(pid, signal) })
 }
 
 fn join(pid: Pid, flags: u32) -> io::Result<Option<WaitStatus>> {

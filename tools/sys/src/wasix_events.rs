@@ -82,7 +82,13 @@ extern "C" fn __wasm_signal(signal: i32) {
     }
 }
 
-pub(crate) fn set_dispositions(_: (u64, u64), (caught, ignored): (u64, u64)) {
+pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
+    // What the process is to ignore the host keeps from it: a program that it becomes ignores it, too,
+    // and what its parent let it begin with may be caught from now on.
+    if old.1 | caught | ignored != 0 && ours() {
+        // A host that refuses leaves it to the handler.
+        let _ = super::signal_call(ignored as u32, box_abi::control::IGNORE);
+    }
     let len = if caught | ignored == 0 { 0 } else { HANDLER.len() };
     // The result does not matter: a host without signals never calls the handler.
     // SAFETY: the name is live and has this length or more. JUSTIFICATION: a host call without a library.
@@ -141,7 +147,7 @@ pub(crate) fn poll_read(file: &File, time: Duration) -> io::Result<bool> {
 }
 
 /// Whether the host is ours: others need not know our clocks.
-fn ours() -> bool {
+pub(super) fn ours() -> bool {
     static OURS: OnceLock<bool> = OnceLock::new();
     *OURS.get_or_init(|| std::path::Path::new(box_abi::PIPE_DIR).exists())
 }

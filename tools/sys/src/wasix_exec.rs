@@ -37,8 +37,8 @@ unsafe extern "C" {
 const HIGH: u32 = 4000;
 
 pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
-    // What this process ignores by its handler the host would not ignore for the new program.
-    if crate::events::dispositions().1 != 0 {
+    // What this process ignores by its handler another host would not ignore for the new program.
+    if crate::events::dispositions().1 != 0 && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }
     let mut env = environment(spec);

@@ -111,9 +111,16 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
         } else {
             match integer(a) {
-                // 0 and negative numbers mean process groups: here, this shell.
-                Some(0) => pids.push(shell.state.own_pid),
-                Some(n) => match u32::try_from(n.unsigned_abs()) {
+                Some(n) if n <= 0 => {
+                    let group = u32::try_from(n.unsigned_abs()).unwrap_or(u32::MAX);
+                    if let Err(e) = shell.signal_group(group, number) {
+                        let text = strerror(&e);
+                        shell.builtin_error(call.name(), &[b"(", a, b") - ", text.as_bytes()]);
+                        status = 1;
+                    }
+                    continue;
+                }
+                Some(n) => match u32::try_from(n) {
                     Ok(p) => pids.push(p),
                     Err(_) => continue,
                 },
@@ -160,4 +167,18 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     shell.state.status = status;
     shell.run_pending_traps()?;
     Ok(status)
+}
+
+impl Shell<'_> {
+    /// A signal to a process group; 0 is this shell's.
+    fn signal_group(&mut self, group: u32, number: u8) -> std::io::Result<()> {
+        match self.sys.kill_group(group, number) {
+            // Where there are no groups, this shell stands for its own.
+            Err(e) if e.kind() == std::io::ErrorKind::Unsupported && group == 0 => {
+                self.signal_self(number);
+                Ok(())
+            }
+            r => r,
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{Pid, SpawnSpec, WaitStatus};
+use box_sys::{Group, Pid, SpawnSpec, WaitStatus};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
@@ -159,12 +159,13 @@ impl Shell<'_> {
             let path = box_sys::path::to_bytes(program).to_vec();
             Rc::make_mut(&mut env).push((b"_".to_vec(), path));
         }
+        let group = std::mem::take(&mut self.job_group);
         let mut fds = self.child_fds(pumps)?;
         fds.extend_from_slice(extra);
         let cwd = self.state.cwd.clone();
         box_sys::meta::set_umask(self.state.umask);
         self.with_ignored_signals(|s| {
-            s.sys.spawn(&SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds })
+            s.sys.spawn(&SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds, group })
         })
     }
 
@@ -180,7 +181,8 @@ impl Shell<'_> {
         Rc::make_mut(&mut env).push((b"_".to_vec(), box_sys::path::to_bytes(program).to_vec()));
         let cwd = self.state.cwd.clone();
         box_sys::meta::set_umask(self.state.umask);
-        let spec = SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds };
+        let group = Group::Inherit;
+        let spec = SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds, group };
         Err(self.sys.exec(&spec))
     }
 

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::rc::Rc;
 
-use box_sys::{Pid, strerror};
+use box_sys::{Group, Pid, strerror};
 use sh_syntax::ast::{
     AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Word, WordPart,
 };
@@ -124,10 +124,13 @@ impl Shell<'_> {
     }
 
     fn start(&mut self, code: &Detached<'_>, pumps: &mut Pumps) -> Result<Started, Unwind> {
+        // Of the command itself, not of what its expansions start.
+        let group = std::mem::take(&mut self.job_group);
         if let Some(line) = code.line() {
             self.state.line = line;
         }
         let Some((s, c)) = code.simple() else {
+            self.job_group = group;
             return Ok(self.ship_code(&code.code(), pumps));
         };
         let literal = match s.words.first() {
@@ -136,6 +139,7 @@ impl Shell<'_> {
         };
         self.state.alone = true;
         if literal.is_some() && !self.is_external(c) {
+            self.job_group = group;
             return Ok(self.ship_code(&code.code(), pumps));
         }
         // Expanded here: this copy of the state is the new process's.
@@ -159,6 +163,7 @@ impl Shell<'_> {
                     Err(Some(u)) => return Err(u),
                     Err(None) => return Ok(Started::Done(1)),
                 }
+                self.job_group = group;
                 match self.start_program(&p, &words.argv, pumps) {
                     Ok(pid) => Ok(Started::Pid(pid)),
                     Err(m) => self.command_missing(&m, &words.argv).map(Started::Done),
@@ -189,6 +194,7 @@ impl Shell<'_> {
                     redirects: c.redirects.clone(),
                     line: c.line,
                 };
+                self.job_group = group;
                 Ok(self.ship_code(&Code::of_command(&command), pumps))
             }
         }
@@ -252,10 +258,15 @@ impl Shell<'_> {
             }
         }
         let mut started = Vec::new();
+        let mut group = match unattended {
+            true => Group::Inherit,
+            false => Group::New,
+        };
         if pipeline && a.first.stages.len() > 1 {
             let mut input = null.map(Some);
             let count = a.first.stages.len();
             for (i, stage) in a.first.stages.iter().enumerate() {
+                self.job_group = group;
                 if i + 1 < count {
                     let (s, next) = self.early_stage(stage, input.take(), &mut pumps);
                     started.push(s);
@@ -272,8 +283,12 @@ impl Shell<'_> {
                         &mut pumps,
                     ));
                 }
+                if let (Group::New, Some(Started::Pid(leader))) = (group, started.last()) {
+                    group = Group::Of(*leader);
+                }
             }
         } else {
+            self.job_group = group;
             started.push(self.detached(
                 |s| {
                     if null.is_some() {
@@ -284,6 +299,7 @@ impl Shell<'_> {
                 &mut pumps,
             ));
         }
+        self.job_group = Group::Inherit;
         if let Some(traps) = saved {
             self.state.traps = traps;
         }

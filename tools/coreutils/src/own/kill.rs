@@ -90,7 +90,13 @@ pub(crate) fn kill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             exit = Exit::FAILURE;
             continue;
         };
-        if let Err(e) = ctx.procs.kill(pid, chosen.unwrap_or(signal::TERM)) {
+        let number = chosen.unwrap_or(signal::TERM);
+        let group = pid == 0 || o.starts_with(b"-");
+        let sent = match group {
+            true => ctx.procs.kill_group(pid, number),
+            false => ctx.procs.kill(pid, number),
+        };
+        if let Err(e) = sent {
             ctx.error_bytes(&[&quote::always(o), b": ", box_sys::strerror(&e).as_bytes()]);
             exit = Exit::FAILURE;
         }
@@ -183,14 +189,49 @@ fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
 struct Process {
     pid: u32,
     parent: u32,
+    group: u32,
+    session: u32,
     command: String,
     args: String,
 }
 
-/// All processes: from `/proc` where there is one, else this one and its parent, which are all
-/// that WASIX tells of.
-fn processes(ctx: &Ctx<'_>) -> Vec<Process> {
+/// The list that our host gives ([`box_sys::PROCESSES`]).
+fn listed(mut text: &[u8]) -> Vec<Process> {
     let mut list = Vec::new();
+    while let Some(end) = text.iter().position(|b| *b == b'\n') {
+        let (head, rest) = (&text[..end], &text[end + 1..]);
+        let fields: Vec<usize> = head
+            .split(|b| *b == b' ')
+            .filter_map(|f| std::str::from_utf8(f).ok()?.parse().ok())
+            .collect();
+        let [pid, parent, group, session, _, length] = fields[..] else { break };
+        let Some(args) = rest.get(..length) else { break };
+        text = &rest[length..];
+        let first = args.split(|b| *b == 0).next().unwrap_or_default();
+        let name = first.rsplit(|b| *b == b'/').next().unwrap_or_default();
+        let args = String::from_utf8_lossy(args).trim_end_matches('\0').replace('\0', " ");
+        list.push(Process {
+            pid: pid as u32,
+            parent: parent as u32,
+            group: group as u32,
+            session: session as u32,
+            command: String::from_utf8_lossy(name).chars().take(15).collect(),
+            args,
+        });
+    }
+    list
+}
+
+/// All processes: as our host lists them, or from `/proc` where there is one, else this one and its
+/// parent, which are all that WASIX tells of.
+fn processes(ctx: &Ctx<'_>) -> Vec<Process> {
+    let mut list = match std::fs::read(box_sys::PROCESSES) {
+        Ok(text) => listed(&text),
+        Err(_) => Vec::new(),
+    };
+    if !list.is_empty() {
+        return list;
+    }
     if let Ok(dir) = std::fs::read_dir("/proc") {
         for e in dir.flatten() {
             let Some(pid) = e.file_name().to_str().and_then(|n| n.parse::<u32>().ok()) else {
@@ -199,14 +240,15 @@ fn processes(ctx: &Ctx<'_>) -> Vec<Process> {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             let (Some(open), Some(close)) = (stat.find('('), stat.rfind(')')) else { continue };
             let command = stat.get(open + 1..close).unwrap_or_default().to_string();
-            let parent = stat
-                .get(close + 1..)
-                .and_then(|r| r.split_whitespace().nth(1)?.parse().ok())
-                .unwrap_or(0);
+            let number = |n: usize| -> u32 {
+                let fields = stat.get(close + 1..).unwrap_or_default();
+                fields.split_whitespace().nth(n).and_then(|f| f.parse().ok()).unwrap_or(0)
+            };
+            let (parent, group, session) = (number(1), number(2), number(3));
             let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let args = String::from_utf8_lossy(&raw).trim_end_matches('\0').replace('\0', " ");
             let args = if args.is_empty() { format!("[{command}]") } else { args };
-            list.push(Process { pid, parent, command, args });
+            list.push(Process { pid, parent, group, session, command, args });
         }
     }
     if list.is_empty() {
@@ -215,11 +257,14 @@ fn processes(ctx: &Ctx<'_>) -> Vec<Process> {
             list.push(Process {
                 pid: parent,
                 parent: 0,
+                group: parent,
+                session: parent,
                 command: "sh".to_string(),
                 args: "sh".to_string(),
             });
         }
-        list.push(Process { pid, parent, command: ctx.name.clone(), args: ctx.name.clone() });
+        let (command, args) = (ctx.name.clone(), ctx.name.clone());
+        list.push(Process { pid, parent, group: parent, session: parent, command, args });
     }
     list.sort_by_key(|p| p.pid);
     list
@@ -299,6 +344,8 @@ pub(crate) fn ps(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match f {
             "pid" => "PID",
             "ppid" => "PPID",
+            "pgid" | "pgrp" => "PGID",
+            "sid" | "sess" | "session" => "SID",
             "user" | "uname" => "USER",
             "uid" => "UID",
             "comm" | "ucmd" => "COMMAND",
@@ -327,6 +374,8 @@ pub(crate) fn ps(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match f {
             "pid" => x.pid.to_string(),
             "ppid" => x.parent.to_string(),
+            "pgid" | "pgrp" => x.group.to_string(),
+            "sid" | "sess" | "session" => x.session.to_string(),
             "user" | "uname" => user.clone(),
             "uid" => uid.to_string(),
             "comm" | "ucmd" => x.command.clone(),
@@ -405,6 +454,7 @@ const PGREP: Spec = Spec {
         Opt::flag('n', "newest", "select most recently started"),
         Opt::flag('o', "oldest", "select least recently started"),
         Opt::value('P', "parent", "PPID,...", "match only child processes of the given parent"),
+        Opt::value('g', "pgroup", "PGID,...", "match by process groups"),
         Opt::value('u', "euid", "ID,...", "match by effective IDs (one user: all)"),
         Opt::flag('x', "exact", "match exactly with the command name"),
         Opt::flag('e', "echo", "display what is killed"),
@@ -439,7 +489,7 @@ fn matching(ctx: &mut Ctx<'_>, args: &[Vec<u8>], send: bool) -> Exit {
     }
     let pattern = match p.operands.as_slice() {
         [one] => one.clone(),
-        [] if p.has('P') || p.has('u') => Vec::new(),
+        [] if p.has('P') || p.has('u') || p.has('g') => Vec::new(),
         [] => {
             input::usage_error(ctx, &[b"no matching criteria specified"]);
             return Exit::USAGE;
@@ -463,13 +513,16 @@ fn matching(ctx: &mut Ctx<'_>, args: &[Vec<u8>], send: bool) -> Exit {
     let own = ctx.procs.pid();
     let parents: Option<Vec<u64>> =
         p.last('P').map(|t| t.split(|c| *c == b',').filter_map(number::decimal).collect());
+    let groups: Option<Vec<u64>> =
+        p.last('g').map(|t| t.split(|c| *c == b',').filter_map(number::decimal).collect());
     let mut found: Vec<Process> = processes(ctx)
         .into_iter()
         .filter(|x| x.pid != own)
         .filter(|x| {
             let text = if p.has('f') { &x.args } else { &x.command };
             let fits = regex.is_match(text.as_bytes())
-                && parents.as_ref().is_none_or(|l| l.contains(&u64::from(x.parent)));
+                && parents.as_ref().is_none_or(|l| l.contains(&u64::from(x.parent)))
+                && groups.as_ref().is_none_or(|l| l.contains(&u64::from(x.group)));
             fits != p.has('v')
         })
         .collect();
@@ -588,4 +641,18 @@ pub(crate) fn free(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     let _ = ctx.stdout.write_all(out.as_bytes());
     Exit::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_the_host() {
+        let list = listed(b"2 1 2 2 0 8\nbash\0-c\03 2 3 2 0 16\n/usr/bin/sleep\09\0junk");
+        let [shell, sleep] = list.as_slice() else { panic!("two processes") };
+        assert_eq!((shell.pid, shell.parent, shell.args.as_str()), (2, 1, "bash -c"));
+        assert_eq!((sleep.group, sleep.session, sleep.command.as_str()), (3, 2, "sleep"));
+        assert_eq!(sleep.args, "/usr/bin/sleep 9");
+    }
 }

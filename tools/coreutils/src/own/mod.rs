@@ -42,6 +42,7 @@ pub(crate) mod readlink;
 pub(crate) mod rev;
 pub(crate) mod rm;
 pub(crate) mod seq;
+pub(crate) mod setsid;
 pub(crate) mod sleep;
 pub(crate) mod sort;
 pub(crate) mod stat;

@@ -1,4 +1,4 @@
-//! Commands that run another command: `nice nohup stdbuf setsid chroot-less time`.
+//! Commands that run another command: `nice nohup stdbuf chroot-less time`.
 //! The guest has one priority and no terminal to lose, so these mostly pass on.
 
 use std::fs::OpenOptions;
@@ -6,18 +6,32 @@ use std::io::Write;
 use std::rc::Rc;
 use std::time::Instant;
 
-use box_applet::command::{Command, Stream};
+use box_applet::command::{Command, StartError, Stream};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::WaitStatus;
+use box_sys::{WaitStatus, events, signal};
 
 use crate::common::{input, quote};
 
-/// Runs a command; `failure` is the tool's own status for its own errors.
-fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: Stream) -> Exit {
+/// Goes on as a command, so that signals to this process reach it; `failure` is the tool's own status for its
+/// own errors.
+fn go_on_as(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: Stream) -> Exit {
     let command = Command { argv: argv.to_vec(), stdout, ..Command::default() };
-    match command.start(ctx) {
-        Ok(child) => Exit(child.wait(ctx).map_or(126, WaitStatus::shell_status)),
+    let status = command.replace(ctx);
+    status_of(ctx, argv, status)
+}
+
+/// The same beside this process.
+fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> Exit {
+    let status = Command::new(argv.to_vec())
+        .start(ctx)
+        .map(|child| child.wait(ctx).map_or(126, WaitStatus::shell_status));
+    status_of(ctx, argv, status)
+}
+
+fn status_of(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], status: Result<u8, StartError>) -> Exit {
+    match status {
+        Ok(status) => Exit(status),
         Err(e) => {
             let shown = quote::always(argv.first().map(Vec::as_slice).unwrap_or_default());
             if ctx.name == "nohup" || ctx.name == "stdbuf" {
@@ -72,7 +86,7 @@ pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let _ = ctx.stdout.write_all(b"0\n");
         return Exit::SUCCESS;
     }
-    run(ctx, &p.operands, Stream::Inherit)
+    go_on_as(ctx, &p.operands, Stream::Inherit)
 }
 
 const NOHUP: Spec = Spec {
@@ -107,7 +121,9 @@ pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    run(ctx, &p.operands, stdout)
+    let (caught, ignored) = events::dispositions();
+    events::catch(caught, ignored | events::bit(signal::HUP));
+    go_on_as(ctx, &p.operands, stdout)
 }
 
 const STDBUF: Spec = Spec {
@@ -146,31 +162,7 @@ pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::usage_error(ctx, &[b"you must specify a buffering mode option"]);
         return Exit(125);
     }
-    run(ctx, &p.operands, Stream::Inherit)
-}
-
-const SETSID: Spec = Spec {
-    usage: "[options] <program> [arguments ...]",
-    about: "Run a program in a new session.",
-    options: &[
-        Opt::flag('c', "ctty", "set the controlling terminal (ignored)"),
-        Opt::flag('f', "fork", "always fork (ignored)"),
-        Opt::flag('w', "wait", "wait program to exit, and use the same return"),
-    ],
-    after: "",
-    posix_order: true,
-};
-
-pub(crate) fn setsid(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SETSID.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    if p.operands.is_empty() {
-        ctx.error("no command specified");
-        return Exit::FAILURE;
-    }
-    run(ctx, &p.operands, Stream::Inherit)
+    go_on_as(ctx, &p.operands, Stream::Inherit)
 }
 
 const TIME: Spec = Spec {
@@ -203,7 +195,7 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit(125);
     }
     let start = Instant::now();
-    let exit = run(ctx, &p.operands, Stream::Inherit);
+    let exit = run(ctx, &p.operands);
     let seconds = start.elapsed().as_secs_f64();
     let minutes = (seconds / 60.0) as u64;
     // Processor time of children is not told by WASI: the time that passed stands for it.

@@ -159,8 +159,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit(125);
     }
     let command = Command { argv: words.to_vec(), env: Some(env), cwd, ..Command::default() };
-    match command.start(ctx) {
-        Ok(child) => Exit(child.wait(ctx).map_or(126, box_sys::WaitStatus::shell_status)),
+    match command.replace(ctx) {
+        Ok(status) => Exit(status),
         Err(e) => {
             let shown = quote::always(&words[0]);
             ctx.error_bytes(&[&shown, b": ", exec_text(&e.message).as_bytes()]);

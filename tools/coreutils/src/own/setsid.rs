@@ -1,0 +1,52 @@
+//! `setsid` (util-linux): runs a command in a new session.
+//!
+//! Deviation: there is no controlling terminal, so `-c` has no effect.
+
+use box_applet::command::{Command, StartError};
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::WaitStatus;
+
+use crate::common::input;
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... PROGRAM [ARG]...",
+    about: "Run a program in a new session.",
+    options: &[
+        Opt::flag('c', "ctty", "(no effect: there is no terminal)"),
+        Opt::flag('f', "fork", "always fork"),
+        Opt::flag('w', "wait", "wait program to exit, and use the same return"),
+    ],
+    after: "",
+    posix_order: true,
+};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    if p.operands.is_empty() {
+        input::usage_error(ctx, &[b"no command specified"]);
+        return Exit::FAILURE;
+    }
+    // The leader of a process group cannot begin a session: a child does.
+    if p.has('f') || ctx.procs.begin_session().is_err() {
+        let mut argv = vec![b"setsid".to_vec()];
+        argv.extend(p.operands.iter().cloned());
+        return match Command::new(argv).start(ctx) {
+            Ok(_) if !p.has('w') => Exit::SUCCESS,
+            Ok(child) => Exit(child.wait(ctx).map_or(1, WaitStatus::shell_status)),
+            Err(e) => failed(ctx, b"setsid", &e),
+        };
+    }
+    match Command::new(p.operands.clone()).replace(ctx) {
+        Ok(status) => Exit(status),
+        Err(e) => failed(ctx, &p.operands[0], &e),
+    }
+}
+
+fn failed(ctx: &mut Ctx<'_>, command: &[u8], e: &StartError) -> Exit {
+    ctx.error_bytes(&[b"failed to execute ", command, b": ", e.message.as_bytes()]);
+    Exit(e.status)
+}
