@@ -1,0 +1,9 @@
+#: attacks = the list of changes: files without end
+#: finding = C4
+#: json = yes
+#: timeout = 4
+#: memory = 128M
+#: disk = 16M
+#: status = any
+cd /output; i=0
+while :; do i=$((i + 1)); : > "a-name-that-is-not-short-at-all-and-goes-on-and-on-$i" || break; done 2> /dev/null

@@ -1,0 +1,4 @@
+#: attacks = a mount over the root
+#: mount = work:/:rw
+#: status = 125
+echo never

@@ -1,0 +1,6 @@
+#: attacks = a chain of processes each of which waits for the next
+#: timeout = 2
+#: memory = 256M
+#: status = any
+export f='bash -c "$f"; echo x'
+bash -c "$f"

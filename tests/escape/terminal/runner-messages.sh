@@ -1,0 +1,9 @@
+#: attacks = the terminal, by names in the runner's own messages
+#: finding = low: escape sequences
+#: streams = terminal
+#: targets = exec
+#: before = ln -s "$IMAGE" image.webc
+#: runner = exec image.webc -- \e]0;title\a\e[2J
+#: status = 127
+#: never = \e]0;
+#: never = \e[2J

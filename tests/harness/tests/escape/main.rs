@@ -1,0 +1,150 @@
+//! The hostile programs of `tests/escape`, each against every target, with what must hold.
+//!
+//! ```text
+//! escape [--target NAME] [--jobs N] [PART-OF-A-NAME...]     the files
+//! escape --random [--seconds N] [--seed N]                  programs made at random
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `program` | the format of the files |
+//! | `target` | the ways to run one: `runner exec`, the library |
+//! | `watch` | memory, threads, descriptors and descendants of a host process |
+//! | `trial` | one program on one target: prepare, run, judge |
+//! | `random` | programs made at random |
+//!
+//! # Invariants
+//! - Every file is run; one without a valid header fails the suite.
+//! - Nothing is an expected failure. What must hold is a promise of the sandbox, not what it does today.
+//! - Only processes that a trial started are ended, by their numbers.
+#![forbid(unsafe_code)]
+
+mod program;
+mod random;
+mod target;
+mod trial;
+mod watch;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use program::Program;
+use target::{TARGETS, Target};
+use trial::Verdict;
+
+/// At least so many files there must be: a suite that lost its files must not pass.
+const LEAST: usize = 150;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(status) => ExitCode::from(status),
+        Err(e) => {
+            eprintln!("escape: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The command line.
+struct Options {
+    targets: Vec<Target>,
+    jobs: usize,
+    names: Vec<String>,
+    random: bool,
+    seconds: u64,
+    seed: Option<u64>,
+}
+
+fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut o = Options {
+        targets: TARGETS.to_vec(),
+        jobs: 2,
+        names: Vec::new(),
+        random: false,
+        seconds: 20 * 60,
+        seed: None,
+    };
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+        let number = |v: String| v.parse::<u64>().map_err(|e| format!("{v}: {e}"));
+        match arg.as_str() {
+            "--target" => {
+                let name = value()?;
+                o.targets.retain(|t| t.name() == name);
+            }
+            "--jobs" => o.jobs = number(value()?)?.clamp(1, 64) as usize,
+            "--random" => o.random = true,
+            "--seconds" => o.seconds = number(value()?)?,
+            "--seed" => o.seed = Some(number(value()?)?),
+            _ if arg.starts_with("--") => return Err(format!("no option {arg}")),
+            _ => o.names.push(arg),
+        }
+    }
+    if o.targets.is_empty() { Err("no such target".into()) } else { Ok(o) }
+}
+
+fn run() -> Result<u8, String> {
+    let mut args = std::env::args().skip(1).peekable();
+    if args.next_if(|a| a == "--child").is_some() {
+        let (Some(name), Some(file)) = (args.next(), args.next()) else {
+            return Err("--child NAME FILE".into());
+        };
+        return target::child(&name, Path::new(&file));
+    }
+    let o = options(args)?;
+    // Orphans come to us, so that nothing a trial leaves behind is lost from sight.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|e| e.to_string())?;
+    let bench = trial::Bench::new()?;
+    if o.random {
+        return random::run(&bench, &o.targets, Duration::from_secs(o.seconds), o.seed);
+    }
+    let all = program::load(&wasibox_tests::root().join("tests/escape"))?;
+    if o.names.is_empty() && all.len() < LEAST {
+        return Err(format!("{} files, expected at least {LEAST}", all.len()));
+    }
+    let named = |p: &&Program| o.names.is_empty() || o.names.iter().any(|n| p.name.contains(n));
+    let chosen: Vec<&Program> = all.iter().filter(named).collect();
+    let trials: Vec<(&Program, Target)> = (o.targets.iter())
+        .flat_map(|t| chosen.iter().map(|p| (*p, *t)))
+        .filter(|(p, t)| p.runs_on(t.name()))
+        .collect();
+    if trials.is_empty() {
+        return Err("no program of that name".into());
+    }
+    let verdicts = try_all(&bench, &trials, o.jobs);
+    Ok(summary(&verdicts))
+}
+
+/// Runs trials, some at a time, and prints a line for each.
+fn try_all(bench: &trial::Bench, trials: &[(&Program, Target)], jobs: usize) -> Vec<Verdict> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    println!("{}", Verdict::HEAD);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((program, target)) = trials.get(next.fetch_add(1, Ordering::SeqCst))
+                {
+                    let verdict = bench.judge(program, *target);
+                    println!("{verdict}");
+                    done.lock().unwrap_or_else(|e| e.into_inner()).push(verdict);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The end of the table: what failed, by name.
+fn summary(verdicts: &[Verdict]) -> u8 {
+    let mut failed: Vec<&Verdict> = verdicts.iter().filter(|v| !v.failures.is_empty()).collect();
+    failed.sort_by(|a, b| (&a.name, a.target).cmp(&(&b.name, b.target)));
+    println!("\n{} trials, {} not contained", verdicts.len(), failed.len());
+    for v in &failed {
+        println!("  {} ({}, {}): {}", v.name, v.target, v.finding, v.failures.join("; "));
+    }
+    u8::from(!failed.is_empty())
+}

@@ -1,0 +1,294 @@
+//! The format of the files in `tests/escape`: a header in comments, then the program.
+//! `tests/escape/README.md` describes every key; a file that breaks the format is an error.
+
+use std::path::{Path, PathBuf};
+
+/// What a file is written in, by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Shell,
+    Python,
+    Module,
+}
+
+/// What is done with the streams of the host process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// Output is read as it comes.
+    #[default]
+    Read,
+    /// Pipes that nobody reads.
+    Unread,
+    /// Pipes whose readers have gone.
+    Closed,
+    /// A terminal.
+    Terminal,
+}
+
+/// A host folder or file, relative to the scratch folder unless absolute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    pub host: String,
+    pub guest: String,
+    pub writable: bool,
+}
+
+/// One hostile program and what must hold when it runs.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Path below `tests/escape`, or what a generator calls it.
+    pub name: String,
+    pub kind: Kind,
+    pub text: String,
+    pub attacks: String,
+    pub finding: String,
+    /// Statuses that are right; `None` if any is that is no crash of the host.
+    pub status: Option<Vec<i32>>,
+    pub limit: Option<String>,
+    pub says: Vec<String>,
+    pub never: Vec<String>,
+    /// Bounds on what the host sees.
+    pub seconds: f64,
+    pub grows: u64,
+    pub threads: u64,
+    pub descriptors: u64,
+    /// The policy.
+    pub timeout: f64,
+    pub memory: u64,
+    pub disk: u64,
+    pub output: u64,
+    pub processes: u64,
+    pub mounts: Vec<Mount>,
+    pub env: Vec<(String, String)>,
+    pub host_env: Vec<(String, String)>,
+    pub json: bool,
+    pub streams: Streams,
+    /// Host commands (lines of `/bin/sh`) in the scratch folder.
+    pub before: String,
+    pub during: String,
+    pub after: String,
+    /// Host commands in the very process that becomes the runner, such as `ulimit`.
+    pub wrap: String,
+    /// Two names that a host thread exchanges all the time.
+    pub swap: Option<(String, String)>,
+    pub image: Option<String>,
+    /// A folder in the scratch folder that becomes the files of a module's image.
+    pub rootfs: Option<String>,
+    /// The whole command line of `runner` instead of `exec ...`.
+    pub runner: Option<Vec<String>>,
+    /// Names of the targets it runs on; empty for all.
+    pub targets: Vec<String>,
+}
+
+const MIB: u64 = 1 << 20;
+/// Memory of the host process that no limit counts: engine, stacks, the runner itself.
+const SLACK: u64 = 64 * MIB;
+/// Seconds between a time limit and the end that are not ours to judge on a busy machine.
+const NOISE: f64 = 3.0;
+/// Host threads and descriptors beside the guest's own.
+const OWN: u64 = 24;
+
+impl Program {
+    /// A program with the suite's small limits and nothing that it must do but end.
+    pub fn new(name: &str, kind: Kind, text: String) -> Program {
+        Program {
+            name: name.into(),
+            kind,
+            text,
+            attacks: String::new(),
+            finding: String::new(),
+            status: None,
+            limit: None,
+            says: Vec::new(),
+            never: Vec::new(),
+            seconds: 0.0,
+            grows: 0,
+            threads: 0,
+            descriptors: 0,
+            timeout: 2.0,
+            memory: if kind == Kind::Python { 256 } else { 128 } * MIB,
+            disk: 8 * MIB,
+            output: 4 * MIB,
+            processes: 32,
+            mounts: Vec::new(),
+            env: Vec::new(),
+            host_env: Vec::new(),
+            json: false,
+            streams: Streams::Read,
+            before: String::new(),
+            during: String::new(),
+            after: String::new(),
+            wrap: String::new(),
+            swap: None,
+            image: None,
+            rootfs: None,
+            runner: None,
+            targets: Vec::new(),
+        }
+    }
+
+    /// Gives the bounds that were not stated: what follows from the limits.
+    pub fn complete(mut self) -> Program {
+        if self.seconds == 0.0 {
+            self.seconds = self.timeout + NOISE;
+        }
+        if self.grows == 0 {
+            self.grows = self.memory + self.disk + SLACK;
+        }
+        if self.threads == 0 {
+            self.threads = self.processes + OWN;
+        }
+        if self.descriptors == 0 {
+            self.descriptors = 512;
+        }
+        self
+    }
+
+    /// Whether a target of that name runs it.
+    pub fn runs_on(&self, target: &str) -> bool {
+        self.targets.is_empty() || self.targets.iter().any(|t| t == target)
+    }
+
+    /// Reads one file.
+    pub fn parse(name: &str, text: String) -> Result<Program, String> {
+        let (kind, mark) = match Path::new(name).extension().and_then(|e| e.to_str()) {
+            Some("sh") => (Kind::Shell, "#:"),
+            Some("py") => (Kind::Python, "#:"),
+            Some("wat") => (Kind::Module, ";;:"),
+            _ => return Err("not a .sh, .py or .wat file".into()),
+        };
+        let mut p = Program::new(name, kind, String::new());
+        let mut stated = false;
+        for line in text.lines().filter_map(|l| l.strip_prefix(mark)) {
+            let (key, value) = line.split_once('=').ok_or_else(|| format!("no '=' in {line:?}"))?;
+            let (key, value) = (key.trim(), value.trim());
+            stated |= key == "status";
+            p.set(key, value).ok_or_else(|| format!("bad header line: {key} = {value}"))?;
+        }
+        if p.attacks.is_empty() || !stated {
+            return Err("the header lacks 'attacks' or 'status'".into());
+        }
+        p.text = if kind == Kind::Module { repeated(&text)? } else { text };
+        Ok(p.complete())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        let words = || value.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let pair = |s: &str| s.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let line = |lines: &mut String| lines.push_str(&format!("{value}\n"));
+        match key {
+            "attacks" => self.attacks = value.into(),
+            "finding" => self.finding = value.into(),
+            "status" if value == "any" => self.status = None,
+            "status" => {
+                let all = value.split_whitespace().map(|s| s.parse().ok());
+                self.status = Some(all.collect::<Option<Vec<i32>>>().filter(|s| !s.is_empty())?);
+            }
+            "limit" => self.limit = Some(value.into()),
+            "says" => self.says.push(unescaped(value)),
+            "never" => self.never.push(unescaped(value)),
+            "seconds" => self.seconds = value.parse().ok()?,
+            "grows" => self.grows = size(value)?,
+            "threads" => self.threads = value.parse().ok()?,
+            "descriptors" => self.descriptors = value.parse().ok()?,
+            "timeout" => self.timeout = value.parse().ok()?,
+            "memory" => self.memory = size(value)?,
+            "disk" => self.disk = size(value)?,
+            "output" => self.output = size(value)?,
+            "processes" => self.processes = value.parse().ok()?,
+            "mount" => {
+                let (rest, mode) = value.rsplit_once(':')?;
+                let (host, guest) = rest.rsplit_once(':')?;
+                let writable = ["ro", "rw"].iter().position(|m| *m == mode)? == 1;
+                self.mounts.push(Mount { host: host.into(), guest: guest.into(), writable });
+            }
+            "env" => self.env.push(pair(value)?),
+            "host-env" => self.host_env.push(pair(value)?),
+            "json" => self.json = value == "yes",
+            "streams" => {
+                self.streams = match value {
+                    "unread" => Streams::Unread,
+                    "closed" => Streams::Closed,
+                    "terminal" => Streams::Terminal,
+                    _ => return None,
+                }
+            }
+            "before" => line(&mut self.before),
+            "during" => line(&mut self.during),
+            "after" => line(&mut self.after),
+            "wrap" => line(&mut self.wrap),
+            "rootfs" => self.rootfs = Some(value.into()),
+            "swap" => self.swap = value.split_once(' ').map(|(a, b)| (a.into(), b.into())),
+            "image" => self.image = Some(value.into()),
+            "runner" => self.runner = Some(words().iter().map(|w| unescaped(w)).collect()),
+            "targets" => self.targets = words(),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// Every file below `dir`; those that are no programs are errors, README.md apart.
+pub fn load(dir: &Path) -> Result<Vec<Program>, String> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(at) = dirs.pop() {
+        let entries = std::fs::read_dir(&at).map_err(|e| format!("{}: {e}", at.display()))?;
+        for entry in entries {
+            let path = entry.map_err(|e| e.to_string())?.path();
+            if path.is_dir() { dirs.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    let (mut programs, mut wrong) = (Vec::new(), Vec::new());
+    for path in found {
+        let name = path.strip_prefix(dir).unwrap_or(&path).to_string_lossy().into_owned();
+        if name == "README.md" {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).map_err(|e| e.to_string());
+        match text.and_then(|t| Program::parse(&name, t)) {
+            Ok(p) => programs.push(p),
+            Err(e) => wrong.push(format!("{name}: {e}")),
+        }
+    }
+    if wrong.is_empty() { Ok(programs) } else { Err(wrong.join("\n")) }
+}
+
+/// A number of bytes with an optional `K`, `M` or `G`.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(['K', 'M', 'G']);
+    let shift = match &text[digits.len()..] {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// `\e` and `\a` in texts: what terminals obey cannot stand in a source file.
+fn unescaped(text: &str) -> String {
+    text.replace("\\e", "\x1b").replace("\\a", "\x07")
+}
+
+/// A module's text, where a line `;;* N TEXT` stands for N lines of TEXT with `%` replaced
+/// by the line's number: what is hostile by its size stays small in the tree.
+fn repeated(text: &str) -> Result<String, String> {
+    let mut out = String::new();
+    for line in text.lines() {
+        let Some(rest) = line.trim_start().strip_prefix(";;*") else {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        };
+        let wrong = || format!("not ';;* N TEXT': {line}");
+        let (n, text) = rest.trim_start().split_once(' ').ok_or_else(wrong)?;
+        for i in 0..n.parse::<u64>().map_err(|_| wrong())? {
+            out.push_str(&text.replace('%', &i.to_string()));
+            out.push('\n');
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,291 @@
+//! The ways to run a hostile program: each is a host process, so that a hang or a crash is seen
+//! whatever it takes down.
+//!
+//! `exec` is `runner exec`. The others embed the library: a child process of this test, which
+//! has a second session that must go on giving right answers while the hostile one runs, and
+//! tells at its end what was left of it. A further way to embed the library is a further
+//! [`Embedding`].
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use wasibox::{Action, Exec, Image, Input, MountSpec, Output, Policy, Session};
+
+use crate::program::{Kind, Program, Streams};
+use crate::watch;
+
+/// A way to run programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// `runner exec`.
+    Exec,
+    /// The library in a process of its own.
+    Library(&'static Embedding),
+}
+
+/// A way to use the library.
+#[derive(Debug)]
+pub struct Embedding {
+    pub name: &'static str,
+    open: fn(&Job, Policy) -> Result<Session, wasibox::Error>,
+}
+
+impl PartialEq for Embedding {
+    fn eq(&self, other: &Embedding) -> bool {
+        self.name == other.name
+    }
+}
+impl Eq for Embedding {}
+
+/// Sessions as threads of the embedder.
+const THREAD: Embedding = Embedding { name: "thread", open: open_by_thread };
+
+/// All targets.
+pub const TARGETS: &[Target] = &[Target::Exec, Target::Library(&THREAD)];
+
+fn open_by_thread(job: &Job, policy: Policy) -> Result<Session, wasibox::Error> {
+    Session::with(Arc::new(Image::open(&job.image)?), policy, job.code.clone(), Arc::new(|_| {}))
+}
+
+/// A program made ready: everything a target must know, without the suite's own paths.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Job {
+    pub image: PathBuf,
+    /// Where machine code is kept.
+    pub code: Option<PathBuf>,
+    /// The image of the second session, and where its machine code is.
+    pub neighbour: PathBuf,
+    pub neighbour_code: Option<PathBuf>,
+    pub argv: Vec<String>,
+    pub env: Vec<(String, String)>,
+    /// Host path, guest path, writable.
+    pub mounts: Vec<(PathBuf, String, bool)>,
+    pub timeout: f64,
+    pub memory: u64,
+    pub disk: u64,
+    pub output: u64,
+    pub processes: usize,
+    pub json: bool,
+    /// Whether output goes to the process's own streams.
+    pub inherit: bool,
+}
+
+impl Job {
+    /// What to run for a program: text goes to `sh -c` or `python3 -c`, so that no mount is
+    /// needed; a module is the one command of an image of its own.
+    pub fn new(program: &Program, image: PathBuf, scratch: &Path) -> Job {
+        let argv: Vec<String> = match program.kind {
+            Kind::Shell => vec!["bash".into(), "-c".into(), program.text.clone()],
+            Kind::Python => vec!["python3".into(), "-c".into(), program.text.clone()],
+            Kind::Module => vec!["hostile".into()],
+        };
+        let mounts = program.mounts.iter();
+        Job {
+            image,
+            argv,
+            env: program.env.clone(),
+            mounts: mounts.map(|m| (scratch.join(&m.host), m.guest.clone(), m.writable)).collect(),
+            timeout: program.timeout,
+            memory: program.memory,
+            disk: program.disk,
+            output: program.output,
+            processes: program.processes as usize,
+            json: program.json,
+            inherit: program.streams != Streams::Read,
+            ..Job::default()
+        }
+    }
+
+    fn policy(&self) -> Policy {
+        let mut policy = Policy::default();
+        policy.mounts = (self.mounts.iter().cloned())
+            .map(|(host, guest, writable)| MountSpec { host, guest, writable })
+            .collect();
+        policy.limits.timeout = Some(Duration::from_secs_f64(self.timeout));
+        policy.limits.memory = self.memory;
+        policy.limits.disk.bytes = self.disk;
+        policy.limits.output = Some(self.output);
+        policy.limits.processes = self.processes;
+        policy
+    }
+}
+
+impl Target {
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Exec => "exec",
+            Target::Library(e) => e.name,
+        }
+    }
+
+    /// The process that does the job; a library's one writes its [`Report`] beside `file`.
+    pub fn command(self, job: &Job, file: &Path) -> Result<Command, String> {
+        match self {
+            Target::Exec => {
+                let mut cmd = Command::new(wasibox_tests::runner());
+                cmd.arg("exec").args(["--timeout", &job.timeout.to_string()]);
+                for (name, value) in [
+                    ("--memory", job.memory),
+                    ("--disk", job.disk),
+                    ("--output-limit", job.output),
+                    ("--processes", job.processes as u64),
+                ] {
+                    cmd.arg(name).arg(value.to_string());
+                }
+                for (host, guest, writable) in &job.mounts {
+                    let mode = if *writable { "rw" } else { "ro" };
+                    cmd.arg("--mount").arg(format!("{}:{guest}:{mode}", host.display()));
+                }
+                for (k, v) in &job.env {
+                    cmd.arg("--env").arg(format!("{k}={v}"));
+                }
+                cmd.args(job.json.then_some("--json"));
+                cmd.arg(&job.image).arg("--").args(&job.argv);
+                Ok(cmd)
+            }
+            Target::Library(embedding) => {
+                let text = serde_json::to_vec(job).map_err(|e| e.to_string())?;
+                std::fs::write(file, text).map_err(|e| e.to_string())?;
+                let mut cmd = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
+                cmd.arg("--child").arg(embedding.name).arg(file);
+                Ok(cmd)
+            }
+        }
+    }
+}
+
+/// What an embedding process tells at its end.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    pub limit: Option<String>,
+    /// What is wrong with the process or its other session afterwards.
+    pub wrong: Vec<String>,
+}
+
+/// Where a library's process writes its report.
+pub fn report_file(job_file: &Path) -> PathBuf {
+    job_file.with_extension("report")
+}
+
+/// Growth of the embedder after a session that is no leak: what allocators and the engine keep.
+const KEPT_MEMORY: u64 = 48 << 20;
+const KEPT_THREADS: u64 = 8;
+const KEPT_DESCRIPTORS: u64 = 8;
+/// How long a session may take to give everything back.
+const SETTLE: Duration = Duration::from_secs(3);
+/// Most clock ticks (1/100 s) that an idle embedder may use in the time after that.
+const IDLE: Duration = Duration::from_millis(150);
+const IDLE_TICKS: u64 = 8;
+/// Longest time for an answer of the other session, on a busy machine.
+const ANSWER: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The process of a library target: status as the hostile command's.
+pub fn child(name: &str, file: &Path) -> Result<u8, String> {
+    let embedding = TARGETS.iter().find_map(|t| match t {
+        Target::Library(e) if e.name == name => Some(*e),
+        _ => None,
+    });
+    let embedding = embedding.ok_or("no such target")?;
+    let text = std::fs::read(file).map_err(|e| e.to_string())?;
+    let job: Job = serde_json::from_slice(&text).map_err(|e| e.to_string())?;
+    let neighbour =
+        Job { image: job.neighbour.clone(), code: job.neighbour_code.clone(), ..Job::default() };
+    let neighbour =
+        (embedding.open)(&neighbour, Policy::default()).map_err(|e| format!("neighbour: {e}"))?;
+    let mut report = Report::default();
+    answer(&neighbour).map_err(|e| format!("neighbour: {e}"))?;
+    let before = watch::own();
+    let stop = AtomicBool::new(false);
+    let (outcome, answers) = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            while !stop.load(Ordering::SeqCst) {
+                answer(&neighbour)?;
+                std::thread::sleep(PAUSE);
+            }
+            Ok(())
+        });
+        let outcome = hostile(embedding, &job);
+        stop.store(true, Ordering::SeqCst);
+        (outcome, asking.join().unwrap_or_else(|_| Err("it panicked".into())))
+    });
+    report.wrong.extend(answers.err().map(|e: String| format!("other session: {e}")));
+    report.wrong.extend(answer(&neighbour).err().map(|e| format!("other session, after: {e}")));
+    report.wrong.extend(kept(before));
+    let status = match outcome {
+        Ok((status, limit)) => {
+            report.limit = limit;
+            status
+        }
+        Err(e) => {
+            eprintln!("runner: {e}");
+            125
+        }
+    };
+    let text = serde_json::to_vec(&report).map_err(|e| e.to_string())?;
+    std::fs::write(report_file(file), text).map_err(|e| e.to_string())?;
+    Ok(status)
+}
+
+/// Opens the session, runs the program, closes the session.
+fn hostile(embedding: &Embedding, job: &Job) -> Result<(u8, Option<String>), wasibox::Error> {
+    use std::io::Write;
+    let session = (embedding.open)(job, job.policy())?;
+    let mut exec = Exec::new(&job.argv);
+    exec.env = job.env.iter().map(|(k, v)| (k.clone().into(), v.clone().into())).collect();
+    exec.input = Input::Bytes(Vec::new());
+    exec.list_files = job.json;
+    if job.inherit {
+        exec.output = Output::Inherit;
+    }
+    let outcome = session.apply(Action::Exec(exec))?;
+    let limit = outcome.limit_hit.map(|l| l.name().to_owned());
+    if job.json {
+        let _ = serde_json::to_writer(std::io::stdout().lock(), &outcome);
+    } else if !job.inherit {
+        let _ = std::io::stdout().lock().write_all(&outcome.stdout);
+        let _ = std::io::stderr().lock().write_all(&outcome.stderr);
+    }
+    Ok((outcome.exit_code, limit))
+}
+
+/// One question to the other session.
+fn answer(session: &Session) -> Result<(), String> {
+    let start = Instant::now();
+    let exec = Exec::new(["bash", "-c", "echo hi | wc -c"]);
+    let outcome = session.apply(Action::Exec(exec)).map_err(|e| e.to_string())?;
+    if (outcome.exit_code, outcome.stdout.as_slice()) != (0, b"3\n".as_slice()) {
+        return Err(format!("wrong answer: {outcome:?}"));
+    }
+    let took = start.elapsed();
+    if took > ANSWER { Err(format!("an answer took {took:.1?}")) } else { Ok(()) }
+}
+
+/// What the embedder still has of a session that is closed, or does for it.
+fn kept(before: watch::Usage) -> Option<String> {
+    let until = Instant::now() + SETTLE;
+    loop {
+        let now = watch::own();
+        let kept = if now.memory > before.memory + KEPT_MEMORY {
+            format!("{} MiB of memory kept", (now.memory - before.memory) >> 20)
+        } else if now.threads > before.threads + KEPT_THREADS {
+            format!("{} threads kept", now.threads - before.threads)
+        } else if now.descriptors > before.descriptors + KEPT_DESCRIPTORS {
+            format!("{} descriptors kept", now.descriptors - before.descriptors)
+        } else {
+            std::thread::sleep(IDLE);
+            match watch::own().ticks - now.ticks {
+                0..=IDLE_TICKS => return None,
+                n => format!("busy for {n} ticks of {IDLE:?}"),
+            }
+        };
+        if Instant::now() >= until {
+            return Some(kept);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
