@@ -1,6 +1,6 @@
-#: attacks = the same as fast as can be, with long names
+#: attacks = the disk limit by small things as fast as can be, with long names and targets
 #: disk = 1M
-#: timeout = 4
+#: timeout = 8
 #: memory = 64M
 #: status = 0
 #: says = contained
@@ -15,7 +15,7 @@ def until_full(f):
     return n
 os.mkdir("/tmp/x"); os.chdir("/tmp/x")
 name = "n" * 240
-print(until_full(lambda n: os.symlink("t" * 4000, f"s{n}")), until_full(lambda n: os.mkdir(f"{name}{n}")), until_full(lambda n: os.close(os.open(f"f{n}", os.O_CREAT | os.O_RDWR))))
-open("/tmp/h", "w").close() if False else None
+made = lambda n: os.close(os.open(f"f{n}", os.O_CREAT | os.O_RDWR))
+print(until_full(lambda n: os.symlink("t" * 4000, f"s{n}")), until_full(lambda n: os.mkdir(f"{name}{n}")), until_full(made))
 print(until_full(lambda n: os.link("f0", f"h{n}")), until_full(lambda n: os.mkfifo(f"{name}p{n}")))
 print("contained")

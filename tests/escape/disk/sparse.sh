@@ -1,6 +1,6 @@
 #: attacks = files that are longer than anything
 #: disk = 2M
-#: memory = 64M
+#: memory = 192M
 #: timeout = 3
 #: status = any
 cd /tmp

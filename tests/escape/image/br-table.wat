@@ -1,7 +1,7 @@
 ;;: attacks = compiling: a table of a million branches
 ;;: finding = H7
 ;;: timeout = 2
-;;: seconds = 12
+;;: seconds = 8
 ;;: memory = 64M
 ;;: grows = 600M
 ;;: status = any

@@ -2,7 +2,7 @@
 ;;: finding = H7
 ;;: timeout = 2
 ;;: memory = 64M
-;;: seconds = 10
+;;: seconds = 6
 ;;: after = test "$(du -sm cache | cut -f 1)" -lt 128
 ;;: status = any
 (module

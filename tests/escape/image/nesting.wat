@@ -1,7 +1,7 @@
 ;;: attacks = compiling: blocks within blocks
 ;;: finding = H7
 ;;: timeout = 2
-;;: seconds = 12
+;;: seconds = 8
 ;;: memory = 64M
 ;;: grows = 600M
 ;;: status = any

@@ -2,7 +2,7 @@
 ;;: finding = H7
 ;;: timeout = 2
 ;;: memory = 32M
-;;: seconds = 10
+;;: seconds = 6
 ;;: status = any
 (module
   (memory (export "memory") 1)

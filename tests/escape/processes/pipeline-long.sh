@@ -1,7 +1,7 @@
 #: attacks = pipelines of hundreds of stages
 #: timeout = 3
 #: processes = 400
-#: memory = 512M
+#: memory = 2G
 #: threads = 440
 #: status = any
 eval "yes $(printf '| cat %.0s' $(seq 300)) | head -n 1"; eval "yes $(printf '| cat %.0s' $(seq 5000)) | head -n 1"

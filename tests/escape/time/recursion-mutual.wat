@@ -1,5 +1,5 @@
 ;;: attacks = the stack, through a table and a call of the host
-;;: status = 139 134 0
+;;: status = 139 134 0 124
 (module
   (import "wasi_snapshot_preview1" "sched_yield" (func $yield (result i32)))
   (memory (export "memory") 1)

@@ -249,12 +249,13 @@ fn module_image(p: &Program, scratch: &Path) -> Result<PathBuf, String> {
 }
 
 /// Everything in the scratch folder that must not change, with what it is: all but what the
-/// program may write to and what its own host commands touch.
+/// program may write to and what its own host commands touch (`wrap`: files beside the folders).
 fn inventory(scratch: &Path, p: &Program) -> BTreeMap<PathBuf, String> {
     let lively = p.swap.is_some() || !p.during.is_empty();
     let free = |path: &Path| {
         let mut mounts = p.mounts.iter().filter(|m| m.writable || lively);
-        path.ends_with("cache") || mounts.any(|m| scratch.join(&m.host) == path)
+        let wrapped = !p.wrap.is_empty() && path.parent() == Some(scratch) && path.is_file();
+        wrapped || path == scratch.join("cache") || mounts.any(|m| scratch.join(&m.host) == path)
     };
     let (mut found, mut dirs) = (BTreeMap::new(), vec![scratch.to_path_buf()]);
     while let Some(dir) = dirs.pop() {

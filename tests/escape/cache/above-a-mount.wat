@@ -1,0 +1,18 @@
+;;: attacks = a mount of a folder within the folder of machine code, and one of its parent by another way
+;;: finding = H2
+;;: host-env = XDG_CACHE_HOME=link
+;;: mount = work/c/wasibox/aot:/w:rw
+;;: before = mkdir -p work/c/wasibox/aot; ln -s work/c link; chmod -R go-rwx work
+;;: status = 0 125
+;;: never = reached
+(module
+  (import "wasi_snapshot_preview1" "path_open" (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "w/new")
+  (data (i32.const 64) "reached\n")
+  (data (i32.const 128) "\40\00\00\00\08\00\00\00")
+  (func $say (drop (call $write (i32.const 1) (i32.const 128) (i32.const 1) (i32.const 256))))
+  (func (export "_start")
+    (if (i32.eqz (call $open (i32.const 3) (i32.const 1) (i32.const 0) (i32.const 5) (i32.const 1) (i64.const -1) (i64.const -1) (i32.const 0) (i32.const 256)))
+      (then (call $say)))))
