@@ -6,6 +6,7 @@ mod conformance;
 mod deny;
 mod dist;
 mod env;
+mod escape;
 mod flavour;
 mod fuzz;
 mod kept;
@@ -41,6 +42,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "run a fuzzer: shell (against bash), parser, ...",
     ),
     (
+        "escape",
+        "[NAME...] [--seconds N] [--seed N]",
+        "run hostile programs made at random, or those of tests/escape that are named",
+    ),
+    (
         "python",
         "[--profile core|data|full] [--from-source] [--write-prebuilt] [--sizes]",
         "make CPython for WASI alone; --write-prebuilt keeps it in python-dist/prebuilt",
@@ -65,6 +71,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
+        "escape" => escape::run(&rest),
         "python" => dist::python_only(&rest),
         "python-suite" => suite::run(&rest),
         "tidy" => tidy::run(),

@@ -51,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-worker", &[]),
     ("wasibox", &["wasibox-sandbox", "wasibox-image", "wasibox-vfs", "wasibox-worker"]),
     ("wasibox-cli", &["wasibox", "wasibox-image"]),
-    ("wasibox-tests", &["wasibox"]),
+    ("wasibox-tests", &["wasibox", "wasibox-image"]),
     ("wasibox-differ", &[]),
     ("xtask", &["wasibox-image"]),
 ];

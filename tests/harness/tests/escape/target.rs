@@ -162,6 +162,8 @@ impl Target {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub limit: Option<String>,
+    /// From opening the hostile session until it was closed.
+    pub seconds: f64,
     /// What is wrong with the process or its other session afterwards.
     pub wrong: Vec<String>,
 }
@@ -209,7 +211,9 @@ pub fn child(name: &str, file: &Path) -> Result<u8, String> {
             }
             Ok(())
         });
+        let begun = Instant::now();
         let outcome = hostile(embedding, &job);
+        report.seconds = begun.elapsed().as_secs_f64();
         stop.store(true, Ordering::SeqCst);
         (outcome, asking.join().unwrap_or_else(|_| Err("it panicked".into())))
     });

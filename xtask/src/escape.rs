@@ -1,0 +1,35 @@
+//! `cargo xtask escape [--seconds N] [--seed N] [--target NAME]`: hostile programs made at random, until the
+//! time is over (20 minutes) or one is not contained. `cargo xtask escape PART-OF-A-NAME...` runs those of
+//! `tests/escape` whose names match, and `cargo xtask test` all of them.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+
+use crate::{dist, env};
+
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    ensure!(dist::run(&[])? == ExitCode::SUCCESS, "dist failed");
+    let mut values = false;
+    let named = args.iter().any(|a| {
+        // What follows an option is its value.
+        let name = !values && !a.starts_with("--");
+        values = !values && a.starts_with("--");
+        name
+    });
+    let mut all = args.to_vec();
+    if !named {
+        all.insert(0, "--random".into());
+    }
+    suite(&all)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the suite with its own arguments; without any, all of its files. It embeds the library and so is built
+/// where Wasmer is.
+pub fn suite(args: &[String]) -> Result<()> {
+    let mut cmd = env::cached_cargo()?;
+    cmd.args(["test", "--locked", "--release", "-p", "wasibox-tests", "--features", "escape"]);
+    cmd.args(["--test", "escape", "--"]).args(args);
+    env::run(cmd.env("WASIBOX_DIST", env::dist()))
+}
