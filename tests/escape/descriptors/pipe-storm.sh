@@ -1,5 +1,5 @@
 #: attacks = pipes without end
-#: timeout = 3
+#: timeout = 1
 #: status = any
 #: memory = 256M
 for i in $(seq 30); do python3 -c 'import os, time

@@ -1,5 +1,5 @@
 #: attacks = archives that unpack to more than there is room for
-#: timeout = 5
+#: timeout = 2
 #: disk = 4M
 #: memory = 96M
 #: status = any

@@ -1,7 +1,7 @@
 #: attacks = files that are longer than anything
 #: disk = 2M
 #: memory = 192M
-#: timeout = 3
+#: timeout = 1
 #: status = any
 cd /tmp
 for n in 1G 1T 1P 7E 8E 9223372036854775807 9223372036854775808 18446744073709551615 -1 +9223372036854775807; do truncate -s $n s; truncate -s +$n s; stat -c %s s; done

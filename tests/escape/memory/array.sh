@@ -1,5 +1,5 @@
 #: attacks = memory by an array without end
-#: timeout = 3
+#: timeout = 1
 #: memory = 64M
 #: status = 1 2 124 134 137 139
 i=0

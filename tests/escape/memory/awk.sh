@@ -1,5 +1,5 @@
 #: attacks = memory by awk's own values
-#: timeout = 2
+#: timeout = 1
 #: memory = 64M
 #: status = any
 awk 'BEGIN { x = "x"; while (1) x = x x }'; awk 'BEGIN { while (1) a[i++] = i }'; awk 'BEGIN { $1000000000 = 1 }'

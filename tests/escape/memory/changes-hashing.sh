@@ -1,6 +1,6 @@
 #: attacks = the digests in the list of changes: many names of one large file
 #: json = yes
-#: timeout = 6
+#: timeout = 2
 #: disk = 300M
 #: memory = 128M
 #: grows = 540M

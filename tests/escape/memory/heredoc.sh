@@ -1,5 +1,5 @@
 #: attacks = memory by here-documents, which may live in pipes or files
-#: timeout = 3
+#: timeout = 1
 #: memory = 64M
 #: status = any
 x=$(head -c 8000000 /dev/zero | tr '\0' x)

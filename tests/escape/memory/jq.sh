@@ -1,5 +1,5 @@
 #: attacks = memory by jq's own values
-#: timeout = 2
+#: timeout = 1
 #: memory = 64M
 #: status = any
 jq -n '[range(1e9)] | length'; jq -n '"x" * 1e9 | length'; jq -n 'reduce range(60) as $i ("x"; . + .) | length'

@@ -1,5 +1,5 @@
 #: attacks = directory listings held open by many processes
-#: timeout = 3
+#: timeout = 1
 #: memory = 96M
 #: disk = 8M
 #: status = any

@@ -1,6 +1,6 @@
 ;;: attacks = second memories, which may be counted less well than the first
 ;;: memory = 32M
-;;: timeout = 2
+;;: timeout = 1
 ;;: status = any
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 #: attacks = memory by arrays, touched or not
-#: timeout = 5
+#: timeout = 2
 #: memory = 128M
 #: status = any
 import numpy as np

@@ -1,5 +1,5 @@
 #: attacks = memory by widths and precisions of printf
-#: timeout = 3
+#: timeout = 1
 #: memory = 64M
 #: status = any
 while read -r line; do bash -c "$line" | wc -c; done << 'E'

@@ -1,5 +1,5 @@
 #: attacks = memory by dictionaries and sets that double
-#: timeout = 3
+#: timeout = 1
 #: memory = 96M
 #: status = 1 124
 d, s, i = {}, set(), 0

@@ -1,5 +1,5 @@
 #: attacks = memory and time by integers and their texts
-#: timeout = 2
+#: timeout = 1
 #: memory = 96M
 #: status = 1 124
 import sys

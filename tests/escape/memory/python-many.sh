@@ -1,5 +1,5 @@
 #: attacks = memory by many interpreters that each stay below the limit
-#: timeout = 4
+#: timeout = 2
 #: memory = 128M
 #: processes = 24
 #: status = any

@@ -1,5 +1,5 @@
 #: attacks = memory by tools that must hold all of their input
-#: timeout = 3
+#: timeout = 1
 #: memory = 256M
 #: processes = 64
 #: status = any

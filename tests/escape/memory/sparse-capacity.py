@@ -1,5 +1,5 @@
 #: attacks = files that are long but empty, then touched here and there
-#: timeout = 3
+#: timeout = 1
 #: memory = 96M
 #: disk = 4M
 #: status = any

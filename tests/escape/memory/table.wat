@@ -1,5 +1,5 @@
 ;;: attacks = memory by a table that grows
-;;: timeout = 2
+;;: timeout = 1
 ;;: memory = 32M
 ;;: status = any
 (module

@@ -1,5 +1,5 @@
 #: attacks = a directory chain as deep as the shell can make it
-#: timeout = 3
+#: timeout = 1
 #: disk = 4M
 #: status = any
 cd /tmp

@@ -2,7 +2,7 @@
 #: mount = work:/w:rw
 #: before = mkdir -p work/a/folder; echo inside > work/a/secret; ln -s ../outside work/b
 #: swap = work/a work/b
-#: timeout = 1.5
+#: timeout = 1
 #: status = 124
 import os
 calls = [

@@ -1,5 +1,5 @@
 #: attacks = a chain of processes each of which waits for the next
-#: timeout = 2
+#: timeout = 1
 #: memory = 512M
 #: processes = 64
 #: status = any

@@ -1,5 +1,5 @@
 #: attacks = processes of Python that start two more each
-#: timeout = 2
+#: timeout = 1
 #: memory = 512M
 #: status = any
 import subprocess, sys

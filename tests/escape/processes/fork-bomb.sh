@@ -1,5 +1,5 @@
 #: attacks = processes that double
-#: timeout = 2
+#: timeout = 1
 #: status = any
 :(){ :|:& };:
 while :; do wait; : | :; done

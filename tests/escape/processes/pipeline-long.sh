@@ -1,5 +1,5 @@
 #: attacks = pipelines of hundreds of stages
-#: timeout = 3
+#: timeout = 1
 #: processes = 400
 #: memory = 2G
 #: threads = 440

@@ -1,5 +1,5 @@
 #: attacks = ended processes that nobody waits for
-#: timeout = 3
+#: timeout = 1
 #: memory = 96M
 #: status = 0 1 124
 import subprocess

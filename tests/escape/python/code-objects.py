@@ -1,5 +1,5 @@
 #: attacks = the interpreter by bytecode that it would never make
-#: timeout = 4
+#: timeout = 2
 #: status = any
 import types, random
 def f(a, b): return a + b

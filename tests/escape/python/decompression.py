@@ -1,5 +1,5 @@
 #: attacks = small data that unpacks to very much
-#: timeout = 5
+#: timeout = 2
 #: memory = 128M
 #: status = any
 import bz2, gzip, io, lzma, zipfile, zlib, tarfile

@@ -1,5 +1,5 @@
 #: attacks = everything by which an interpreter is made to crash
-#: timeout = 3
+#: timeout = 1
 #: status = any
 import faulthandler, sys, subprocess
 for f in ("faulthandler._sigsegv()", "faulthandler._stack_overflow()", "faulthandler._fatal_error_c_thread()", "faulthandler._read_null()", "faulthandler.dump_traceback_later(0.001, repeat=True, exit=True)",

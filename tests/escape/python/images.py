@@ -1,5 +1,5 @@
 #: attacks = pictures with sizes that are lies
-#: timeout = 5
+#: timeout = 2
 #: memory = 160M
 #: status = any
 import io, struct, zlib

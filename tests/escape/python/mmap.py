@@ -2,7 +2,7 @@
 #: mount = work:/w:rw
 #: before = echo original > work/f
 #: memory = 128M
-#: timeout = 4
+#: timeout = 2
 #: status = any
 import mmap, os
 for path in ("/w/f", "/tmp/f", "/dev/zero", "/etc/passwd"):

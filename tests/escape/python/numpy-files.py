@@ -1,5 +1,5 @@
 #: attacks = NumPy's file formats
-#: timeout = 5
+#: timeout = 2
 #: status = any
 import io, numpy as np, os
 class E:

@@ -1,5 +1,5 @@
 #: attacks = pickles that call, refer to themselves or ask for memory
-#: timeout = 4
+#: timeout = 2
 #: status = any
 import pickle, pickletools, os
 class E:

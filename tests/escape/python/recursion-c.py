@@ -1,5 +1,5 @@
 #: attacks = the stack by recursion in C
-#: timeout = 5
+#: timeout = 2
 #: status = any
 import pickle, json, copy, ast, functools, re, operator
 x = []

@@ -1,5 +1,5 @@
 #: attacks = the interpreter's stack
-#: timeout = 5
+#: timeout = 2
 #: status = any
 import sys
 sys.setrecursionlimit(2**31 - 1)

@@ -1,5 +1,5 @@
 #: attacks = SQLite: files of the host, recursion, memory
-#: timeout = 3
+#: timeout = 1
 #: memory = 128M
 #: disk = 4M
 #: status = any

@@ -1,5 +1,5 @@
 #: attacks = asyncio's subprocesses and their pipes
-#: timeout = 2
+#: timeout = 1
 #: status = any
 import asyncio
 async def main():

@@ -1,5 +1,5 @@
 #: attacks = threads, tasks and pools
-#: timeout = 2
+#: timeout = 1
 #: status = any
 import asyncio, threading, concurrent.futures, sys
 for f in (lambda: [threading.Thread(target=print).start() for _ in range(10000)], lambda: list(concurrent.futures.ThreadPoolExecutor(1000).map(print, range(9))),

@@ -1,5 +1,5 @@
 #: attacks = the same by system calls
-#: timeout = 4
+#: timeout = 2
 #: status = any
 import os
 for pid in (1, 0, -1, os.getppid(), -os.getppid(), 2, 3, 2**31 - 1, -2**31):

@@ -1,5 +1,5 @@
 #: attacks = handlers of signals that send signals
-#: timeout = 1.5
+#: timeout = 1
 #: status = 124 1 130 137 143
 import os, signal
 def again(n, frame):

@@ -1,5 +1,5 @@
 #: attacks = expansions whose work grows with the square or worse
-#: timeout = 3
+#: timeout = 1
 #: memory = 256M
 #: status = any
 while read -r line; do

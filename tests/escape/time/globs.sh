@@ -1,5 +1,5 @@
 #: attacks = pathname expansion
-#: timeout = 2
+#: timeout = 1
 #: disk = 4M
 #: status = any
 cd /tmp; for i in $(seq 5000); do : > aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$i; done 2> /dev/null

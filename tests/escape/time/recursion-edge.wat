@@ -1,5 +1,5 @@
 ;;: attacks = calls of the host with next to no stack left
-;;: timeout = 2
+;;: timeout = 1
 ;;: status = 139 134 124
 (module
   (import "wasi_snapshot_preview1" "path_filestat_get" (func $stat (param i32 i32 i32 i32 i32) (result i32)))

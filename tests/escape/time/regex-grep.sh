@@ -1,5 +1,5 @@
 #: attacks = patterns that backtrack in grep, sed, expr and the shell
-#: timeout = 2
+#: timeout = 1
 #: status = any
 s=$(printf 'a%.0s' $(seq 5000))
 for r in '(a*)*b' '(a|aa)+$b' '(.*)(.*)(.*)(.*)(.*)\1\2x' '(a?){500}a{500}b' '(a+)+\1+b' '((a{1,99}){1,99}){1,99}b' '\(a*\)*\1\1b'; do

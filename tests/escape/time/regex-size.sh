@@ -1,5 +1,5 @@
 #: attacks = patterns whose machines are large
-#: timeout = 2
+#: timeout = 1
 #: memory = 64M
 #: status = any
 for r in '(((a{1,255}){1,255}){1,255}){1,255}' 'a{255}{255}{255}{255}' '(\w{200}){200}' '[a-z]{65535}' '(a|b|c|d|e){32767}' '\p{L}{1000}{1000}'; do
