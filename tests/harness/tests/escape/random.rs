@@ -230,7 +230,7 @@ const SHELL: &[&str] = &[
     "exec {}",
     "sh -c '{}'",
     "env X=$x {}",
-    "xargs -P 8 -n 1 {} < P",
+    "xargs --max-procs 8 {} < P",
     "find P -exec {} \\;",
     "printf '\\1\\0P' > /.box/meta",
     "cat <&0 >&9 2>&1",

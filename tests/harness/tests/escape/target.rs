@@ -101,10 +101,13 @@ impl Job {
     }
 
     fn policy(&self) -> Policy {
-        let mut policy = Policy::default();
-        policy.mounts = (self.mounts.iter().cloned())
-            .map(|(host, guest, writable)| MountSpec { host, guest, writable })
-            .collect();
+        let mounts = self.mounts.iter().cloned();
+        let mut policy = Policy {
+            mounts: mounts
+                .map(|(host, guest, writable)| MountSpec { host, guest, writable })
+                .collect(),
+            ..Policy::default()
+        };
         policy.limits.timeout = Some(Duration::from_secs_f64(self.timeout));
         policy.limits.memory = self.memory;
         policy.limits.disk.bytes = self.disk;
