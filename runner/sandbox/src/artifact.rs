@@ -86,11 +86,6 @@ struct Files<const N: usize> {
     sum: PathBuf,
 }
 
-/// Whether there is machine code of a module in the directory, by its name.
-pub fn is_kept(dir: &Path, module_sha256: &[u8; 32]) -> bool {
-    program_files(dir, &key(module_sha256)).sum.exists()
-}
-
 /// A program's code and its memory's template.
 fn program_files(dir: &Path, key: &str) -> Files<2> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));
@@ -220,6 +215,14 @@ impl Store<'_> {
             Some(l) => Ok(l),
             None => Ok(compiled.in_memory(name)?),
         }
+    }
+
+    /// Whether the machine code of all these modules is kept, as we wrote it; `None` if nothing can
+    /// be kept.
+    pub fn has<'d>(&self, digests: impl IntoIterator<Item = &'d [u8; 32]>) -> Option<bool> {
+        let (dir, secret) = self.place(false)?;
+        let is_there = |d| program_files(dir, &key(d)).open(&secret, &|_| {}).is_some();
+        Some(digests.into_iter().all(is_there))
     }
 
     /// The directory and the key, if there is one that can be trusted.

@@ -184,13 +184,10 @@ impl Programs {
         &self.engine
     }
 
-    /// Whether the machine code of all programs is kept already, as far as names tell; `None` if
-    /// nothing can be kept.
+    /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
     pub fn are_kept(&self) -> Option<bool> {
-        let dir =
-            self.artifacts.as_deref().filter(|dir| crate::trusted::private_dir(dir).is_ok())?;
-        let kept = |digest| crate::artifact::is_kept(dir, digest);
-        Some(self.image.atoms().values().all(kept))
+        let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
+        store.has(self.image.atoms().values())
     }
 
     /// Loads or compiles all programs.

@@ -147,12 +147,21 @@ const ALLOWED: &[libc::c_long] = &[
 const OLD: &[libc::c_long] = &[
     libc::SYS_access,
     libc::SYS_arch_prctl,
+    libc::SYS_chmod,
     libc::SYS_dup2,
     libc::SYS_epoll_wait,
+    libc::SYS_getdents,
+    libc::SYS_link,
     libc::SYS_lstat,
+    libc::SYS_mkdir,
+    libc::SYS_open,
     libc::SYS_poll,
     libc::SYS_readlink,
+    libc::SYS_rename,
+    libc::SYS_rmdir,
     libc::SYS_stat,
+    libc::SYS_symlink,
+    libc::SYS_unlink,
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[libc::c_long] = &[];
