@@ -4,7 +4,6 @@ mod common;
 
 use common::*;
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -66,7 +65,7 @@ fn mistakes_are_one_clear_line_and_a_status() {
         (&["exec", "--cwd", "/nowhere", image, "echo"], 125, "/nowhere: No such file"),
         (&["exec", "--mount", "/no/such:/m", image, "echo"], 125, "cannot mount /no/such"),
         (&["exec", "--mount", "/tmp:/", image, "echo"], 125, "cannot mount at /"),
-        (&["exec", "--mount", "/tmp", image, "echo"], 2, "is not HOST:GUEST[:ro|rw]"),
+        (&["exec", "--mount", "/tmp", image, "echo"], 2, "is not HOST:GUEST[:ro|rw[,quota=SIZE]]"),
         (&["exec", "--memory", "much", image, "echo"], 2, "is not SIZE"),
         (&["exec", image], 2, "a command to run is missing"),
         (&["frob"], 2, "unknown command 'frob'"),

@@ -40,6 +40,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wasmer::{Engine, Module};
 
@@ -307,12 +308,13 @@ impl Store<'_> {
 
     /// The snapshot with that key: from the store, or made (in so much `memory`) and stored. `None`
     /// if there is no store to keep it in, or if it cannot be made: its program then begins at its
-    /// beginning.
+    /// beginning. Where making it must wait, `later` is told that there is none yet.
     pub fn snapshot(
         &self,
         name: &str,
         key: &str,
         memory: u64,
+        later: Option<&AtomicBool>,
         make: impl FnOnce() -> Result<Vec<u8>, String>,
     ) -> Option<Arc<Template>> {
         let (dir, secret) = self.place(false)?;
@@ -326,6 +328,10 @@ impl Store<'_> {
         }
         let failed = dir.join(format!("{key}.nosnap"));
         if is_hopeless(&failed, memory) {
+            return None;
+        }
+        if let Some(later) = later {
+            later.store(true, Ordering::Relaxed);
             return None;
         }
         let lock = dir.join(format!("{key}.lock"));

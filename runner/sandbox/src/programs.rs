@@ -122,6 +122,9 @@ pub struct Programs {
     /// What the policy says, see [`Programs::set_policy`].
     memory: AtomicU64,
     fresh: AtomicBool,
+    /// No snapshots are made here, and whether one was missing.
+    waits: AtomicBool,
+    lacks: AtomicBool,
     /// Threads with instances that wait for another process.
     pub idle: Idle,
     /// The last field, since fields are dropped in order.
@@ -149,6 +152,8 @@ impl Programs {
             progress,
             memory: AtomicU64::new(Limits::default().memory),
             fresh: AtomicBool::new(false),
+            waits: AtomicBool::new(false),
+            lacks: AtomicBool::new(false),
             idle,
             code,
         }
@@ -190,6 +195,16 @@ impl Programs {
         store.has(self.image.atoms().values())
     }
 
+    /// Loads all programs without running or compiling anything; false if something is not kept yet.
+    pub fn get_kept(&self) -> Result<bool, ProgramError> {
+        if self.are_kept() != Some(true) {
+            return Ok(false);
+        }
+        self.waits.store(true, Ordering::Relaxed);
+        self.get_all()?;
+        Ok(!self.lacks.load(Ordering::Relaxed))
+    }
+
     /// Loads or compiles all programs.
     pub fn get_all(&self) -> Result<(), ProgramError> {
         for i in 0..self.names.len() {
@@ -228,7 +243,8 @@ impl Programs {
             let key = snapshot::key(&digest, self.image.tree());
             let memory =
                 (self.memory.load(Ordering::Relaxed) / SNAPSHOT_SHARE).min(snapshot::MEMORY);
-            loaded.snapshot = store.snapshot(name, &key, memory, || {
+            let later = self.waits.load(Ordering::Relaxed).then_some(&self.lacks);
+            loaded.snapshot = store.snapshot(name, &key, memory, later, || {
                 snapshot::make(&self.image, self.artifacts.clone(), p, memory)
                     .map_err(|e| e.to_string())
             });

@@ -125,6 +125,25 @@ impl Prepared {
         Ok(self.programs.get_all()?)
     }
 
+    /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
+    pub fn is_compiled(&self) -> Option<bool> {
+        self.programs.are_kept()
+    }
+
+    /// Loads all programs, but compiles none and prepares none: no code of a guest runs. False if
+    /// one would have to be.
+    ///
+    /// # Errors
+    /// As [`Prepared::load_all`].
+    pub fn load_kept(&self) -> Result<bool, SandboxError> {
+        Ok(self.programs.get_kept()?)
+    }
+
+    /// Host files and folders that loading reads.
+    pub fn own_files(&self) -> Vec<PathBuf> {
+        self.programs.own_files().paths
+    }
+
     /// Makes the sandbox of a session. The policy's stack must be that of [`Prepared::stack`].
     ///
     /// # Errors

@@ -17,8 +17,10 @@ pub const PART: usize = 1 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
     /// Open the image and map all machine code, which is known by the key in a folder. Answered by
-    /// [`Reply::Warm`].
-    Warm { image: PathBuf, artifacts: Option<PathBuf>, key: Option<PathBuf>, stack: usize },
+    /// [`Reply::Warm`], or by [`Reply::NotKept`] if there is some that was not made yet.
+    Warm { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf>, stack: usize },
+    /// Instead of all others: compile and prepare what is not kept. Answered by [`Reply::Warm`].
+    Keep { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf> },
     /// Instead of all others: close a jail without a way out. Answered by [`Reply::Ready`].
     Probe,
     /// Make the sandbox and close the jail. Answered by [`Reply::Ready`].
@@ -43,6 +45,7 @@ pub enum Reply {
     /// A line for whoever waits.
     Progress(String),
     Warm,
+    NotKept,
     Ready(Walls),
     /// Captured output.
     Output {

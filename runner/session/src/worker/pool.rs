@@ -21,7 +21,7 @@ const WARMING: Duration = Duration::from_secs(1800);
 pub struct PoolOptions {
     /// The image that all sessions of the pool use.
     pub image: PathBuf,
-    /// Where machine code is kept; `None`: nowhere, so that each worker compiles anew.
+    /// Where machine code is kept. Workers do not compile, so there must be such a folder.
     pub artifacts: Option<PathBuf>,
     /// The program that serves as a worker: `runner`, or one that calls
     /// [`worker_main`](crate::worker_main) when its first argument is `worker`. By default
@@ -177,19 +177,38 @@ fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
 }
 
 fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
-    let mut worker = Worker::start(program, true)?;
+    let artifacts = options.artifacts.clone().ok_or_else(|| {
+        Error::Refused("workers need a folder in which machine code is kept".into())
+    })?;
+    let (image, key) = (options.image.clone(), wasibox_sandbox::key::default_dir());
     let request = Request::Warm {
-        image: options.image.clone(),
-        artifacts: options.artifacts.clone(),
-        key: wasibox_sandbox::key::default_dir(),
+        image: image.clone(),
+        artifacts: artifacts.clone(),
+        key: key.clone(),
         stack: Limits::default().stack,
     };
-    worker.channel.send(&request, &[])?;
+    if let Some(worker) = asked(options, program, &request)? {
+        return Ok(worker);
+    }
+    asked(options, program, &Request::Keep { image, artifacts, key })?;
+    let warm = asked(options, program, &request)?;
+    warm.ok_or_else(|| Error::Refused("machine code cannot be kept for workers".into()))
+}
+
+/// A new process that has done what is asked; `None` if it could not for want of machine code.
+fn asked(
+    options: &PoolOptions,
+    program: &Path,
+    request: &Request,
+) -> Result<Option<Worker>, Error> {
+    let mut worker = Worker::start(program, true)?;
+    worker.channel.send(request, &[])?;
     let deadline = Some(Instant::now() + WARMING);
     loop {
         match worker.channel.receive(deadline) {
             Ok(Some((Reply::Progress(line), _))) => (options.progress)(&line),
-            Ok(Some((Reply::Warm, _))) => return Ok(worker),
+            Ok(Some((Reply::Warm, _))) => return Ok(Some(worker)),
+            Ok(Some((Reply::NotKept, _))) => return Ok(None),
             Ok(Some((Reply::Failed(fault), _))) => return Err(fault.into()),
             Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
             Ok(None) => return Err(Error::Worker("did not become ready".into())),

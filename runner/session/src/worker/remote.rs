@@ -341,7 +341,7 @@ impl Remote {
             }
             Reply::Done(done) => return Ok(Some(Ended::Done(done))),
             Reply::Failed(fault) => return Ok(Some(Ended::Failed(fault.into()))),
-            Reply::Warm | Reply::Ready(_) => {
+            Reply::Warm | Reply::NotKept | Reply::Ready(_) => {
                 return Err(Error::Worker("answered out of order".into()));
             }
         }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use wasibox_image::Image;
-use wasibox_sandbox::{Policy, Prepared, Sandbox, SandboxError};
+use wasibox_sandbox::{Limits, Policy, Prepared, Sandbox, SandboxError};
 use wasibox_vfs::delta;
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
@@ -54,10 +54,20 @@ fn serve() -> Result<(), WorkerError> {
         Some((Request::Warm { image, artifacts, key, stack }, _)) => {
             wasibox_sandbox::key::use_dir(key);
             let made = warm(&channel, image, artifacts, stack);
-            match answer(&channel, made, |_| Reply::Warm)? {
+            let reply = |made: &Option<Prepared>| match made {
+                Some(_) => Reply::Warm,
+                None => Reply::NotKept,
+            };
+            match answer(&channel, made, reply)?.flatten() {
                 Some(prepared) => prepared,
                 None => return Ok(()),
             }
+        }
+        Some((Request::Keep { image, artifacts, key }, _)) => {
+            wasibox_sandbox::key::use_dir(key);
+            let kept = keep(&channel, image, artifacts);
+            answer(&channel, kept, |()| Reply::Warm)?;
+            return Ok(());
         }
         _ => return Err(WorkerError::Order),
     };
@@ -112,19 +122,41 @@ fn answer<T>(
     }
 }
 
-fn warm(
+fn prepared(
     channel: &Channel,
     image: PathBuf,
-    artifacts: Option<PathBuf>,
+    artifacts: PathBuf,
     stack: usize,
 ) -> Result<Prepared, Error> {
     let sender = channel.sender()?;
     // Nobody waits for a line: a parent that is gone is noticed elsewhere.
     let progress = move |line: &str| drop(sender.send(&Reply::Progress(line.to_owned())));
     let image = Arc::new(Image::open(&image)?);
-    let prepared = Prepared::new(image, artifacts, Arc::new(progress), stack);
-    prepared.load_all()?;
-    Ok(prepared)
+    Ok(Prepared::new(image, Some(artifacts), Arc::new(progress), stack))
+}
+
+/// The image with all machine code; `None` if some is not kept.
+fn warm(
+    channel: &Channel,
+    image: PathBuf,
+    artifacts: PathBuf,
+    stack: usize,
+) -> Result<Option<Prepared>, Error> {
+    let prepared = prepared(channel, image, artifacts, stack)?;
+    Ok(prepared.load_kept()?.then_some(prepared))
+}
+
+/// Makes what is not kept. Programs run to be prepared, so this has a jail, too: one that leaves
+/// the folder for machine code.
+fn keep(channel: &Channel, image: PathBuf, artifacts: PathBuf) -> Result<(), Error> {
+    std::fs::create_dir_all(&artifacts)?;
+    let prepared = prepared(channel, image, artifacts.clone(), Limits::default().stack)?;
+    // Makes the key, if there is none, while that can still be done.
+    let _ = prepared.is_compiled();
+    let read = prepared.own_files().into_iter().filter(|path| path.exists()).collect();
+    let jail = Jail { read, write: vec![artifacts], code: NewCode::Mapped };
+    jail.close().map_err(|e: JailError| Error::Refused(e.to_string()))?;
+    Ok(prepared.load_all()?)
 }
 
 /// Closes a jail that leaves nothing, and tries one thing that it must not leave.
