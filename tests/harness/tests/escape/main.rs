@@ -39,6 +39,10 @@ use trial::Verdict;
 const LEAST: usize = 150;
 
 fn main() -> ExitCode {
+    // The library starts the program for a session's process with this argument.
+    if std::env::args_os().nth(1).is_some_and(|a| a == wasibox::WORKER_ARGUMENT) {
+        return wasibox::worker_main();
+    }
     match run() {
         Ok(status) => ExitCode::from(status),
         Err(e) => {

@@ -31,6 +31,7 @@ pub struct Mount {
     pub host: String,
     pub guest: String,
     pub writable: bool,
+    pub quota: Option<u64>,
 }
 
 /// One hostile program and what must hold when it runs.
@@ -54,6 +55,7 @@ pub struct Program {
     pub descriptors: u64,
     /// The policy.
     pub timeout: f64,
+    pub cpu: Option<f64>,
     pub memory: u64,
     pub disk: u64,
     pub output: u64,
@@ -106,7 +108,9 @@ impl Program {
             threads: 0,
             descriptors: 0,
             timeout: 2.0,
-            memory: if kind == Kind::Python { 256 } else { 128 } * MIB,
+            cpu: None,
+            // Python begins from its snapshot only if that is a small part of the limit.
+            memory: if kind == Kind::Python { 320 } else { 128 } * MIB,
             disk: 8 * MIB,
             output: 4 * MIB,
             processes: 32,
@@ -192,15 +196,20 @@ impl Program {
             "threads" => self.threads = value.parse().ok()?,
             "descriptors" => self.descriptors = value.parse().ok()?,
             "timeout" => self.timeout = value.parse().ok()?,
+            "cpu" => self.cpu = Some(value.parse().ok()?),
             "memory" => self.memory = size(value)?,
             "disk" => self.disk = size(value)?,
             "output" => self.output = size(value)?,
             "processes" => self.processes = value.parse().ok()?,
             "mount" => {
+                let (value, quota) = match value.split_once(",quota=") {
+                    Some((value, quota)) => (value, Some(size(quota)?)),
+                    None => (value, None),
+                };
                 let (rest, mode) = value.rsplit_once(':')?;
                 let (host, guest) = rest.rsplit_once(':')?;
                 let writable = ["ro", "rw"].iter().position(|m| *m == mode)? == 1;
-                self.mounts.push(Mount { host: host.into(), guest: guest.into(), writable });
+                self.mounts.push(Mount { host: host.into(), guest: guest.into(), writable, quota });
             }
             "env" => self.env.push(pair(value)?),
             "host-env" => self.host_env.push(pair(value)?),

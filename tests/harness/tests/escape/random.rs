@@ -90,7 +90,8 @@ fn save(p: &Program) -> Result<String, String> {
     }
     for m in &p.mounts {
         let mode = if m.writable { "rw" } else { "ro" };
-        text.push_str(&format!("{mark} mount = {}:{}:{mode}\n", m.host, m.guest));
+        let quota = m.quota.map_or(String::new(), |q| format!(",quota={q}"));
+        text.push_str(&format!("{mark} mount = {}:{}:{mode}{quota}\n", m.host, m.guest));
     }
     text.push_str(&p.text);
     let dir = wasibox_tests::root().join("target/escape");
@@ -120,7 +121,9 @@ fn make(seed: u64) -> Program {
     p.json = dice.below(3) == 0;
     if dice.below(2) == 0 {
         let writable = dice.below(2) == 0;
-        let mount = crate::program::Mount { host: "work".into(), guest: "/w".into(), writable };
+        let (host, guest) = ("work".into(), "/w".into());
+        let mount =
+            crate::program::Mount { host, guest, writable, quota: writable.then_some(8 << 20) };
         p.mounts.push(mount);
     }
     p.descriptors = 4096;

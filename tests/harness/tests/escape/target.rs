@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use wasibox::{Action, Exec, Image, Input, MountSpec, Output, Policy, Session};
+use wasibox::{Action, Exec, Image, Input, MountSpec, Output, Policy, Pool, PoolOptions, Session};
 
 use crate::program::{Kind, Program, Streams};
 use crate::watch;
@@ -44,11 +44,24 @@ impl Eq for Embedding {}
 /// Sessions as threads of the embedder.
 const THREAD: Embedding = Embedding { name: "thread", open: open_by_thread };
 
+/// Sessions in processes of their own, which this very program serves.
+const WORKER: Embedding = Embedding { name: "worker", open: open_by_worker };
+
 /// All targets.
-pub const TARGETS: &[Target] = &[Target::Exec, Target::Library(&THREAD)];
+pub const TARGETS: &[Target] = &[Target::Exec, Target::Library(&THREAD), Target::Library(&WORKER)];
 
 fn open_by_thread(job: &Job, policy: Policy) -> Result<Session, wasibox::Error> {
     Session::with(Arc::new(Image::open(&job.image)?), policy, job.code.clone(), Arc::new(|_| {}))
+}
+
+fn open_by_worker(job: &Job, policy: Policy) -> Result<Session, wasibox::Error> {
+    let options = PoolOptions {
+        artifacts: job.code.clone(),
+        program: Some(std::env::current_exe()?),
+        warm: 0,
+        ..PoolOptions::new(&job.image)
+    };
+    Session::on(&Pool::new(options)?, policy)
 }
 
 /// A program made ready: everything a target must know, without the suite's own paths.
@@ -62,9 +75,9 @@ pub struct Job {
     pub neighbour_code: Option<PathBuf>,
     pub argv: Vec<String>,
     pub env: Vec<(String, String)>,
-    /// Host path, guest path, writable.
-    pub mounts: Vec<(PathBuf, String, bool)>,
+    pub mounts: Vec<MountSpec>,
     pub timeout: f64,
+    pub cpu: Option<f64>,
     pub memory: u64,
     pub disk: u64,
     pub output: u64,
@@ -83,13 +96,19 @@ impl Job {
             Kind::Python => vec!["python3".into(), "-c".into(), program.text.clone()],
             Kind::Module => vec!["hostile".into()],
         };
-        let mounts = program.mounts.iter();
+        let mounts = program.mounts.iter().map(|m| MountSpec {
+            host: scratch.join(&m.host),
+            guest: m.guest.clone(),
+            writable: m.writable,
+            quota: m.quota,
+        });
         Job {
             image,
             argv,
             env: program.env.clone(),
-            mounts: mounts.map(|m| (scratch.join(&m.host), m.guest.clone(), m.writable)).collect(),
+            mounts: mounts.collect(),
             timeout: program.timeout,
+            cpu: program.cpu,
             memory: program.memory,
             disk: program.disk,
             output: program.output,
@@ -101,14 +120,9 @@ impl Job {
     }
 
     fn policy(&self) -> Policy {
-        let mounts = self.mounts.iter().cloned();
-        let mut policy = Policy {
-            mounts: mounts
-                .map(|(host, guest, writable)| MountSpec { host, guest, writable })
-                .collect(),
-            ..Policy::default()
-        };
+        let mut policy = Policy { mounts: self.mounts.clone(), ..Policy::default() };
         policy.limits.timeout = Some(Duration::from_secs_f64(self.timeout));
+        policy.limits.cpu = self.cpu.map(Duration::from_secs_f64);
         policy.limits.memory = self.memory;
         policy.limits.disk.bytes = self.disk;
         policy.limits.output = Some(self.output);
@@ -139,9 +153,12 @@ impl Target {
                 ] {
                     cmd.arg(name).arg(value.to_string());
                 }
-                for (host, guest, writable) in &job.mounts {
-                    let mode = if *writable { "rw" } else { "ro" };
-                    cmd.arg("--mount").arg(format!("{}:{guest}:{mode}", host.display()));
+                cmd.args(job.cpu.map(|s| format!("--cpu={s}")));
+                for m in &job.mounts {
+                    let mode = if m.writable { "rw" } else { "ro" };
+                    let quota = m.quota.map_or(String::new(), |q| format!(",quota={q}"));
+                    cmd.arg("--mount");
+                    cmd.arg(format!("{}:{}:{mode}{quota}", m.host.display(), m.guest));
                 }
                 for (k, v) in &job.env {
                     cmd.arg("--env").arg(format!("{k}={v}"));

@@ -411,6 +411,7 @@ fn drain(mut from: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
 fn limit_told(output: &str) -> Option<String> {
     let told = [
         ("timeout", "(--timeout)"),
+        ("cpu", "(--cpu)"),
         ("output", "(--output-limit)"),
         ("memory", "(--memory)"),
         ("processes", "(--processes)"),
