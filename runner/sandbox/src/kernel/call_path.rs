@@ -8,7 +8,7 @@ use super::guest::{Call, Sys};
 use crate::lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{Errno, Loc, OpenFlags, Opened, Stat, Stated};
+use wasibox_vfs::{Errno, File, Loc, OpenFlags, Opened, Stat, Stated};
 
 const FOLLOW: u32 = 1;
 const O_CREAT: u32 = 1;
@@ -51,6 +51,9 @@ pub fn open_at(
         directory: oflags & O_DIRECTORY != 0,
         follow: lookup & FOLLOW != 0,
     };
+    if !write && is_list_of_processes(base, path) {
+        return list_of_processes(c);
+    }
     let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
         Opened::File(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
@@ -66,6 +69,19 @@ pub fn open_at(
     open.append.store(how.append, Ordering::Relaxed);
     open.nonblock.store(fdflags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
     Ok(open)
+}
+
+fn is_list_of_processes(base: &Loc, path: &[u8]) -> bool {
+    let absolute = path == box_abi::PROCESSES.as_bytes();
+    let root = matches!(base, Loc::Tree(ino) if *ino == wasibox_vfs::tree::ROOT);
+    absolute || root && box_abi::PROCESSES.as_bytes().strip_prefix(b"/") == Some(path)
+}
+
+/// The list as it is now, in a pipe that nobody writes to any more.
+fn list_of_processes(c: &Call<'_>) -> Result<Arc<OpenFile>, Errno> {
+    let (read, write) = c.process.kernel.vfs.pipe()?;
+    write.try_write(&c.process.kernel.list(box_abi::PIPE_CAPACITY))?;
+    Ok(OpenFile::new(File::PipeRead(read), true, false))
 }
 
 /// What `/dev/fd/N` stands for.

@@ -5,7 +5,7 @@ use super::call_fd::{install, open_file};
 use super::call_path::open_at;
 use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, Sys};
-use super::process::{Charge, Cwd, Start};
+use super::process::{Charge, Cwd, Membership, Start};
 use super::search::{PathList, search};
 use super::table::{PROCESS_COST, SpawnError};
 use crate::lock;
@@ -36,9 +36,25 @@ pub fn proc_parent(c: &mut Call<'_>, pid: u32, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, parent)?)
 }
 
+/// A signal, or what [`box_abi::control`] has in place of one.
 pub fn proc_signal(c: &mut Call<'_>, pid: u32, sig: u32) -> Sys {
-    let sig = u8::try_from(sig).map_err(|_| Errno::INVAL)?;
-    Ok(c.process.kernel.signal(pid, sig)?)
+    let sig = match sig {
+        box_abi::control::IGNORE => {
+            let ignored = u64::from(pid) & !(1 | 1 << 9 | 1 << 19);
+            c.process.ignored.store(ignored, std::sync::atomic::Ordering::SeqCst);
+            return Ok(());
+        }
+        box_abi::control::SESSION => {
+            let mut membership = lock(&c.process.membership);
+            if membership.group == c.process.pid {
+                return Err(Errno::PERM.into());
+            }
+            *membership = Membership { group: c.process.pid, session: c.process.pid };
+            return Ok(());
+        }
+        sig => u8::try_from(sig).map_err(|_| Errno::INVAL)?,
+    };
+    Ok(c.process.kernel.signal(c.process, pid, sig)?)
 }
 
 pub fn proc_raise(c: &mut Call<'_>, sig: u32) -> Sys {

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `table` | the process table: starting, ending, waiting, signals |
+//! | `groups` | process groups, sessions, the list of processes |
 //! | `process` | one process: arguments, descriptors, directory, pending signals |
 //! | `descriptors` | open file descriptions and the table of numbers |
 //! | `thread` | the threads that run processes, and those that wait for the next one |
@@ -23,6 +24,7 @@ mod call_path;
 mod call_poll;
 mod call_proc;
 mod descriptors;
+mod groups;
 mod guest;
 mod instance;
 mod link;

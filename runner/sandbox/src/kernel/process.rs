@@ -117,6 +117,13 @@ impl Cwd {
     }
 }
 
+/// The process group and session a process is in, each by the number of the process that began it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Membership {
+    pub group: u32,
+    pub session: u32,
+}
+
 const SIGKILL: u8 = 9;
 /// Most calls of the signal handler within each other. Each has a stack of the guest's and a
 /// piece of the host's to itself, so that their number must not be the guest's choice.
@@ -130,6 +137,7 @@ pub struct Process {
     pub start: Mutex<Start>,
     pub fds: Mutex<Descriptors>,
     pub cwd: Mutex<Cwd>,
+    pub membership: Mutex<Membership>,
     /// The guest has a signal handler.
     pub handles: AtomicBool,
     /// Bit N: signal N is ignored.
@@ -175,6 +183,7 @@ impl Process {
             start: Mutex::new(start),
             fds: Mutex::new(fds),
             cwd: Mutex::new(cwd),
+            membership: Mutex::default(),
             handles: AtomicBool::new(false),
             ignored: AtomicU64::new(ignored),
             pending: AtomicU64::new(0),

@@ -2,6 +2,7 @@
 
 use super::arguments;
 use super::descriptors::Descriptors;
+use super::groups::{self, Wish};
 use super::guest::Halt;
 use super::process::{Cpu, Cwd, Process, Start};
 use super::thread::{self, Job};
@@ -186,6 +187,7 @@ impl Kernel {
         held: Option<Reservation>,
     ) -> Result<u32, SpawnError> {
         let program = start.program;
+        let (wish, start) = Wish::take(start);
         let (table, path) = (fds.cost(), cwd.cost());
         let mut args = held.map_or_else(|| self.budget.reserve(0), Some).ok_or(Errno::NOMEM)?;
         let strings = arguments::cost(start.argv.iter().chain(&start.env));
@@ -215,6 +217,7 @@ impl Kernel {
             t.spawned += 1;
             let p = Process::new(pid, parent, self.clone(), start, fds, cwd, ignored, args, own);
             let p = Arc::new(p);
+            *lock(&p.membership) = wish.membership(pid, parent, &t.live);
             t.live.insert(pid, p.clone());
             p
         };
@@ -286,25 +289,24 @@ impl Kernel {
         }
     }
 
-    /// `kill(2)`; process 0 means all, a negative number the process and its descendants
-    /// (there are no process groups; a job's members descend from its leader).
-    pub fn signal(&self, pid: u32, sig: u8) -> Result<(), Errno> {
+    /// `kill(2)` by process `me`: 0 means its process group, -1 all others, and any other
+    /// negative number a group. One that leads no group stands for itself and its descendants.
+    pub fn signal(&self, me: &Process, pid: u32, sig: u8) -> Result<(), Errno> {
         if sig > 63 {
             return Err(Errno::INVAL);
         }
         let targets: Vec<Arc<Process>> = {
             let t = lock(&self.table);
-            match pid {
-                0 => t.live.values().cloned().collect(),
-                _ if (pid as i32) < 0 => {
-                    let mut found: Vec<Arc<Process>> =
-                        t.live.get(&pid.wrapping_neg()).cloned().into_iter().collect();
-                    let mut at = 0;
-                    while let Some(parent) = found.get(at).map(|p| p.pid) {
-                        at += 1;
-                        found.extend(t.live.values().filter(|p| p.parent == parent).cloned());
+            let leader = pid.wrapping_neg();
+            match pid as i32 {
+                0 => groups::members(&t.live, lock(&me.membership).group),
+                -1 => t.live.values().filter(|p| p.pid != me.pid).cloned().collect(),
+                ..0 => {
+                    let mut found = groups::members(&t.live, leader);
+                    if found.is_empty() {
+                        found = groups::descendants(&t.live, leader);
                     }
-                    if found.is_empty() && !t.zombies.contains_key(&pid.wrapping_neg()) {
+                    if found.is_empty() && !t.zombies.contains_key(&leader) {
                         return Err(Errno::SRCH);
                     }
                     found
@@ -322,6 +324,11 @@ impl Kernel {
             }
         }
         Ok(())
+    }
+
+    /// What the guest is told of the living processes ([`box_abi::PROCESSES`]), at most `room` bytes.
+    pub fn list(&self, room: usize) -> Vec<u8> {
+        groups::list(&lock(&self.table).live, room)
     }
 
     /// The parent of a living process.

@@ -1,0 +1,125 @@
+//! Process groups and sessions, and the list of processes that `ps` reads.
+//!
+//! A process begins in its parent's group and session, unless its parent wishes otherwise
+//! ([`box_abi::GROUP_VARIABLE`]); so a child is in its group before it runs. There is no terminal, hence no
+//! foreground group.
+
+use super::process::{Membership, Process, Start};
+use crate::lock;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Most bytes of a process's arguments that the list shows.
+const SHOWN_ARGS: usize = 1024;
+
+type Live = HashMap<u32, Arc<Process>>;
+
+/// The group a parent wants its child to be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    Inherit,
+    New,
+    Join(u32),
+}
+
+impl Wish {
+    /// Takes the wish out of the environment of what is to be started.
+    pub fn take(mut start: Start) -> (Wish, Start) {
+        let mut wish = Wish::Inherit;
+        start.env.retain(|text| {
+            let value = text
+                .strip_prefix(box_abi::GROUP_VARIABLE.as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"="));
+            let Some(value) = value else { return true };
+            wish = match std::str::from_utf8(value) {
+                Ok(box_abi::GROUP_NEW) => Wish::New,
+                Ok(number) => number.parse().map_or(Wish::Inherit, Wish::Join),
+                Err(_) => Wish::Inherit,
+            };
+            false
+        });
+        (wish, start)
+    }
+
+    /// Where process `pid` begins. A group can be joined while it has members in the same session.
+    pub fn membership(self, pid: u32, parent: u32, live: &Live) -> Membership {
+        let Some(parent) = live.get(&parent).map(|p| *lock(&p.membership)) else {
+            return Membership { group: pid, session: pid };
+        };
+        match self {
+            Wish::Inherit => parent,
+            Wish::New => Membership { group: pid, ..parent },
+            Wish::Join(group) => {
+                let there = Membership { group, ..parent };
+                match live.values().any(|p| *lock(&p.membership) == there) {
+                    true => there,
+                    // Its last member has ended meanwhile: the number stays the job's.
+                    false => Membership { group: pid, ..parent },
+                }
+            }
+        }
+    }
+}
+
+/// The processes of a group.
+pub fn members(live: &Live, group: u32) -> Vec<Arc<Process>> {
+    live.values().filter(|p| lock(&p.membership).group == group).cloned().collect()
+}
+
+/// A process and what descends from it.
+pub fn descendants(live: &Live, leader: u32) -> Vec<Arc<Process>> {
+    let mut found: Vec<Arc<Process>> = live.get(&leader).cloned().into_iter().collect();
+    let mut at = 0;
+    while let Some(parent) = found.get(at).map(|p| p.pid) {
+        at += 1;
+        found.extend(live.values().filter(|p| p.parent == parent).cloned());
+    }
+    found
+}
+
+/// The processes in the form of [`box_abi::PROCESSES`], in order, as many as fit.
+pub fn list(live: &Live, room: usize) -> Vec<u8> {
+    let mut all: Vec<&Arc<Process>> = live.values().collect();
+    all.sort_unstable_by_key(|p| p.pid);
+    let mut out = Vec::new();
+    for p in all {
+        let mut args = Vec::new();
+        for arg in &lock(&p.start).argv {
+            if args.len() + arg.len() >= SHOWN_ARGS {
+                break;
+            }
+            args.extend_from_slice(arg);
+            args.push(0);
+        }
+        let Membership { group, session } = *lock(&p.membership);
+        let (pid, parent, length) = (p.pid, p.parent, args.len());
+        let head = format!("{pid} {parent} {group} {session} 0 {length}\n");
+        if out.len() + head.len() + length > room {
+            break;
+        }
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&args);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasibox_vfs::Program;
+
+    fn start(env: &[&str]) -> Start {
+        let env = env.iter().map(|e| e.as_bytes().to_vec()).collect();
+        Start { program: Program(0), argv: Vec::new(), env }
+    }
+
+    #[test]
+    fn a_wish_is_taken_out_of_the_environment() {
+        let (wish, rest) = Wish::take(start(&["A=1", "BOX_GROUP=new", "BOX_GROUPS=2"]));
+        assert_eq!(wish, Wish::New);
+        assert_eq!(rest.env, [b"A=1".to_vec(), b"BOX_GROUPS=2".to_vec()]);
+        assert_eq!(Wish::take(start(&["BOX_GROUP=17"])).0, Wish::Join(17));
+        assert_eq!(Wish::take(start(&["BOX_GROUP=-1"])).0, Wish::Inherit);
+        assert_eq!(Wish::take(start(&["A=1"])).0, Wish::Inherit);
+    }
+}
