@@ -18,4 +18,4 @@
   (func (export "_start")
     (if (i32.eqz (call $open (i32.const 3) (i32.const 1) (i32.const 0) (i32.const 17) (i32.const 1) (i64.const -1) (i64.const -1) (i32.const 0) (i32.const 256)))
       (then (call $say)))
-    (if (i32.eqz (call $rename (i32.const 3) (i32.const 0) (i32.const 13) (i32.const 3) (i32.const 32) (i32.const 7))) (then (call $say)))))
+    (if (i32.eqz (call $rename (i32.const 3) (i32.const 0) (i32.const 9) (i32.const 3) (i32.const 32) (i32.const 7))) (then (call $say)))))

@@ -23,7 +23,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use wasibox_image::{ImageSpec, pack_to};
+use wasibox::{Action, Exec, Policy, Session};
+use wasibox_image::{Image, ImageSpec, pack_to};
 
 use crate::program::{Kind, Program, Streams};
 use crate::target::{Job, Report, Target, report_file};
@@ -43,6 +44,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub struct Bench {
     image: PathBuf,
     code: Option<PathBuf>,
+    /// Where the runner keeps the key of machine code, `XDG_STATE_HOME`.
+    state: Option<PathBuf>,
 }
 
 /// What came of a trial.
@@ -89,18 +92,26 @@ struct Ended {
 }
 
 impl Bench {
-    /// Finds the image and its machine code, which is made now if it is not there yet.
+    /// Finds the image, and has its machine code made now if it is not there yet: by the runner and by the
+    /// library, which may be of two builds.
     pub fn new() -> Result<Bench, String> {
         let image = wasibox_tests::image();
         let image = image.canonicalize().map_err(|e| format!("{}: {e}", image.display()))?;
-        for argv in [&["bash", "-c", ":"][..], &["python3", "-c", "pass"]] {
+        let code = wasibox::default_artifact_dir();
+        let opened = Arc::new(Image::open(&image).map_err(|e| e.to_string())?);
+        let session = Session::with(opened, Policy::default(), code.clone(), Arc::new(|_| {}))
+            .map_err(|e| e.to_string())?;
+        for argv in [["bash", "-c", ":"], ["python3", "-c", "pass"]] {
             let mut cmd = Command::new(wasibox_tests::runner());
             let done = cmd.arg("exec").arg(&image).arg("--").args(argv).status();
             if !done.as_ref().is_ok_and(ExitStatus::success) {
                 return Err(format!("{argv:?} does not run: {done:?}"));
             }
+            session.apply(Action::Exec(Exec::new(argv))).map_err(|e| e.to_string())?;
         }
-        Ok(Bench { image, code: wasibox::default_artifact_dir() })
+        let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
+        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
+        Ok(Bench { image, code, state })
     }
 
     /// Runs a program and judges it.
@@ -203,6 +214,7 @@ impl Bench {
         };
         cmd.env("HOME", scratch.join("home"));
         cmd.envs(cache.map(|c| ("XDG_CACHE_HOME", c)));
+        cmd.envs(self.state.as_ref().map(|s| ("XDG_STATE_HOME", s)));
         cmd.envs(p.host_env.iter().map(|(k, v)| (k, scratch.join(v))));
     }
 
