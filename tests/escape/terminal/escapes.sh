@@ -1,4 +1,5 @@
 #: attacks = the terminal, by what a guest prints
+#: targets = exec
 #: finding = low: escape sequences
 #: streams = terminal
 #: status = 0

@@ -1,4 +1,5 @@
 #: attacks = the terminal, by names in messages of tools
+#: targets = exec
 #: finding = low: escape sequences
 #: streams = terminal
 #: status = any
