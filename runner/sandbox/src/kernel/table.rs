@@ -295,11 +295,13 @@ impl Kernel {
         if sig > 63 {
             return Err(Errno::INVAL);
         }
+        // The lock is not held while the members are looked at: the caller is one of them.
+        let own = lock(&me.membership).group;
         let targets: Vec<Arc<Process>> = {
             let t = lock(&self.table);
             let leader = pid.wrapping_neg();
             match pid as i32 {
-                0 => groups::members(&t.live, lock(&me.membership).group),
+                0 => groups::members(&t.live, own),
                 -1 => t.live.values().filter(|p| p.pid != me.pid).cloned().collect(),
                 ..0 => {
                     let mut found = groups::members(&t.live, leader);
