@@ -649,7 +649,7 @@ mod tests {
 
     #[test]
     fn the_list_of_the_host() {
-        let list = listed(b"2 1 2 2 0 8\nbash\0-c\03 2 3 2 0 16\n/usr/bin/sleep\09\0junk");
+        let list = listed(b"2 1 2 2 0 8\nbash\0-c\x003 2 3 2 0 17\n/usr/bin/sleep\x009\0junk");
         let [shell, sleep] = list.as_slice() else { panic!("two processes") };
         assert_eq!((shell.pid, shell.parent, shell.args.as_str()), (2, 1, "bash -c"));
         assert_eq!((sleep.group, sleep.session, sleep.command.as_str()), (3, 2, "sleep"));
