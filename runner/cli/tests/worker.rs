@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use rustix::process::{Pid, Signal, kill_process};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox::{
@@ -144,4 +145,64 @@ fn mounts_are_reached_and_nothing_beside_them() {
     let s = Session::on(&POOL, Policy { mounts: vec![mount("/r", false)], ..policy() }).unwrap();
     assert_eq!(out(&s, &["cat", "/r/in"]), "from the host");
     assert_ne!(exec(&s, &["fill", "/r/out", "1"]).unwrap().exit_code, 0);
+}
+
+/// Twenty sessions work while their workers are killed at random moments, 200 in all.
+#[test]
+fn workers_that_die_at_any_moment_cost_one_call_each() {
+    const SESSIONS: usize = 20;
+    const KILLS: usize = 200;
+    let sessions: Vec<Session> = (0..SESSIONS).map(|_| session()).collect();
+    let killed = AtomicUsize::new(0);
+    let (lost, calls) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|t| {
+        for (n, s) in sessions.iter().enumerate() {
+            let (killed, lost, calls) = (&killed, &lost, &calls);
+            t.spawn(move || {
+                let path = format!("/tmp/{n}");
+                // What is known to be there, in bytes.
+                let mut there = 0;
+                let mut next = 1000 + n;
+                while killed.load(Ordering::Relaxed) < KILLS {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    match exec(s, &["fill", &path, &next.to_string()]) {
+                        Ok(o) => {
+                            assert_eq!(o.stdout, format!("wrote {next}\n").as_bytes());
+                            there = next;
+                        }
+                        Err(Error::Worker(why)) => {
+                            assert!(why.contains("SIGKILL"), "{why}");
+                            lost.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Err(e) => panic!("{e}"),
+                    }
+                    next += 1013;
+                    match exec(s, &["cat", &path]) {
+                        Ok(o) if there > 0 => assert_eq!(o.stdout.len(), there),
+                        Ok(_) => {}
+                        Err(Error::Worker(_)) => drop(lost.fetch_add(1, Ordering::Relaxed)),
+                        Err(e) => panic!("{e}"),
+                    }
+                }
+            });
+        }
+        let mut random = 12345u64;
+        while killed.load(Ordering::Relaxed) < KILLS {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            std::thread::sleep(Duration::from_micros((random >> 33) % 20_000));
+            let victim = &sessions[(random >> 40) as usize % SESSIONS];
+            let pid = victim.worker().and_then(|pid| Pid::from_raw(pid as i32));
+            if pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok()) {
+                killed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let (lost, calls) = (lost.load(Ordering::Relaxed), calls.load(Ordering::Relaxed));
+    // One worker can be hit twice before its end is noticed; nobody is hit without losing a call.
+    assert!(lost > 0 && lost <= KILLS && calls > SESSIONS, "{lost} of {calls} calls lost");
+    for s in &sessions {
+        // A worker that was killed after its last call is found out now.
+        let _ = exec(s, &["echo"]);
+        assert_eq!(out(s, &["echo", "well"]), "well\n");
+    }
 }

@@ -1,0 +1,166 @@
+//! The walls alone: a process that has no sandbox within, closes its jail and then tries everything.
+//!
+//! It must have one thread, so this is a program: with an argument it is the jailed process, without
+//! one it starts such processes and looks how they end.
+#![forbid(unsafe_code)]
+
+use rustix::process::{Pid, Resource, Rlimit, setrlimit, test_kill_process};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, exit};
+use std::time::Duration;
+use wasibox_worker::child::{ARGUMENT, Ended, Worker};
+use wasibox_worker::filter::NewCode;
+use wasibox_worker::jail::{Jail, Wall};
+
+const SIGSYS: i32 = 31;
+/// Statuses of a jailed process: refused, and a host without the walls.
+const REFUSED: i32 = 13;
+const NO_WALLS: i32 = 77;
+
+/// How a jailed process must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Must {
+    Succeed,
+    /// The attempt fails with EACCES or EPERM.
+    BeRefused,
+    /// The process is ended for the system call.
+    BeEnded,
+}
+
+type Attempt = (&'static str, Must, fn(&Path) -> io::Result<()>);
+
+const ATTEMPTS: &[Attempt] = &[
+    ("read below ro", Must::Succeed, |dir| fs::read(dir.join("ro/file")).map(drop)),
+    ("write below rw", Must::Succeed, |dir| {
+        fs::write(dir.join("rw/new"), "x")?;
+        fs::rename(dir.join("rw/new"), dir.join("rw/other"))
+    }),
+    ("start a thread", Must::Succeed, |_| {
+        std::thread::Builder::new().spawn(|| {})?.join().map_err(|_| io::Error::other("?"))
+    }),
+    // As a hole in the path checks of the sandbox would allow.
+    ("read a file of the host", Must::BeRefused, |_| File::open("/etc/passwd").map(drop)),
+    ("read beside the mounts", Must::BeRefused, |dir| fs::read(dir.join("secret")).map(drop)),
+    ("climb out of a mount", Must::BeRefused, |dir| fs::read(dir.join("ro/../secret")).map(drop)),
+    ("follow a link out of a mount", Must::BeRefused, |dir| {
+        fs::read(dir.join("rw/link")).map(drop)
+    }),
+    ("write below ro", Must::BeRefused, |dir| fs::write(dir.join("ro/file"), "x")),
+    ("make a file below ro", Must::BeRefused, |dir| fs::write(dir.join("ro/new"), "x")),
+    ("make a file outside", Must::BeRefused, |dir| fs::write(dir.join("new"), "x")),
+    ("list the root", Must::BeRefused, |_| fs::read_dir("/").map(drop)),
+    ("look at another process", Must::BeRefused, |_| fs::read("/proc/1/environ").map(drop)),
+    // As a fault of the engine would allow.
+    ("run a program", Must::BeEnded, |_| Command::new("/bin/true").status().map(drop)),
+    ("connect", Must::BeEnded, |_| std::net::TcpStream::connect("127.0.0.1:9").map(drop)),
+    ("listen", Must::BeEnded, |dir| {
+        std::os::unix::net::UnixListener::bind(dir.join("rw/socket")).map(drop)
+    }),
+    ("signal another process", Must::BeEnded, |_| Ok(test_kill_process(Pid::INIT)?)),
+    ("raise a limit", Must::BeEnded, |_| {
+        Ok(setrlimit(Resource::Core, Rlimit { current: None, maximum: None })?)
+    }),
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.first().map(String::as_str) {
+        Some("jailed") => jailed(&args[1], Path::new(&args[2])),
+        Some(ARGUMENT) => leak(),
+        _ => all().unwrap_or_else(|e| panic!("{e}")),
+    }
+}
+
+/// Closes a jail, makes one attempt, and tells of it by its status.
+fn jailed(name: &str, dir: &Path) -> ! {
+    let (read, write) = (vec![dir.join("ro")], vec![dir.join("rw")]);
+    let jail = Jail { read, write, code: NewCode::Known(Vec::new()) };
+    let Some((_, _, attempt)) = ATTEMPTS.iter().find(|(n, ..)| *n == name) else { exit(2) };
+    match jail.close() {
+        Err(e) => {
+            eprintln!("{e}");
+            exit(2)
+        }
+        Ok(walls) if walls.files != Wall::Full || !walls.system_calls => exit(NO_WALLS),
+        Ok(_) => {}
+    }
+    match attempt(dir) {
+        Ok(()) => exit(0),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => exit(REFUSED),
+        Err(e) => {
+            eprintln!("{name}: {e}");
+            exit(1)
+        }
+    }
+}
+
+/// Takes memory without end, as a leak of the sandbox would.
+fn leak() -> ! {
+    // Not before the parent has set the limit.
+    let _ = io::stdin().read_line(&mut String::new());
+    let mut all = Vec::new();
+    while all.len() < 4096 {
+        all.push(vec![1u8; 1 << 20]);
+    }
+    exit(0)
+}
+
+fn all() -> io::Result<ExitCode> {
+    let dir = tempfile::tempdir()?;
+    let at = |path: &str| dir.path().join(path);
+    for path in ["ro", "rw"] {
+        fs::create_dir(at(path))?;
+    }
+    for path in ["secret", "ro/file", "rw/file"] {
+        fs::write(at(path), path)?;
+    }
+    std::os::unix::fs::symlink("../secret", at("rw/link"))?;
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let mut count = |what: &str, good: Option<bool>, how: &dyn std::fmt::Display| {
+        let (counter, text) = match good {
+            Some(true) => (&mut passed, "ok"),
+            Some(false) => (&mut failed, "FAILED"),
+            None => (&mut skipped, "skipped: not on this host"),
+        };
+        *counter += 1;
+        println!("{what}: {text} ({how})");
+    };
+    for (name, must, _) in ATTEMPTS {
+        let own = std::env::current_exe()?;
+        let status = Command::new(own).args(["jailed", name]).arg(dir.path()).status()?;
+        let got = match (status.code(), status.signal()) {
+            (Some(0), _) => Some(Must::Succeed),
+            (Some(REFUSED), _) => Some(Must::BeRefused),
+            (_, Some(SIGSYS)) => Some(Must::BeEnded),
+            _ => None,
+        };
+        let is_walled = status.code() != Some(NO_WALLS);
+        count(name, is_walled.then_some(got == Some(*must)), &status);
+    }
+    let ended = contained_leak()?;
+    let how = ended.map_or_else(|| "no group can be made".to_owned(), |e| e.to_string());
+    count("leak memory", ended.map(|e| e == Ended::OutOfMemory), &how);
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    Ok(ExitCode::from(u8::from(failed > 0)))
+}
+
+/// How a worker ends that leaks, if the host's kernel bounds its memory.
+fn contained_leak() -> io::Result<Option<Ended>> {
+    let mut worker = Worker::start(&std::env::current_exe()?, true)?;
+    if !worker.limit_memory(64 << 20) {
+        return Ok(None);
+    }
+    File::from(worker.channel.as_fd().try_clone_to_owned()?).write_all(b"\n")?;
+    // It takes a moment to get there, and `end` would kill it.
+    for _ in 0..600 {
+        if worker.memory().is_none_or(|bytes| bytes == 0) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(Some(worker.end()))
+}
