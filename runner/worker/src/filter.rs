@@ -105,7 +105,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_pwrite64,
     libc::SYS_pwritev,
     libc::SYS_pwritev2,
-    libc::SYS_pwritev2,
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_sync_file_range,
