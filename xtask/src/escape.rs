@@ -1,6 +1,6 @@
 //! `cargo xtask escape [--seconds N] [--seed N] [--target NAME]`: hostile programs made at random, until the
 //! time is over (20 minutes) or one is not contained. `cargo xtask escape PART-OF-A-NAME...` runs those of
-//! `tests/escape` whose names match, and `cargo xtask test` all of them.
+//! `tests/escape` whose names match: `cargo xtask escape /` runs all of them.
 
 use std::process::ExitCode;
 
