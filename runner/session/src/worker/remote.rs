@@ -256,7 +256,9 @@ impl Remote {
         // Of a layer that does not fit nothing can be used, so the old one stays until it does.
         let mut layer = std::mem::take(&mut inner.layer);
         let size = layer.size();
-        if changed.iter().map(Delta::size).sum::<u64>().saturating_add(size) > 2 * limit {
+        if changed.iter().map(Delta::size).sum::<u64>().saturating_add(size)
+            > limit.saturating_mul(2)
+        {
             inner.layer = layer;
             self.drop_worker(inner);
             return Err(Error::Worker("told of more than the session may hold".into()));
@@ -329,7 +331,7 @@ impl Remote {
             Reply::Changed(part) => {
                 got.size += part.size();
                 got.changed.push(part);
-                if got.size > 2 * self.state_limit() {
+                if got.size > self.state_limit().saturating_mul(2) {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
