@@ -43,6 +43,7 @@ pub mod artifact;
 mod codemap;
 mod compile;
 mod engine;
+pub mod fork;
 pub mod heap;
 mod interrupt;
 pub mod kernel;

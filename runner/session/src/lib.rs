@@ -44,3 +44,5 @@ pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
 pub use worker::pool::{Pool, PoolOptions, probe};
 pub use worker::serve::main as worker_main;
+#[doc(hidden)]
+pub use worker::serve::main_with_hole as worker_main_with_hole;

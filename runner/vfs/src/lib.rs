@@ -67,7 +67,7 @@ pub use pipe::Pipe;
 pub use quota::DiskLimits;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
-pub use tree::{Ino, Program};
+pub use tree::{Ino, Program, ROOT};
 pub use walk::Loc;
 
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -2,12 +2,14 @@
 
 use crate::cgroup::Group;
 use crate::channel::Channel;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, pidfd_open,
+    pidfd_send_signal, waitid, waitpid,
+};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
 /// The argument that makes a program a worker, before its name.
 pub const ARGUMENT: &str = "worker";
@@ -15,7 +17,10 @@ pub const ARGUMENT: &str = "worker";
 /// A started worker. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Worker {
-    child: Child,
+    /// A child of this process that nobody else waits for.
+    pid: Pid,
+    /// How it ended, once it was waited for: the number is not its own any more then.
+    ended: Option<Ended>,
     pidfd: Option<OwnedFd>,
     group: Option<Group>,
     /// Requests and their answers.
@@ -71,15 +76,32 @@ impl Worker {
             .stdout(Stdio::from(their_control))
             .stderr(Stdio::null())
             .spawn()?;
-        let pid = Pid::from_child(&child);
+        Ok(Worker::of(Pid::from_child(&child), grouped, channel, control))
+    }
+
+    /// A worker that another one has made for this process, as its child, and that has the other
+    /// ends of these sockets.
+    ///
+    /// # Errors
+    /// If this process has no such child.
+    pub fn adopt(pid: u32, channel: Channel, control: Channel) -> io::Result<Worker> {
+        let child = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let child = child.ok_or(io::ErrorKind::InvalidInput)?;
+        let look = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | WaitIdOptions::EXITED;
+        waitid(WaitId::Pid(child), look)?;
+        Ok(Worker::of(child, true, channel, control))
+    }
+
+    fn of(pid: Pid, grouped: bool, channel: Channel, control: Channel) -> Worker {
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
-        let group = if grouped { Group::of(child.id()) } else { None };
-        Ok(Worker { child, pidfd, group, channel, control })
+        let number = pid.as_raw_nonzero().get().unsigned_abs();
+        let group = if grouped { Group::of(number) } else { None };
+        Worker { pid, ended: None, pidfd, group, channel, control }
     }
 
     /// The process's number.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
     /// Bounds its memory by the host's kernel; whether that is possible.
@@ -89,15 +111,16 @@ impl Worker {
 
     /// Memory of its own, in bytes: pages that no file backs. `None` if the process has ended.
     pub fn memory(&self) -> Option<u64> {
-        memory_of(self.child.id())
+        memory_of(self.pid())
     }
 
     /// Ends it at once.
     pub fn kill(&self) {
         match &self.pidfd {
+            _ if self.ended.is_some() => {}
             Some(pidfd) => drop(pidfd_send_signal(pidfd, Signal::KILL)),
-            // Not reaped yet, so the number is still its own.
-            None => drop(rustix::process::kill_process(Pid::from_child(&self.child), Signal::KILL)),
+            // Not waited for yet, so the number is still its own.
+            None => drop(rustix::process::kill_process(self.pid, Signal::KILL)),
         }
     }
 
@@ -105,20 +128,36 @@ impl Worker {
     pub fn end(&mut self) -> Ended {
         // It may be about to end by itself: how it does is what the caller wants to know.
         for _ in 0..50 {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return self.ended(status);
+            if let Some(ended) = self.wait(WaitOptions::NOHANG) {
+                return ended;
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         self.kill();
-        match self.child.wait() {
-            Ok(status) => self.ended(status),
-            Err(_) => Ended::Signaled(libc::SIGKILL),
-        }
+        self.wait(WaitOptions::empty()).unwrap_or(Ended::Signaled(libc::SIGKILL))
     }
 
-    fn ended(&self, status: ExitStatus) -> Ended {
-        match (status.code(), status.signal()) {
+    /// How it ended; `None` if it has not and the options say not to wait.
+    fn wait(&mut self, options: WaitOptions) -> Option<Ended> {
+        if self.ended.is_none() {
+            let status = loop {
+                match waitpid(Some(self.pid), options) {
+                    Ok(found) => break found?.1,
+                    Err(rustix::io::Errno::INTR) => {}
+                    // Somebody else has waited for it.
+                    Err(_) => {
+                        self.ended = Some(Ended::Signaled(libc::SIGKILL));
+                        return self.ended;
+                    }
+                }
+            };
+            self.ended = Some(self.ended(status));
+        }
+        self.ended
+    }
+
+    fn ended(&self, status: WaitStatus) -> Ended {
+        match (status.exit_status(), status.terminating_signal()) {
             (_, Some(libc::SIGKILL)) if self.group.as_ref().is_some_and(Group::ran_out) => {
                 Ended::OutOfMemory
             }
@@ -131,7 +170,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
-        let _ = self.child.wait();
+        self.wait(WaitOptions::empty());
     }
 }
 

@@ -23,6 +23,9 @@ pub enum Request {
     Keep { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf> },
     /// Instead of all others: close a jail without a way out. Answered by [`Reply::Ready`].
     Probe,
+    /// Make another worker like this one, a child of the parent's, with the two descriptors that come
+    /// along as its sockets. Answered by [`Reply::Copied`].
+    Copy,
     /// Make the sandbox and close the jail. Answered by [`Reply::Ready`].
     Begin(Policy),
     /// A part of the session's state, before the first call. Not answered.
@@ -46,6 +49,8 @@ pub enum Reply {
     Progress(String),
     Warm,
     NotKept,
+    /// The new worker's process.
+    Copied(u32),
     Ready(Walls),
     /// Captured output.
     Output {

@@ -3,10 +3,12 @@
 use super::message::{Reply, Request};
 use crate::session::Error;
 use std::collections::VecDeque;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::Limits;
+use wasibox_worker::channel::Channel;
 use wasibox_worker::child::Worker;
 use wasibox_worker::jail::Walls;
 
@@ -15,6 +17,9 @@ pub const VARIABLE: &str = "WASIBOX_WORKER";
 
 /// How long a worker may take to become warm, which includes compiling the image once.
 const WARMING: Duration = Duration::from_secs(1800);
+
+/// How long a warm worker may take to make another one, on a busy machine.
+const COPYING: Duration = Duration::from_secs(30);
 
 /// What workers are made of.
 #[derive(Clone)]
@@ -68,6 +73,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     ready: VecDeque<Worker>,
+    /// The process that the others are copies of.
+    first: Option<u32>,
     /// Sessions that wait for one.
     waiting: usize,
     failure: Option<Arc<str>>,
@@ -128,6 +135,11 @@ impl Pool {
         taken
     }
 
+    /// The process of which the workers are copies, once there is one.
+    pub fn first(&self) -> Option<u32> {
+        self.shared.lock().first
+    }
+
     /// How many workers are ready now.
     pub fn ready(&self) -> usize {
         self.shared.lock().ready.len()
@@ -153,6 +165,8 @@ impl Drop for Pool {
 
 /// The life of the pool's thread.
 fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
+    // Has everything loaded, and never a session: the others are its copies and share its memory.
+    let mut first: Option<Worker> = None;
     loop {
         let mut state = shared.lock();
         while !state.closed
@@ -166,13 +180,33 @@ fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
             return;
         }
         drop(state);
-        let made = warm(options, program);
+        let made = match &mut first {
+            Some(first) => copy(first),
+            None => Err(Error::NoWorker),
+        };
+        // The first of all, or the one that was is gone.
+        let made = made.or_else(|_| copy(first.insert(warm(options, program)?)));
         let mut state = shared.lock();
+        state.first = first.as_ref().map(Worker::pid);
         match made {
             Ok(worker) => state.ready.push_back(worker),
             Err(e) => state.failure = Some(e.to_string().into()),
         }
         shared.changed.notify_all();
+    }
+}
+
+/// A copy of a warm worker.
+fn copy(first: &mut Worker) -> Result<Worker, Error> {
+    let (channel, theirs) = Channel::pair()?;
+    let (control, their_control) = Channel::pair()?;
+    first.channel.send(&Request::Copy, &[theirs.as_fd(), their_control.as_fd()])?;
+    match first.channel.receive(Some(Instant::now() + COPYING)) {
+        Ok(Some((Reply::Copied(pid), _))) => Ok(Worker::adopt(pid, channel, control)?),
+        Ok(Some((Reply::Failed(fault), _))) => Err(fault.into()),
+        Ok(Some(_)) => Err(Error::Worker("answered out of order".into())),
+        Ok(None) => Err(Error::Worker("did not make another one".into())),
+        Err(_) => Err(Error::Worker(first.end().to_string())),
     }
 }
 

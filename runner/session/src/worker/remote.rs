@@ -24,6 +24,8 @@ const BEGIN: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(50);
 /// What a worker may have beside what its limits count: the engine, threads, buffers.
 const OWN: u64 = 96 << 20;
+/// State of so many bytes leaves memory to the allocator that is worth giving back.
+const LARGE: u64 = 16 << 20;
 /// Lines about progress that are passed on in one call.
 const LINES: usize = 1000;
 
@@ -343,11 +345,23 @@ impl Remote {
             }
             Reply::Done(done) => return Ok(Some(Ended::Done(done))),
             Reply::Failed(fault) => return Ok(Some(Ended::Failed(fault.into()))),
-            Reply::Warm | Reply::NotKept | Reply::Ready(_) => {
+            Reply::Warm | Reply::NotKept | Reply::Copied(_) | Reply::Ready(_) => {
                 return Err(Error::Worker("answered out of order".into()));
             }
         }
         Ok(None)
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        let mut inner = lock(&self.inner);
+        let layer = std::mem::take(&mut inner.layer);
+        let is_large = layer.size() >= LARGE;
+        drop(layer);
+        if is_large {
+            wasibox_sandbox::heap::trim();
+        }
     }
 }
 

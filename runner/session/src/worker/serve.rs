@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use wasibox_image::Image;
+use wasibox_sandbox::fork::{self, Side};
 use wasibox_sandbox::{Limits, Policy, Prepared, Sandbox, SandboxError};
-use wasibox_vfs::delta;
+use wasibox_vfs::{Vfs, delta};
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
@@ -31,19 +32,29 @@ enum WorkerError {
     Order,
 }
 
+/// As [`main`], with a thread of `hole` in the jailed process: for tests of the jail, which play a kernel or
+/// an engine with a fault that the guest has found.
+#[doc(hidden)]
+pub fn main_with_hole(hole: fn(&Vfs)) -> ExitCode {
+    main_with(Some(hole))
+}
+
 /// Is a worker: serves the parent at standard input and output until it is gone. The process must
 /// have done nothing before.
 pub fn main() -> ExitCode {
+    main_with(None)
+}
+
+fn main_with(hole: Option<fn(&Vfs)>) -> ExitCode {
     wasibox_sandbox::watchdog::close_inherited(3);
-    match serve() {
+    match serve(hole) {
         Ok(()) | Err(WorkerError::Channel(ChannelError::Closed)) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(125),
     }
 }
 
-fn serve() -> Result<(), WorkerError> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    rustix::process::setsid()?;
+fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
+    separate()?;
     let (mut channel, control) = sockets()?;
     let prepared = match channel.receive(None)? {
         Some((Request::Probe, _)) => {
@@ -71,15 +82,10 @@ fn serve() -> Result<(), WorkerError> {
         }
         _ => return Err(WorkerError::Order),
     };
-    let sandbox = match channel.receive(None)? {
-        Some((Request::Begin(policy), _)) => {
-            let made = begin(prepared, policy);
-            match answer(&channel, made, |(_, walls)| Reply::Ready(*walls))? {
-                Some((sandbox, _)) => sandbox,
-                None => return Ok(()),
-            }
-        }
-        _ => return Err(WorkerError::Order),
+    let (mut channel, control, policy) = copies(channel, control)?;
+    let made = begin(prepared, policy);
+    let Some((sandbox, _)) = answer(&channel, made, |(_, walls)| Reply::Ready(*walls))? else {
+        return Ok(());
     };
     // Threads may begin now: they are born into the jail.
     let interrupt = sandbox.interrupter();
@@ -91,7 +97,44 @@ fn serve() -> Result<(), WorkerError> {
         // The parent is gone. What runs could run for long.
         std::process::exit(0);
     });
+    if let Some(hole) = hole {
+        let vfs = sandbox.vfs().clone();
+        std::thread::spawn(move || hole(&vfs));
+    }
     calls(&mut channel, &sandbox)
+}
+
+/// A session of processes of its own, which ends with the parent.
+fn separate() -> Result<(), WorkerError> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    rustix::process::setsid()?;
+    Ok(())
+}
+
+/// Makes workers like this one for as long as they are asked for. Returns in the process that has a
+/// session to begin, with its sockets.
+fn copies(
+    mut channel: Channel,
+    mut control: Channel,
+) -> Result<(Channel, Channel, Policy), WorkerError> {
+    loop {
+        match channel.receive(None)? {
+            Some((Request::Begin(policy), _)) => return Ok((channel, control, policy)),
+            Some((Request::Copy, fds)) => {
+                let [first, second] =
+                    <[OwnedFd; 2]>::try_from(fds).map_err(|_| WorkerError::Order)?;
+                match fork::sibling() {
+                    Ok(Side::Original(pid)) => channel.send(&Reply::Copied(pid), &[])?,
+                    Ok(Side::Copy) => {
+                        separate()?;
+                        (channel, control) = (Channel::new(first), Channel::new(second));
+                    }
+                    Err(e) => channel.send(&Reply::Failed(Fault::Other(e.to_string())), &[])?,
+                }
+            }
+            _ => return Err(WorkerError::Order),
+        }
+    }
 }
 
 /// The sockets to the parent; nothing remains as standard input and output.

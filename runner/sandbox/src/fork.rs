@@ -1,0 +1,64 @@
+//! A copy of this process: how a worker that has everything loaded makes others like it.
+//!
+//! The copy is a child of this process's *parent* (clone(2), `CLONE_PARENT`), who waits for it and
+//! ends it as one that it started itself. What was loaded before is shared until it is written to.
+
+use std::io;
+
+/// Which of the two processes returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one that asked; with the copy's number.
+    Original(u32),
+    Copy,
+}
+
+/// Copies this process, which must have one thread: others would be missing in the copy, with
+/// whatever they held locked.
+///
+/// The copy has the original's descriptors; its parent-death signal is unset and its session is the
+/// original's (fork(2)).
+///
+/// # Errors
+/// If the process has more than one thread or it cannot be known (no `/proc`), or if the host's
+/// kernel makes no process.
+pub fn sibling() -> io::Result<Side> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::Error::other("a process with threads cannot be copied"));
+    }
+    let mut id: *mut libc::c_void = std::ptr::null_mut();
+    // JUSTIFICATION: C's fork makes children of its own only, and the kernel's call has no safe face.
+    // SAFETY: with one thread, which is this one, no lock is held by anyone else and no other thread is
+    // missed by the copy. No memory is shared (no CLONE_VM), no stack is given: both go on here. C's
+    // library keeps the thread's number where PR_GET_TID_ADDRESS says (its set_tid_address(2)); as in its
+    // own fork the kernel writes the copy's number there, in the copy's memory. Where the kernel
+    // does not tell, the number stays the original's, which the library uses for nothing that this
+    // process does to its first thread.
+    let made = unsafe {
+        libc::prctl(libc::PR_GET_TID_ADDRESS, &raw mut id);
+        let known = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;
+        let flags = libc::CLONE_PARENT | libc::SIGCHLD | if id.is_null() { 0 } else { known };
+        clone(flags as libc::c_ulong, id)
+    };
+    match made {
+        0 => Ok(Side::Copy),
+        1.. => Ok(Side::Original(made as u32)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// clone(2), whose arguments are in another order on some machines.
+///
+/// # Safety
+/// As of clone(2) without CLONE_VM; `id` is a place for a thread's number, or the flags do not ask
+/// for it.
+unsafe fn clone(flags: libc::c_ulong, id: *mut libc::c_void) -> libc::c_long {
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // JUSTIFICATION, SAFETY: the caller's.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        return libc::syscall(libc::SYS_clone, flags, none, none, id, none);
+        #[cfg(not(target_arch = "x86_64"))]
+        return libc::syscall(libc::SYS_clone, flags, none, none, none, id);
+    }
+}
