@@ -28,6 +28,7 @@
 //!   waited for at most [`PATIENCE`].
 
 use crate::compile::{Compiled, compile};
+use crate::heap;
 use crate::key::{self, Key};
 use crate::programs::Loaded;
 use crate::template::Template;
@@ -283,6 +284,8 @@ impl Store<'_> {
         ));
         let start = Instant::now();
         let compiled = compile(engine, name, wasm)?;
+        // The compiler's memory is several times what it leaves.
+        heap::trim();
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
         Ok(compiled)
     }

@@ -1,4 +1,4 @@
-//! The heap of a program that ends soon.
+//! The host's heap: of a program that ends soon, and of one that goes on after a large session.
 //!
 //! Loading a program's machine code fills a few megabytes of tables, and each page of a fresh heap
 //! costs a page fault: 3,000 of them were a third of what `python3 -c pass` took (2.4 us each on
@@ -14,6 +14,18 @@ const STEP: usize = 32 << 20;
 pub fn use_huge_pages() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     glibc::use_huge_pages();
+}
+
+/// Gives the system what the allocator keeps of freed memory: it holds on to whole heaps of threads that have
+/// ended, for a session of 100 MB about as much. Takes milliseconds where the heap is large.
+/// Without effect where the C library is not glibc.
+pub fn trim() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // JUSTIFICATION: the allocator has no other interface for this than C's.
+    // SAFETY: it locks the allocator's heaps and gives back pages that no allocation has.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

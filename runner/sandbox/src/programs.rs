@@ -5,7 +5,7 @@ use crate::artifact::{self, ArtifactError, Store};
 use crate::codemap::CodeMap;
 use crate::kernel::{Idle, SNAPSHOT_SHARE};
 use crate::template::Template;
-use crate::{memory, snapshot, stack};
+use crate::{heap, memory, snapshot, stack};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -108,6 +108,9 @@ impl Drop for Code {
         self.map.clear();
         crate::lock(&self.modules).clear();
         self.engine = None;
+        // Nothing is left of the session by now but what the allocator keeps, which can be as much as it had:
+        // each of its threads had a heap.
+        heap::trim();
     }
 }
 

@@ -41,10 +41,12 @@ pub const RESUME: &str = "wasibox_resume";
 
 /// Raised when what surrounds a prepared process changes.
 const FORMAT: &str = "snapshot 1";
-/// What preparing may take at most, besides the policy's memory: the policy's time is for commands,
-/// and this is done once. CPython with its packages takes 5 s and 110 MiB.
+/// What preparing may take at most: wall-clock time on a busy machine, CPU time, and besides the policy's memory
+/// so many bytes. The policy's time is for commands, and this is done once. CPython with its packages
+/// takes 5 s and 110 MiB.
 const TIMEOUT: Duration = Duration::from_secs(120);
-pub const MEMORY: u64 = 512 << 20;
+const CPU: Duration = Duration::from_secs(30);
+pub const MEMORY: u64 = 256 << 20;
 /// Error output that is told.
 const TOLD: usize = 300;
 
@@ -95,7 +97,7 @@ pub fn make(
     memory: u64,
 ) -> Result<Vec<u8>, SnapshotError> {
     image.check_tree()?;
-    let limits = Limits { timeout: Some(TIMEOUT), memory, ..Limits::default() };
+    let limits = Limits { timeout: Some(TIMEOUT), cpu: Some(CPU), memory, ..Limits::default() };
     let budget = Budget::new(limits.memory);
     let engine = engine::new(budget.clone(), limits.stack);
     let programs = Programs::new(image.clone(), engine, artifacts, Arc::new(|_| {}));
