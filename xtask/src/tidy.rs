@@ -51,7 +51,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-worker", &[]),
     ("wasibox", &["wasibox-sandbox", "wasibox-image", "wasibox-vfs", "wasibox-worker"]),
     ("wasibox-cli", &["wasibox", "wasibox-image"]),
-    ("wasibox-tests", &["wasibox", "wasibox-image"]),
+    ("wasibox-escape", &["wasibox", "wasibox-image", "wasibox-vfs"]),
+    ("wasibox-tests", &[]),
     ("wasibox-differ", &[]),
     ("xtask", &["wasibox-image"]),
 ];

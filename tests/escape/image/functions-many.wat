@@ -1,7 +1,7 @@
 ;;: attacks = compiling: very many functions
 ;;: finding = H7
 ;;: timeout = 2
-;;: seconds = 8
+;;: seconds = 60
 ;;: memory = 64M
 ;;: grows = 600M
 ;;: status = any

@@ -1,6 +1,7 @@
 ;;: attacks = the time limit, while a program is prepared
 ;;: finding = H7
 ;;: timeout = 1
+;;: seconds = 100
 ;;: status = any
 (module
   (memory (export "memory") 1)

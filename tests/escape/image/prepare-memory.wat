@@ -2,7 +2,8 @@
 ;;: finding = H7
 ;;: timeout = 2
 ;;: memory = 32M
-;;: seconds = 6
+;;: seconds = 20
+;;: grows = 600M
 ;;: status = any
 (module
   (memory (export "memory") 1)

@@ -3,7 +3,7 @@
 #: timeout = 5
 #: memory = 64M
 #: disk = 1M
-#: grows = 22M
+#: grows = 40M
 #: status = 124
 import os
 while True:

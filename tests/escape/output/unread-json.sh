@@ -3,7 +3,7 @@
 #: streams = unread
 #: json = yes
 #: timeout = 1
-#: seconds = 5
+#: seconds = 8
 #: status = any
 #: targets = exec
 head -c 900000 /dev/zero | tr '\0' x; sleep 99

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! escape [--target NAME] [--jobs N] [PART-OF-A-NAME...]     the files
+//! escape --share                                            the files, each on one of the targets
 //! escape --random [--seconds N] [--seed N]                  programs made at random
 //! ```
 //!
@@ -25,6 +26,7 @@ mod target;
 mod trial;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -57,6 +59,7 @@ struct Options {
     targets: Vec<Target>,
     jobs: usize,
     names: Vec<String>,
+    share: bool,
     random: bool,
     seconds: u64,
     seed: Option<u64>,
@@ -67,6 +70,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         targets: TARGETS.to_vec(),
         jobs: 2,
         names: Vec::new(),
+        share: false,
         random: false,
         seconds: 20 * 60,
         seed: None,
@@ -80,6 +84,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
                 o.targets.retain(|t| t.name() == name);
             }
             "--jobs" => o.jobs = number(value()?)?.clamp(1, 64) as usize,
+            "--share" => o.share = true,
             "--random" => o.random = true,
             "--seconds" => o.seconds = number(value()?)?,
             "--seed" => o.seed = Some(number(value()?)?),
@@ -106,21 +111,33 @@ fn run() -> Result<u8, String> {
     if o.random {
         return random::run(&bench, &o.targets, Duration::from_secs(o.seconds), o.seed);
     }
-    let all = program::load(&wasibox_tests::root().join("tests/escape"))?;
+    let all = program::load(&wasibox_escape::root().join("tests/escape"))?;
     if o.names.is_empty() && all.len() < LEAST {
         return Err(format!("{} files, expected at least {LEAST}", all.len()));
     }
     let named = |p: &&Program| o.names.is_empty() || o.names.iter().any(|n| p.name.contains(n));
     let chosen: Vec<&Program> = all.iter().filter(named).collect();
-    let trials: Vec<(&Program, Target)> = (o.targets.iter())
+    let mut trials: Vec<(&Program, Target)> = (o.targets.iter())
         .flat_map(|t| chosen.iter().map(|p| (*p, *t)))
         .filter(|(p, t)| p.runs_on(t.name()))
         .collect();
+    if o.share {
+        trials = shared(&trials);
+    }
     if trials.is_empty() {
         return Err("no program of that name".into());
     }
     let verdicts = try_all(&bench, &trials, o.jobs);
     Ok(summary(&verdicts))
+}
+
+/// One trial of each program, the targets taking turns.
+fn shared<'a>(trials: &[(&'a Program, Target)]) -> Vec<(&'a Program, Target)> {
+    let mut of: BTreeMap<&str, Vec<(&Program, Target)>> = BTreeMap::new();
+    for trial in trials {
+        of.entry(&trial.0.name).or_default().push(*trial);
+    }
+    of.into_values().enumerate().filter_map(|(n, of)| of.get(n % of.len()).copied()).collect()
 }
 
 /// Runs trials, some at a time, and prints a line for each.

@@ -94,7 +94,7 @@ fn save(p: &Program) -> Result<String, String> {
         text.push_str(&format!("{mark} mount = {}:{}:{mode}{quota}\n", m.host, m.guest));
     }
     text.push_str(&p.text);
-    let dir = wasibox_tests::root().join("target/escape");
+    let dir = wasibox_escape::root().join("target/escape");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
     let path = dir.join(&p.name);
     std::fs::write(&path, text).map_err(|e| e.to_string())?;

@@ -95,14 +95,14 @@ impl Bench {
     /// Finds the image, and has its machine code made now if it is not there yet: by the runner and by the
     /// library, which may be of two builds.
     pub fn new() -> Result<Bench, String> {
-        let image = wasibox_tests::image();
+        let image = wasibox_escape::image();
         let image = image.canonicalize().map_err(|e| format!("{}: {e}", image.display()))?;
         let code = wasibox::default_artifact_dir();
         let opened = Arc::new(Image::open(&image).map_err(|e| e.to_string())?);
         let session = Session::with(opened, Policy::default(), code.clone(), Arc::new(|_| {}))
             .map_err(|e| e.to_string())?;
         for argv in [["bash", "-c", ":"], ["python3", "-c", "pass"]] {
-            let mut cmd = Command::new(wasibox_tests::runner());
+            let mut cmd = Command::new(wasibox_escape::runner());
             let done = cmd.arg("exec").arg(&image).arg("--").args(argv).status();
             if !done.as_ref().is_ok_and(ExitStatus::success) {
                 return Err(format!("{argv:?} does not run: {done:?}"));
@@ -157,7 +157,7 @@ impl Bench {
         let mut cmd = match &p.runner {
             None => target.command(&job, &job_file)?,
             Some(args) => {
-                let mut cmd = Command::new(wasibox_tests::runner());
+                let mut cmd = Command::new(wasibox_escape::runner());
                 cmd.args(args);
                 cmd
             }
@@ -207,6 +207,9 @@ impl Bench {
     fn surround(&self, cmd: &mut Command, p: &Program, scratch: &Path) {
         cmd.current_dir(scratch).env_clear().env("PATH", "/usr/bin:/bin");
         cmd.env("TMPDIR", scratch.join("tmp"));
+        // By default glibc's thresholds grow with what is freed, and then the heap of each thread keeps tens of
+        // megabytes that nothing uses. What is kept with a fixed one is kept by us.
+        cmd.env("MALLOC_TRIM_THRESHOLD_", "131072");
         // The folder above `wasibox/aot`, where the runner looks for machine code.
         let cache = match p.kind {
             Kind::Module => Some(scratch.join("cache")),
@@ -222,7 +225,7 @@ impl Bench {
     fn host_shell(&self, text: &str, scratch: &Path) -> Command {
         let mut cmd = Command::new("/bin/sh");
         cmd.args(["-e", "-c", text]).current_dir(scratch).stdin(Stdio::null());
-        cmd.env("RUNNER", wasibox_tests::runner()).env("IMAGE", &self.image);
+        cmd.env("RUNNER", wasibox_escape::runner()).env("IMAGE", &self.image);
         cmd.envs(self.code.as_ref().map(|c| ("CODE", c)));
         cmd
     }

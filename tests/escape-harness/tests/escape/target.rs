@@ -143,7 +143,7 @@ impl Target {
     pub fn command(self, job: &Job, file: &Path) -> Result<Command, String> {
         match self {
             Target::Exec => {
-                let mut cmd = Command::new(wasibox_tests::runner());
+                let mut cmd = Command::new(wasibox_escape::runner());
                 cmd.arg("exec").args(["--timeout", &job.timeout.to_string()]);
                 for (name, value) in [
                     ("--memory", job.memory),
