@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -147,62 +147,182 @@ fn mounts_are_reached_and_nothing_beside_them() {
     assert_ne!(exec(&s, &["fill", "/r/out", "1"]).unwrap().exit_code, 0);
 }
 
-/// Twenty sessions work while their workers are killed at random moments, 200 in all.
 #[test]
-fn workers_that_die_at_any_moment_cost_one_call_each() {
+fn a_pool_goes_on_without_its_first_worker() {
+    let options = PoolOptions { warm: 0, ..POOL.options().clone() };
+    let pool = Pool::new(options).unwrap();
+    let s = Session::on(&pool, policy()).unwrap();
+    fill(&s, "/tmp/a", 9);
+    let first = pool.first().unwrap();
+    assert_ne!(s.worker(), Some(first));
+    kill_process(Pid::from_raw(first as i32).unwrap(), Signal::KILL).unwrap();
+    let other = Session::on(&pool, policy()).unwrap();
+    assert_eq!(out(&other, &["echo", "hi"]), "hi\n");
+    assert!(pool.first() != Some(first) && holds(&s, "/tmp/a", 9));
+}
+
+/// What is done to a worker from outside, at a random moment of a call.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// Killed, as by the host's kernel for its memory.
+    Killed,
+    /// A trap of the machine within the engine or the kernel, not in a guest.
+    Trap(Signal),
+    /// The host gives no more memory for some time.
+    NoMemory,
+    /// The host gives no more descriptors for some time.
+    NoDescriptors,
+    /// Nothing can be written to the host's disk for some time.
+    DiskFull,
+}
+
+const FAULTS: &[Fault] = &[
+    Fault::Killed,
+    Fault::Trap(Signal::SEGV),
+    Fault::Trap(Signal::ILL),
+    Fault::Trap(Signal::BUS),
+    Fault::Trap(Signal::ABORT),
+    Fault::NoMemory,
+    Fault::NoDescriptors,
+    Fault::DiskFull,
+];
+
+impl Fault {
+    /// Whether the worker could be hit.
+    fn hit(self, pid: Pid, pause: Duration) -> bool {
+        let limited = |resource| {
+            let Ok(old) = prlimit(Some(pid), resource, Rlimit { current: Some(0), maximum: None })
+            else {
+                return false;
+            };
+            std::thread::sleep(pause);
+            // It may have ended.
+            let _ = prlimit(Some(pid), resource, old);
+            true
+        };
+        match self {
+            Fault::Killed => kill_process(pid, Signal::KILL).is_ok(),
+            Fault::Trap(signal) => kill_process(pid, signal).is_ok(),
+            Fault::NoMemory => limited(Resource::Data),
+            Fault::NoDescriptors => limited(Resource::Nofile),
+            Fault::DiskFull => limited(Resource::Fsize),
+        }
+    }
+}
+
+/// A session that is hit now and then.
+struct Victim {
+    session: Session,
+    /// Faults so far, one more while one lasts.
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Victim {
+    /// The result of a call, and whether it is certain that no fault has anything to do with it. One that came
+    /// after the call before was answered is found out by this one: so `last` has how many had ended when that
+    /// one began.
+    fn call(&self, last: &mut usize, argv: &[&str]) -> (Result<Outcome, Error>, bool) {
+        let ended = self.ended.load(Ordering::SeqCst);
+        let result = exec(&self.session, argv);
+        let is_sure = self.begun.load(Ordering::SeqCst) == *last;
+        *last = ended;
+        (result, is_sure)
+    }
+}
+
+/// Twenty sessions work while 200 faults of all kinds hit their workers at random moments. Whoever was not hit
+/// has the right result; whoever was has one clear error, or a right result, or the command's own failure.
+#[test]
+fn faults_at_any_moment_cost_the_calls_they_hit() {
     const SESSIONS: usize = 20;
-    const KILLS: usize = 200;
-    let sessions: Vec<Session> = (0..SESSIONS).map(|_| session()).collect();
-    let killed = AtomicUsize::new(0);
-    let (lost, calls) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    const HITS: usize = 200;
+    let dir = tempfile::tempdir().unwrap();
+    let mount =
+        MountSpec { host: dir.path().into(), guest: "/w".into(), writable: true, quota: None };
+    let victim = |_| Victim {
+        session: Session::on(&POOL, Policy { mounts: vec![mount.clone()], ..policy() }).unwrap(),
+        begun: AtomicUsize::new(0),
+        ended: AtomicUsize::new(0),
+    };
+    let victims: Vec<Victim> = (0..SESSIONS).map(victim).collect();
+    let (hits, lost, right) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|t| {
-        for (n, s) in sessions.iter().enumerate() {
-            let (killed, lost, calls) = (&killed, &lost, &calls);
+        for (n, v) in victims.iter().enumerate() {
+            let (hits, lost, right) = (&hits, &lost, &right);
             t.spawn(move || {
-                let path = format!("/tmp/{n}");
-                // What is known to be there, in bytes.
-                let mut there = 0;
-                let mut next = 1000 + n;
-                while killed.load(Ordering::Relaxed) < KILLS {
-                    calls.fetch_add(1, Ordering::Relaxed);
-                    match exec(s, &["fill", &path, &next.to_string()]) {
-                        Ok(o) => {
+                let (own, shared) = (format!("/tmp/{n}"), format!("/w/{n}"));
+                let (mut there, mut next, mut last) = (None, 1000 + n, 0);
+                while hits.load(Ordering::Relaxed) < HITS {
+                    let path = if next % 3 == 0 { &shared } else { &own };
+                    let (wrote, is_sure) = v.call(&mut last, &["fill", path, &next.to_string()]);
+                    match wrote {
+                        Ok(o) if o.exit_code == 0 => {
                             assert_eq!(o.stdout, format!("wrote {next}\n").as_bytes());
-                            there = next;
+                            right.fetch_add(1, Ordering::Relaxed);
+                            if path == &own {
+                                there = Some(next);
+                            }
                         }
-                        Err(Error::Worker(why)) => {
-                            assert!(why.contains("SIGKILL"), "{why}");
+                        failed => {
+                            assert!(!is_sure, "{n}: {failed:?}");
+                            assert!(is_clear(&failed), "{n}: {failed:?}");
+                            lost.fetch_add(1, Ordering::Relaxed);
+                            // A command that fails halfway leaves what it has written.
+                            if path == &own && failed.is_ok() {
+                                there = None;
+                            }
+                        }
+                    }
+                    let (read, is_sure) = v.call(&mut last, &["cat", &own]);
+                    match (read, there) {
+                        (Ok(o), Some(size)) if o.exit_code == 0 => assert_eq!(o.stdout.len(), size),
+                        (Ok(o), None) if o.exit_code <= 1 => {}
+                        (failed, _) => {
+                            assert!(!is_sure && is_clear(&failed), "{n}: {failed:?}");
                             lost.fetch_add(1, Ordering::Relaxed);
                         }
-                        Err(e) => panic!("{e}"),
                     }
                     next += 1013;
-                    match exec(s, &["cat", &path]) {
-                        Ok(o) if there > 0 => assert_eq!(o.stdout.len(), there),
-                        Ok(_) => {}
-                        Err(Error::Worker(_)) => drop(lost.fetch_add(1, Ordering::Relaxed)),
-                        Err(e) => panic!("{e}"),
-                    }
                 }
             });
         }
         let mut random = 12345u64;
-        while killed.load(Ordering::Relaxed) < KILLS {
+        let mut dice = |sides: u64| {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            std::thread::sleep(Duration::from_micros((random >> 33) % 20_000));
-            let victim = &sessions[(random >> 40) as usize % SESSIONS];
-            let pid = victim.worker().and_then(|pid| Pid::from_raw(pid as i32));
-            if pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok()) {
-                killed.fetch_add(1, Ordering::Relaxed);
+            (random >> 33) % sides
+        };
+        let begun = Instant::now();
+        while hits.load(Ordering::Relaxed) < HITS {
+            if begun.elapsed() > 5 * LONG {
+                // Somebody has panicked, and is not to be waited for without end.
+                hits.store(HITS, Ordering::Relaxed);
             }
+            std::thread::sleep(Duration::from_micros(dice(20_000)));
+            let v = &victims[dice(SESSIONS as u64) as usize];
+            let fault = FAULTS[dice(FAULTS.len() as u64) as usize];
+            let pause = Duration::from_micros(dice(5_000));
+            v.begun.fetch_add(1, Ordering::SeqCst);
+            let pid = v.session.worker().and_then(|pid| Pid::from_raw(pid as i32));
+            if pid.is_some_and(|pid| fault.hit(pid, pause)) {
+                hits.fetch_add(1, Ordering::Relaxed);
+            }
+            v.ended.fetch_add(1, Ordering::SeqCst);
         }
     });
-    let (lost, calls) = (lost.load(Ordering::Relaxed), calls.load(Ordering::Relaxed));
-    // One worker can be hit twice before its end is noticed; nobody is hit without losing a call.
-    assert!(lost > 0 && lost <= KILLS && calls > SESSIONS, "{lost} of {calls} calls lost");
-    for s in &sessions {
-        // A worker that was killed after its last call is found out now.
-        let _ = exec(s, &["echo"]);
-        assert_eq!(out(s, &["echo", "well"]), "well\n");
+    let (lost, right) = (lost.load(Ordering::Relaxed), right.load(Ordering::Relaxed));
+    assert!(lost > 0 && right > SESSIONS, "{lost} lost, {right} right");
+    for v in &victims {
+        // A worker that was hit after its last call is found out now.
+        let _ = exec(&v.session, &["echo"]);
+        assert_eq!(out(&v.session, &["echo", "well"]), "well\n");
+    }
+}
+
+/// Whether a caller can see that something failed, and what.
+fn is_clear(failed: &Result<Outcome, Error>) -> bool {
+    match failed {
+        Ok(o) => o.limit_hit.is_some() || (o.exit_code != 0 && !o.stderr.is_empty()),
+        Err(e) => !e.to_string().is_empty(),
     }
 }
