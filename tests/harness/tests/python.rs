@@ -41,6 +41,12 @@ fn processes() {
     same_as_native("processes.py");
 }
 
+/// Without threads the caller of an executor does its work at once.
+#[test]
+fn executors() {
+    same_as_native("executors.py");
+}
+
 #[test]
 fn in_pipelines_of_the_shell() {
     let script = "printf 'b\\na\\n' > /tmp/s.txt
