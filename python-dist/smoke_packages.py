@@ -6,6 +6,7 @@ with the same versions.
 """
 
 import copy
+import errno
 import importlib.util
 import io
 import os
@@ -297,6 +298,32 @@ def mathematics():
     x = sympy.Symbol("x")
     equal(str(sympy.integrate(sympy.sin(x) ** 2, x)), "x/2 - sin(x)*cos(x)/2")
     equal(networkx.shortest_path(networkx.path_graph(4), 0, 3), [0, 1, 2, 3])
+
+
+@check("pip")
+def what_is_missing_is_missing():
+    """Lines of the table go as packages come, and what they recommend is there."""
+    from _wasibox_missing import TABLE
+
+    names = [name for _, names, _ in TABLE for name in names.split()]
+    equal(len(names), len(set(names)))
+    present = {name for name in names if importlib.util.find_spec(name)}
+    equal(present - {"sympy", "mpmath", "networkx"}, set())  # the profile `full` has them
+    for _, _, serving in TABLE:
+        for name in serving.split():
+            assert importlib.util.find_spec(name), name
+
+
+@check("pip")
+def pip_is_a_command():
+    import subprocess
+
+    try:
+        done = subprocess.run(["pip", "--version"], capture_output=True, text=True)
+    except OSError as error:
+        equal(error.errno, errno.ENOSYS)  # a runtime without processes
+    else:
+        equal((done.stdout.split()[0], done.stderr), ("pip", ""))
 
 
 def main():

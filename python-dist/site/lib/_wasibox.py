@@ -278,6 +278,8 @@ def prepare():
         _note_new(name, count)
     builtins.__import__ = _recorder.real
     _warm_up()
+    # What packages try to import and can do without is no news (_wasibox_missing).
+    sys.excepthook = sys.__excepthook__
     # What this package imports when it is asked for, it shall import when the script asks.
     for name in "ThreadPoolExecutor", "ProcessPoolExecutor":
         vars(sys.modules["concurrent.futures"]).pop(name, None)

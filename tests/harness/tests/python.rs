@@ -96,3 +96,67 @@ END
     assert_eq!(start, expected, "{}", done.stderr);
     assert!(built_in.starts_with("built in: ") && built_in.contains("numpy"), "{built_in}");
 }
+
+/// pip as a command, two packages at once, sources built with what the image has, and words
+/// for what cannot be had.
+#[test]
+fn pip_installs_packages_and_sources() {
+    let script = r#"
+        cd /tmp; mkdir wheels from_setup from_hatch
+        python3 - <<'END'
+import zipfile
+for name in "one", "two":
+    with zipfile.ZipFile(f"wheels/{name}-1.0-py3-none-any.whl", "w") as wheel:
+        info = f"{name}-1.0.dist-info/"
+        wheel.writestr(f"{name}.py", "")
+        wheel.writestr(info + "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(info + "RECORD", "".join(f"{n},,\n" for n in [f"{name}.py", info + "RECORD"]))
+END
+        pip install --no-index --find-links wheels one two | tail -1
+        echo 'def main(): print("three")' > from_setup/three.py
+        cat > from_setup/setup.py <<'END'
+from setuptools import setup
+setup(name="three", version="3", py_modules=["three"], entry_points={"console_scripts": ["three=three:main"]})
+END
+        pip3 install ./from_setup | tail -1; three
+        mkdir from_hatch/four; touch from_hatch/four/__init__.py
+        cat > from_hatch/pyproject.toml <<'END'
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "four"
+version = "4"
+END
+        pip install -e ./from_hatch | tail -1; python3 -c 'import four; print(four.__file__)'
+        pip install scipy 2>&1 | sed 's/built in: .*/built in: .../'
+    "#;
+    let expected = "Successfully installed one-1.0 two-1.0\n\
+        Successfully installed three-3\nthree\n\
+        Successfully installed four-4\n/tmp/from_hatch/four/__init__.py\n\
+        ERROR: Could not find a version that satisfies the requirement scipy (from versions: none)\n\
+        ERROR: scipy is not built in, and with its compiled parts it cannot be installed; instead: \
+        numpy, statistics\n\
+        ERROR: This Python loads no compiled extension modules and has no network: only packages \
+        in Python alone (NAME-VERSION-py3-none-any.whl, or their sources) can be installed, from a \
+        folder (--no-index --find-links FOLDER). What is built in: ...\n\
+        ERROR: No matching distribution found for scipy\n";
+    let done = Exec::sh(script).run();
+    assert_eq!(done.stdout, expected, "{}", done.stderr);
+}
+
+/// What serves instead of a well-known module stands behind the traceback, unless it was caught.
+#[test]
+fn missing_modules() {
+    let stderr = |script| Exec::new(&["python3", "-c", script]).run().stderr;
+    let line = "ModuleNotFoundError: No module named 'seaborn'\n\
+        python3: seaborn is not built in; its wheel can be installed from a folder (pip install \
+        --no-index --find-links FOLDER NAME); instead: matplotlib\n";
+    assert!(stderr("import seaborn.objects").ends_with(line));
+    assert!(stderr("import nosuch").ends_with("No module named 'nosuch'\n"));
+    let caught = "import sys\ntry:\n  import scipy\nexcept ImportError:\n  sys.exit('none')";
+    assert_eq!(stderr(caught), "none\n");
+    let own = "import sys\nsys.excepthook = lambda *e: print(e[1], file=sys.stderr)\nimport scipy";
+    assert_eq!(stderr(own), "No module named 'scipy'\n");
+}

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::library;
 use super::pins::Pins;
 use super::toolchain::copy_tree;
+use super::wheels::COMMANDS;
 use super::workshop::{Workshop, sha256_file, sorted};
 
 /// `HASH  PATH` per file, as sha256sum writes it.
@@ -36,6 +37,10 @@ pub fn assemble(
     let series = format!("root/usr/lib/python{}/site-packages", pins.series());
     for site in sites {
         copy_tree(site, &part.join(&series))?;
+        let commands = site.with_file_name(COMMANDS);
+        if commands.is_dir() {
+            copy_tree(&commands, &part.join("root/usr").join(COMMANDS))?;
+        }
     }
     let mut sums = String::new();
     for file in files(&part, "")? {

@@ -70,7 +70,7 @@ pub fn build(
 }
 
 /// Writes the named members of an archive, under their last name (or last two
-/// joined by a dash, if that is taken), into the current folder. A crate's or a
+/// joined by a dash, or all of them, if that is taken), into the current folder. A crate's or a
 /// tarball's one top folder does not count as part of the name.
 const EXTRACT: &str = r#"
 import os, sys, tarfile, zipfile
@@ -86,6 +86,8 @@ for name in wanted:
     to = os.path.basename(name)
     if os.path.exists(to):
         to = "-".join(name.split("/")[-2:])
+    if os.path.exists(to):
+        to = name.replace("/", "-")
     with open(to, "xb") as f:
         f.write(read(name))
 "#;

@@ -7,8 +7,12 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::packages::{INSTALLED, covers, patch_installed};
 use super::pins::{Pins, Profile};
+use super::toolchain::copy_tree;
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 use super::{fetch, host};
+
+/// What of a package's folder goes to `/usr/bin`.
+pub const COMMANDS: &str = "bin";
 
 const CODE: &str = include_str!("wheels.rs");
 
@@ -30,9 +34,11 @@ pub fn build(
         leave_out.iter().for_each(|path| key.text(path));
         key.tree(&shop.recipe, &["recipe/site.py"])?;
         let folder = shop.recipe.join("packages").join(name);
-        let patches = folder.join(INSTALLED);
-        if patches.is_dir() {
-            key.tree(&folder, &[INSTALLED])?;
+        let (patches, commands) = (folder.join(INSTALLED), folder.join(COMMANDS));
+        for (part, name) in [(&patches, INSTALLED), (&commands, COMMANDS)] {
+            if part.is_dir() {
+                key.tree(&folder, &[name])?;
+            }
         }
         key.text(CODE);
         let (script, base) = (shop.recipe.join("recipe/site.py"), shop.base.clone());
@@ -47,6 +53,9 @@ pub fn build(
                 ensure!(met.contains(rule), "{name}: there is no {rule} to leave out");
             }
             patch_installed(bench, &patches, &site)?;
+            if commands.is_dir() {
+                copy_tree(&commands, &bench.dir.join(COMMANDS))?;
+            }
             let mut python = host::tool(native.dir.join("python"), &bench.dir);
             bench.run(python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base))
         })?;

@@ -1,0 +1,146 @@
+"""What serves instead of well-known packages that the image lacks, in one line behind the
+traceback of a ModuleNotFoundError that nobody caught. pip says the same.
+
+`sitecustomize` appends `Finder` to ``sys.meta_path``, where it is asked for what no one else
+finds. It finds nothing; for a name of the table it sets ``sys.excepthook``, if that is the
+interpreter's own. So nothing is changed in programs that miss nothing, or have a hook.
+"""
+
+import sys
+
+# Why it is missing.
+COMPILED = "is not built in, and with its compiled parts it cannot be installed"
+PURE = ("is not built in; its wheel can be installed from a folder "
+        "(pip install --no-index --find-links FOLDER NAME)")
+NETWORK = "is not built in, and there is no network here"
+TERMINAL = "is not built in: there is no terminal or screen here"
+REMOVED = "is no longer part of Python"
+
+# Why, names of modules, and modules that serve instead.
+TABLE = [
+    (COMPILED, "scipy", "numpy statistics"),
+    (COMPILED, "sklearn statsmodels xgboost lightgbm catboost", "numpy pandas statistics"),
+    (COMPILED, "torch tensorflow keras jax onnxruntime transformers", "numpy"),
+    (COMPILED, "pulp ortools cvxpy", "numpy"),
+    (COMPILED, "numba llvmlite cython Cython cffi cupy numexpr bottleneck", "numpy"),
+    (COMPILED, "polars pyarrow fastparquet duckdb h5py tables netCDF4", "pandas sqlite3"),
+    (COMPILED, "shapely geopandas pyproj fiona rasterio", "math numpy"),
+    (COMPILED, "cv2 skimage", "PIL numpy"),
+    (COMPILED, "lxml", "xml.etree.ElementTree html5lib bs4"),
+    (COMPILED, "cryptography Crypto nacl bcrypt OpenSSL argon2", "hashlib hmac secrets"),
+    (COMPILED, "ujson orjson rapidjson", "json"),
+    (COMPILED, "pydantic msgspec", "dataclasses typing json"),
+    (COMPILED, "Levenshtein rapidfuzz", "difflib"),
+    (COMPILED, "spacy sentencepiece tokenizers", "re regex"),
+    (COMPILED, "zstandard lz4 brotli snappy", "lzma zlib bz2"),
+    (COMPILED, "psutil", "os resource"),
+    (COMPILED, "fitz", ""),
+    (PURE, "seaborn plotly bokeh altair", "matplotlib"),
+    (PURE, "sympy mpmath", "fractions decimal cmath"),
+    (PURE, "networkx", "graphlib heapq collections"),
+    (PURE, "nltk textblob", "re regex"),
+    (PURE, "pytest nose", "unittest"),
+    (PURE, "hypothesis faker", "random unittest"),
+    (PURE, "attr attrs", "dataclasses"),
+    (PURE, "click typer docopt fire", "argparse"),
+    (PURE, "tqdm rich termcolor colorama prettytable", "tabulate"),
+    (PURE, "toml tomli", "tomllib"),
+    (PURE, "ruamel", "yaml"),
+    (PURE, "simplejson demjson", "json"),
+    (PURE, "pytz tzlocal arrow pendulum", "datetime zoneinfo"),
+    (PURE, "chardet", "charset_normalizer"),
+    (PURE, "xlrd xlwt pyxlsb odf", "openpyxl"),
+    (PURE, "docx pptx", "zipfile xml.etree.ElementTree"),
+    (PURE, "pypdf PyPDF2 pdfplumber", ""),
+    (PURE, "reportlab fpdf", "matplotlib"),
+    (PURE, "more_itertools toolz", "itertools functools"),
+    (PURE, "sortedcontainers", "bisect heapq"),
+    (PURE, "mako chevron pystache", "jinja2"),
+    (PURE, "lark ply parsimonious", "pyparsing"),
+    (PURE, "sqlalchemy peewee dataset", "sqlite3"),
+    (PURE, "joblib dask", "concurrent.futures"),
+    (PURE, "loguru structlog", "logging"),
+    (PURE, "dotenv", "os configparser"),
+    (NETWORK, "aiohttp httpx httplib2 websockets websocket grpc zmq paramiko", ""),
+    (NETWORK, "boto3 botocore azure openai anthropic google tweepy praw", ""),
+    (NETWORK, "flask django fastapi uvicorn starlette tornado gunicorn streamlit", "jinja2"),
+    (NETWORK, "psycopg2 psycopg pymysql MySQLdb pymongo redis asyncpg", "sqlite3"),
+    (NETWORK, "selenium playwright scrapy mechanize", "html5lib bs4"),
+    (NETWORK, "git docker yfinance", ""),
+    (TERMINAL, "IPython jupyter notebook ipywidgets", ""),
+    (TERMINAL, "readline pexpect ptyprocess prompt_toolkit blessed", "subprocess"),
+    (TERMINAL, "pygame turtle PyQt5 PyQt6 PySide6 wx pyglet", "matplotlib PIL"),
+    (REMOVED, "pkg_resources", "importlib.metadata importlib.resources"),
+    (REMOVED, "imp", "importlib"),
+    (REMOVED, "cgi cgitb", "html urllib.parse email"),
+    (REMOVED, "pipes", "shlex subprocess"),
+    (REMOVED, "asyncore asynchat smtpd", "asyncio"),
+    (REMOVED, "crypt", "hashlib"),
+    (REMOVED, "imghdr sndhdr", "PIL mimetypes"),
+    (REMOVED, "audioop aifc sunau chunk", "wave struct"),
+    (REMOVED, "xdrlib uu", "struct binascii"),
+    (REMOVED, "nntplib telnetlib", ""),
+]
+
+# Distributions whose name is not their module's.
+PROJECTS = {
+    "scikit-learn": "sklearn",
+    "scikit-image": "skimage",
+    "opencv-python": "cv2",
+    "opencv-python-headless": "cv2",
+    "pymupdf": "fitz",
+    "pycryptodome": "Crypto",
+    "pynacl": "nacl",
+    "pyopenssl": "OpenSSL",
+    "argon2-cffi": "argon2",
+    "psycopg2-binary": "psycopg2",
+    "mysqlclient": "MySQLdb",
+    "python-levenshtein": "Levenshtein",
+    "pyzmq": "zmq",
+    "grpcio": "grpc",
+    "gitpython": "git",
+    "python-docx": "docx",
+    "python-dotenv": "dotenv",
+    "python-pptx": "pptx",
+    "ruamel-yaml": "ruamel",
+}
+
+
+def advice(name):
+    """The line for a module or distribution, or None if it is not in the table."""
+    from importlib.util import find_spec
+
+    module = PROJECTS.get(name.lower().replace("_", "-"), name)
+    for why, names, serving in TABLE:
+        if module in names.split():
+            # Images differ in what they have; submodules come with their packages.
+            serving = [s for s in serving.split() if find_spec(s.partition(".")[0])]
+            instead = f"; instead: {', '.join(serving)}" if serving else ""
+            return f"{name} {why}{instead}"
+    return None
+
+
+_NAMES = {name for _, names, _ in TABLE for name in names.split()}
+
+
+class Finder:
+    """Finds nothing; last of ``sys.meta_path``."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if path is None and name in _NAMES and sys.excepthook is sys.__excepthook__:
+            sys.excepthook = _hook
+        return None
+
+
+def _hook(kind, error, trace):
+    """The interpreter's own, and the line behind it."""
+    sys.__excepthook__(kind, error, trace)
+    # `import pandas` and its kin raise another ImportError for what they miss.
+    while isinstance(error, ImportError):
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            line = advice(error.name.partition(".")[0])
+            if line is not None:
+                print(f"python3: {line}", file=sys.stderr)
+                return
+        error = error.__cause__ or error.__context__
