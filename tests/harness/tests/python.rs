@@ -47,6 +47,12 @@ fn executors() {
     same_as_native("executors.py");
 }
 
+/// termios, resource and syslog where there is no terminal and no log, and the words of errors.
+#[test]
+fn terminals_and_limits() {
+    same_as_native("terminals.py");
+}
+
 #[test]
 fn in_pipelines_of_the_shell() {
     let script = "printf 'b\\na\\n' > /tmp/s.txt
