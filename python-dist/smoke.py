@@ -94,6 +94,53 @@ def no_build_paths():
 
 
 @check
+def elementary_functions():
+    """Values of glibc, which are the correctly rounded ones here."""
+    import math
+
+    equal((math.exp(1), math.exp(-1), math.log(10)), (math.e, 0.36787944117144233, 2.302585092994046))
+    equal([math.exp(x) for x in (0.5, 2.5, 10, 100)],
+          [1.6487212707001282, 12.182493960703473, 22026.465794806718, 2.6881171418161356e43])
+    equal((math.sin(1), math.cos(1), math.tan(1)),
+          (0.8414709848078965, 0.5403023058681398, 1.5574077246549023))
+    equal((math.cbrt(27), math.gamma(6), math.log2(8), math.log10(1000), 2**0.5),
+          (3.0, 120.0, 3.0, 3.0, math.sqrt(2)))
+    # The least number, whose logarithm one libm got wrong.
+    equal(math.log2(5e-324), -1074.0)
+
+
+@check
+def words_of_errors():
+    words = {
+        "ENOENT": "No such file or directory",
+        "ENOTTY": "Inappropriate ioctl for device",
+        "EMFILE": "Too many open files",
+        "ENAMETOOLONG": "File name too long",
+        "EXDEV": "Invalid cross-device link",
+        "ELOOP": "Too many levels of symbolic links",
+        "ENOMEM": "Cannot allocate memory",
+        "ERANGE": "Numerical result out of range",
+        "ENOTSUP": "Operation not supported",
+        "EPIPE": "Broken pipe",
+    }
+    equal({name: os.strerror(getattr(errno, name)) for name in words}, words)
+    assert os.strerror(9999).startswith(("Unknown error", "No error information"))
+
+
+@check
+def polling_returns():
+    import select
+    import time
+
+    begun = time.monotonic()
+    for _ in range(100):
+        equal(select.select([], [], [], 0), ([], [], []))
+        equal(select.poll().poll(0), [])
+    time.sleep(0)
+    assert time.monotonic() - begun < 5
+
+
+@check
 def source_and_help():
     import inspect
     import io

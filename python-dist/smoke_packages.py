@@ -176,6 +176,15 @@ def tables():
     raises(KeyError, lambda: df["none"])
 
 
+@check("pandas", "bs4", "html5lib")
+def tables_of_pages():
+    import pandas as pd
+
+    page = "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>x</td></tr></table>"
+    [table] = pd.read_html(io.StringIO(page))
+    equal(table.to_dict("list"), {"a": [1], "b": ["x"]})
+
+
 @check("pandas", "openpyxl", "xlsxwriter")
 def workbooks():
     import pandas as pd

@@ -64,4 +64,10 @@ fn image_in_the_wasmer_sdk() {
     assert_eq!(run(&["echo", "hi"]), "hi\n");
     assert_eq!(run(&["bash", "-c", "echo hi there | wc -w"]), "2\n");
     assert_eq!(run(&["python3", "-c", "print(sum(range(10)))"]), "45\n");
+    // Both asked a poll with no time, which never returned there.
+    let script = "import pandas, select; print(select.poll().poll(0), pandas.Series([1, 2]).sum())";
+    assert_eq!(run(&["python3", "-c", script]), "[] 3\n");
+    let script =
+        "import subprocess; print(subprocess.run(['echo', 'hi'], capture_output=True).stdout)";
+    assert_eq!(run(&["python3", "-c", script]), "b'hi\\n'\n");
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::cpython::tree;
 use super::host;
 use super::kit::Kit;
+use super::libm;
 use super::packages::{Package, entry};
 use super::pins::Pins;
 use super::posix::Posix;
@@ -24,7 +25,7 @@ const SITE: &[&str] = &[
     "site/wasix.c",
     "site/wasix.h",
     "site/fenv.c",
-    "site/math.c",
+    "site/answers.c",
 ];
 
 const CODE: &str = include_str!("link.rs");
@@ -38,6 +39,7 @@ pub fn build(
     pins: &Pins,
     source: &Done,
     tools: &Tools,
+    libm: &Done,
     wasm: &Done,
     posix: &Posix,
     kit: &Kit,
@@ -45,6 +47,7 @@ pub fn build(
 ) -> Result<PathBuf> {
     let site = shop.recipe.join("site");
     let mut key = Key::new("link");
+    key.text(&libm.key);
     key.text(&wasm.key);
     key.text(&posix.key);
     key.text(&kit.key);
@@ -70,7 +73,7 @@ pub fn build(
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
         let files =
-            ["main.c", "snapshot.c", "wasix.c", "fenv.c", "math.c"].map(|name| site.join(name));
+            ["main.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c"].map(|name| site.join(name));
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
@@ -80,13 +83,14 @@ pub fn build(
             objects.push(object);
         }
         let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-        clang.arg("-o").arg(&out).args(&objects).args(&inputs);
+        clang.arg("-o").arg(&out).args(&objects).args(libm::objects(libm)?).args(&inputs);
         clang.args(modules.iter().map(|(_, object)| object)).arg(kit.cxx());
         clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
         // snapshot.c has its own end for a process that began prepared.
         clang.args(["-Wl,--wrap=Py_FinalizeEx", "-Wl,--wrap=Py_Exit"]);
-        clang.arg("-Wl,--wrap=log2");
+        // answers.c has better ones.
+        clang.args(["-Wl,--wrap=strerror", "-Wl,--wrap=__wasi_poll_oneoff"]);
         // Every "function signature mismatch" is a trap when the guest gets there.
         clang.args(["-Wl,--stack-first", "-Wl,--strip-all", "-Wl,--fatal-warnings"]);
         bench.run(&mut clang)

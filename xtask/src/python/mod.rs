@@ -10,6 +10,7 @@
 //! host       what the machine must offer, and how programs are started
 //! toolchain  the compiler wheel becomes clang + wasm-ld + a wasip1 sysroot
 //! libs       zlib, bzip2, xz, SQLite as static archives
+//! libm       elementary functions, from musl
 //! native     an interpreter for this machine, to freeze and compile with
 //! cpython    sources and patches; configure and make for wasm
 //! posix      processes, signals, files: our layer over WASIX, what is compiled against it
@@ -40,6 +41,7 @@ mod fetch;
 mod finish;
 mod host;
 mod kit;
+mod libm;
 mod library;
 mod libs;
 mod link;
@@ -89,6 +91,7 @@ const CODE: &[&str] = &[
     include_str!("finish.rs"),
     include_str!("host.rs"),
     include_str!("kit.rs"),
+    include_str!("libm.rs"),
     include_str!("libs.rs"),
     include_str!("library.rs"),
     include_str!("link.rs"),
@@ -251,13 +254,15 @@ fn make(
     let source = cpython::source(&mut shop, pins)?;
     let native = native::build(&mut shop, &source)?;
     let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
+    let libm = libm::build(&mut shop, pins, &tools)?;
     let libs = libs::build(&mut shop, pins, &tools)?;
     let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
     let posix = posix::build(&mut shop, &zig, &source, &tools, &wasm, &libs)?;
     let kit = kit::build(&mut shop, pins, &zig, &tools, &source, &native, &wasm)?;
     let packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
     let wheels = wheels::build(&mut shop, pins, profile, &native)?;
-    let module = link::build(&mut shop, pins, &source, &tools, &wasm, &posix, &kit, &packages)?;
+    let module =
+        link::build(&mut shop, pins, &source, &tools, &libm, &wasm, &posix, &kit, &packages)?;
     let library = library::build(&mut shop, pins, profile, &source, &native, &wasm)?;
     let mut sites: Vec<PathBuf> = packages.iter().map(packages::Package::site).collect();
     sites.extend(wheels);
