@@ -124,7 +124,7 @@ def words_of_errors():
         "EPIPE": "Broken pipe",
     }
     equal({name: os.strerror(getattr(errno, name)) for name in words}, words)
-    assert os.strerror(9999).startswith(("Unknown error", "No error information"))
+    equal((os.strerror(0), os.strerror(9999)), ("Success", "Unknown error 9999"))
 
 
 @check
@@ -312,7 +312,7 @@ def processes():
         return await child.communicate(b"through a pipe")
 
     equal(asyncio.run(echo()), (b"through a pipe", None))
-    raises(OSError, "tty", os.get_terminal_size, os.open("/dev/null", os.O_RDONLY))
+    raises(OSError, "ioctl", os.get_terminal_size, os.open("/dev/null", os.O_RDONLY))
 
 
 @guest

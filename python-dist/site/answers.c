@@ -1,6 +1,7 @@
 /* Answers of libc's that users see or programs rest on, put right at the link (--wrap). */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <wasi/api.h>
 
 char *__real_strerror(int number);
@@ -88,7 +89,11 @@ char *__wrap_strerror(int number)
     };
     if (number > 0 && (size_t)number < sizeof words / sizeof *words && words[number] != NULL)
         return (char *)words[number];
-    return __real_strerror(number);
+    if (number == 0 || number == ENOTCAPABLE)
+        return __real_strerror(number);
+    static char unknown[32];
+    (void)snprintf(unknown, sizeof unknown, "Unknown error %d", number);
+    return unknown;
 }
 
 __wasi_errno_t __real___wasi_poll_oneoff(const __wasi_subscription_t *in, __wasi_event_t *out,

@@ -226,6 +226,8 @@ def _hidden_by_script(tops):
 
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.__file__))
+_PACKAGES = os.path.join(os.path.dirname(os.__file__), "site-packages")
+_packages_time = os.stat(_PACKAGES).st_mtime_ns
 
 
 _seed_arrays = None
@@ -362,6 +364,7 @@ def resume(variables, unbuffered):
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     _set_path(os.environ.get("PYTHONPATH"))
+    _read_new_pth_files()
 
 
 def _open(stream, fd, name, unbuffered):
@@ -405,9 +408,21 @@ def _set_path(added):
     if has_user_site:
         site.addsitedir(directory, set(sys.path))
     sys.path[:] = dict.fromkeys(sys.path + packages)
+    # The image's has run, and one that now comes before it has not.
+    sys.modules.pop("sitecustomize", None)
     site.execsitecustomize()
     if site.ENABLE_USER_SITE:
         site.execusercustomize()
+
+
+def _read_new_pth_files():
+    """Reads the .pth files of what was installed into the library since; the others do no more."""
+    try:
+        if os.stat(_PACKAGES).st_mtime_ns == _packages_time:
+            return
+    except OSError:
+        return
+    site.addsitedir(_PACKAGES, set(sys.path))
 
 
 def finish(stage):

@@ -5,4 +5,6 @@ import sys
 
 import _wasibox_missing
 
-sys.meta_path.append(_wasibox_missing.Finder)
+# A prepared interpreter that has another path looks for a sitecustomize again.
+if _wasibox_missing.Finder not in sys.meta_path:
+    sys.meta_path.append(_wasibox_missing.Finder)

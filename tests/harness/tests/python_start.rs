@@ -145,6 +145,10 @@ fn environment_and_directory() {
         "7 ['/home/user/.local/lib/python3.13/site-packages', '/home/user/.local/lib/python3.13/site-packages/e']\n",
     );
     prints(
+        "mkdir e; echo v=9 > e/mine.py; echo $PWD/e > /usr/lib/python3.13/site-packages/x.pth; python3 -c 'import mine, sys; print(mine.v, sys.path[-1])'",
+        "9 /tmp/e\n",
+    );
+    prints(
         "HOME=/tmp/h; d=$HOME/.local/lib/python3.13/site-packages; mkdir -p $d; echo v=8 > $d/mine.py; python3 -c 'import mine, site; print(mine.v, site.USER_BASE)'",
         "8 /tmp/h/.local\n",
     );

@@ -39,7 +39,7 @@ pub fn assemble(
         copy_tree(site, &part.join(&series))?;
         let commands = site.with_file_name(COMMANDS);
         if commands.is_dir() {
-            copy_tree(&commands, &part.join("root/usr").join(COMMANDS))?;
+            copy_tree(&commands, &part.join("root/usr/local").join(COMMANDS))?;
         }
     }
     let mut sums = String::new();

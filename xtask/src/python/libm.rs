@@ -13,8 +13,11 @@ use super::{fetch, host};
 
 const CODE: &str = include_str!("libm.rs");
 
-/// Files of `src/math`: what the wheel replaces, but for what is one instruction of the machine.
+/// Files of `src/math`: what the wheel replaces, but for what is one instruction of the machine;
+/// and sinh, since the wheel's has a helper of an older kind than cosh.
 const FUNCTIONS: &[&str] = &[
+    "__expo2",
+    "__expo2f",
     "acos",
     "acosf",
     "acoshf",
@@ -51,6 +54,8 @@ const FUNCTIONS: &[&str] = &[
     "sincos",
     "sincosf",
     "sinf",
+    "sinh",
+    "sinhf",
     "tan",
     "tanf",
     "tanh",

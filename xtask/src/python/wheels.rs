@@ -11,7 +11,7 @@ use super::toolchain::copy_tree;
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 use super::{fetch, host};
 
-/// What of a package's folder goes to `/usr/bin`.
+/// What of a package's folder goes to `/usr/local/bin`.
 pub const COMMANDS: &str = "bin";
 
 const CODE: &str = include_str!("wheels.rs");
