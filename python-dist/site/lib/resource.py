@@ -9,6 +9,7 @@ import errno as _errno
 import os as _os
 import time as _time
 from collections import namedtuple as _namedtuple
+from operator import index as _index
 
 error = OSError
 
@@ -44,6 +45,9 @@ struct_rusage = _namedtuple(
 
 def getrlimit(resource, /):
     """(soft, hard) limit."""
+    resource = _index(resource)
+    if not -1 << 31 <= resource < 1 << 31:
+        raise OverflowError("Python int too large to convert to C int")
     if not 0 <= resource < _RLIM_NLIMITS:
         raise ValueError("invalid resource specified")
     limit = _LIMITS.get(resource, RLIM_INFINITY)
@@ -53,8 +57,15 @@ def getrlimit(resource, /):
 def setrlimit(resource, limits, /):
     """Does nothing if nothing would change; else fails with ENOTSUP, or a ValueError if more is
     asked for than there is."""
-    soft, hard = limits
     limit, _ = getrlimit(resource)
+    limits = [_index(n) for n in tuple(limits)]
+    if len(limits) != 2:
+        raise ValueError("expected a tuple of 2 integers")
+    soft, hard = limits
+    if min(limits) < RLIM_INFINITY:
+        raise ValueError("Cannot convert negative int")
+    if max(limits) >= 1 << 64:
+        raise OverflowError("int too big to convert")
     if soft == hard == limit:
         return
     if limit != RLIM_INFINITY and not (0 <= soft <= limit and 0 <= hard <= limit):
@@ -65,6 +76,9 @@ def setrlimit(resource, limits, /):
 def prlimit(pid, resource, limits=None, /):
     """As the other two, for the process itself."""
     if pid not in (0, _os.getpid()):
+        if pid < 0:
+            raise ProcessLookupError(_errno.ESRCH, _os.strerror(_errno.ESRCH))
+        _os.kill(pid, 0)
         raise PermissionError(_errno.EPERM, _os.strerror(_errno.EPERM))
     before = getrlimit(resource)
     if limits is not None:

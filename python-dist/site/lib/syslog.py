@@ -22,7 +22,8 @@ def openlog(ident=None, logoption=0, facility=LOG_USER):
     global _ident, _options
     if ident is None:
         ident = _os.path.basename(_sys.argv[0]) if getattr(_sys, "argv", None) else ""
-    _ident, _options = str(ident), logoption
+    ident.encode()  # what cannot be written is refused at once
+    _ident, _options = ident, logoption
 
 
 def closelog():
