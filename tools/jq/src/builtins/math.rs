@@ -43,6 +43,8 @@ pub const NATIVES: &[Native] = natives! {
     "cos"/0 => one!(f64::cos),
     "cosh"/0 => one!(f64::cosh),
     "drem"/2 => two!(libm::remainder),
+    "erf"/0 => one!(libm::erf),
+    "erfc"/0 => one!(libm::erfc),
     "exp"/0 => one!(f64::exp),
     "exp10"/0 => one!(libm::exp10),
     "exp2"/0 => one!(f64::exp2),
@@ -66,6 +68,7 @@ pub const NATIVES: &[Native] = natives! {
     "hypot"/2 => two!(f64::hypot),
     "j0"/0 => one!(libm::j0),
     "j1"/0 => one!(libm::j1),
+    "jn"/2 => two!(|n, x| libm::jn(n as i32, x)),
     "ldexp"/2 => two!(|x, e: f64| libm::ldexp(x, e as i32)),
     "lgamma"/0 => one!(libm::lgamma),
     "lgamma_r"/0 => |_, v, _| {
@@ -87,6 +90,7 @@ pub const NATIVES: &[Native] = natives! {
     "nexttoward"/2 => two!(libm::nextafter),
     "pow"/2 => two!(f64::powf),
     "pow10"/0 => one!(libm::exp10),
+    "remainder"/2 => two!(libm::remainder),
     "rint"/0 => one!(f64::round_ties_even),
     "round"/0 => one!(f64::round),
     "scalb"/2 => two!(|x: f64, e: f64| x * e.exp2()),
@@ -101,6 +105,7 @@ pub const NATIVES: &[Native] = natives! {
     "trunc"/0 => one!(f64::trunc),
     "y0"/0 => one!(libm::y0),
     "y1"/0 => one!(libm::y1),
+    "yn"/2 => two!(|n, x| libm::yn(n as i32, x)),
 };
 
 /// The exponent of `x` as a power of two.
