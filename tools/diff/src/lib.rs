@@ -1,4 +1,4 @@
-//! Comparing files: `diff`, `cmp`, and `patch`, which applies what `diff` prints.
+//! Comparing files: `diff`, `diff3`, `cmp`, and `patch`, which applies what `diff` prints.
 //!
 //! | file | what |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | `diff/compare` | lines, what counts as equal, the list of changes |
 //! | `diff/format` | normal, unified, context, ed and side-by-side output |
 //! | `diff/tree` | directories |
+//! | `diff3` | three files: listing, ed script, merge |
 //! | `cmp` | byte-wise comparison |
 //! | `patch` | unified, context-free normal diffs applied with fuzz |
 //!
@@ -15,6 +16,7 @@
 
 mod cmp;
 mod diff;
+mod diff3;
 mod patch;
 
 use box_applet::Applet;
@@ -23,5 +25,6 @@ use box_applet::Applet;
 pub const APPLETS: &[Applet] = &[
     Applet::new("cmp", cmp::run, "compare two files byte by byte"),
     Applet::new("diff", diff::run, "compare files line by line"),
+    Applet::new("diff3", diff3::run, "compare or merge three files line by line"),
     Applet::new("patch", patch::run, "apply a diff file to an original"),
 ];

@@ -106,25 +106,28 @@ impl<'a, 'b> TokenSource for Keys<'a, 'b> {
     }
 }
 
+/// The changes from some lines to others, in order, none of them ignored.
+pub fn changes(old: &[&[u8]], new: &[&[u8]], equality: Equality, minimal: bool) -> Vec<Change> {
+    let input = InternedInput::new(Keys { lines: old, equality }, Keys { lines: new, equality });
+    let algorithm = if minimal { Algorithm::MyersMinimal } else { Algorithm::Myers };
+    let mut diff = Diff::compute(algorithm, &input);
+    // Slides changes as far down as they go, which is where GNU diff puts them.
+    diff.postprocess_no_heuristic(&input);
+    diff.hunks()
+        .map(|h| Change {
+            old: h.before.start as usize..h.before.end as usize,
+            new: h.after.start as usize..h.after.end as usize,
+            ignored: false,
+        })
+        .collect()
+}
+
 impl<'a> Compared<'a> {
     /// Compares line by line.
     pub fn new(options: &Options, old: &'a [u8], new: &'a [u8]) -> Compared<'a> {
         let (old, new) = (lines(old), lines(new));
         let equality = options.equality;
-        let input =
-            InternedInput::new(Keys { lines: &old, equality }, Keys { lines: &new, equality });
-        let algorithm = if options.minimal { Algorithm::MyersMinimal } else { Algorithm::Myers };
-        let mut diff = Diff::compute(algorithm, &input);
-        // Slides changes as far down as they go, which is where GNU diff puts them.
-        diff.postprocess_no_heuristic(&input);
-        let mut changes: Vec<Change> = diff
-            .hunks()
-            .map(|h| Change {
-                old: h.before.start as usize..h.before.end as usize,
-                new: h.after.start as usize..h.after.end as usize,
-                ignored: false,
-            })
-            .collect();
+        let mut changes = changes(&old, &new, equality, options.minimal);
         for c in &mut changes {
             let mut all = old[c.old.clone()].iter().chain(&new[c.new.clone()]);
             let ignorable = |l: &&&[u8]| {

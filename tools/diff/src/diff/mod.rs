@@ -3,7 +3,7 @@
 //! Deviations: the `#ifdef`, RCS and group formats, `--paginate` and `sdiff` are absent.
 
 mod columns;
-mod compare;
+pub mod compare;
 mod format;
 mod tree;
 

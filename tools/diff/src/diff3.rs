@@ -1,0 +1,376 @@
+//! `diff3` (GNU diffutils 3.8): three files compared, or merged.
+//!
+//! Both other files are compared with a base: with the third file for the plain listing, with the
+//! second for scripts and merges. Changes whose places in the base touch are one [`Block`].
+//! Without `--diff-program`: the comparison is `diff`'s own.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::diff::compare::{Change, Equality, changes, lines};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... MYFILE OLDFILE YOURFILE",
+    about: "Compare three files line by line.",
+    options: &[
+        Opt::flag('A', "show-all", "output all changes, bracketing conflicts"),
+        Opt::flag('e', "ed", "ed script of the changes from OLDFILE to YOURFILE"),
+        Opt::flag('E', "show-overlap", "like -e, but bracket conflicts"),
+        Opt::flag('3', "easy-only", "like -e, but only nonoverlapping changes"),
+        Opt::flag('x', "overlap-only", "like -e, but only overlapping changes"),
+        Opt::flag('X', "", "like -x"),
+        Opt::flag('i', "", "append 'w' and 'q' commands to ed scripts"),
+        Opt::flag('m', "merge", "output the merged file, as -A has it if nothing else is said"),
+        Opt::flag('a', "text", "treat all files as text"),
+        Opt::flag('\u{1}', "strip-trailing-cr", "strip trailing carriage return on input")
+            .long_only(),
+        Opt::flag('T', "initial-tab", "make tabs line up by prepending a tab"),
+        Opt::value('L', "label", "LABEL", "use LABEL instead of a file's name, up to three times"),
+    ],
+    after: "If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.",
+    posix_order: false,
+};
+
+/// What is asked for.
+struct Options {
+    merge: bool,
+    /// An ed script, not a listing.
+    script: bool,
+    /// Conflicts are bracketed.
+    brackets: bool,
+    /// Conflicts show the old lines, and equal changes of both are conflicts.
+    old: bool,
+    easy_only: bool,
+    overlap_only: bool,
+    final_write: bool,
+    initial_tab: bool,
+    equality: Equality,
+}
+
+/// Whose lines differ from those of the other two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Odd {
+    /// By index: 0 mine, 1 old, 2 yours.
+    File(usize),
+    All,
+}
+
+/// A place where the three files are not all the same: each one's lines.
+struct Block {
+    odd: Odd,
+    lines: [Range<usize>; 3],
+}
+
+type Lines<'a> = [Vec<&'a [u8]>; 3];
+
+/// Runs `diff3`.
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(exit) => return exit,
+    };
+    let labels: Vec<Vec<u8>> = parsed.all('L').map(<[u8]>::to_vec).collect();
+    if labels.len() > 3 {
+        return usage(ctx, &[b"too many file label options"]);
+    }
+    let Some(options) = options(&parsed, labels.len()) else {
+        return usage(ctx, &[b"incompatible options"]);
+    };
+    let names = match parsed.operands.as_slice() {
+        [mine, old, yours] => [mine, old, yours],
+        [] => return usage(ctx, &[b"missing operand after 'diff3'"]),
+        [_, _, _, extra, ..] => return usage(ctx, &[b"extra operand '", extra, b"'"]),
+        [.., last] => return usage(ctx, &[b"missing operand after '", last, b"'"]),
+    };
+    if names.iter().filter(|n| n.as_slice() == b"-").count() > 1 {
+        ctx.error("'-' specified for more than one input file");
+        return Exit::USAGE;
+    }
+    let mut texts = [Vec::new(), Vec::new(), Vec::new()];
+    for (name, text) in names.iter().zip(&mut texts) {
+        let read = match name.as_slice() {
+            b"-" => ctx.stdin.read_to_end(text).map(drop),
+            _ => std::fs::read(ctx.path(name)).map(|data| *text = data),
+        };
+        if let Err(e) = read {
+            ctx.io_error(name, &e);
+            return Exit::USAGE;
+        }
+        if !parsed.has('a') && text.contains(&0) {
+            ctx.error_bytes(&[
+                b"Binary files ",
+                names[0],
+                b", ",
+                names[1],
+                b" and ",
+                names[2],
+                b" differ",
+            ]);
+            return Exit::USAGE;
+        }
+    }
+    let label = |i: usize| labels.get(i).map_or(names[i].as_slice(), Vec::as_slice);
+    let labels = [label(0), label(1), label(2)];
+    let all = [lines(&texts[0]), lines(&texts[1]), lines(&texts[2])];
+    let mut out = Vec::new();
+    let base = if options.script || options.merge { 1 } else { 2 };
+    let blocks = blocks(&all, base, options.equality);
+    let conflicts = if options.merge {
+        merge(&mut out, &options, &all, &blocks, &labels)
+    } else if options.script {
+        script(&mut out, &options, &all, &blocks, &labels)
+    } else {
+        listing(&mut out, &all, &blocks, options.initial_tab);
+        false
+    };
+    match ctx.stdout.write_all(&out).and_then(|()| ctx.stdout.flush()) {
+        Ok(()) if conflicts => Exit::FAILURE,
+        Ok(()) => Exit::SUCCESS,
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
+        Err(_) => Exit::USAGE,
+    }
+}
+
+fn usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
+    ctx.error_bytes(message);
+    let _ = ctx.stderr.write_all(b"diff3: Try 'diff3 --help' for more information.\n");
+    Exit::USAGE
+}
+
+/// `None`: they do not go together.
+fn options(parsed: &Parsed, labels: usize) -> Option<Options> {
+    let kinds = ['A', 'e', 'E', '3', 'x', 'X'];
+    let given: usize =
+        kinds.iter().map(|id| parsed.options.iter().filter(|o| o.0 == *id).count()).sum();
+    let (merge, final_write) = (parsed.has('m'), parsed.has('i'));
+    let all = parsed.has('A') || merge && given == 0;
+    // The manual promises brackets for -X; GNU diff3 writes none.
+    let brackets = all || parsed.has('E');
+    if given > 1 || merge && final_write || labels > 0 && !brackets {
+        return None;
+    }
+    Some(Options {
+        merge,
+        script: given > 0 && !merge,
+        brackets,
+        old: all,
+        easy_only: parsed.has('3'),
+        overlap_only: parsed.has('x') || parsed.has('X'),
+        final_write,
+        initial_tab: parsed.has('T'),
+        equality: Equality { carriage_return: parsed.has('\u{1}'), ..Equality::default() },
+    })
+}
+
+/// The blocks, in order.
+fn blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
+    let (one, two) = (0, 3 - base);
+    let lists = [one, two].map(|file| changes(&all[base], &all[file], equality, false));
+    let mut next = [0, 0];
+    // How many lines further on each file is than the base.
+    let mut shift = [0_isize, 0];
+    let mut found = Vec::new();
+    loop {
+        let waiting = |next: [usize; 2], list: usize| lists[list].get(next[list]);
+        let first = (0..2).filter_map(|l| waiting(next, l)).map(|c| c.old.start).min();
+        let Some(start) = first else { return found };
+        let mut end = start;
+        let mut taken: [Vec<&Change>; 2] = [Vec::new(), Vec::new()];
+        while let Some((list, change)) =
+            (0..2).find_map(|l| waiting(next, l).filter(|c| c.old.start <= end).map(|c| (l, c)))
+        {
+            end = end.max(change.old.end);
+            taken[list].push(change);
+            next[list] += 1;
+        }
+        let mut lines = [start..end, start..end, start..end];
+        for (list, file) in [one, two].into_iter().enumerate() {
+            let from = start.saturating_add_signed(shift[list]);
+            for change in &taken[list] {
+                shift[list] += change.new.len() as isize - change.old.len() as isize;
+            }
+            lines[file] = from..end.saturating_add_signed(shift[list]);
+        }
+        let odd = match (taken[0].is_empty(), taken[1].is_empty()) {
+            (_, true) => Odd::File(one),
+            (true, _) => Odd::File(two),
+            _ if all[one][lines[one].clone()] == all[two][lines[two].clone()] => Odd::File(base),
+            _ => Odd::All,
+        };
+        found.push(Block { odd, lines });
+    }
+}
+
+/// The listing for people.
+fn listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
+    for block in blocks {
+        // Of two files that agree, the last one's lines are shown.
+        let (number, hidden) = match block.odd {
+            Odd::All => (String::new(), None),
+            Odd::File(odd) => ((odd + 1).to_string(), Some(usize::from(odd == 0))),
+        };
+        out.extend(format!("===={number}\n").bytes());
+        // The one that differs stands last, or first.
+        let order = if block.odd == Odd::File(1) { [0, 2, 1] } else { [0, 1, 2] };
+        for file in order {
+            let range = &block.lines[file];
+            let place = match range.len() {
+                0 => format!("{}a", range.start),
+                1 => format!("{}c", range.end),
+                _ => format!("{},{}c", range.start + 1, range.end),
+            };
+            out.extend(format!("{}:{place}\n", file + 1).bytes());
+            if hidden == Some(file) {
+                continue;
+            }
+            for line in &all[file][range.clone()] {
+                out.extend_from_slice(if tab { b"\t" } else { b"  " });
+                out.extend_from_slice(line);
+                if !line.ends_with(b"\n") {
+                    out.extend_from_slice(b"\n\\ No newline at end of file\n");
+                }
+            }
+        }
+    }
+}
+
+/// Whether a block is taken over, and whether it is a conflict then.
+fn wanted(options: &Options, odd: Odd) -> Option<bool> {
+    match odd {
+        Odd::File(1) => options.old.then_some(true),
+        Odd::File(2) => (!options.overlap_only).then_some(false),
+        Odd::File(_) => None,
+        Odd::All => (!options.easy_only).then_some(options.brackets),
+    }
+}
+
+/// The merged file; whether there were conflicts.
+fn merge(
+    out: &mut Vec<u8>,
+    options: &Options,
+    all: &Lines<'_>,
+    blocks: &[Block],
+    labels: &[&[u8]; 3],
+) -> bool {
+    let mut at = 0;
+    let mut conflicts = false;
+    for block in blocks {
+        let Some(conflict) = wanted(options, block.odd) else { continue };
+        let part = |file: usize| all[file][block.lines[file].clone()].concat();
+        out.extend(all[0][at..block.lines[0].start].concat());
+        if conflict {
+            conflicts = true;
+            if block.odd == Odd::All {
+                bracket(out, b"<<<<<<< ", labels[0]);
+                out.extend(part(0));
+            }
+            if options.old {
+                let sign: &[u8] = if block.odd == Odd::All { b"||||||| " } else { b"<<<<<<< " };
+                bracket(out, sign, labels[1]);
+                out.extend(part(1));
+            }
+            out.extend_from_slice(b"=======\n");
+        }
+        out.extend(part(2));
+        if conflict {
+            bracket(out, b">>>>>>> ", labels[2]);
+        }
+        at = block.lines[0].end;
+    }
+    out.extend(all[0][at..].concat());
+    conflicts
+}
+
+fn bracket(out: &mut Vec<u8>, sign: &[u8], label: &[u8]) {
+    out.extend([sign, label, b"\n"].concat());
+}
+
+/// An ed script, from the last block to the first; whether there were conflicts.
+fn script(
+    out: &mut Vec<u8>,
+    options: &Options,
+    all: &Lines<'_>,
+    blocks: &[Block],
+    labels: &[&[u8]; 3],
+) -> bool {
+    let mut conflicts = false;
+    for block in blocks.iter().rev() {
+        let Some(conflict) = wanted(options, block.odd) else { continue };
+        let part = |file: usize| &all[file][block.lines[file].clone()];
+        let Range { start, end } = block.lines[0].clone();
+        if conflict {
+            conflicts = true;
+            let mut dots = false;
+            out.extend(format!("{end}a\n").bytes());
+            if block.odd == Odd::All {
+                if options.old {
+                    bracket(out, b"||||||| ", labels[1]);
+                    dots |= dotted(out, part(1));
+                }
+                out.extend_from_slice(b"=======\n");
+                dots |= dotted(out, part(2));
+            }
+            bracket(out, b">>>>>>> ", labels[2]);
+            out.extend_from_slice(b".\n");
+            undot(out, dots, end + 2, part(1).len() + part(2).len() + 1);
+            let label = labels[usize::from(block.odd != Odd::All)];
+            out.extend(format!("{start}a\n").bytes());
+            bracket(out, b"<<<<<<< ", label);
+            let mut dots = false;
+            if block.odd != Odd::All {
+                dots = dotted(out, part(1));
+                out.extend_from_slice(b"=======\n");
+            }
+            out.extend_from_slice(b".\n");
+            undot(out, dots, start + 2, part(1).len());
+            continue;
+        }
+        let new = part(2);
+        let place = match (end - start, new.is_empty()) {
+            (0, _) => format!("{end}a\n"),
+            (1, empty) => format!("{end}{}\n", if empty { 'd' } else { 'c' }),
+            (_, empty) => format!("{},{end}{}\n", start + 1, if empty { 'd' } else { 'c' }),
+        };
+        out.extend(place.bytes());
+        if !new.is_empty() {
+            let dots = dotted(out, new);
+            out.extend_from_slice(b".\n");
+            undot(out, dots, start + 1, new.len());
+        }
+    }
+    if options.final_write {
+        out.extend_from_slice(b"w\nq\n");
+    }
+    conflicts
+}
+
+/// Lines for `a` and `c`; one that begins with a dot gets a second, since a lone one would end them.
+fn dotted(out: &mut Vec<u8>, lines: &[&[u8]]) -> bool {
+    let mut any = false;
+    for line in lines {
+        if line.starts_with(b".") {
+            any = true;
+            out.push(b'.');
+        }
+        out.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+    }
+    any
+}
+
+/// Takes the second dots off again.
+fn undot(out: &mut Vec<u8>, dots: bool, first: usize, count: usize) {
+    if !dots {
+        return;
+    }
+    let place = match count {
+        1 => first.to_string(),
+        _ => format!("{first},{}", first + count - 1),
+    };
+    out.extend(format!("{place}s/^\\.//\n").bytes());
+}
