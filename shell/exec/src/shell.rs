@@ -377,8 +377,13 @@ impl<'a> Shell<'a> {
             true if ends => 1,
             _ => self.status_given_up(),
         };
+        let interactive = self.state.options.interactive;
+        // With `set -e` the message itself ends the shell: the EXIT trap is still in the function.
+        if ends && !interactive && self.state.options.has(SetOpt::ErrExit) {
+            return self.exit_here(status);
+        }
         self.gave_up = true;
-        match self.state.options.interactive {
+        match interactive {
             true => Unwind::Discard(1),
             false => Unwind::Exit(status),
         }
