@@ -222,6 +222,14 @@ fn listed(mut text: &[u8]) -> Vec<Process> {
     list
 }
 
+/// The numbers of the processes that have not ended, where our host lists them. Signal 0 also reaches
+/// one that has ended and that its parent has not waited for.
+pub(super) fn living() -> Option<Vec<u32>> {
+    let text = std::fs::read(box_sys::PROCESSES).ok()?;
+    let list: Vec<u32> = listed(&text).iter().map(|p| p.pid).collect();
+    (!list.is_empty()).then_some(list)
+}
+
 /// All processes: as our host lists them, or from `/proc` where there is one, else this one and its
 /// parent, which are all that WASIX tells of.
 fn processes(ctx: &Ctx<'_>) -> Vec<Process> {

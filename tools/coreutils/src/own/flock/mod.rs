@@ -15,7 +15,7 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
 use self::holders::Holders;
-use super::sleep;
+use super::{kill, sleep};
 
 const SPEC: Spec = Spec {
     usage: "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
@@ -182,7 +182,11 @@ fn try_lock(ctx: &Ctx<'_>, file: &File, want: Want, owner: u32) -> io::Result<Op
         Err(TryLockError::Error(e)) => return Err(e),
     }
     let holders = Holders::of(&ctx.path(b"/tmp/.flock"), &box_sys::meta::of_file(file)?)?;
-    let alive = |pid| pid == owner || ctx.procs.kill(pid, 0).is_ok();
+    let living = kill::living();
+    let alive = |pid| match &living {
+        Some(list) => pid == owner || list.contains(&pid),
+        None => pid == owner || ctx.procs.kill(pid, 0).is_ok(),
+    };
     let got = match want {
         Want::Nothing => holders.leave(owner).map(|()| true),
         _ => holders.enter(owner, want == Want::Shared, &alive),
