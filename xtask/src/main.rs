@@ -11,6 +11,7 @@ mod flavour;
 mod fuzz;
 mod kept;
 mod key;
+mod programs;
 mod progress;
 mod python;
 mod rootfs;
@@ -56,6 +57,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "cpython|numpy|pandas [PATTERN...] [--jobs N] [--timeout S]",
         "run their own tests in dist/image.webc; docs/python-suites.md has the results",
     ),
+    (
+        "programs",
+        "FOLDER [NAME...] [--file PART] [--guest] [--path DIRS] [--image FILE]",
+        "run real programs' suites natively and in the image; docs/programs.md has the results",
+    ),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
 ];
@@ -74,6 +80,7 @@ fn main() -> ExitCode {
         "escape" => escape::run(&rest),
         "python" => dist::python_only(&rest),
         "python-suite" => suite::run(&rest),
+        "programs" => programs::run(&rest),
         "tidy" => tidy::run(),
         "deny" => deny::run(),
         "" | "help" | "--help" | "-h" => {

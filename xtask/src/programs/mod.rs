@@ -1,0 +1,114 @@
+//! `cargo xtask programs FOLDER`: test suites of real programs, natively and in the image.
+//!
+//! The suites lie in a folder that is not part of the project; `tests/programs/suites.toml` says what is in it,
+//! how a suite is begun and how its results are read. Each run has a fresh copy of its suite.
+//! What passes natively has to pass in the guest, test by test; what a suite fails natively, or
+//! leaves out, does not count. CPython's, NumPy's and pandas' tests, which need no native run,
+//! are another task (`suite.rs`).
+
+mod list;
+mod report;
+mod results;
+mod side;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::env;
+use list::Suite;
+use report::Score;
+use side::{Place, Run, Side};
+
+/// What the arguments ask for.
+struct Options {
+    /// Where the suites lie.
+    folder: PathBuf,
+    /// Names of suites; all if none.
+    names: Vec<String>,
+    /// Only files whose path has this in it.
+    file: Option<String>,
+    /// Take the native results of an earlier run.
+    guest_only: bool,
+    /// What a native run finds first in its PATH.
+    path: Option<String>,
+    /// Another image than `dist/image.webc`.
+    image: PathBuf,
+}
+
+/// `cargo xtask programs FOLDER [NAME...] [--file PART] [--guest] [--path DIR[:DIR...]] [--image FILE]`.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let options = options(args)?;
+    let mut suites = list::read()?;
+    suites.retain(|s| options.names.is_empty() || options.names.contains(&s.name));
+    ensure!(!suites.is_empty(), "no such suite; they are in {}", list::PATH);
+    let out = env::root().join("target/programs");
+    let mut total = Score::default();
+    println!("{}", report::HEAD);
+    for suite in &suites {
+        if !options.folder.join(suite.home()).is_dir() {
+            println!("| {} | not in the folder | | | | |", suite.name);
+            continue;
+        }
+        let score = one(suite, &options, &out.join(&suite.name))
+            .with_context(|| format!("suite {}", suite.name))?;
+        println!("{}", score.row(&suite.name));
+        total.add(&score);
+    }
+    println!("{}", total.row("all"));
+    println!("what differs, and why: {}/NAME/differences.tsv", out.display());
+    Ok(if total.lost() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn options(args: &[String]) -> Result<Options> {
+    let mut words = Vec::new();
+    let (mut file, mut path, mut guest_only) = (None, None, false);
+    let mut image = env::dist().join("image.webc");
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().cloned().with_context(|| format!("{arg} wants a value"));
+        match arg.as_str() {
+            "--file" => file = Some(value()?),
+            "--path" => path = Some(value()?),
+            "--image" => image = PathBuf::from(value()?),
+            "--guest" => guest_only = true,
+            word if word.starts_with("--") => bail!("no option {word}"),
+            word => words.push(word.to_string()),
+        }
+    }
+    let Some((folder, names)) = words.split_first() else {
+        bail!("which folder? docs/programs.md says what belongs there");
+    };
+    let folder = std::fs::canonicalize(folder).with_context(|| folder.clone())?;
+    Ok(Options { folder, names: names.to_vec(), file, guest_only, path, image })
+}
+
+/// Runs one suite on both sides.
+fn one(suite: &Suite, options: &Options, out: &Path) -> Result<Score> {
+    let prepared = side::prepare(suite, &options.folder, out, options.path.as_deref())?;
+    let mut files = suite.files(&prepared)?;
+    files.retain(|f| options.file.as_ref().is_none_or(|part| f.contains(part.as_str())));
+    ensure!(!files.is_empty(), "no test file has such a name");
+    let place = Place { folder: &options.folder, prepared: &prepared, out };
+    let guest = Side::Guest { image: &options.image };
+    let mut score = Score::default();
+    let mut differences = String::new();
+    for file in &files {
+        let native = if options.guest_only {
+            Run::kept(&place, &Side::Native { path: None }, file)?
+        } else {
+            side::run(suite, &place, &Side::Native { path: options.path.as_deref() }, file)?
+        };
+        let here = side::run(suite, &place, &guest, file)?;
+        let (native_tests, here_tests) =
+            (suite.results.read(&native.text), suite.results.read(&here.text));
+        let part = Score::of(&native_tests, &here_tests, &native, &here);
+        eprintln!("{}", part.row(&format!("{} {file}", suite.name)));
+        differences += &report::differences(file, &native_tests, &here_tests, &here);
+        score.add(&part);
+    }
+    let list = out.join("differences.tsv");
+    std::fs::write(&list, differences).with_context(|| list.display().to_string())?;
+    Ok(score)
+}
