@@ -75,6 +75,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
                 named = true;
                 job.sources.push(Source { name: None, text: value, namespace: Vec::new() });
             }
+            'l' => job.sources.extend(library(&value)),
             'i' if value == b"inplace" => job.settings.inplace = true,
             'i' => {
                 let source = find_include(ctx, &value)?;
@@ -211,7 +212,7 @@ fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
 /// A line that begins with `@`.
 enum Directive {
     Include(Vec<u8>),
-    Load,
+    Load(Vec<u8>),
     Namespace(Vec<u8>),
 }
 
@@ -237,6 +238,12 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit
             namespace = if name == b"awk" { Vec::new() } else { name.clone() };
         }
         queue.push_front(Source { name: source.name, text: rest, namespace });
+        if let Directive::Load(name) = &directive
+            && !seen.contains(name)
+        {
+            seen.push(name.clone());
+            queue.extend(library(name));
+        }
         if let Directive::Include(name) = directive
             && !seen.contains(&name)
             && seen.len() < MAX_INCLUDES
@@ -247,6 +254,24 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit
         }
     }
     Ok(out)
+}
+
+/// gawk's extension libraries that scripts use most, in awk; of others the functions are missing.
+const LIBRARIES: &[(&[u8], &[u8])] = &[(
+    b"readfile",
+    b"function readfile(file, _text, _rs, _more) {
+    _rs = RS; RS = \"^$\"
+    _more = (getline _text < file)
+    if (_more >= 0) close(file)
+    RS = _rs
+    return _more > 0 ? _text : \"\"
+}
+",
+)];
+
+fn library(name: &[u8]) -> Option<Source> {
+    let (_, text) = LIBRARIES.iter().find(|(known, _)| *known == name)?;
+    Some(Source { name: Some(name.to_vec()), text: text.to_vec(), namespace: Vec::new() })
 }
 
 /// The first `@include`, `@load` or `@namespace` line, and where it begins and ends.
@@ -263,7 +288,7 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize, Directive)> {
                     let directive = match word {
                         b"@include" => Directive::Include(name),
                         b"@namespace" => Directive::Namespace(name),
-                        _ => Directive::Load,
+                        _ => Directive::Load(name),
                     };
                     // What follows on the line stays.
                     let after = line.len() - line.trim_ascii_start().len() + trimmed.len()

@@ -10,6 +10,9 @@ use crate::lang::{SyntaxError, parse_module};
 use crate::machine::{Binding, CompileError, Compiler, Program, Scope};
 use crate::value::{Map, Value};
 
+/// What messages call the main program.
+const TOP_LEVEL: &str = "<top-level>";
+
 /// Most modules inside one another.
 const MAX_DEPTH: usize = 100;
 
@@ -30,6 +33,8 @@ struct Loaded {
     /// Values of data imports by name.
     data: Vec<(String, Value)>,
     text: String,
+    /// What messages call it.
+    file: String,
     /// The name by which its functions are known; none where they are known by their own.
     alias: Option<String>,
 }
@@ -40,11 +45,11 @@ pub fn compile(
     globals: Vec<(String, Value)>,
     paths: &Paths,
 ) -> Result<Program, String> {
-    let main = parse_module(code).map_err(|e| syntax(&e, code, "<top-level>"))?;
-    let mut top = load(main, code, &paths.origin, None, paths, 0)?;
+    let main = parse_module(code).map_err(|e| syntax(&e, code, TOP_LEVEL))?;
+    let mut top = load(main, (code, TOP_LEVEL), &paths.origin, None, paths, 0)?;
     if let Ok(text) = std::fs::read_to_string(&paths.home) {
         let module = parse_module(&text).map_err(|e| syntax(&e, &text, "~/.jq"))?;
-        top.imports.insert(0, load(module, &text, &paths.origin, None, paths, 1)?);
+        top.imports.insert(0, load(module, (&text, "~/.jq"), &paths.origin, None, paths, 1)?);
     }
     let mut texts = Vec::new();
     collect_texts(&top, &mut texts);
@@ -54,21 +59,25 @@ pub fn compile(
         .into_iter()
         .fold(Scope::default(), |scope, (name, value)| scope.with(Binding::Global { name, value }));
     let identity = Expr::Id;
-    let (_, scope) = enter(&mut compiler, &top, &scope)?;
+    let mut modules = Vec::new();
+    let (_, scope) = enter(&mut compiler, &top, &scope, &mut modules);
     let body = top.module.body.as_ref().unwrap_or(&identity);
-    compiler.finish(body, &scope).map_err(|e| undefined(&e, code))
+    compiler.finish(body, &scope).map_err(|e| undefined(&e, &modules))
 }
 
 /// Compiles a module's definitions and those of its imports. Gives what it defines, and the scope
-/// inside it.
+/// inside it; `modules` are those seen so far, by number.
 fn enter<'a>(
     compiler: &mut Compiler<'a>,
     loaded: &'a Loaded,
     outer: &Scope<'a>,
-) -> Result<(Vec<(&'a Def, u32)>, Scope<'a>), String> {
+    modules: &mut Vec<&'a Loaded>,
+) -> (Vec<(&'a Def, u32)>, Scope<'a>) {
+    let number = modules.len();
+    modules.push(loaded);
     let mut scope = outer.clone();
     for import in &loaded.imports {
-        let (defs, _) = enter(compiler, import, outer)?;
+        let (defs, _) = enter(compiler, import, outer, modules);
         for (def, id) in defs {
             let name = match &import.alias {
                 Some(alias) => format!("{alias}::{}", def.name),
@@ -81,14 +90,14 @@ fn enter<'a>(
         let value = value.clone();
         scope = scope.with(Binding::Global { name: name.clone(), value });
     }
+    compiler.module = number;
     let mut defs = Vec::new();
     for def in &loaded.module.defs {
-        let (id, inner) =
-            compiler.define_global(def, &scope).map_err(|e| undefined(&e, &loaded.text))?;
+        let (id, inner) = compiler.define_global(def, &scope);
         scope = inner;
         defs.push((&**def, id));
     }
-    Ok((defs, scope))
+    (defs, scope)
 }
 
 fn collect_texts<'l>(loaded: &'l Loaded, out: &mut Vec<&'l str>) {
@@ -98,7 +107,7 @@ fn collect_texts<'l>(loaded: &'l Loaded, out: &mut Vec<&'l str>) {
 
 fn load(
     module: Module,
-    text: &str,
+    (text, file): (&str, &str),
     origin: &Path,
     alias: Option<String>,
     paths: &Paths,
@@ -128,9 +137,10 @@ fn load(
             ));
         }
         let dir = file.parent().unwrap_or(origin).to_path_buf();
-        imports.push(load(inner, &content, &dir, import.alias.clone(), paths, depth + 1)?);
+        let read = (content.as_str(), shown.as_str());
+        imports.push(load(inner, read, &dir, import.alias.clone(), paths, depth + 1)?);
     }
-    Ok(Loaded { module, imports, data, text: text.to_string(), alias })
+    Ok(Loaded { module, imports, data, text: text.to_string(), file: file.to_string(), alias })
 }
 
 /// What `modulemeta` tells of a module: its metadata, `deps` and `defs`. The outer error is jq's text;
@@ -221,9 +231,11 @@ fn syntax(e: &SyntaxError, code: &str, file: &str) -> String {
     format!("{} at {file}, line {line}, column {column}:\n    {text}", e.message)
 }
 
-fn undefined(e: &CompileError, code: &str) -> String {
+fn undefined(e: &CompileError, modules: &[&Loaded]) -> String {
+    let (code, file) =
+        modules.get(e.module).map_or(("", TOP_LEVEL), |m| (m.text.as_str(), m.file.as_str()));
     let (line, column, text) = place(code, e.at);
-    format!("{} at <top-level>, line {line}, column {column}:\n    {text}", e.message)
+    format!("{} at {file}, line {line}, column {column}:\n    {text}", e.message)
 }
 
 #[cfg(test)]

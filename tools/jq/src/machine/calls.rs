@@ -18,7 +18,7 @@ enum Found<'a, 's> {
 
 impl<'a> Compiler<'a> {
     /// Compiles a definition and brings it into sight.
-    pub fn define(&mut self, def: &'a Def, scope: &Scope<'a>) -> Result<Scope<'a>> {
+    pub fn define(&mut self, def: &'a Def, scope: &Scope<'a>) -> Scope<'a> {
         let id = self.reserve();
         let outer = scope.with(Binding::Func {
             name: def.name.clone(),
@@ -26,18 +26,18 @@ impl<'a> Compiler<'a> {
             depth: self.depth(),
             id,
         });
-        self.function(id, def, &outer)?;
-        Ok(outer)
+        self.function(id, def, &outer);
+        outer
     }
 
     /// Compiles a module's definition and brings it into sight; gives its number too, by which
     /// it can be known under other names.
-    pub fn define_global(&mut self, def: &'a Def, scope: &Scope<'a>) -> Result<(u32, Scope<'a>)> {
+    pub fn define_global(&mut self, def: &'a Def, scope: &Scope<'a>) -> (u32, Scope<'a>) {
         let id = self.reserve();
         let (name, arity) = (def.name.clone(), def.params.len());
         let outer = scope.with(Binding::GlobalFunc { name, arity, id });
-        self.function(id, def, &outer)?;
-        Ok((id, outer))
+        self.function(id, def, &outer);
+        (id, outer)
     }
 
     fn reserve(&mut self) -> u32 {
@@ -45,7 +45,13 @@ impl<'a> Compiler<'a> {
         self.program.funcs.len() as u32 - 1
     }
 
-    fn function(&mut self, id: u32, def: &'a Def, scope: &Scope<'a>) -> Result {
+    fn function(&mut self, id: u32, def: &'a Def, scope: &Scope<'a>) {
+        if let Err(e) = self.guarded(|c| c.function_body(id, def, scope)) {
+            self.broken.insert(id, e);
+        }
+    }
+
+    fn function_body(&mut self, id: u32, def: &'a Def, scope: &Scope<'a>) -> Result {
         self.begin();
         let mut inner = scope.clone();
         for (at, p) in def.params.iter().enumerate() {
@@ -181,7 +187,7 @@ impl<'a> Compiler<'a> {
                     self.expand(def, args, scope)?;
                 } else {
                     let message = format!("{name}/{} is not defined", args.len());
-                    return Err(CompileError { message, at });
+                    return Err(CompileError { message, at, module: self.module });
                 }
             }
         }

@@ -142,6 +142,16 @@ pub enum Callee {
     },
 }
 
+impl Callee {
+    /// The function's number, if it is known.
+    pub fn id(&self) -> Option<u32> {
+        match self {
+            Callee::Func { id, .. } | Callee::Global { id } => Some(*id),
+            Callee::Param { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct CallSite {
     pub callee: Callee,

@@ -1,5 +1,6 @@
 //! From syntax tree to instructions.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::code::{Func, Op, Operand, Program, Slot, TextSite};
@@ -12,6 +13,8 @@ use crate::value::{Str, Value, slice_key};
 pub struct CompileError {
     pub message: String,
     pub at: usize,
+    /// The number of the module, as [`Compiler::module`] has it.
+    pub module: usize,
 }
 
 pub type Result<T = ()> = std::result::Result<T, CompileError>;
@@ -98,14 +101,18 @@ struct Buffer {
 pub struct Compiler<'a> {
     pub program: Program,
     pub library: &'a Library,
+    /// The number of the module that is being compiled; the main program has 0.
+    pub module: usize,
     buffers: Vec<Buffer>,
+    /// Functions that do not compile: errors where something calls them, as in jq.
+    pub(super) broken: BTreeMap<u32, CompileError>,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(library: &'a Library) -> Compiler<'a> {
         let mut program = Program::default();
         program.funcs.push(Func::default());
-        Compiler { program, library, buffers: Vec::new() }
+        Compiler { program, library, module: 0, buffers: Vec::new(), broken: BTreeMap::new() }
     }
 
     /// Compiles the main expression and links everything.
@@ -114,8 +121,39 @@ impl<'a> Compiler<'a> {
         self.expr(main, scope)?;
         self.emit(Op::Emit);
         self.end(0);
+        self.whole()?;
         self.program.link();
         Ok(self.program)
+    }
+
+    /// Fails if anything that can be called is broken.
+    fn whole(&mut self) -> Result {
+        if self.broken.is_empty() {
+            return Ok(());
+        }
+        let mut seen = BTreeSet::from([0]);
+        let mut queue = vec![0];
+        while let Some(id) = queue.pop() {
+            if let Some(e) = self.broken.remove(&id) {
+                return Err(e);
+            }
+            let Some(func) = self.program.funcs.get(id as usize) else { continue };
+            for op in &func.code {
+                let Op::Call(site) = op else { continue };
+                let Some(site) = self.program.calls.get(*site as usize) else { continue };
+                let ids = site.args.iter().chain([&site.callee]).filter_map(|c| c.id());
+                queue.extend(ids.filter(|id| seen.insert(*id)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compiles something; if that fails, the function that was begun for it is given up.
+    pub(super) fn guarded(&mut self, f: impl FnOnce(&mut Self) -> Result) -> Result {
+        let depth = self.buffers.len();
+        let r = f(self);
+        self.buffers.truncate(depth);
+        r
     }
 
     /// Begins a function.
@@ -290,7 +328,7 @@ impl<'a> Compiler<'a> {
                 Some(Operand::Const(v)) => self.emit(Op::Const(v)),
                 _ => {
                     let message = format!("${name} is not defined");
-                    return Err(CompileError { message, at: *at });
+                    return Err(CompileError { message, at: *at, module: self.module });
                 }
             },
             Expr::Call(name, args, at) => self.call(name, args, *at, scope)?,
@@ -364,12 +402,12 @@ impl<'a> Compiler<'a> {
                 });
                 let Some(slot) = slot else {
                     let message = format!("$*label-{name} is not defined");
-                    return Err(CompileError { message, at: *at });
+                    return Err(CompileError { message, at: *at, module: self.module });
                 };
                 self.emit(Op::Break(slot));
             }
             Expr::Def(def, rest) => {
-                let scope = self.define(def, scope)?;
+                let scope = self.define(def, scope);
                 self.expr(rest, &scope)?;
             }
             Expr::As(source, patterns, body) => {
