@@ -238,6 +238,29 @@ fn file_name(text: &[u8]) -> Vec<u8> {
     text.split(|&c| c == b'\t').next().unwrap_or_default().trim_ascii_end().to_vec()
 }
 
+/// Whether a header's time is the epoch, by which `diff -N` says that there is no such file.
+fn is_epoch(header: &[u8]) -> bool {
+    let seconds = || -> Option<i64> {
+        let (_, stamp) = std::str::from_utf8(header).ok()?.split_once('\t')?;
+        let [date, time, zone] = stamp.split_whitespace().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let day = match date {
+            "1970-01-01" => 0,
+            "1969-12-31" => -1,
+            _ => return None,
+        };
+        let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+        let mut units = clock.split(':').map(|n| n.parse::<i64>().ok());
+        let (h, m, s) = (units.next()??, units.next()??, units.next()??);
+        let offset: i64 = zone.parse().ok()?;
+        let offset = offset / 100 * 60 + offset % 100;
+        let whole = fraction.bytes().all(|b| b == b'0');
+        whole.then_some(day * 86_400 + h * 3600 + m * 60 + s - offset * 60)
+    };
+    seconds() == Some(0)
+}
+
 fn malformed(line: usize, text: &[u8]) -> String {
     let shown = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text)).into_owned();
     format!("malformed patch at line {}: {shown}", line + 1)
@@ -462,8 +485,8 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
         return Ok(failed.is_empty());
     }
     let out = new.concat();
-    let removes =
-        out.is_empty() && (job.remove_empty || p.new_name == b"/dev/null") && failed.is_empty();
+    let absent = p.new_name == b"/dev/null" || is_epoch(&p.headers[1]);
+    let removes = out.is_empty() && (job.remove_empty || absent) && failed.is_empty();
     if removes && job.output.is_none() {
         std::fs::remove_file(&file)?;
         return Ok(true);

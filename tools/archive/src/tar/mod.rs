@@ -94,13 +94,20 @@ fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
     let raw: Box<dyn Read> = Box::new(io::Cursor::new(head[..got].to_vec()).chain(raw));
     let format = match (Format::detect(&head[..got]), options.compression) {
         (Some(f), _) => Some(f),
-        (None, Compression::Is(f)) if got > 0 => {
+        (None, Compression::Is(f)) => {
             let tool = format!("{f:?}").to_lowercase();
-            ctx.error(format_args!("stdin: not in {tool} format"));
+            match got {
+                0 => ctx.error(format_args!("{tool}: stdin: unexpected end of file")),
+                _ => ctx.error(format_args!("stdin: not in {tool} format")),
+            }
             return Err(Fatal::Message("Child returned status 1".to_string()));
         }
         _ => None,
     };
+    if got == 0 {
+        ctx.error("This does not look like a tar archive");
+        return Err(Fatal::Message("Exiting with failure status due to previous errors".into()));
+    }
     let data = match format {
         Some(f) => f.reader(raw)?,
         None => raw,
