@@ -1,0 +1,53 @@
+//! Tasks of several steps, as a model or a person writes them: `tests/tasks/NAME.sh`. What each prints, and
+//! its status in a last line, is in `NAME.out`, from bash 5.2, GNU's tools, jq 1.8 and CPython 3.13.
+//!
+//! `cargo xtask programs` compares them with the machine's own programs.
+
+use wasibox_tests::case::{Case, Target};
+use wasibox_tests::root;
+use wasibox_tests::run::{Subject, check, run};
+
+/// Runs the tasks that are wanted; with what differs from the expected.
+fn all(subject: Subject, wants: impl Fn(&str) -> bool) {
+    let mut failures = Vec::new();
+    let mut ran = 0;
+    let dir = root().join("tests/tasks");
+    let entries = std::fs::read_dir(&dir).expect("folder of tasks");
+    for script in entries.map(|e| e.expect("readable folder").path()) {
+        if script.extension().is_none_or(|e| e != "sh") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&script).expect("a task");
+        if !wants(&text) {
+            continue;
+        }
+        let wanted = std::fs::read_to_string(script.with_extension("out")).expect("its output");
+        let (stdout, status) = wanted.trim_end().rsplit_once("status ").expect("a last line");
+        let case = Case {
+            name: script.display().to_string(),
+            script: text,
+            stdin: String::new(),
+            files: Default::default(),
+            stdout: stdout.to_string(),
+            stderr: None,
+            status: status.parse().expect("a number"),
+            targets: vec![Target::Native, Target::Wasm],
+            deviation: None,
+        };
+        ran += 1;
+        failures.extend(check(subject, &case, &run(subject, &case)));
+    }
+    assert!(ran > 0, "no task for {subject:?}");
+    assert!(failures.is_empty(), "{} of {ran} failed\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Our shell and tools as programs of this machine, which has no Python of ours.
+#[test]
+fn native() {
+    all(Subject::Native, |text| !text.contains("python3"));
+}
+
+#[test]
+fn wasm() {
+    all(Subject::Wasm, |_| true);
+}

@@ -1,0 +1,7 @@
+cat > m.txt <<'M'
+2 0 1
+1 3 2
+1 1 1
+M
+awk '{ for (i = 1; i <= NF; i++) { a[NR, i] = $i; c[i] += $i } n = NF } END { for (i = 1; i <= n; i++) { r = ""; for (j = 1; j <= NR; j++) r = r (j > 1 ? " " : "") a[j, i]; print r } for (i = 1; i <= n; i++) printf "%s%d", (i > 1 ? " " : "sum "), c[i]; print ""; for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) { s = 0; for (k = 1; k <= n; k++) s += a[i, k] * a[k, j]; printf "%d%s", s, j < n ? " " : "\n" } }' m.txt
+seq 1 9 | awk '{ x[NR] = $1; s += $1; q += $1 ^ 2 } END { m = s / NR; printf "mean %.3f sd %.3f median %g\n", m, sqrt(q / NR - m * m), x[int((NR + 1) / 2)] }'; awk 'function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) } BEGIN { print f(15); printf "%s %d %5.2f|%-5s|%c\n", "s", 3.99, 2.345, "l", 65; n = split("b a c", v); asort(v); for (i = 1; i <= n; i++) printf v[i]; print ""; print length("héé"), toupper("é"), substr("hello", 2, 3), index("abc", "c"); x["a"]; delete x["a"]; print length(x); print 1e6, 1e16, 0.1 + 0.2, 100000 * 100000, -3 % 2, 2 ** 3; $0 = "a b c"; $5 = "e"; print NF, $0; OFS = "-"; $1 = $1; print; print gensub(/(.)b/, "<\\1>", "g", "abab"); print substr("x", 0), strtonum("0x1F"), systime() > 0 }'; echo 'k=v;a=b' | awk 'BEGIN { RS = ";"; FS = "=" } { print $2 "=" $1 }' | sed '/^$/d'; awk 'BEGIN { while (("seq 3" | getline l) > 0) t += l; close("seq 3"); print t; "echo hi" | getline; print; print "b\na" | "sort"; close("sort"); system("echo sys; exit 3") ; printf "%s", "" > "/dev/stderr"; exit 4 }'; echo $?

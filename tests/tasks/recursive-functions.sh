@@ -1,0 +1,5 @@
+fact() { (( $1 <= 1 )) && echo 1 || echo $(( $1 * $(fact $(($1 - 1))) )); }; fact 10
+hanoi() { (( $1 == 0 )) && return; hanoi $(($1 - 1)) $2 $4 $3; moves+=("$2$3"); hanoi $(($1 - 1)) $4 $3 $2; }; moves=(); hanoi 4 A C B; echo "${#moves[@]} ${moves[@]:0:5}"
+tree() { local d=$1 p=$2 e; for e in "$d"/*; do [[ -e $e ]] || continue; echo "$p${e##*/}"; [[ -d $e ]] && tree "$e" "$p  "; done; }; mkdir -p t/{a/{x,y},b}; touch t/a/x/1 t/c; tree t ""
+sort_() { local a=("$@") i j t; for ((i = 0; i < ${#a[@]}; i++)); do for ((j = i + 1; j < ${#a[@]}; j++)); do ((a[j] < a[i])) && { t=${a[i]}; a[i]=${a[j]}; a[j]=$t; }; done; done; echo "${a[@]}"; }; sort_ 5 3 9 -1 0
+gcd() { local a=$1 b=$2; while ((b)); do local t=$b; ((b = a % b, a = t)); done; echo $a; }; gcd 1071 462; primes() { local i j; for ((i = 2; i < $1; i++)); do for ((j = 2; j * j <= i; j++)); do ((i % j)) || continue 2; done; printf '%d ' $i; done; echo; }; primes 40; printf '%x %o %e\n' 255 8 12345.678; echo $((2 ** 40)) $((-7 / 2)) $((-7 % 3)) $((16#ff)) $((1 << 10 | 5))
