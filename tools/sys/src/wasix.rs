@@ -170,15 +170,19 @@ fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
     env
 }
 
+fn is_open(fd: u32) -> bool {
+    let mut stat = [0u64; 3];
+    // JUSTIFICATION: WASI cannot list descriptors.
+    // SAFETY: fd_fdstat_get writes 24 bytes, the size of `stat`; unknown numbers give EBADF.
+    unsafe { fd_fdstat_get(fd, &mut stat) == 0 }
+}
+
 /// Open descriptors from 3 up that are not preopened directories.
 fn open_fds() -> Vec<u32> {
     const MISSES: u32 = 64;
     let (mut found, mut misses, mut fd) = (Vec::new(), 0, 3);
     while misses < MISSES {
-        let mut stat = [0u64; 3];
-        // JUSTIFICATION: WASI cannot list descriptors.
-        // SAFETY: fd_fdstat_get writes 24 bytes, the size of `stat`; unknown numbers give EBADF.
-        if unsafe { fd_fdstat_get(fd, &mut stat) } == 0 {
+        if is_open(fd) {
             misses = 0;
             let mut prestat = [0u32; 2];
             // SAFETY: fd_prestat_get writes 8 bytes, the size of `prestat`.
@@ -220,7 +224,8 @@ fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {
         ops.extend(map.iter().filter(|(n, s)| n != s).map(|(n, s)| dup2(*n, *s)));
     }
     let kept = |fd: &u32| map.iter().any(|(n, _)| n == fd);
-    ops.extend((0..3).filter(|fd| !kept(fd)).map(close));
+    // Closing what is closed would fail the call.
+    ops.extend((0..3).filter(|fd| !kept(fd) && is_open(*fd)).map(close));
     ops.extend(open_fds().into_iter().filter(|fd| !kept(fd)).map(close));
     ops
 }
