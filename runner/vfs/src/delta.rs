@@ -1,11 +1,11 @@
 //! What a session has changed, as data: so that it can be kept without the process that has it,
 //! and taken up by another one.
 //!
-//! A [`Delta`] lists the nodes that differ between two [`Snapshot`]s of one session, by number; nodes
-//! of the image by where they lie in it, since their numbers are given as they are come upon.
-//! [`between`] finds them by the shared parts of the two tables, so it costs what was changed, whatever
-//! the session holds. A [`Layer`] adds deltas up: it is all that differs from a new
-//! session of the same image and mounts, and [`Vfs::restore`] makes such a one the same again.
+//! A [`Delta`] lists the nodes that differ between two [`Snapshot`]s of one session: those that it has
+//! made by number, what it began with by where that lay. [`between`] finds them by the shared parts
+//! of the two tables, so it costs what was changed, whatever the session holds. A [`Layer`] adds
+//! deltas up: it is all that differs from a new session of the same image, and [`Vfs::restore`]
+//! makes such a one the same again.
 //!
 //! # Deliberately absent
 //! What lives with processes only: open files without a name, bytes in pipes, named pipes on host
@@ -16,13 +16,16 @@ mod layer;
 mod restore;
 
 pub use layer::Layer;
+pub use restore::Lost;
+pub use wasibox_snapshot::delta::{Change, Delta, Id, Node, Totals, What};
 
 use crate::Vfs;
 use crate::base;
 use crate::content::Content;
-use crate::tree::{Ino, Inode, Kind, Tree};
-use serde::{Deserialize, Serialize};
+use crate::tree::{Ino, Inode, Kind, ROOT, Tree};
 use serde_bytes::ByteBuf;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 /// Bytes of content and names after which a delta goes on in another one.
 const PART: usize = 1 << 20;
@@ -31,8 +34,7 @@ const PART: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     tree: Tree,
-    /// As the session began.
-    origin: Tree,
+    origin: Arc<Origin>,
     bytes: u64,
     entries: u64,
 }
@@ -53,88 +55,6 @@ impl Vfs {
             origin: self.shared.origin.clone(),
             bytes: st.quota.bytes,
             entries: st.quota.entries,
-        }
-    }
-}
-
-/// A part of what has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delta {
-    /// The first number that the session gave; the same for all sessions of an image with the
-    /// same mounts.
-    origin: Ino,
-    /// The number that it gives next.
-    next: Ino,
-    /// What the disk quota has counted.
-    bytes: u64,
-    entries: u64,
-    nodes: Vec<(Id, Option<Node>)>,
-}
-
-impl Delta {
-    /// Bytes of memory that it takes, about.
-    pub fn size(&self) -> u64 {
-        let node = |node: &Option<Node>| node.as_ref().map_or(0, Node::weight) + 256;
-        self.nodes.iter().map(|(_, n)| node(n) as u64).sum()
-    }
-}
-
-/// A node's name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Id {
-    /// Made by the session or present from its beginning.
-    Own(Ino),
-    /// Of the image: names below a directory that the session has from its beginning.
-    Image(Ino, Vec<ByteBuf>),
-}
-
-/// What a node is now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Node {
-    mode: u16,
-    nlink: u32,
-    atime: u64,
-    mtime: u64,
-    ctime: u64,
-    what: What,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum What {
-    Dir {
-        parent: Id,
-        /// Entries that were added or lead elsewhere now.
-        put: Vec<(ByteBuf, Id)>,
-        gone: Vec<ByteBuf>,
-    },
-    File {
-        len: u64,
-        /// How much is visible of the bytes that the image has for it.
-        base: Option<u64>,
-        program: Option<u32>,
-        /// Chunks that were written, by number.
-        put: Vec<(u64, ByteBuf)>,
-        gone: Vec<u64>,
-    },
-    Symlink(ByteBuf),
-    Fifo,
-    /// A device or mount, of which only the rest can change.
-    Same,
-}
-
-impl Node {
-    /// Bytes of its names and contents, about.
-    fn weight(&self) -> usize {
-        match &self.what {
-            What::Dir { put, gone, .. } => {
-                let put: usize = put.iter().map(|(name, _)| name.len() + 32).sum();
-                put + gone.iter().map(|name| name.len() + 16).sum::<usize>()
-            }
-            What::File { put, gone, .. } => {
-                put.iter().map(|(_, bytes)| bytes.len() + 16).sum::<usize>() + gone.len() * 8
-            }
-            What::Symlink(target) => target.len(),
-            What::Fifo | What::Same => 0,
         }
     }
 }
@@ -162,7 +82,7 @@ pub fn between<E>(
 struct Parts<'a, E> {
     old: &'a Snapshot,
     new: &'a Snapshot,
-    nodes: Vec<(Id, Option<Node>)>,
+    nodes: Vec<(Id, Change)>,
     size: usize,
     emit: &'a mut dyn FnMut(Delta) -> Result<(), E>,
 }
@@ -170,9 +90,9 @@ struct Parts<'a, E> {
 impl<E> Parts<'_, E> {
     fn node(&mut self, ino: Ino) -> Result<(), E> {
         // What cannot be named is not reachable by name either.
-        let Some(id) = id(&self.new.origin, ino) else { return Ok(()) };
+        let Some(id) = self.new.origin.id(ino) else { return Ok(()) };
         let Some(node) = self.new.tree.get(ino).cloned() else {
-            return self.push(id, None, 16);
+            return self.push(id, Change::Gone, 16);
         };
         let old = self.old.tree.get(ino).cloned();
         match &node.kind {
@@ -186,16 +106,20 @@ impl<E> Parts<'_, E> {
             }
             Kind::Symlink(target) => {
                 let size = target.len();
-                self.push(id, Some(described(&node, What::Symlink(ByteBuf::from(&**target)))), size)
+                self.push(
+                    id,
+                    Change::Is(described(&node, What::Symlink(ByteBuf::from(&**target)))),
+                    size,
+                )
             }
-            Kind::Fifo(_) => self.push(id, Some(described(&node, What::Fifo)), 0),
-            _ => self.push(id, Some(described(&node, What::Same)), 0),
+            Kind::Fifo(_) => self.push(id, Change::Is(described(&node, What::Fifo)), 0),
+            _ => self.push(id, Change::Is(described(&node, What::Same)), 0),
         }
     }
 
     fn dir(&mut self, id: Id, node: &Inode, old: Option<&Inode>) -> Result<(), E> {
         let Kind::Dir { parent, entries } = &node.kind else { return Ok(()) };
-        let Some(parent) = self::id(&self.new.origin, *parent) else { return Ok(()) };
+        let Some(parent) = self.new.origin.id(*parent) else { return Ok(()) };
         let none = Default::default();
         let before = match old.map(|n| &n.kind) {
             Some(Kind::Dir { entries, .. }) => entries,
@@ -211,17 +135,17 @@ impl<E> Parts<'_, E> {
         let mut put = Vec::new();
         let mut gone = Some(gone);
         for (name, child) in entries.iter().filter(|(name, i)| before.get(*name) != Some(*i)) {
-            let Some(child) = self::id(&self.new.origin, *child) else { continue };
+            let Some(child) = self.new.origin.id(*child) else { continue };
             size += name.len() + 32;
             put.push((ByteBuf::from(&**name), child));
             if size > PART {
                 let full = what(std::mem::take(&mut put), gone.take().unwrap_or_default());
-                self.push(id.clone(), Some(described(node, full)), size)?;
+                self.push(id.clone(), Change::Is(described(node, full)), size)?;
                 size = 0;
             }
         }
         let rest = what(put, gone.unwrap_or_default());
-        self.push(id, Some(described(node, rest)), size)
+        self.push(id, Change::Is(described(node, rest)), size)
     }
 
     fn file(
@@ -244,16 +168,16 @@ impl<E> Parts<'_, E> {
             if size > PART {
                 let (put, gone) = (std::mem::take(&mut put), gone.take().unwrap_or_default());
                 let full = What::File { len, base, program, put, gone };
-                self.push(id.clone(), Some(described(node, full)), size)?;
+                self.push(id.clone(), Change::Is(described(node, full)), size)?;
                 size = 0;
             }
         }
         let gone = gone.unwrap_or_default();
         let rest = What::File { len, base, program, put, gone };
-        self.push(id, Some(described(node, rest)), size)
+        self.push(id, Change::Is(described(node, rest)), size)
     }
 
-    fn push(&mut self, id: Id, node: Option<Node>, size: usize) -> Result<(), E> {
+    fn push(&mut self, id: Id, node: Change, size: usize) -> Result<(), E> {
         self.nodes.push((id, node));
         self.size += size + 64;
         if self.size > PART { self.flush() } else { Ok(()) }
@@ -261,14 +185,12 @@ impl<E> Parts<'_, E> {
 
     fn flush(&mut self) -> Result<(), E> {
         self.size = 0;
-        let delta = Delta {
-            origin: self.new.origin.next_number(),
-            next: self.new.tree.next_number(),
+        let totals = Totals {
+            made: self.new.tree.next_number() - self.new.origin.tree.next_number(),
             bytes: self.new.bytes,
             entries: self.new.entries,
-            nodes: std::mem::take(&mut self.nodes),
         };
-        (self.emit)(delta)
+        (self.emit)(Delta { totals, nodes: std::mem::take(&mut self.nodes) })
     }
 }
 
@@ -276,41 +198,79 @@ fn described(n: &Inode, what: What) -> Node {
     Node { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
 }
 
-/// A node's name; `None` if it is of the image and the image does not lead to it any more.
-fn id(origin: &Tree, ino: Ino) -> Option<Id> {
-    if ino < base::FIRST {
-        return Some(Id::Own(ino));
-    }
-    let (mut names, mut at) = (Vec::new(), ino);
-    while at >= base::FIRST {
-        let parent = origin.base().parent(at)?;
-        let (name, _) = image_entries(origin, parent)?.iter().find(|(_, i)| **i == at)?;
-        names.push(ByteBuf::from(&**name));
-        at = parent;
-    }
-    names.reverse();
-    Some(Id::Image(at, names))
+/// The tree as a session began, and how its nodes are named.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    tree: Tree,
+    /// Where its nodes lie that are not of the image's layer.
+    places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
 }
 
-/// The node of that name.
-fn ino(origin: &Tree, id: &Id) -> Option<Ino> {
-    match id {
-        Id::Own(ino) => (*ino < base::FIRST).then_some(*ino),
-        Id::Image(at, names) => {
-            let mut at = (*at < base::FIRST).then_some(*at)?;
-            for name in names {
-                at = *image_entries(origin, at)?.get(name.as_slice())?;
+impl Origin {
+    pub(crate) fn new(tree: Tree) -> Arc<Origin> {
+        Arc::new(Origin { tree, places: OnceLock::new() })
+    }
+
+    fn places(&self) -> &HashMap<Ino, (Ino, ByteBuf)> {
+        self.places.get_or_init(|| {
+            let (mut out, mut todo) = (HashMap::new(), vec![ROOT]);
+            while let Some(dir) = todo.pop() {
+                for (name, ino) in self.entries(dir).into_iter().flat_map(|e| e.iter()) {
+                    if *ino < base::FIRST && !out.contains_key(ino) {
+                        out.insert(*ino, (dir, ByteBuf::from(&**name)));
+                        todo.push(*ino);
+                    }
+                }
             }
-            (at >= base::FIRST).then_some(at)
+            out
+        })
+    }
+
+    /// A node's name; `None` if the session began with it and no names lead to it.
+    fn id(&self, ino: Ino) -> Option<Id> {
+        let first = self.tree.next_number();
+        if (first..base::FIRST).contains(&ino) {
+            return Some(Id::Made(ino - first));
+        }
+        let (mut names, mut at) = (Vec::new(), ino);
+        while at != ROOT {
+            let (dir, name) = if at >= base::FIRST {
+                let dir = self.tree.base().parent(at)?;
+                let (name, _) = self.entries(dir)?.iter().find(|(_, i)| **i == at)?;
+                (dir, ByteBuf::from(&**name))
+            } else {
+                self.places().get(&at)?.clone()
+            };
+            names.push(name);
+            at = dir;
+        }
+        names.reverse();
+        Some(Id::Given(names))
+    }
+
+    /// The node of that name.
+    fn ino(&self, id: &Id) -> Option<Ino> {
+        match id {
+            Id::Made(n) => self.tree.next_number().checked_add(*n).filter(|ino| *ino < base::FIRST),
+            Id::Given(names) => {
+                let mut at = ROOT;
+                for name in names {
+                    at = *self.entries(at)?.get(name.as_slice())?;
+                }
+                Some(at)
+            }
         }
     }
-}
 
-/// The entries of a directory as the session began with.
-fn image_entries(origin: &Tree, dir: Ino) -> Option<&crate::tree::Entries> {
-    let node = if dir >= base::FIRST { origin.base().get(dir) } else { origin.get(dir) };
-    match &node?.kind {
-        Kind::Dir { entries, .. } => Some(entries),
-        _ => None,
+    /// A node that the session began with.
+    fn node(&self, ino: Ino) -> Option<&Arc<Inode>> {
+        if ino >= base::FIRST { self.tree.base().get(ino) } else { self.tree.get(ino) }
+    }
+
+    fn entries(&self, dir: Ino) -> Option<&crate::tree::Entries> {
+        match &self.node(dir)?.kind {
+            Kind::Dir { entries, .. } => Some(entries),
+            _ => None,
+        }
     }
 }

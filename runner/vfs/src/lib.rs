@@ -88,7 +88,7 @@ pub(crate) struct Shared {
     pub(crate) state: RwLock<tree::State>,
     pub(crate) budget: Arc<Budget>,
     /// The tree as the session began.
-    pub(crate) origin: tree::Tree,
+    pub(crate) origin: Arc<delta::Origin>,
     pub(crate) mounts: Vec<host::HostMount>,
     pub(crate) host_files: host_file::OpenFiles,
     pub(crate) pipes: pipe::Pipes,

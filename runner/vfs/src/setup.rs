@@ -93,7 +93,7 @@ impl Vfs {
             }
         }
         let shared = Shared {
-            origin: st.tree.clone(),
+            origin: crate::delta::Origin::new(st.tree.clone()),
             state: RwLock::new(st),
             mounts: opened,
             host_files: OpenFiles::new(limits.host_descriptors),

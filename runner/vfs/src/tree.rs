@@ -436,6 +436,17 @@ impl Tree {
         self.next.max(FIRST)
     }
 
+    /// Makes a node that the session began with what it was then.
+    pub(crate) fn put_back(&mut self, ino: Ino, node: Arc<Inode>) {
+        if ino >= base::FIRST {
+            if self.changed.contains_key(&ino) {
+                Arc::make_mut(&mut self.changed).remove(&ino);
+            }
+        } else {
+            self.set(ino, Inode::clone(&node));
+        }
+    }
+
     /// Says from where on numbers are given.
     pub fn set_next_number(&mut self, next: Ino) {
         self.next = next;

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use std::convert::Infallible;
 use std::sync::Arc;
-use wasibox_vfs::delta::{Delta, Layer, between};
+use wasibox_vfs::delta::{Change, Delta, Id, Layer, Totals, between};
 use wasibox_vfs::{
     BaseFile, BaseKind, DiskLimits, Errno, FileKind, Folder, FolderEntry, OpenFlags, Vfs,
 };
@@ -213,15 +213,76 @@ fn a_delta_of_another_session_or_a_damaged_one_is_refused() {
         assert_ne!(text, serde_json::to_string(&parts[0]).unwrap(), "{from}: {text}");
         session().restore(serde_json::from_str(&text).unwrap())
     };
-    assert_eq!(changed("\"origin\":", "\"origin\":1"), Err(Errno::INVAL));
-    assert_eq!(changed("\"next\":", "\"next\":99999999999"), Err(Errno::INVAL));
+    assert_eq!(changed("\"made\":", "\"made\":99999999999"), Err(Errno::INVAL));
+    assert_eq!(changed("\"made\":1", "\"made\":0"), Err(Errno::INVAL));
     assert_eq!(changed("\"bytes\":", "\"bytes\":99999999999"), Err(Errno::NOSPC));
     assert_eq!(changed("\"put\":[[0,", "\"put\":[[7,"), Err(Errno::INVAL));
-    assert_eq!(changed("{\"Own\":", "{\"Own\":4294967296"), Err(Errno::INVAL));
-    // Another image.
-    let other =
-        Vfs::new([], &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap();
-    assert_eq!(other.restore(parts.remove(0)), Err(Errno::INVAL));
+    assert_eq!(changed("{\"Made\":", "{\"Made\":4294967296"), Err(Errno::INVAL));
+    for name in ["[46,46]", "[46]", "[]", "[97,0]", "[97,47]"] {
+        assert_eq!(changed("[[97],{\"Made\"", &format!("[{name},{{\"Made\"")), Err(Errno::INVAL));
+    }
+}
+
+#[test]
+fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
+    let v = session();
+    let beginning = v.snapshot();
+    write(&v, "/tmp/a", "text").unwrap();
+    write(&v, "/usr/a/new", "new").unwrap();
+    write(&v, "/usr/f", "replaced").unwrap();
+    let append = OpenFlags { truncate: false, append: true, ..WRITE };
+    open(&v, "/usr/g", append).unwrap().write(0, true, b"more").unwrap();
+    v.rename(&ROOT_LOC, b"/usr/b", &ROOT_LOC, b"/tmp/b").unwrap();
+    let mut parts = Vec::new();
+    let Ok(()) = between::<Infallible>(&beginning, &v.snapshot(), &mut |part| {
+        parts.push(part);
+        Ok(())
+    });
+    let with = |base: Vec<BaseFile>, mounts: &[_]| {
+        Vfs::new(base, mounts, DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
+    };
+    let bare = with(vec![], &[]);
+    assert_eq!(bare.restore(parts[0].clone()), Err(Errno::INVAL));
+    let (bare, mut lost) = (with(vec![], &[]), Vec::new());
+    parts.iter().for_each(|p| bare.restore_elsewhere(p.clone(), &mut lost).unwrap());
+    lost.sort();
+    lost.dedup();
+    assert_eq!(read(&bare, "/tmp/a").unwrap(), "text");
+    let lost: Vec<_> = lost.iter().map(|p| String::from_utf8_lossy(p)).collect();
+    assert_eq!(lost, ["/usr/a", "/usr/b", "/usr/f", "/usr/g"]);
+    // The numbers of nodes are others where there are more mounts.
+    let host = tempfile::tempdir().unwrap();
+    let kind = BaseKind::Dir(Arc::new(Deep(3)));
+    let usr = BaseFile { path: b"/usr".to_vec(), mode: 0o755, time: 5, kind };
+    let mounted = with(vec![usr], &[mount(host.path(), "/mnt/one/two", false)]);
+    parts.iter().for_each(|p| mounted.restore(p.clone()).unwrap());
+    assert_eq!(read(&mounted, "/usr/g").unwrap(), read(&v, "/usr/g").unwrap());
+    assert_eq!(read(&mounted, "/usr/f").unwrap(), "replaced");
+    assert_eq!(names(&mounted, "/tmp/b").unwrap(), names(&v, "/tmp/b").unwrap());
+    assert!(read(&mounted, "/usr/b/f").is_err());
+}
+
+#[test]
+fn what_a_session_began_with_can_be_put_back() {
+    let v = session();
+    let given = |names: &[&str]| {
+        let names = names.iter().map(|n| n.as_bytes().to_vec().into()).collect();
+        (Id::Given(names), Change::Given)
+    };
+    let before = dump(&v);
+    write(&v, "/usr/f", "replaced").unwrap();
+    v.remove(&ROOT_LOC, b"/usr/g", false).unwrap();
+    write(&v, "/usr/a/new", "new").unwrap();
+    assert_ne!(dump(&v), before);
+    let nodes =
+        vec![given(&["usr"]), given(&["usr", "f"]), given(&["usr", "g"]), given(&["usr", "a"])];
+    v.restore(Delta { totals: Default::default(), nodes }).unwrap();
+    assert_eq!(dump(&v), before);
+    let made = vec![(Id::Made(0), Change::Given)];
+    assert_eq!(
+        v.restore(Delta { totals: Totals { made: 1, ..Default::default() }, nodes: made }),
+        Err(Errno::INVAL)
+    );
 }
 
 #[test]

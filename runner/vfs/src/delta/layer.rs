@@ -1,7 +1,6 @@
 //! Deltas added up.
 
-use super::{Delta, Id, Node, PART, What};
-use crate::tree::Ino;
+use super::{Change, Delta, Id, Node, PART, Totals, What};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// have broken out to.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
-    origin: Ino,
-    next: Ino,
-    bytes: u64,
-    entries: u64,
+    totals: Totals,
     nodes: BTreeMap<Id, Option<Sum>>,
     size: u64,
 }
@@ -45,11 +41,14 @@ impl Layer {
     /// Adds a delta. False if the layer would take more than `limit` bytes; what it holds is
     /// then of no use.
     pub fn add(&mut self, delta: Delta, limit: u64) -> bool {
-        (self.origin, self.next) = (delta.origin, delta.next);
-        (self.bytes, self.entries) = (delta.bytes, delta.entries);
-        for (id, node) in delta.nodes {
+        self.totals = delta.totals;
+        for (id, change) in delta.nodes {
             let known = self.nodes.remove(&id).inspect(|sum| self.size -= cost(sum));
-            let sum = node.map(|node| Sum::of(node, known.flatten()));
+            let sum = match change {
+                Change::Given => continue,
+                Change::Gone => None,
+                Change::Is(node) => Some(Sum::of(node, known.flatten())),
+            };
             self.size += cost(&sum);
             self.nodes.insert(id, sum);
         }
@@ -63,22 +62,18 @@ impl Layer {
     pub fn parts<E>(&self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let mut nodes = Vec::new();
         let mut size = 0;
-        let mut flush = |nodes: &mut Vec<_>| {
-            emit(Delta {
-                origin: self.origin,
-                next: self.next,
-                bytes: self.bytes,
-                entries: self.entries,
-                nodes: std::mem::take(nodes),
-            })
-        };
+        let mut flush =
+            |nodes: &mut Vec<_>| emit(Delta { totals: self.totals, nodes: std::mem::take(nodes) });
         for (id, sum) in &self.nodes {
             let parts = match sum {
-                None => vec![None],
-                Some(sum) => sum.parts().into_iter().map(Some).collect(),
+                None => vec![Change::Gone],
+                Some(sum) => sum.parts().into_iter().map(Change::Is).collect(),
             };
             for part in parts {
-                size += part.as_ref().map_or(0, Node::weight) + 64;
+                size += 64;
+                if let Change::Is(node) = &part {
+                    size += node.weight();
+                }
                 nodes.push((id.clone(), part));
                 if size > PART {
                     flush(&mut nodes)?;

@@ -1,91 +1,165 @@
-//! Making a new session what another one was.
+//! Making a session what one was, from data.
 
-use super::{Delta, Id, Node, What, ino};
+use super::{Change, Delta, Id, Node, Origin, Totals, What};
+use crate::content::Content;
 use crate::errno::Errno;
 use crate::pipe::Pipe;
-use crate::tree::{Ino, Inode, Kind, Program, State, Tree};
+use crate::tree::{Ino, Inode, Kind, Program, State};
 use crate::{Vfs, base};
 use std::sync::Arc;
+use wasibox_snapshot::delta::{MAX_TARGET, is_name};
+
+/// Paths of what could not be taken up because another image is beneath: it is as this image has it.
+pub type Lost = Vec<Vec<u8>>;
+
+/// Paths that are told; more are left out.
+const MOST_LOST: usize = 1000;
 
 impl Vfs {
-    /// Applies a part. Restoring begins with a session in which nothing has run, of the same
-    /// image and mounts.
+    /// Applies a part, while nothing runs. The session is of the image that the part was
+    /// made with, and what it was then, or new if the parts tell of everything.
     ///
     /// # Errors
     /// INVAL for what is not of such a session or makes no sense, NOSPC and NOMEM past the
     /// limits. The session is of no use then.
     pub fn restore(&self, delta: Delta) -> Result<(), Errno> {
-        let mut st = self.write();
-        let origin = &self.shared.origin;
+        self.restorer(None).apply(delta)
+    }
+
+    /// The same for a new session of another image: leaves out what refers to files that this
+    /// image has not, or to bytes of files that may be others here, and tells where.
+    ///
+    /// # Errors
+    /// As [`Vfs::restore`].
+    pub fn restore_elsewhere(&self, delta: Delta, lost: &mut Lost) -> Result<(), Errno> {
+        self.restorer(Some(lost)).apply(delta)
+    }
+
+    fn restorer<'a>(&'a self, lost: Option<&'a mut Lost>) -> Restorer<'a> {
+        Restorer { vfs: self, origin: &self.shared.origin, lost }
+    }
+}
+
+struct Restorer<'a> {
+    vfs: &'a Vfs,
+    origin: &'a Origin,
+    lost: Option<&'a mut Lost>,
+}
+
+impl Restorer<'_> {
+    fn apply(mut self, delta: Delta) -> Result<(), Errno> {
+        let mut st = self.vfs.write();
         let limits = st.quota.limits;
-        if delta.origin != origin.next_number() || delta.next >= base::FIRST {
-            return Err(Errno::INVAL);
-        }
-        if delta.bytes > limits.bytes || delta.entries > limits.entries {
+        let Totals { made, bytes, entries } = delta.totals;
+        let next = self.origin.tree.next_number().checked_add(made);
+        let next = next.filter(|n| *n < base::FIRST).ok_or(Errno::INVAL)?;
+        if bytes > limits.bytes || entries > limits.entries {
             return Err(Errno::NOSPC);
         }
-        st.tree.set_next_number(delta.next);
-        (st.quota.bytes, st.quota.entries) = (delta.bytes, delta.entries);
-        for (id, node) in delta.nodes {
-            let at = ino(origin, &id).ok_or(Errno::INVAL)?;
+        st.tree.set_next_number(next);
+        (st.quota.bytes, st.quota.entries) = (bytes, entries);
+        for (id, change) in delta.nodes {
+            let Some(at) = self.ino(&id)? else { continue };
             // A number that was never given would make the table grow without end.
-            if at < base::FIRST && at >= delta.next.max(delta.origin) {
+            if at < base::FIRST && at >= next {
                 return Err(Errno::INVAL);
             }
-            match node {
-                None => drop(st.tree.remove(at)),
-                Some(node) => put(&mut st, origin, at, node)?,
+            match change {
+                Change::Gone => drop(st.tree.remove(at)),
+                Change::Given => match self.origin.tree.get(at).cloned() {
+                    Some(node) if matches!(id, Id::Given(_)) => st.tree.put_back(at, node),
+                    _ => return Err(Errno::INVAL),
+                },
+                Change::Is(node) => self.put(&mut st, at, node, &id)?,
             }
         }
         Ok(())
     }
+
+    /// The node of that name; `None` if another image has none there.
+    fn ino(&mut self, id: &Id) -> Result<Option<Ino>, Errno> {
+        match self.origin.ino(id) {
+            Some(ino) => Ok(Some(ino)),
+            None => self.leave(id).map(|()| None),
+        }
+    }
+
+    /// Remembers what was left out.
+    fn leave(&mut self, id: &Id) -> Result<(), Errno> {
+        let (Some(lost), Id::Given(names)) = (&mut self.lost, id) else {
+            return Err(Errno::INVAL);
+        };
+        if lost.len() < MOST_LOST {
+            lost.push(names.iter().flat_map(|n| [b"/", n.as_slice()].concat()).collect());
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, st: &mut State, at: Ino, node: Node, id: &Id) -> Result<(), Errno> {
+        let budget = st.budget().clone();
+        let known = st.tree.get(at).cloned();
+        let kind = match (node.what, known.as_deref().map(|n| &n.kind)) {
+            (What::Dir { parent, put, gone }, known) => {
+                let mut entries = match known {
+                    Some(Kind::Dir { entries, .. }) => entries.clone(),
+                    _ => Arc::default(),
+                };
+                let own = Arc::make_mut(&mut entries);
+                for name in gone {
+                    own.remove(&name);
+                }
+                for (name, child) in put {
+                    if !is_name(&name) {
+                        return Err(Errno::INVAL);
+                    }
+                    let Some(child) = self.ino(&child)? else { continue };
+                    own.remove(&name);
+                    own.add(&name, child, &budget)?;
+                }
+                let Some(parent) = self.ino(&parent)? else { return Ok(()) };
+                Kind::Dir { parent, entries }
+            }
+            (What::File { len, base, program, put, gone }, known) => {
+                if self.lost.is_some() && base.is_some_and(|n| n > 0) {
+                    return self.leave(id);
+                }
+                let content = match known {
+                    Some(Kind::File { content, .. }) => content.clone(),
+                    _ => Content::default(),
+                };
+                let content = written(content, len, base, put, gone, &budget)?;
+                Kind::File { content, program: program.map(Program) }
+            }
+            (What::Symlink(target), _) if target.is_empty() || target.len() > MAX_TARGET => {
+                return Err(Errno::INVAL);
+            }
+            (What::Symlink(target), _) => Kind::Symlink(target.into_vec().into()),
+            (What::Fifo, Some(kind @ Kind::Fifo(_))) => kind.clone(),
+            (What::Fifo, _) => Kind::Fifo(Pipe::fifo(&budget)?),
+            (What::Same, Some(kind)) => kind.clone(),
+            (What::Same, None) => return Err(Errno::INVAL),
+        };
+        let mut new = Inode::at(kind, node.mode & 0o7777, node.mtime);
+        (new.nlink, new.atime, new.ctime) = (node.nlink, node.atime, node.ctime);
+        st.replace(at, new)
+    }
 }
 
-fn put(st: &mut State, origin: &Tree, at: Ino, node: Node) -> Result<(), Errno> {
-    let budget = st.budget().clone();
-    let known = st.tree.get(at).cloned();
-    let kind = match (node.what, known.as_deref().map(|n| &n.kind)) {
-        (What::Dir { parent, put, gone }, known) => {
-            let mut entries = match known {
-                Some(Kind::Dir { entries, .. }) => entries.clone(),
-                _ => Arc::default(),
-            };
-            let own = Arc::make_mut(&mut entries);
-            for name in gone {
-                own.remove(&name);
-            }
-            for (name, child) in put {
-                let child = ino(origin, &child).ok_or(Errno::INVAL)?;
-                own.remove(&name);
-                own.add(&name, child, &budget)?;
-            }
-            Kind::Dir { parent: named(origin, &parent)?, entries }
-        }
-        (What::File { len, base, program, put, gone }, known) => {
-            let mut content = match known {
-                Some(Kind::File { content, .. }) => content.clone(),
-                _ => Default::default(),
-            };
-            content.reshape(len, base).ok_or(Errno::INVAL)?;
-            for index in gone {
-                content.drop_chunk(index);
-            }
-            for (index, bytes) in put {
-                content.put_chunk(index, &bytes, &budget)?;
-            }
-            Kind::File { content, program: program.map(Program) }
-        }
-        (What::Symlink(target), _) => Kind::Symlink(target.into_vec().into()),
-        (What::Fifo, Some(kind @ Kind::Fifo(_))) => kind.clone(),
-        (What::Fifo, _) => Kind::Fifo(Pipe::fifo(&budget)?),
-        (What::Same, Some(kind)) => kind.clone(),
-        (What::Same, None) => return Err(Errno::INVAL),
-    };
-    let mut new = Inode::at(kind, node.mode & 0o7777, node.mtime);
-    (new.nlink, new.atime, new.ctime) = (node.nlink, node.atime, node.ctime);
-    st.replace(at, new)
-}
-
-fn named(origin: &Tree, id: &Id) -> Result<Ino, Errno> {
-    ino(origin, id).ok_or(Errno::INVAL)
+/// A content after its changes.
+fn written(
+    mut content: Content,
+    len: u64,
+    base: Option<u64>,
+    put: Vec<(u64, serde_bytes::ByteBuf)>,
+    gone: Vec<u64>,
+    budget: &Arc<crate::Budget>,
+) -> Result<Content, Errno> {
+    content.reshape(len, base).ok_or(Errno::INVAL)?;
+    for index in gone {
+        content.drop_chunk(index);
+    }
+    for (index, bytes) in put {
+        content.put_chunk(index, &bytes, budget)?;
+    }
+    Ok(content)
 }

@@ -1,0 +1,3 @@
+//! s
+#![forbid(unsafe_code)]
+pub mod delta;

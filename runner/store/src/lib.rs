@@ -1,0 +1,2 @@
+//! s
+#![forbid(unsafe_code)]
