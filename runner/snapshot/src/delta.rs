@@ -89,6 +89,8 @@ pub enum What {
         /// Entries that were added or lead elsewhere now.
         put: Vec<(ByteBuf, Id)>,
         gone: Vec<ByteBuf>,
+        /// The same for names that the session began with.
+        hidden: Vec<ByteBuf>,
     },
     File {
         len: u64,
@@ -110,9 +112,9 @@ impl Node {
     /// Bytes of its names and contents, about.
     pub fn weight(&self) -> usize {
         match &self.what {
-            What::Dir { put, gone, .. } => {
+            What::Dir { put, gone, hidden, .. } => {
                 let put: usize = put.iter().map(|(name, _)| name.len() + 32).sum();
-                put + gone.iter().map(|name| name.len() + 16).sum::<usize>()
+                put + gone.iter().chain(hidden).map(|name| name.len() + 16).sum::<usize>()
             }
             What::File { put, gone, .. } => {
                 put.iter().map(|(_, bytes)| bytes.len() + 16).sum::<usize>() + gone.len() * 8

@@ -1,3 +1,19 @@
-//! s
+//! What a session is between two calls, written down.
 #![forbid(unsafe_code)]
+
+pub mod blob;
+pub mod commit;
 pub mod delta;
+pub mod digest;
+pub mod error;
+pub mod files;
+pub mod object;
+pub mod tree;
+pub mod wbs;
+mod zstd;
+
+pub use blob::Blob;
+pub use commit::{Call, Cell, Changed, Commit, Files, State};
+pub use digest::Digest;
+pub use error::Error;
+pub use object::{Memory, Objects, Packed};

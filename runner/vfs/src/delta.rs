@@ -125,15 +125,15 @@ impl<E> Parts<'_, E> {
             Some(Kind::Dir { entries, .. }) => entries,
             _ => &none,
         };
-        let gone: Vec<ByteBuf> = before
-            .keys()
-            .filter(|name| !entries.contains_key(*name))
-            .map(|name| ByteBuf::from(&**name))
-            .collect();
-        let mut size: usize = gone.iter().map(|name| name.len() + 16).sum();
-        let what = |put, gone| What::Dir { parent: parent.clone(), put, gone };
+        let begun = self.new.origin.entries_of(&id);
+        let gone = before.keys().filter(|name| !entries.contains_key(*name));
+        let gone = gone.map(|name| ByteBuf::from(&**name));
+        let (hidden, gone): (Vec<_>, Vec<_>) =
+            gone.partition(|name| begun.is_some_and(|b| b.contains_key(name.as_slice())));
+        let mut size: usize = gone.iter().chain(&hidden).map(|name| name.len() + 16).sum();
+        let what = |put, (gone, hidden)| What::Dir { parent: parent.clone(), put, gone, hidden };
         let mut put = Vec::new();
-        let mut gone = Some(gone);
+        let mut gone = Some((gone, hidden));
         for (name, child) in entries.iter().filter(|(name, i)| before.get(*name) != Some(*i)) {
             let Some(child) = self.new.origin.id(*child) else { continue };
             size += name.len() + 32;
@@ -260,6 +260,11 @@ impl Origin {
                 Some(at)
             }
         }
+    }
+
+    /// What the directory of that name held as the session began.
+    fn entries_of(&self, id: &Id) -> Option<&crate::tree::Entries> {
+        if matches!(id, Id::Made(_)) { None } else { self.entries(self.ino(id)?) }
     }
 
     /// A node that the session began with.

@@ -102,8 +102,11 @@ impl Sum {
             None => Default::default(),
         };
         match &mut node.what {
-            What::Dir { put, gone, .. } => {
+            What::Dir { put, gone, hidden, .. } => {
                 for name in gone.drain(..) {
+                    entries.remove(&name);
+                }
+                for name in hidden.drain(..) {
                     entries.remove(&name);
                     gone_entries.insert(name);
                 }
@@ -127,12 +130,12 @@ impl Sum {
         match &self.node.what {
             What::Dir { parent, .. } => {
                 let mut all = self.entries.iter().peekable();
-                let mut gone: Vec<ByteBuf> = self.gone_entries.iter().cloned().collect();
+                let mut hidden: Vec<ByteBuf> = self.gone_entries.iter().cloned().collect();
                 loop {
                     let put = all.by_ref().take(PART / 512);
                     let put = put.map(|(name, id)| (name.clone(), id.clone())).collect();
-                    let gone = std::mem::take(&mut gone);
-                    out.push(with(What::Dir { parent: parent.clone(), put, gone }));
+                    let (hidden, gone) = (std::mem::take(&mut hidden), Vec::new());
+                    out.push(with(What::Dir { parent: parent.clone(), put, gone, hidden }));
                     if all.peek().is_none() {
                         break;
                     }

@@ -99,14 +99,14 @@ impl Restorer<'_> {
         let budget = st.budget().clone();
         let known = st.tree.get(at).cloned();
         let kind = match (node.what, known.as_deref().map(|n| &n.kind)) {
-            (What::Dir { parent, put, gone }, known) => {
+            (What::Dir { parent, put, gone, hidden }, known) => {
                 let mut entries = match known {
                     Some(Kind::Dir { entries, .. }) => entries.clone(),
                     _ => Arc::default(),
                 };
                 let own = Arc::make_mut(&mut entries);
-                for name in gone {
-                    own.remove(&name);
+                for name in gone.iter().chain(&hidden) {
+                    own.remove(name);
                 }
                 for (name, child) in put {
                     if !is_name(&name) {

@@ -1,0 +1,99 @@
+//! Bytes of any length: in place if they are few, else in objects.
+
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::{MAX_OBJECT, Objects, load, save};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+/// Most bytes that are kept in place.
+pub const IN_PLACE: usize = 1024;
+
+/// Bytes of an object of a blob, but for the last one. Fewer than may be, for who must have one whole.
+const PART: usize = MAX_OBJECT / 4;
+
+/// Objects of a blob: what it can have at most is 4 GiB.
+const MAX_PARTS: usize = 1 << 14;
+
+/// Bytes, or where they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Blob {
+    InPlace(ByteBuf),
+    Objects { len: u64, parts: Vec<Digest> },
+}
+
+impl Default for Blob {
+    fn default() -> Blob {
+        Blob::InPlace(ByteBuf::new())
+    }
+}
+
+impl Blob {
+    /// Keeps bytes.
+    ///
+    /// # Errors
+    /// What keeps them from being written; TooLarge past 4 GiB.
+    pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, Error> {
+        if bytes.len() <= IN_PLACE {
+            return Ok(Blob::InPlace(ByteBuf::from(bytes)));
+        }
+        if bytes.len() > MAX_PARTS * PART {
+            return Err(Error::TooLarge("a value"));
+        }
+        let parts = bytes.chunks(PART).map(|part| save(objects, part)).collect::<Result<_, _>>()?;
+        Ok(Blob::Objects { len: bytes.len() as u64, parts })
+    }
+
+    /// Its length in bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Blob::InPlace(bytes) => bytes.len() as u64,
+            Blob::Objects { len, .. } => *len,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The objects that it needs.
+    pub fn objects(&self) -> &[Digest] {
+        match self {
+            Blob::InPlace(_) => &[],
+            Blob::Objects { parts, .. } => parts,
+        }
+    }
+
+    /// All bytes, of which there may be `limit`.
+    ///
+    /// # Errors
+    /// If objects are missing or damaged, or there are more bytes.
+    pub fn load(&self, objects: &dyn Objects, limit: u64) -> Result<Vec<u8>, Error> {
+        if self.len() > limit {
+            return Err(Error::TooLarge("a value"));
+        }
+        let (len, parts) = match self {
+            Blob::InPlace(bytes) => return Ok(bytes.to_vec()),
+            Blob::Objects { len, parts } => (*len, parts),
+        };
+        let mut out = Vec::new();
+        for part in parts {
+            out.extend(load(objects, part)?);
+            if out.len() as u64 > len {
+                break;
+            }
+        }
+        if out.len() as u64 == len { Ok(out) } else { Err(Error::Malformed("a value's length")) }
+    }
+
+    /// Whether its length fits its objects.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let fits = match self {
+            Blob::InPlace(bytes) => bytes.len() <= IN_PLACE,
+            Blob::Objects { len, parts } => {
+                parts.len() <= MAX_PARTS && *len <= parts.len() as u64 * MAX_OBJECT as u64
+            }
+        };
+        if fits { Ok(()) } else { Err(Error::Malformed("a value's length")) }
+    }
+}

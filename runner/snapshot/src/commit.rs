@@ -1,0 +1,161 @@
+//! A commit: what a session was when a call had returned.
+
+use crate::blob::Blob;
+use crate::delta::Totals;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::Objects;
+use crate::tree::Root;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+/// The files of a session at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Files {
+    pub root: Root,
+    pub totals: Totals,
+}
+
+/// All that a session is between two calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub files: Files,
+    /// What the shell knows: variables, functions, options, the working directory. What the bytes
+    /// mean is the shell's business.
+    pub shell: Blob,
+    pub cells: Vec<Cell>,
+}
+
+/// A parked interpreter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Which one: `python`.
+    pub name: String,
+    /// The digest of the module that its memory is of. It is of use with no other one.
+    pub module: Digest,
+    /// Changed pages, globals, open files, in the form of whoever has parked it.
+    pub memory: Blob,
+}
+
+/// What a call did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The command, or what else has made the commit.
+    pub command: Blob,
+    /// Its status; none for what is no command.
+    pub exit_code: Option<u8>,
+    /// When it began, in nanoseconds since the epoch.
+    pub time: u64,
+    /// How long it took, in nanoseconds.
+    pub duration: u64,
+    /// Files that it changed: [`Changed`], as [`Call::set_changed`] has put them.
+    pub changed: Blob,
+    /// How many are listed.
+    pub changed_count: u32,
+    /// The list is not complete.
+    pub changed_cut: bool,
+}
+
+/// How a path differs after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChangeKind {
+    Created,
+    Modified,
+    Deleted,
+}
+
+/// A file or link that a call has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    pub path: ByteBuf,
+    pub kind: ChangeKind,
+    /// Bytes after the call.
+    pub size: u64,
+}
+
+/// A state and how it came to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// Counted from 1 in the order in which the session made them.
+    pub number: u64,
+    /// The number of the commit before it.
+    pub parent: Option<u64>,
+    pub call: Call,
+    pub state: State,
+}
+
+/// Most bytes of a list of changed files.
+const MAX_CHANGED: u64 = 16 << 20;
+
+/// Most cells of a session.
+const MAX_CELLS: usize = 16;
+
+impl Call {
+    /// Writes down which files were changed.
+    ///
+    /// # Errors
+    /// What keeps objects from being written.
+    pub fn set_changed(
+        &mut self,
+        objects: &dyn Objects,
+        changed: &[Changed],
+        cut: bool,
+    ) -> Result<(), Error> {
+        let bytes = postcard::to_stdvec(changed).map_err(|_| Error::TooLarge("changed files"))?;
+        self.changed = Blob::save(objects, &bytes)?;
+        self.changed_count = u32::try_from(changed.len()).unwrap_or(u32::MAX);
+        self.changed_cut = cut;
+        Ok(())
+    }
+
+    /// The files that were changed.
+    ///
+    /// # Errors
+    /// If objects are missing or damaged.
+    pub fn changed(&self, objects: &dyn Objects) -> Result<Vec<Changed>, Error> {
+        if self.changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let bytes = self.changed.load(objects, MAX_CHANGED)?;
+        postcard::from_bytes(&bytes).map_err(|_| Error::Malformed("a list of changed files"))
+    }
+}
+
+impl State {
+    /// All values beside the files.
+    pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        std::iter::once(&self.shell).chain(self.cells.iter().map(|c| &c.memory))
+    }
+}
+
+impl Commit {
+    /// All values beside the files.
+    pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        self.state.blobs().chain([&self.call.command, &self.call.changed])
+    }
+
+    /// In bytes.
+    ///
+    /// # Errors
+    /// TooLarge if it cannot be written.
+    pub fn encode(&self) -> Result<Vec<u8>, Error> {
+        postcard::to_stdvec(self).map_err(|_| Error::TooLarge("a commit"))
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn decode(bytes: &[u8]) -> Result<Commit, Error> {
+        let (commit, rest) =
+            postcard::take_from_bytes::<Commit>(bytes).map_err(|_| Error::Malformed("a commit"))?;
+        if !rest.is_empty() || commit.state.cells.len() > MAX_CELLS {
+            return Err(Error::Malformed("a commit"));
+        }
+        if commit.number == 0 || commit.parent.is_some_and(|p| p >= commit.number) {
+            return Err(Error::Malformed("a commit's number"));
+        }
+        commit.blobs().try_for_each(Blob::check)?;
+        Ok(commit)
+    }
+}

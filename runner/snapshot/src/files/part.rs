@@ -1,0 +1,154 @@
+//! Contents of files: cut into objects where the content says so, and put together again.
+//!
+//! A session tells of parts of 64 KiB. Those that follow each other in a file make a run, which is
+//! cut by its content (FastCDC), so that a file that was written anew with something added
+//! in front, and one that is like another, share most objects with what is kept already. What a part
+//! consists of is a list of pieces, so that one that is written again replaces no more than itself.
+
+use crate::blob::IN_PLACE;
+use crate::delta::{CHUNK, Id};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::{Objects, load, save};
+use crate::tree::edit::Edits;
+use crate::tree::{Key, Piece, Value};
+use fastcdc::v2020::FastCDC;
+use serde_bytes::ByteBuf;
+
+/// Sizes of objects: least, average, most.
+const SIZES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
+
+/// Bytes of a run that are looked at at once.
+const WINDOW: usize = 1 << 20;
+
+/// Parts that follow each other.
+#[derive(Default)]
+pub struct Run {
+    id: Option<Id>,
+    /// Numbers and lengths of parts that are not written yet.
+    parts: Vec<(u64, usize)>,
+    /// Their bytes that are in no piece yet.
+    bytes: Vec<u8>,
+    /// Those that are.
+    pieces: Vec<Piece>,
+}
+
+impl Run {
+    /// Adds a part. It is in `edits` when the run has ended.
+    pub fn add(
+        &mut self,
+        objects: &dyn Objects,
+        edits: &mut Edits,
+        id: &Id,
+        index: u64,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        if bytes.len() as u64 > CHUNK {
+            return Err(Error::TooLarge("a part of a file"));
+        }
+        let follows = self.parts.last().is_some_and(|(last, len)| {
+            self.id.as_ref() == Some(id)
+                && Some(index) == last.checked_add(1)
+                && *len as u64 == CHUNK
+        });
+        if !follows {
+            self.end(objects, edits)?;
+            self.id = Some(id.clone());
+        }
+        self.parts.push((index, bytes.len()));
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= WINDOW { self.cut(objects, edits, false) } else { Ok(()) }
+    }
+
+    /// Writes what is left.
+    pub fn end(&mut self, objects: &dyn Objects, edits: &mut Edits) -> Result<(), Error> {
+        match (&self.id, self.parts.as_slice()) {
+            (Some(id), [(index, len)]) if *len <= IN_PLACE && self.pieces.is_empty() => {
+                let value = Value::Bytes(ByteBuf::from(std::mem::take(&mut self.bytes)));
+                edits.insert(Key::data(id.clone(), *index), Some(value));
+                self.parts.clear();
+            }
+            _ => self.cut(objects, edits, true)?,
+        }
+        self.id = None;
+        Ok(())
+    }
+
+    /// Makes objects of the bytes: of all, or of those whose end is known.
+    fn cut(&mut self, objects: &dyn Objects, edits: &mut Edits, all: bool) -> Result<(), Error> {
+        let [least, average, most] = SIZES;
+        let mut done = 0;
+        for chunk in FastCDC::new(&self.bytes, least, average, most) {
+            let end = chunk.offset + chunk.length;
+            if end == self.bytes.len() && !all {
+                break;
+            }
+            let object = save(objects, &self.bytes[chunk.offset..end])?;
+            self.pieces.push(Piece { object, from: 0, len: chunk.length as u32 });
+            done = end;
+        }
+        self.bytes.drain(..done);
+        self.lay(edits);
+        Ok(())
+    }
+
+    /// Gives pieces to the parts that they are of.
+    fn lay(&mut self, edits: &mut Edits) {
+        let Some(id) = &self.id else { return };
+        let mut had: usize = self.pieces.iter().map(|p| p.len as usize).sum();
+        let mut pieces = std::mem::take(&mut self.pieces).into_iter();
+        let mut open = None;
+        let mut written = 0;
+        for (index, len) in &self.parts {
+            if *len > had {
+                break;
+            }
+            had -= len;
+            let (mut left, mut own) = (*len as u32, Vec::new());
+            while left > 0 {
+                let Some(piece) = open.take().or_else(|| pieces.next()) else { break };
+                let Piece { object, from, len } = piece;
+                let n = len.min(left);
+                own.push(Piece { len: n, ..piece });
+                left -= n;
+                open = (n < len).then(|| Piece { object, from: from + n, len: len - n });
+            }
+            edits.insert(Key::data(id.clone(), *index), Some(Value::Pieces(own)));
+            written += 1;
+        }
+        self.parts.drain(..written);
+        self.pieces = open.into_iter().chain(pieces).collect();
+    }
+}
+
+/// Puts parts together. It keeps the last object: pieces that follow each other are of one.
+pub struct Loader<'a> {
+    objects: &'a dyn Objects,
+    last: Option<(Digest, Vec<u8>)>,
+}
+
+impl<'a> Loader<'a> {
+    pub fn new(objects: &'a dyn Objects) -> Loader<'a> {
+        Loader { objects, last: None }
+    }
+
+    /// The bytes of a part.
+    pub fn part(&mut self, value: &Value) -> Result<Vec<u8>, Error> {
+        let pieces = match value {
+            Value::Bytes(bytes) => return Ok(bytes.to_vec()),
+            Value::Pieces(pieces) => pieces,
+            _ => return Err(Error::Malformed("a part of a file")),
+        };
+        let mut out = Vec::with_capacity(pieces.iter().map(|p| p.len as usize).sum());
+        for Piece { object, from, len } in pieces {
+            let known = self.last.take().filter(|(digest, _)| digest == object);
+            let (_, bytes) = match known {
+                Some(known) => self.last.insert(known),
+                None => self.last.insert((*object, load(self.objects, object)?)),
+            };
+            let piece = bytes.get(*from as usize..).and_then(|b| b.get(..*len as usize));
+            out.extend_from_slice(piece.ok_or(Error::Malformed("a piece of an object"))?);
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,154 @@
+//! Objects: immutable bytes named by their digest, and where they are kept.
+
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::zstd;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Most bytes of an object.
+pub const MAX_OBJECT: usize = 1 << 20;
+
+/// An object as it is kept: compressed where that makes it smaller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// Bytes of the object itself.
+    pub len: u32,
+    pub compressed: bool,
+    pub bytes: Vec<u8>,
+}
+
+impl Packed {
+    /// Packs the bytes of an object.
+    ///
+    /// # Errors
+    /// TooLarge past [`MAX_OBJECT`].
+    pub fn new(bytes: &[u8]) -> Result<Packed, Error> {
+        if bytes.len() > MAX_OBJECT {
+            return Err(Error::TooLarge("an object"));
+        }
+        let len = bytes.len() as u32;
+        match zstd::compress(bytes).filter(|packed| packed.len() < bytes.len()) {
+            Some(bytes) => Ok(Packed { len, compressed: true, bytes }),
+            None => Ok(Packed { len, compressed: false, bytes: bytes.to_vec() }),
+        }
+    }
+
+    /// The object's bytes, which may be any; `None` if they are not as many as are said to be. Takes no
+    /// more memory than that.
+    pub fn unpacked(self) -> Option<Vec<u8>> {
+        let len = Some(self.len as usize).filter(|len| *len <= MAX_OBJECT)?;
+        let bytes = if self.compressed { zstd::decompress(&self.bytes, len)? } else { self.bytes };
+        (bytes.len() == len).then_some(bytes)
+    }
+}
+
+/// Where objects are kept.
+pub trait Objects {
+    /// The object of that digest, if it is there. What is given may be damaged.
+    ///
+    /// # Errors
+    /// What keeps it from being read.
+    fn get(&self, digest: &Digest) -> Result<Option<Packed>, Error>;
+
+    /// Whether it is there.
+    ///
+    /// # Errors
+    /// As [`Objects::get`].
+    fn has(&self, digest: &Digest) -> Result<bool, Error>;
+
+    /// Keeps an object that has this digest; it may be there already.
+    ///
+    /// # Errors
+    /// What keeps it from being written.
+    fn put(&self, digest: &Digest, object: Packed) -> Result<(), Error>;
+}
+
+/// The bytes of an object, which have its digest.
+///
+/// # Errors
+/// If it is missing or damaged.
+pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, Error> {
+    let packed = objects.get(digest)?.ok_or(Error::Missing(*digest))?;
+    let bytes = packed.unpacked().ok_or(Error::Corrupt(*digest))?;
+    if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(Error::Corrupt(*digest)) }
+}
+
+/// Keeps bytes, unless they are kept already.
+///
+/// # Errors
+/// What keeps them from being written.
+pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, Error> {
+    let digest = Digest::of(bytes);
+    if !objects.has(&digest)? {
+        objects.put(&digest, Packed::new(bytes)?)?;
+    }
+    Ok(digest)
+}
+
+/// Objects in memory.
+#[derive(Debug, Default)]
+pub struct Memory(RefCell<HashMap<Digest, Arc<Packed>>>);
+
+impl Memory {
+    /// How many objects, and bytes as they are kept.
+    pub fn size(&self) -> (usize, usize) {
+        let map = self.0.borrow();
+        (map.len(), map.values().map(|o| o.bytes.len()).sum())
+    }
+}
+
+impl Objects for Memory {
+    fn get(&self, digest: &Digest) -> Result<Option<Packed>, Error> {
+        Ok(self.0.borrow().get(digest).map(|o| Packed::clone(o)))
+    }
+
+    fn has(&self, digest: &Digest) -> Result<bool, Error> {
+        Ok(self.0.borrow().contains_key(digest))
+    }
+
+    fn put(&self, digest: &Digest, object: Packed) -> Result<(), Error> {
+        self.0.borrow_mut().insert(*digest, Arc::new(object));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let m = Memory::default();
+        for bytes in [vec![], b"abc".to_vec(), vec![7; MAX_OBJECT]] {
+            let digest = save(&m, &bytes).unwrap();
+            assert_eq!(load(&m, &digest).unwrap(), bytes);
+        }
+        assert!(m.size().1 < 1000);
+        assert!(matches!(save(&m, &vec![7; MAX_OBJECT + 1]), Err(Error::TooLarge(_))));
+        assert!(matches!(load(&m, &Digest([0; 32])), Err(Error::Missing(_))));
+    }
+
+    #[test]
+    fn damage_and_bombs_are_noticed() {
+        let m = Memory::default();
+        let bytes: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
+        let (digest, packed) = (Digest::of(&bytes), Packed::new(&bytes).unwrap());
+        assert!(packed.compressed);
+        for at in 0..packed.bytes.len() {
+            let mut damaged = packed.clone();
+            damaged.bytes[at] ^= 1;
+            m.put(&digest, damaged).unwrap();
+            // Bits that mean nothing to the decompressor leave the object as it was.
+            assert!(
+                matches!(load(&m, &digest), Err(Error::Corrupt(_)))
+                    || load(&m, &digest).unwrap() == bytes
+            );
+        }
+        let bomb = Packed::new(&vec![0; MAX_OBJECT]).unwrap();
+        for len in [0, 10, MAX_OBJECT as u32 + 1, u32::MAX] {
+            assert_eq!(Packed { len, ..bomb.clone() }.unpacked(), None);
+        }
+    }
+}

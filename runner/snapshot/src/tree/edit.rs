@@ -1,0 +1,147 @@
+//! Making a state from another one.
+
+use super::page::{Page, SMALL};
+use super::{Key, Record, Root, Value};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::Objects;
+use std::collections::BTreeMap;
+
+/// What is to be changed: records to have and not to have.
+pub type Edits = BTreeMap<Key, Option<Value>>;
+
+/// The state with those changes.
+///
+/// # Errors
+/// If pages cannot be read or written.
+pub fn edit(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, Error> {
+    if edits.is_empty() {
+        return Ok(*root);
+    }
+    let edits: Vec<_> = edits.into_iter().collect();
+    let mut pages = match root {
+        Some(root) => changed(objects, Page::load(objects, root)?, edits)?,
+        None => Page::Leaf(edits.into_iter().filter_map(|(k, v)| Some((k, v?))).collect()).split(),
+    };
+    while pages.len() > 1 {
+        let level = pages[0].level() + 1;
+        pages = Page::Branch(level, saved(objects, pages)?).split();
+    }
+    let Some(mut top) = pages.pop() else { return Ok(None) };
+    // Of what is left of a tall tree only what is needed stays.
+    loop {
+        match top {
+            Page::Branch(_, ref below) if below.len() == 1 => {
+                top = Page::load(objects, &below[0].1)?
+            }
+            top => return top.save(objects).map(Some),
+        }
+    }
+}
+
+fn saved(objects: &dyn Objects, pages: Vec<Page>) -> Result<Vec<(Key, Digest)>, Error> {
+    let save = |page: Page| {
+        let first = page.first().cloned().ok_or(Error::Malformed("an empty page"))?;
+        Ok((first, page.save(objects)?))
+    };
+    pages.into_iter().map(save).collect()
+}
+
+/// A page that is below another one: as it is kept, or as it has become.
+enum Below {
+    Kept(Key, Digest),
+    New(Page),
+}
+
+impl Below {
+    fn page(self, objects: &dyn Objects) -> Result<Page, Error> {
+        match self {
+            Below::Kept(_, digest) => Page::load(objects, &digest),
+            Below::New(page) => Ok(page),
+        }
+    }
+}
+
+/// A page after its changes, in pages of the right size; none if nothing is left.
+fn changed(
+    objects: &dyn Objects,
+    page: Page,
+    edits: Vec<(Key, Option<Value>)>,
+) -> Result<Vec<Page>, Error> {
+    let (level, below) = match page {
+        Page::Leaf(records) => return Ok(Page::Leaf(merged(records, edits)).split()),
+        Page::Branch(level, below) => (level, below),
+    };
+    let mut edits = edits.into_iter().peekable();
+    let mut out: Vec<Below> = Vec::new();
+    let mut all = below.into_iter().peekable();
+    while let Some((key, digest)) = all.next() {
+        let end = all.peek().map(|(key, _)| key);
+        let mut own = Vec::new();
+        while let Some(edit) = edits.next_if(|(key, _)| end.is_none_or(|end| key < end)) {
+            own.push(edit);
+        }
+        if own.is_empty() {
+            out.push(Below::Kept(key, digest));
+            continue;
+        }
+        let page = Page::load(objects, &digest)?;
+        if page.level() + 1 != level {
+            return Err(Error::Malformed("levels of pages"));
+        }
+        out.extend(changed(objects, page, own)?.into_iter().map(Below::New));
+    }
+    let out = joined(objects, out)?;
+    let mut refs = Vec::with_capacity(out.len());
+    for below in out {
+        match below {
+            Below::Kept(key, digest) => refs.push((key, digest)),
+            Below::New(page) => refs.extend(saved(objects, vec![page])?),
+        }
+    }
+    Ok(Page::Branch(level, refs).split())
+}
+
+/// Joins new pages that are small with the one before or after them.
+fn joined(objects: &dyn Objects, pages: Vec<Below>) -> Result<Vec<Below>, Error> {
+    let small = |b: &Below| matches!(b, Below::New(page) if page.weight() < SMALL || lonely(page));
+    let mut out: Vec<Below> = Vec::with_capacity(pages.len());
+    for page in pages {
+        match out.pop() {
+            Some(before) if small(&before) || small(&page) => {
+                let both = match (before.page(objects)?, page.page(objects)?) {
+                    (Page::Leaf(a), Page::Leaf(b)) => Page::Leaf([a, b].concat()),
+                    (Page::Branch(l, a), Page::Branch(m, b)) if l == m => {
+                        Page::Branch(l, [a, b].concat())
+                    }
+                    _ => return Err(Error::Malformed("levels of pages")),
+                };
+                out.extend(both.split().into_iter().map(Below::New));
+            }
+            before => {
+                out.extend(before);
+                out.push(page);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// A page above only one, which is of no use where there are others.
+fn lonely(page: &Page) -> bool {
+    matches!(page, Page::Branch(_, below) if below.len() < 2)
+}
+
+fn merged(records: Vec<Record>, edits: Vec<(Key, Option<Value>)>) -> Vec<Record> {
+    let mut out = Vec::with_capacity(records.len() + edits.len());
+    let mut records = records.into_iter().peekable();
+    for (key, value) in edits {
+        while let Some(record) = records.next_if(|r| r.0 < key) {
+            out.push(record);
+        }
+        records.next_if(|r| r.0 == key);
+        out.extend(value.map(|v| (key, v)));
+    }
+    out.extend(records);
+    out
+}

@@ -1,0 +1,209 @@
+//! A page: records, or the pages below it.
+
+use super::{Key, Part, Record, Value};
+use crate::delta::{CHUNK, Id, MAX_TARGET, What, is_name};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::{Objects, load, save};
+use serde::{Deserialize, Serialize};
+
+/// Bytes, about, from which on a page is split; a quarter of that is joined with the next one.
+pub const LARGE: usize = 12 << 10;
+pub const SMALL: usize = LARGE / 4;
+
+/// Levels of pages. A page has about a hundred below it, so nothing that can be written needs more.
+pub const MAX_LEVEL: u8 = 60;
+
+/// Bytes of a path in the image, as long as any call takes.
+const MAX_GIVEN: usize = 4096;
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Page {
+    Leaf(Vec<Record>),
+    /// The level, 1 for pages above leaves; each page below with its first key.
+    Branch(u8, Vec<(Key, Digest)>),
+}
+
+impl Page {
+    pub fn level(&self) -> u8 {
+        match self {
+            Page::Leaf(_) => 0,
+            Page::Branch(level, _) => *level,
+        }
+    }
+
+    /// Its first key. No page is empty.
+    pub fn first(&self) -> Option<&Key> {
+        match self {
+            Page::Leaf(records) => records.first().map(|r| &r.0),
+            Page::Branch(_, below) => below.first().map(|r| &r.0),
+        }
+    }
+
+    /// Bytes that it takes, about.
+    pub fn weight(&self) -> usize {
+        match self {
+            Page::Leaf(records) => records.iter().map(weight).sum(),
+            Page::Branch(_, below) => below.iter().map(|(key, _)| key.weight() + 32).sum(),
+        }
+    }
+
+    /// Reads a page and checks all that can be told of it alone.
+    ///
+    /// # Errors
+    /// If it is missing, damaged or not a page.
+    pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Page, Error> {
+        Page::decode(&load(objects, digest)?)
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Page, Error> {
+        let (page, rest) =
+            postcard::take_from_bytes::<Page>(bytes).map_err(|_| Error::Malformed("a page"))?;
+        if !rest.is_empty() {
+            return Err(Error::Malformed("a page"));
+        }
+        page.check()?;
+        Ok(page)
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// What keeps it from being written.
+    pub fn save(&self, objects: &dyn Objects) -> Result<Digest, Error> {
+        let bytes = postcard::to_stdvec(self).map_err(|_| Error::Malformed("a page"))?;
+        save(objects, &bytes)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let ascending = match self {
+            Page::Leaf(records) => records.windows(2).all(|w| w[0].0 < w[1].0),
+            Page::Branch(_, below) => below.windows(2).all(|w| w[0].0 < w[1].0),
+        };
+        if !ascending {
+            return Err(Error::Malformed("records out of order"));
+        }
+        match self {
+            Page::Leaf(records) if records.is_empty() => Err(Error::Malformed("an empty page")),
+            Page::Leaf(records) => records.iter().try_for_each(check),
+            Page::Branch(1..=MAX_LEVEL, below) if !below.is_empty() => Ok(()),
+            Page::Branch(..) => Err(Error::Malformed("a page above none")),
+        }
+    }
+}
+
+fn weight((key, value): &Record) -> usize {
+    key.weight() + value.weight()
+}
+
+/// Whether a record can be one of a session.
+fn check((key, value): &Record) -> Result<(), Error> {
+    let bad = |what| Err(Error::Malformed(what));
+    check_id(&key.id)?;
+    match (&key.part, value) {
+        (Part::Node, Value::Gone) if matches!(key.id, Id::Given(_)) => Ok(()),
+        (Part::Node, Value::Node(node)) => {
+            if node.mode > 0o7777 {
+                return bad("permission bits");
+            }
+            if node.weight() != 0 && !matches!(node.what, What::Symlink(_)) {
+                return bad("a node with contents");
+            }
+            match &node.what {
+                What::Dir { parent, .. } => check_id(parent),
+                What::File { len, .. } if *len > i64::MAX as u64 => bad("a file's length"),
+                What::Symlink(t) if t.is_empty() || t.len() > MAX_TARGET => bad("a link's target"),
+                What::Same if matches!(key.id, Id::Made(_)) => bad("a device that was made"),
+                _ => Ok(()),
+            }
+        }
+        (Part::Entry(name), _) if !is_name(name) => bad("a name"),
+        (Part::Entry(_), Value::Gone) if matches!(key.id, Id::Given(_)) => Ok(()),
+        (Part::Entry(_), Value::Entry(child)) => check_id(child),
+        (Part::Data(_), Value::Bytes(bytes)) if bytes.len() as u64 <= CHUNK => Ok(()),
+        (Part::Data(_), Value::Pieces(pieces)) => {
+            let len: u64 = pieces.iter().map(|p| u64::from(p.len)).sum();
+            if len <= CHUNK { Ok(()) } else { bad("a part of a file") }
+        }
+        _ => bad("a record"),
+    }
+}
+
+fn check_id(id: &Id) -> Result<(), Error> {
+    match id {
+        Id::Made(n) if *n >= 1 << 32 => Err(Error::Malformed("a node's number")),
+        Id::Given(names) if !names.iter().all(|n| is_name(n)) => Err(Error::Malformed("a name")),
+        Id::Given(names) if names.iter().map(|n| n.len() + 1).sum::<usize>() > MAX_GIVEN => {
+            Err(Error::Malformed("a path"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Lays items of about the same level out in pages that are neither large nor, if that can be, small.
+pub(crate) fn split<T>(items: Vec<T>, least: usize, weight: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let total: usize = items.iter().map(&weight).sum();
+    let most = total / total.div_ceil(LARGE).max(1);
+    let (mut out, mut page, mut size) = (Vec::new(), Vec::new(), 0);
+    let mut left = items.len();
+    for item in items {
+        size += weight(&item);
+        page.push(item);
+        left -= 1;
+        if size >= most && page.len() >= least && left >= least {
+            out.push(std::mem::take(&mut page));
+            size = 0;
+        }
+    }
+    if !page.is_empty() {
+        out.push(page);
+    }
+    out
+}
+
+impl Page {
+    /// The page in pages of the right size.
+    pub(crate) fn split(self) -> Vec<Page> {
+        match self {
+            Page::Leaf(records) => split(records, 1, weight).into_iter().map(Page::Leaf).collect(),
+            Page::Branch(level, below) => {
+                let parts = split(below, 2, |(key, _)| key.weight() + 32);
+                parts.into_iter().map(|below| Page::Branch(level, below)).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_bytes::ByteBuf;
+
+    #[test]
+    fn what_no_session_has_is_refused() {
+        let made = Id::Made(3);
+        let named = |names: &[&[u8]]| Id::Given(names.iter().map(|n| ByteBuf::from(*n)).collect());
+        let bad = |key: Key, value: Value| {
+            let bytes = postcard::to_stdvec(&Page::Leaf(vec![(key, value)])).unwrap();
+            assert!(matches!(Page::decode(&bytes), Err(Error::Malformed(_))));
+        };
+        for name in [&b""[..], b".", b"..", b"a/b", b"a\0", &[b'x'; 256]] {
+            bad(Key::entry(made.clone(), name), Value::Entry(Id::Made(4)));
+            bad(Key::entry(named(&[b"tmp", name]), *b"x"), Value::Entry(Id::Made(4)));
+            bad(Key::entry(made.clone(), *b"x"), Value::Entry(named(&[name])));
+        }
+        bad(Key::node(made.clone()), Value::Gone);
+        bad(Key::node(Id::Made(1 << 32)), Value::Gone);
+        bad(Key::entry(made.clone(), *b"x"), Value::Gone);
+        bad(Key::entry(made.clone(), *b"x"), Value::Bytes(ByteBuf::new()));
+        bad(Key::data(made.clone(), 0), Value::Bytes(ByteBuf::from(vec![0; CHUNK as usize + 1])));
+        let piece = super::super::Piece { object: Digest([0; 32]), from: 0, len: 40_000 };
+        bad(Key::data(made.clone(), 0), Value::Pieces(vec![piece; 2]));
+        let twice = vec![(Key::data(made, 1), Value::Pieces(vec![piece])); 2];
+        let bytes = postcard::to_stdvec(&Page::Leaf(twice)).unwrap();
+        assert!(matches!(Page::decode(&bytes), Err(Error::Malformed("records out of order"))));
+        let empty = postcard::to_stdvec(&Page::Leaf(Vec::new())).unwrap();
+        assert!(Page::decode(&empty).is_err());
+    }
+}

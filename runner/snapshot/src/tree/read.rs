@@ -1,0 +1,234 @@
+//! Going through the records of a state, and through those in which two differ.
+
+use super::page::Page;
+use super::{Key, Record, Root, Value};
+use crate::delta::Id;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::Objects;
+
+/// What comes next of a state: a page that was not read yet, or a record.
+enum Item {
+    Page(Key, u8, Digest),
+    Record(Record),
+}
+
+impl Item {
+    fn key(&self) -> &Key {
+        match self {
+            Item::Page(key, ..) | Item::Record((key, _)) => key,
+        }
+    }
+}
+
+/// The records of a state in their order. It holds one page of each level.
+pub struct Records<'a> {
+    objects: &'a dyn Objects,
+    /// In reverse order: the last one comes next.
+    todo: Vec<Item>,
+    last: Option<Key>,
+}
+
+impl<'a> Records<'a> {
+    /// All records.
+    ///
+    /// # Errors
+    /// If the first page cannot be read.
+    pub fn new(objects: &'a dyn Objects, root: &Root) -> Result<Records<'a>, Error> {
+        let mut records = Records { objects, todo: Vec::new(), last: None };
+        if let Some(root) = root {
+            let page = Page::load(objects, root)?;
+            records.push(page);
+        }
+        Ok(records)
+    }
+
+    /// The records from `key` on.
+    ///
+    /// # Errors
+    /// If a page cannot be read.
+    pub fn from(objects: &'a dyn Objects, root: &Root, key: &Key) -> Result<Records<'a>, Error> {
+        let mut records = Records::new(objects, root)?;
+        records.seek(key)?;
+        Ok(records)
+    }
+
+    /// Leaves out what comes before `key`, without reading the pages that it is in.
+    ///
+    /// # Errors
+    /// If a page cannot be read.
+    pub fn seek(&mut self, key: &Key) -> Result<(), Error> {
+        while let [.., next] = self.todo.as_slice() {
+            match next {
+                Item::Record((k, _)) if k < key => drop(self.todo.pop()),
+                Item::Record(_) => break,
+                Item::Page(k, ..) if k >= key => break,
+                Item::Page(..) => match self.todo.as_slice() {
+                    [.., after, _] if after.key() <= key => drop(self.todo.pop()),
+                    _ => self.open()?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether [`Records::seek`] can find `key`: nothing from there on was given yet.
+    pub fn is_before(&self, key: &Key) -> bool {
+        self.last.as_ref().is_none_or(|last| last < key)
+    }
+
+    fn push(&mut self, page: Page) {
+        match page {
+            Page::Leaf(records) => self.todo.extend(records.into_iter().rev().map(Item::Record)),
+            Page::Branch(level, below) => {
+                let below = below.into_iter().rev();
+                self.todo.extend(below.map(|(key, digest)| Item::Page(key, level - 1, digest)));
+            }
+        }
+    }
+
+    /// Reads the page that comes next.
+    fn open(&mut self) -> Result<(), Error> {
+        if let Some(Item::Page(key, level, digest)) = self.todo.pop() {
+            let page = Page::load(self.objects, &digest)?;
+            if page.level() != level || page.first() != Some(&key) {
+                return Err(Error::Malformed("pages that do not fit each other"));
+            }
+            self.push(page);
+        }
+        Ok(())
+    }
+
+    fn is_page(&self) -> bool {
+        matches!(self.todo.last(), Some(Item::Page(..)))
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// If a page cannot be read or records are out of order.
+    pub fn advance(&mut self) -> Result<Option<Record>, Error> {
+        while self.is_page() {
+            self.open()?;
+        }
+        match self.todo.pop() {
+            Some(Item::Record(record)) => {
+                if self.last.as_ref().is_some_and(|last| *last >= record.0) {
+                    return Err(Error::Malformed("records out of order"));
+                }
+                self.last = Some(record.0.clone());
+                Ok(Some(record))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The next record if it is of that node.
+    ///
+    /// # Errors
+    /// As [`Records::advance`].
+    pub fn advance_within(&mut self, id: &Id) -> Result<Option<Record>, Error> {
+        while self.is_page() {
+            self.open()?;
+        }
+        match self.todo.last() {
+            Some(Item::Record((key, _))) if key.id == *id => self.advance(),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The record of that key.
+///
+/// # Errors
+/// If a page cannot be read.
+pub fn find(objects: &dyn Objects, root: &Root, key: &Key) -> Result<Option<Value>, Error> {
+    let Some(root) = root else { return Ok(None) };
+    let (mut page, mut level) = (Page::load(objects, root)?, None);
+    loop {
+        if level.is_some_and(|l| l != page.level()) {
+            return Err(Error::Malformed("levels of pages"));
+        }
+        match page {
+            Page::Leaf(mut records) => {
+                let at = records.binary_search_by(|r| r.0.cmp(key));
+                return Ok(at.ok().map(|at| records.swap_remove(at).1));
+            }
+            Page::Branch(l, below) => {
+                let at = below.partition_point(|(first, _)| first <= key);
+                let Some((_, digest)) = at.checked_sub(1).map(|at| &below[at]) else {
+                    return Ok(None);
+                };
+                level = Some(l - 1);
+                page = Page::load(objects, digest)?;
+            }
+        }
+    }
+}
+
+/// A record that two states do not have alike: its key, what the old and what the new one has.
+pub type Difference = (Key, Option<Value>, Option<Value>);
+
+/// The records that two states do not have alike, in their order. What they share is not read.
+pub struct Differences<'a> {
+    old: Records<'a>,
+    new: Records<'a>,
+}
+
+impl<'a> Differences<'a> {
+    /// # Errors
+    /// If the first pages cannot be read.
+    pub fn new(objects: &'a dyn Objects, old: &Root, new: &Root) -> Result<Differences<'a>, Error> {
+        let (old, new) = if old == new { (&None, &None) } else { (old, new) };
+        let (old, new) = (Records::new(objects, old)?, Records::new(objects, new)?);
+        Ok(Differences { old, new })
+    }
+
+    /// The next one.
+    ///
+    /// # Errors
+    /// If a page cannot be read.
+    pub fn advance(&mut self) -> Result<Option<Difference>, Error> {
+        loop {
+            let (old, new) = (&mut self.old, &mut self.new);
+            match (old.todo.last(), new.todo.last()) {
+                (None, None) => return Ok(None),
+                (Some(Item::Page(_, _, a)), Some(Item::Page(_, _, b))) if a == b => {
+                    old.todo.pop();
+                    new.todo.pop();
+                }
+                (Some(Item::Page(k, l, _)), Some(Item::Page(m, n, _))) => {
+                    // The higher one, since the other may be below it; else the first one.
+                    match l.cmp(n).reverse().then(k.cmp(m)) {
+                        std::cmp::Ordering::Greater => new.open()?,
+                        _ => old.open()?,
+                    }
+                }
+                (Some(a), b) if b.is_none_or(|b| a.key() < b.key()) => {
+                    if old.is_page() {
+                        old.open()?;
+                    } else if let Some((key, value)) = old.advance()? {
+                        return Ok(Some((key, Some(value), None)));
+                    }
+                }
+                (a, Some(b)) if a.is_none_or(|a| b.key() < a.key()) => {
+                    if new.is_page() {
+                        new.open()?;
+                    } else if let Some((key, value)) = new.advance()? {
+                        return Ok(Some((key, None, Some(value))));
+                    }
+                }
+                _ if old.is_page() => old.open()?,
+                _ if new.is_page() => new.open()?,
+                _ => {
+                    let (a, b) = (old.advance()?, new.advance()?);
+                    if let (Some((key, a)), Some((_, b))) = (a, b)
+                        && a != b
+                    {
+                        return Ok(Some((key, Some(a), Some(b))));
+                    }
+                }
+            }
+        }
+    }
+}

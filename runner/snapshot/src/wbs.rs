@@ -1,0 +1,1 @@
+pub const VERSION: u16 = 1;

@@ -1,0 +1,84 @@
+//! Zstandard: the C library where there is one for hosts, the one in Rust in browsers.
+
+/// Level 1: of the fast ones that which still halves text; docs/decisions.md has the figures.
+#[cfg(not(target_family = "wasm"))]
+const LEVEL: i32 = 1;
+
+/// The bytes in a frame of their own; `None` if the library fails.
+#[cfg(not(target_family = "wasm"))]
+pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+    use std::cell::RefCell;
+    thread_local! {
+        // A new context takes longer than most objects.
+        static CONTEXT: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    CONTEXT.with_borrow_mut(|context| {
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(zstd::bulk::Compressor::new(LEVEL).ok()?),
+        };
+        context.compress(bytes).ok()
+    })
+}
+
+/// The bytes of a frame, of which there are `len`; `None` if it is no frame or holds more.
+#[cfg(not(target_family = "wasm"))]
+pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
+    use std::cell::RefCell;
+    thread_local! {
+        static CONTEXT: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    CONTEXT.with_borrow_mut(|context| {
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(zstd::bulk::Decompressor::new().ok()?),
+        };
+        context.decompress(frame, len).ok()
+    })
+}
+
+#[cfg(target_family = "wasm")]
+pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest))
+}
+
+#[cfg(target_family = "wasm")]
+pub use in_rust::decompress;
+
+#[cfg(any(target_family = "wasm", test))]
+mod in_rust {
+    use std::io::Read;
+
+    /// Largest window of a frame that is read: no object is larger than 1 MiB.
+    const WINDOW: u64 = 8 << 20;
+
+    pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
+        let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(frame, WINDOW);
+        let mut decoder = decoder.ok()?;
+        let mut out = Vec::with_capacity(len);
+        decoder.by_ref().take(len as u64 + 1).read_to_end(&mut out).ok()?;
+        (out.len() <= len).then_some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_libraries_read_what_both_write() {
+        for text in [&b""[..], b"abcabcabcabc", &[7; 300_000]] {
+            let of_c = compress(text).unwrap();
+            let level = ruzstd::encoding::CompressionLevel::Fastest;
+            let of_rust = ruzstd::encoding::compress_to_vec(text, level);
+            for frame in [&of_c, &of_rust] {
+                assert_eq!(decompress(frame, text.len()).as_deref(), Some(text));
+                assert_eq!(in_rust::decompress(frame, text.len()).as_deref(), Some(text));
+                if let Some(less) = text.len().checked_sub(1) {
+                    assert_eq!(in_rust::decompress(frame, less), None);
+                    assert_eq!(decompress(frame, less), None);
+                }
+            }
+        }
+    }
+}

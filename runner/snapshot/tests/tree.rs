@@ -1,0 +1,135 @@
+//! The map of records against one of the standard library's.
+
+use std::collections::BTreeMap;
+use wasibox_snapshot::delta::Id;
+use wasibox_snapshot::tree::edit::{Edits, edit};
+use wasibox_snapshot::tree::read::{Differences, Records, find};
+use wasibox_snapshot::tree::{Key, Record, Root, Value};
+use wasibox_snapshot::{Error, Memory, Objects};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+}
+
+fn all(objects: &dyn Objects, root: &Root) -> Result<Vec<Record>, Error> {
+    let (mut records, mut out) = (Records::new(objects, root)?, Vec::new());
+    while let Some(record) = records.advance()? {
+        out.push(record);
+    }
+    Ok(out)
+}
+
+fn key(n: u64) -> Key {
+    let name = format!("{n:05}{}", "x".repeat(n as usize % 60));
+    let id = if n.is_multiple_of(3) {
+        Id::Given(vec![b"tmp".to_vec().into()])
+    } else {
+        Id::Made(n % 50)
+    };
+    match n % 5 {
+        0 => Key::data(Id::Made(n / 7), n),
+        _ => Key::entry(id, name),
+    }
+}
+
+fn value(r: u64) -> Value {
+    match r % 4 {
+        0 => Value::Bytes(vec![r as u8; r as usize % 900].into()),
+        _ => Value::Entry(Id::Made(r)),
+    }
+}
+
+fn fits(key: &Key, value: Value) -> Value {
+    match (&key.part, value) {
+        (wasibox_snapshot::tree::Part::Data(_), Value::Entry(_)) => Value::Bytes(vec![1].into()),
+        (wasibox_snapshot::tree::Part::Entry(_), Value::Bytes(b)) => {
+            Value::Entry(Id::Made(b.len() as u64))
+        }
+        (_, value) => value,
+    }
+}
+
+#[test]
+fn edits_agree_with_a_map() {
+    for seed in 0..3 {
+        let mut random = Random(seed);
+        let (objects, mut root, mut model) = (Memory::default(), None, BTreeMap::new());
+        let mut states = vec![(root, model.clone())];
+        for _ in 0..60 {
+            let range = [50, 800, 6000][random.below(3) as usize];
+            let many = [1, 20, 1500][random.below(3) as usize];
+            let removing = random.below(3) == 0;
+            let mut edits = Edits::new();
+            for _ in 0..random.below(many) + 1 {
+                let key = key(random.below(range));
+                let value = (!removing && random.below(4) > 0)
+                    .then(|| fits(&key, value(random.below(1 << 20))));
+                edits.insert(key, value);
+            }
+            if removing && many == 1500 {
+                let from = random.below(range);
+                edits.extend(model.keys().skip(from as usize).map(|k: &Key| (k.clone(), None)));
+            }
+            for (k, v) in &edits {
+                match v {
+                    Some(v) => drop(model.insert(k.clone(), v.clone())),
+                    None => drop(model.remove(k)),
+                }
+            }
+            root = edit(&objects, &root, edits).unwrap();
+            assert_eq!(root.is_none(), model.is_empty());
+            let want: Vec<Record> = model.clone().into_iter().collect();
+            assert!(all(&objects, &root).unwrap() == want, "seed {seed}");
+            let k = key(random.below(range));
+            assert_eq!(find(&objects, &root, &k).unwrap().as_ref(), model.get(&k));
+            let mut from = Records::from(&objects, &root, &k).unwrap();
+            let next = model.range(k..).next().map(|(k, v)| (k.clone(), v.clone()));
+            assert_eq!(from.advance().unwrap(), next);
+            let (old, before) = &states[random.below(states.len() as u64) as usize];
+            compare(&objects, (old, before), (&root, &model));
+            states.push((root, model.clone()));
+        }
+    }
+}
+
+fn compare(
+    objects: &Memory,
+    (old, before): (&Root, &BTreeMap<Key, Value>),
+    (new, after): (&Root, &BTreeMap<Key, Value>),
+) {
+    let mut keys: Vec<&Key> = before.keys().chain(after.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let mut want = keys.into_iter().filter(|k| before.get(k) != after.get(k));
+    let mut differences = Differences::new(objects, old, new).unwrap();
+    while let Some((k, a, b)) = differences.advance().unwrap() {
+        assert_eq!(Some(&k), want.next());
+        assert_eq!((a.as_ref(), b.as_ref()), (before.get(&k), after.get(&k)));
+    }
+    assert_eq!(want.next(), None);
+}
+
+#[test]
+fn a_change_costs_a_page_of_each_level_and_a_difference_too() {
+    let objects = Memory::default();
+    let dir = Id::Made(0);
+    let edits: Edits = (0..200_000_u64)
+        .map(|n| {
+            (Key::entry(dir.clone(), format!("file {n}")), Some(Value::Entry(Id::Made(n + 1))))
+        })
+        .collect();
+    let root = edit(&objects, &None, edits).unwrap();
+    let (count, bytes) = objects.size();
+    let one = Edits::from([(Key::entry(dir, *b"file 1000"), Some(Value::Entry(Id::Made(7))))]);
+    let new = edit(&objects, &root, one).unwrap();
+    let (more, after) = objects.size();
+    assert!(more - count <= 3 && after - bytes < 16 << 10, "{} {}", more - count, after - bytes);
+    let mut differences = Differences::new(&objects, &root, &new).unwrap();
+    assert!(differences.advance().unwrap().is_some());
+    assert!(differences.advance().unwrap().is_none());
+}
