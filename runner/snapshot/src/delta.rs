@@ -33,7 +33,7 @@ pub struct Delta {
 }
 
 /// What is counted of a session's files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Totals {
     /// How many nodes the session has made; the next one's number.
     pub made: u64,

@@ -1,6 +1,8 @@
 //! From changes of a session to a state ([`Writer`]), from states to changes ([`changes`]).
 
+pub mod check;
 mod part;
+pub mod walk;
 
 use crate::commit::Files;
 use crate::delta::{Change, Delta, Id, Node, What};

@@ -70,8 +70,10 @@ impl Page {
     /// Writes it.
     ///
     /// # Errors
-    /// What keeps it from being written.
+    /// What keeps it from being written; Malformed for what could not be read again, since what
+    /// is written comes from a process that guests may have broken out to.
     pub fn save(&self, objects: &dyn Objects) -> Result<Digest, Error> {
+        self.check()?;
         let bytes = postcard::to_stdvec(self).map_err(|_| Error::Malformed("a page"))?;
         save(objects, &bytes)
     }

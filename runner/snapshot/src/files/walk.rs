@@ -1,0 +1,98 @@
+//! The files of a state by path, as far as it has records of them: what is only of the image is not
+//! seen, but for names above something that is.
+
+use crate::delta::{Id, Node, What};
+use crate::error::Error;
+use crate::object::Objects;
+use crate::tree::read::{Records, find};
+use crate::tree::{Key, Part, Root, Value};
+use serde_bytes::ByteBuf;
+use std::collections::{BTreeMap, HashSet};
+
+/// Directories within each other.
+const MAX_DEPTH: usize = 4096;
+
+/// Something that has a path.
+pub struct Found<'a> {
+    /// Absolute.
+    pub path: &'a [u8],
+    pub id: &'a Id,
+    /// None for what is as the image has it.
+    pub node: Option<&'a Node>,
+}
+
+/// What a directory holds: names and what they lead to; none for what is gone.
+pub type Listing = BTreeMap<ByteBuf, Option<Id>>;
+
+/// What is known of a directory's entries. Of one that the session began with there may be more.
+///
+/// # Errors
+/// If records cannot be read.
+pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Error> {
+    let mut out = Listing::new();
+    let mut records = Records::from(objects, root, &Key::entry(dir.clone(), *b""))?;
+    while let Some((key, value)) = records.advance_within(dir)? {
+        match (key.part, value) {
+            (Part::Entry(name), Value::Entry(child)) => drop(out.insert(name, Some(child))),
+            (Part::Entry(name), Value::Gone) => drop(out.insert(name, None)),
+            _ => return Err(Error::Malformed("parts of another kind of node")),
+        }
+    }
+    let Id::Given(path) = dir else { return Ok(out) };
+    // Below it in the image, where something was changed and it was not moved.
+    while let Some((key, _)) = records.advance()? {
+        let Id::Given(names) = key.id else { break };
+        if !names.starts_with(path) || names.len() == path.len() {
+            break;
+        }
+        let child = &names[..=path.len()];
+        let name = child[path.len()].clone();
+        // No name is between one and the same with a zero.
+        let mut after = child.to_vec();
+        after[path.len()].push(0);
+        out.entry(name).or_insert_with(|| Some(Id::Given(child.to_vec())));
+        records.seek(&Key::node(Id::Given(after)))?;
+    }
+    Ok(out)
+}
+
+/// Tells `visit` of everything, directories before what is in them, in the order of names.
+///
+/// # Errors
+/// If records cannot be read, if a directory is in itself; what `visit` says first.
+pub fn walk<E: From<Error>>(
+    objects: &dyn Objects,
+    root: &Root,
+    visit: &mut dyn FnMut(Found<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut seen = HashSet::from([Id::ROOT]);
+    let mut path = Vec::new();
+    let mut stack = vec![(0, list(objects, root, &Id::ROOT)?.into_iter())];
+    while let Some((len, entries)) = stack.last_mut() {
+        path.truncate(*len);
+        let Some((name, child)) = entries.next() else {
+            stack.pop();
+            continue;
+        };
+        let Some(id) = child else { continue };
+        path.push(b'/');
+        path.extend_from_slice(&name);
+        let node = match find(objects, root, &Key::node(id.clone()))? {
+            Some(Value::Node(node)) => Some(node),
+            Some(Value::Gone) => continue,
+            None if matches!(id, Id::Given(_)) => None,
+            _ => return Err(Error::Malformed("an entry that leads nowhere").into()),
+        };
+        visit(Found { path: &path, id: &id, node: node.as_ref() })?;
+        if node.as_ref().is_none_or(|n| matches!(n.what, What::Dir { .. })) {
+            let below = list(objects, root, &id)?;
+            let is_dir = node.is_some() || !below.is_empty();
+            if is_dir && (stack.len() >= MAX_DEPTH || !seen.insert(id)) {
+                return Err(Error::Malformed("a directory that is in itself").into());
+            }
+            let len = path.len();
+            stack.push((len, below.into_iter()));
+        }
+    }
+    Ok(())
+}
