@@ -1,7 +1,7 @@
 //! A commit: what a session was when a call had returned.
 
 use crate::blob::Blob;
-use crate::delta::Totals;
+use crate::delta::{Change, Delta, Id, Node, Totals, What};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::object::Objects;
@@ -33,8 +33,24 @@ pub struct Cell {
     pub name: String,
     /// The digest of the module that its memory is of. It is of use with no other one.
     pub module: Digest,
-    /// Changed pages, globals, open files, in the form of whoever has parked it.
-    pub memory: Blob,
+    /// Pages of 64 KiB that differ from the module's, as the parts of a file; see [`Cell::pages`].
+    pub memory: Files,
+    /// Globals, open files, in the form of whoever has parked it.
+    pub rest: Blob,
+}
+
+impl Cell {
+    /// What the pages of a cell's memory are parts of.
+    pub const MEMORY: Id = Id::Made(0);
+
+    /// The change that puts pages in place of those of the same numbers, and takes others away.
+    pub fn pages(put: Vec<(u64, ByteBuf)>, gone: Vec<u64>) -> Delta {
+        let len = i64::MAX as u64;
+        let what = What::File { len, base: None, program: None, put, gone };
+        let node = Node { mode: 0, nlink: 0, atime: 0, mtime: 0, ctime: 0, what };
+        let totals = Totals { made: 1, ..Totals::default() };
+        Delta { totals, nodes: vec![(Cell::MEMORY, Change::Is(node))] }
+    }
 }
 
 /// What a call did.
@@ -124,7 +140,17 @@ impl Call {
 impl State {
     /// All values beside the files.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
-        std::iter::once(&self.shell).chain(self.cells.iter().map(|c| &c.memory))
+        std::iter::once(&self.shell).chain(self.cells.iter().map(|c| &c.rest))
+    }
+
+    /// The files, and the memory of the cells.
+    pub fn trees(&self) -> impl Iterator<Item = &Files> {
+        std::iter::once(&self.files).chain(self.cells.iter().map(|c| &c.memory))
+    }
+
+    /// The first pages of all trees.
+    pub fn roots(&self) -> impl Iterator<Item = Digest> {
+        self.trees().filter_map(|files| files.root)
     }
 }
 

@@ -44,7 +44,7 @@ const HEAD: usize = 10;
 pub struct Contents {
     /// The digest of the image that it was made with.
     pub image: Option<Digest>,
-    /// From the oldest one on; each one's parent is before it, or not there.
+    /// From the oldest one on; each one's parent is before it.
     pub commits: Vec<Commit>,
     /// The number of the commit that the session is at.
     pub head: u64,

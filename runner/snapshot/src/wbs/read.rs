@@ -189,7 +189,10 @@ impl Taken {
     fn check(self, objects: &dyn Objects) -> Result<Contents, Error> {
         let Contents { commits, head, tags, values, .. } = &self.contents;
         let numbers: BTreeSet<u64> = commits.iter().map(|c| c.number).collect();
-        if !numbers.contains(head) || !tags.iter().all(|(_, n)| numbers.contains(n)) {
+        if !commits.iter().all(|c| c.parent.is_none_or(|n| numbers.contains(&n)))
+            || !numbers.contains(head)
+            || !tags.iter().all(|(_, n)| numbers.contains(n))
+        {
             return Err(Error::Damaged("a commit that is not there"));
         }
         let (mut used, mut followed) = (HashSet::new(), HashSet::new());
@@ -201,9 +204,9 @@ impl Taken {
         if used.len() != self.sizes.len() {
             return Err(Error::Damaged("objects that nothing refers to"));
         }
-        let mut roots = HashSet::new();
-        for commit in commits.iter().filter(|c| roots.insert(c.state.files)) {
-            files::check::check(objects, &commit.state.files)?;
+        let mut trees = HashSet::new();
+        for files in commits.iter().flat_map(|c| c.state.trees()).filter(|f| trees.insert(**f)) {
+            files::check::check(objects, files)?;
         }
         Ok(self.contents)
     }
@@ -230,7 +233,7 @@ impl Taken {
         followed: &mut HashSet<Digest>,
     ) -> Result<(), Error> {
         let mut todo: Vec<(Digest, Option<(u8, Key)>)> = Vec::new();
-        todo.extend(commit.state.files.root.map(|root| (root, None)));
+        todo.extend(commit.state.roots().map(|root| (root, None)));
         while let Some((digest, above)) = todo.pop() {
             self.size(&digest, used)?;
             if !followed.insert(digest) {

@@ -33,8 +33,8 @@ pub fn write(objects: &dyn Objects, contents: &Contents, to: impl Write) -> Resu
         for digest in commit.blobs().flat_map(|blob| blob.objects()) {
             out.object(objects, digest, &mut seen)?;
         }
-        if let Some(root) = &commit.state.files.root {
-            out.pages(objects, *root, &mut seen, &mut followed)?;
+        for root in commit.state.roots() {
+            out.pages(objects, root, &mut seen, &mut followed)?;
         }
     }
     for digest in contents.values.iter().flat_map(|(_, blob)| blob.objects()) {

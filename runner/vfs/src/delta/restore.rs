@@ -60,8 +60,9 @@ impl Restorer<'_> {
         (st.quota.bytes, st.quota.entries) = (bytes, entries);
         for (id, change) in delta.nodes {
             let Some(at) = self.ino(&id)? else { continue };
-            // A number that was never given would make the table grow without end.
-            if at < base::FIRST && at >= next {
+            // A number that was never given would make the table grow without end. What is gone may
+            // have had one that will be given again.
+            if at < base::FIRST && at >= next && change != Change::Gone {
                 return Err(Errno::INVAL);
             }
             match change {

@@ -1,0 +1,172 @@
+//! The SQLite file: its tables, how it is opened, objects in it.
+
+use crate::Error;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+use wasibox_snapshot::{Digest, Objects, Packed};
+
+/// Says that a SQLite file is a store: "WBX1".
+const APPLICATION: i64 = 0x5742_5831;
+
+/// The format that is written.
+pub const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// What makes each format of the one before it.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE objects(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,
+        len INTEGER NOT NULL, compressed INTEGER NOT NULL, bytes BLOB NOT NULL);
+    CREATE TABLE sessions(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+        image BLOB, created INTEGER NOT NULL, head INTEGER NOT NULL, tip INTEGER NOT NULL,
+        base INTEGER NOT NULL, next INTEGER NOT NULL);
+    CREATE TABLE commits(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
+        number INTEGER NOT NULL, parent INTEGER, body BLOB NOT NULL);
+    CREATE INDEX commits_of ON commits(session, number);
+    CREATE TABLE tags(session INTEGER NOT NULL, name TEXT NOT NULL, target INTEGER NOT NULL,
+        PRIMARY KEY(session, name)) WITHOUT ROWID;
+    CREATE TABLE kv(session INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL,
+        PRIMARY KEY(session, key)) WITHOUT ROWID;
+    CREATE TABLE audit(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
+        time INTEGER NOT NULL, entry TEXT NOT NULL);
+    CREATE INDEX audit_of ON audit(session, id);
+"];
+
+/// How long a process waits for another one that writes.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Most bytes of a row: a commit with its lists of objects, an audit entry.
+const MAX_ROW: i32 = 8 << 20;
+
+/// Milliseconds, bytes and so on as SQLite has them: signed.
+pub fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// And back.
+pub fn unsigned(n: i64) -> u64 {
+    u64::try_from(n).unwrap_or(0)
+}
+
+/// An open database.
+pub struct Db(pub Connection);
+
+impl Db {
+    /// Opens the file, or makes it.
+    pub fn open(path: &Path) -> Result<Db, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = Connection::open_with_flags(path, flags);
+        let conn = open.map_err(|e| not_a_store(e.into()))?;
+        // Most bytes that a hostile file makes SQLite take for a row.
+        conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
+        conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+        conn.busy_timeout(WAIT)?;
+        Db(conn).begin().map_err(not_a_store)
+    }
+
+    /// One without a file.
+    pub fn in_memory() -> Result<Db, Error> {
+        Db(Connection::open_in_memory()?).begin()
+    }
+
+    fn begin(mut self) -> Result<Db, Error> {
+        let conn = &self.0;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        // Of use for a new file only, before anything is written.
+        conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        conn.pragma_update(None, "cell_size_check", true)?;
+        conn.pragma_update(None, "cache_size", -2048)?;
+        conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        // A commit is on the disk when the call returns. NORMAL would lose the last ones
+        // when the machine fails.
+        conn.pragma_update(None, "synchronous", "FULL")?;
+        conn.set_prepared_statement_cache_capacity(64);
+        self.migrate()?;
+        self.check_schema()?;
+        Ok(self)
+    }
+
+    fn migrate(&mut self) -> Result<(), Error> {
+        if self.version()? == VERSION {
+            return Ok(());
+        }
+        let tx = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have been first.
+        let version = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
+        let application =
+            tx.pragma_query_value(None, "application_id", |row| row.get::<_, i64>(0))?;
+        let tables: i64 =
+            tx.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if application != APPLICATION && tables > 0 {
+            return Err(Error::NotAStore);
+        }
+        let todo = usize::try_from(version).ok().and_then(|from| MIGRATIONS.get(from..));
+        for step in todo.ok_or(Error::Version(version))? {
+            tx.execute_batch(step)?;
+        }
+        tx.pragma_update(None, "application_id", APPLICATION)?;
+        tx.pragma_update(None, "user_version", VERSION)?;
+        Ok(tx.commit()?)
+    }
+
+    fn version(&self) -> Result<i64, Error> {
+        let get = |name| self.0.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        Ok(if get("application_id")? == APPLICATION { get("user_version")? } else { 0 })
+    }
+
+    /// Tables are ours to the letter: a file could have others of these names, with triggers.
+    fn check_schema(&self) -> Result<(), Error> {
+        let fresh = Connection::open_in_memory()?;
+        for step in MIGRATIONS {
+            fresh.execute_batch(step)?;
+        }
+        let tables = |conn: &Connection| -> Result<Vec<(String, String, Option<String>)>, Error> {
+            let mut all =
+                conn.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")?;
+            let rows = all.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        };
+        if tables(&fresh)? == tables(&self.0)? { Ok(()) } else { Err(Error::NotAStore) }
+    }
+}
+
+fn not_a_store(e: Error) -> Error {
+    match e {
+        Error::Database(e) if e.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            Error::NotAStore
+        }
+        e => e,
+    }
+}
+
+fn failed(e: rusqlite::Error) -> wasibox_snapshot::Error {
+    wasibox_snapshot::Error::store(e)
+}
+
+impl Objects for Db {
+    fn get(&self, digest: &Digest) -> Result<Option<Packed>, wasibox_snapshot::Error> {
+        let sql = "SELECT len, compressed, bytes FROM objects WHERE digest = ?";
+        let mut get = self.0.prepare_cached(sql).map_err(failed)?;
+        let packed = get.query_row([&digest.0[..]], |row| {
+            Ok(Packed { len: row.get(0)?, compressed: row.get(1)?, bytes: row.get(2)? })
+        });
+        packed.optional().map_err(failed)
+    }
+
+    fn has(&self, digest: &Digest) -> Result<bool, wasibox_snapshot::Error> {
+        let sql = "SELECT 1 FROM objects WHERE digest = ?";
+        let mut has = self.0.prepare_cached(sql).map_err(failed)?;
+        has.exists([&digest.0[..]]).map_err(failed)
+    }
+
+    fn put(&self, digest: &Digest, o: Packed) -> Result<(), wasibox_snapshot::Error> {
+        let sql =
+            "INSERT OR IGNORE INTO objects(digest, len, compressed, bytes) VALUES(?, ?, ?, ?)";
+        let mut put = self.0.prepare_cached(sql).map_err(failed)?;
+        put.execute((&digest.0[..], o.len, o.compressed, o.bytes)).map(drop).map_err(failed)
+    }
+}

@@ -1,0 +1,39 @@
+//! What can be wrong with a store.
+
+use std::path::PathBuf;
+
+/// Why a store or a session of it could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{path}: {source}")]
+    Open { path: PathBuf, source: std::io::Error },
+    #[error("not a store of sessions")]
+    NotAStore,
+    #[error("the store has format {0}, this program knows {known}", known = crate::db::VERSION)]
+    Version(i64),
+    #[error("no session '{0}'")]
+    NoSession(String),
+    #[error("there is a session '{0}' already")]
+    Exists(String),
+    #[error("a session's name has 1 to 100 letters, digits, '.', '_' and '-'")]
+    Name,
+    /// Another process, or another part of this one, has it.
+    #[error("session '{name}' is in use{}", holder.as_ref().map_or(String::new(), |h| format!(" by process {h}")))]
+    Busy { name: String, holder: Option<u32> },
+    #[error("session '{session}' has no commit {number}")]
+    NoCommit { session: String, number: u64 },
+    #[error("no tag '{0}'")]
+    NoTag(String),
+    #[error("there is nothing to {0}")]
+    Nothing(&'static str),
+    #[error("a name or value is too long")]
+    TooLong,
+    #[error("the store is damaged: {0}")]
+    Damaged(&'static str),
+    #[error(transparent)]
+    Snapshot(#[from] wasibox_snapshot::Error),
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}

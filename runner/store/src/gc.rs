@@ -1,0 +1,133 @@
+//! Letting go of what nothing needs.
+
+use crate::db::Db;
+use crate::{CommitRow, Error, Store, blob_of, history};
+use rusqlite::OptionalExtension;
+use std::collections::HashSet;
+use wasibox_snapshot::tree::page::Page;
+use wasibox_snapshot::tree::{Root, Value};
+use wasibox_snapshot::{Blob, Digest};
+
+/// What has gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    pub commits: usize,
+    pub objects: usize,
+    /// As they were kept.
+    pub bytes: u64,
+}
+
+/// The objects that are needed.
+#[derive(Default)]
+pub struct Needed {
+    pub all: HashSet<Digest>,
+    followed: HashSet<Digest>,
+}
+
+impl Needed {
+    /// What a value needs.
+    pub fn blob(&mut self, blob: &Blob) {
+        self.all.extend(blob.objects());
+    }
+
+    /// What a commit needs.
+    pub fn commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), Error> {
+        commit.commit.blobs().for_each(|blob| self.blob(blob));
+        commit
+            .commit
+            .state
+            .roots()
+            .try_for_each(|root| self.tree(db, Some(root), &mut |e| Err(e.into())))
+    }
+
+    /// What a tree needs. Pages that cannot be read are told to `damaged`.
+    pub fn tree(
+        &mut self,
+        db: &Db,
+        root: Root,
+        damaged: &mut dyn FnMut(wasibox_snapshot::Error) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut todo: Vec<Digest> = root.into_iter().collect();
+        while let Some(digest) = todo.pop() {
+            self.all.insert(digest);
+            if !self.followed.insert(digest) {
+                continue;
+            }
+            match Page::load(db, &digest) {
+                Ok(Page::Branch(_, below)) => todo.extend(below.into_iter().map(|(_, d)| d)),
+                Ok(Page::Leaf(records)) => {
+                    for (_, value) in records {
+                        if let Value::Pieces(pieces) = value {
+                            self.all.extend(pieces.iter().map(|p| p.object));
+                        }
+                    }
+                }
+                Err(e) => damaged(e)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What the key-values of all sessions need.
+    pub fn values(&mut self, db: &Db) -> Result<(), Error> {
+        let mut all = db.0.prepare_cached("SELECT value FROM kv")?;
+        let mut rows = all.query([])?;
+        while let Some(row) = rows.next()? {
+            self.blob(&blob_of(&row.get::<_, Vec<u8>>(0)?)?);
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Removes commits that no session and no tag leads to, then objects that no commit needs, and gives
+    /// their space back to the file system.
+    ///
+    /// # Errors
+    /// If the store is damaged: what is needed cannot be told then, and nothing goes.
+    pub fn gc(&self) -> Result<Collected, Error> {
+        let gone = self.transaction(|db| {
+            let mut gone = Collected::default();
+            let (needed, mut known) = (history::reachable(db, None)?, Vec::new());
+            {
+                let mut all = db.0.prepare_cached("SELECT id FROM commits")?;
+                let ids = all.query_map([], |r| r.get::<_, i64>(0))?;
+                for id in ids {
+                    known.push(id?);
+                }
+            }
+            for id in known.into_iter().filter(|id| !needed.contains(id)) {
+                gone.commits +=
+                    db.0.prepare_cached("DELETE FROM commits WHERE id = ?")?.execute([id])?;
+            }
+            let mut objects = Needed::default();
+            for id in needed {
+                objects.commit(db, &CommitRow::get(db, id)?)?;
+            }
+            objects.values(db)?;
+            let mut all = db.0.prepare_cached("SELECT id, digest, length(bytes) FROM objects")?;
+            let mut rows = all.query([])?;
+            let mut unneeded = Vec::new();
+            while let Some(row) = rows.next()? {
+                let digest: Vec<u8> = row.get(1)?;
+                if !Digest::from_slice(&digest).is_some_and(|d| objects.all.contains(&d)) {
+                    unneeded.push(row.get::<_, i64>(0)?);
+                    gone.bytes += crate::db::unsigned(row.get(2)?);
+                }
+            }
+            for id in unneeded {
+                gone.objects +=
+                    db.0.prepare_cached("DELETE FROM objects WHERE id = ?")?.execute([id])?;
+            }
+            Ok::<_, Error>(gone)
+        })?;
+        let db = self.db();
+        // It gives a row for each page.
+        let mut vacuum = db.0.prepare("PRAGMA incremental_vacuum")?;
+        let mut rows = vacuum.query([])?;
+        while rows.next()?.is_some() {}
+        drop(rows);
+        db.0.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
+        Ok(gone)
+    }
+}

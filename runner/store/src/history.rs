@@ -1,0 +1,187 @@
+//! Commits of sessions: which there are, which are needed, fewer of them.
+
+use crate::db::{Db, signed};
+use crate::{CommitRow, Error, SESSION, Session, SessionRow, Store};
+use rusqlite::OptionalExtension;
+use std::collections::HashSet;
+use wasibox_snapshot::files::walk;
+use wasibox_snapshot::tree::Root;
+use wasibox_snapshot::{Commit, Files};
+
+/// The commit of that number that a session has made, or comes from.
+pub fn numbered(db: &Db, row: &SessionRow, number: u64) -> Result<i64, Error> {
+    let sql = "SELECT id FROM commits WHERE session = ? AND number = ?";
+    let mut own = db.0.prepare_cached(sql)?;
+    if let Some(id) = own.query_row((row.id, signed(number)), |r| r.get(0)).optional()? {
+        return Ok(id);
+    }
+    let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
+            SELECT parent FROM commits JOIN line USING(id) WHERE parent IS NOT NULL)
+        SELECT id FROM commits JOIN line USING(id) WHERE number = ?3";
+    let mut before = db.0.prepare_cached(sql)?;
+    let found = before.query_row((row.tip, row.base, signed(number)), |r| r.get(0)).optional()?;
+    found.ok_or_else(|| Error::NoCommit { session: row.name.clone(), number })
+}
+
+/// The places of all commits that sessions and tags lead to, of all sessions or of all but the undone
+/// ones of one of them.
+pub fn reachable(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, Error> {
+    // A session's own commits are there even if others were made instead of them.
+    let sql = "WITH RECURSIVE needed(id) AS (
+            SELECT head FROM sessions UNION SELECT tip FROM sessions
+            UNION SELECT base FROM sessions
+            UNION SELECT target FROM tags
+            UNION SELECT c.id FROM commits c JOIN sessions s ON c.session = s.id WHERE s.id IS NOT ?1
+            UNION SELECT parent FROM commits JOIN needed USING(id) WHERE parent IS NOT NULL)
+        SELECT id FROM needed WHERE id > 0";
+    let mut all = db.0.prepare_cached(sql)?;
+    let ids = all.query_map([without], |r| r.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// The places of a session's commits, the oldest first.
+pub fn all(db: &Db, row: &SessionRow) -> Result<Vec<i64>, Error> {
+    let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
+            SELECT id FROM commits WHERE session = ?3 UNION
+            SELECT parent FROM commits JOIN line USING(id) WHERE parent IS NOT NULL)
+        SELECT id FROM commits JOIN line USING(id) ORDER BY number, id";
+    let mut all = db.0.prepare_cached(sql)?;
+    let ids = all.query_map([row.tip, row.base, row.id], |r| r.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// The places of the commits that a session has made after one.
+pub fn after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, Error> {
+    let sql = "SELECT id FROM commits WHERE session = ? AND number > ?";
+    let mut all = db.0.prepare_cached(sql)?;
+    let ids = all.query_map((session, signed(number)), |r| r.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// The tags of a session with the places of their commits.
+pub fn tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, Error> {
+    let sql = "SELECT name, target FROM tags WHERE session = ? ORDER BY name";
+    let mut all = db.0.prepare_cached(sql)?;
+    let rows = all.query_map([session], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+impl Store {
+    /// All commits of a session, the oldest first, those that were undone too.
+    ///
+    /// # Errors
+    /// If there is no such session.
+    pub fn history(&self, name: &str) -> Result<Vec<Commit>, Error> {
+        let db = self.db();
+        let row = SessionRow::named(&db, name)?;
+        let all = all(&db, &row)?;
+        all.into_iter().map(|id| Ok(CommitRow::get(&db, id)?.commit)).collect()
+    }
+
+    /// A commit of a session.
+    ///
+    /// # Errors
+    /// If there is no such one.
+    pub fn commit(&self, name: &str, number: u64) -> Result<Commit, Error> {
+        let db = self.db();
+        let row = SessionRow::named(&db, name)?;
+        let id = numbered(&db, &row, number)?;
+        Ok(CommitRow::get(&db, id)?.commit)
+    }
+
+    /// A session's tags and the numbers of their commits.
+    ///
+    /// # Errors
+    /// If there is no such session.
+    pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, Error> {
+        let db = self.db();
+        let row = SessionRow::named(&db, name)?;
+        let tags = tags(&db, row.id)?.into_iter();
+        tags.map(|(tag, id)| Ok((tag, CommitRow::get(&db, id)?.commit.number))).collect()
+    }
+
+    /// Does something with the objects of the store: reads files of a commit.
+    pub fn with_objects<T>(&self, act: impl FnOnce(&dyn wasibox_snapshot::Objects) -> T) -> T {
+        act(&*self.db())
+    }
+
+    /// Tells `visit` of the files of a commit by path, as [`walk::walk`] does.
+    ///
+    /// # Errors
+    /// If the store is damaged; what `visit` says first.
+    pub fn walk(
+        &self,
+        files: &Files,
+        visit: &mut dyn FnMut(walk::Found<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let root: &Root = &files.root;
+        walk::walk(&*self.db(), root, visit)
+    }
+}
+
+impl Session {
+    /// Keeps the last `keep` commits up to the head, those that have tags and what other sessions need; what is
+    /// older becomes part of the one after it. There is nothing to redo then. Gives how many are gone.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn compact(&self, keep: usize) -> Result<usize, Error> {
+        let (gone, head) = self.store().transaction(|db| {
+            let sql = format!("{SESSION} WHERE id = ?");
+            let row = db.0.query_row(&sql, [self.id()], SessionRow::of)?;
+            let before = all(db, &row)?;
+            let others = {
+                // What leads there from elsewhere, as if this session were not.
+                db.0.execute(
+                    "UPDATE sessions SET head = 0, tip = 0, base = 0 WHERE id = ?",
+                    [row.id],
+                )?;
+                let mine = tags(db, row.id)?;
+                db.0.execute("DELETE FROM tags WHERE session = ?", [row.id])?;
+                let others = reachable(db, Some(row.id))?;
+                for (name, target) in &mine {
+                    db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (row.id, name, target))?;
+                }
+                Store::set_head(db, row.id, row.head, row.head)?;
+                others
+            };
+            let mut kept: HashSet<i64> = tags(db, row.id)?.into_iter().map(|(_, id)| id).collect();
+            let mut at = Some(row.head);
+            for _ in 0..keep.max(1) {
+                let Some(id) = at else { break };
+                kept.insert(id);
+                at = CommitRow::get(db, id)?.parent;
+            }
+            for id in kept.difference(&others) {
+                let commit = CommitRow::get(db, *id)?;
+                let mut parent = commit.parent;
+                let mut number = None;
+                while let Some(id) = parent {
+                    let before = CommitRow::get(db, id)?;
+                    if kept.contains(&id) || others.contains(&id) {
+                        number = Some(before.commit.number);
+                        break;
+                    }
+                    parent = before.parent;
+                }
+                if parent != commit.parent {
+                    let body = Commit { parent: number, ..commit.commit };
+                    let sql = "UPDATE commits SET parent = ?, body = ? WHERE id = ?";
+                    db.0.execute(sql, (parent, body.encode()?, id))?;
+                }
+            }
+            // What it was forked at counts as long as it is there for another reason.
+            if kept.contains(&row.base) || others.contains(&row.base) {
+                let sql = "UPDATE sessions SET base = ? WHERE id = ?";
+                db.0.execute(sql, [row.base, row.id])?;
+            }
+            let mut gone = 0;
+            for id in before.iter().filter(|id| !kept.contains(id) && !others.contains(id)) {
+                gone += db.0.execute("DELETE FROM commits WHERE id = ?", [id])?;
+            }
+            Ok::<_, Error>((gone, CommitRow::get(db, row.head)?.commit))
+        })?;
+        self.set_head(head);
+        Ok(gone)
+    }
+}

@@ -1,0 +1,409 @@
+//! A session that this process holds.
+
+use crate::db::{Db, signed};
+use crate::lease::Lease;
+use crate::{CommitRow, Error, MAX_KEY, MAX_VALUE, SessionRow, Store, now};
+use rusqlite::params;
+use std::sync::Mutex;
+use wasibox_snapshot::delta::{Change, Delta, Node, What};
+use wasibox_snapshot::files::{self, Writer};
+use wasibox_snapshot::{Blob, Call, Cell, Changed, Commit, Digest, Files, State};
+
+/// A session, held until it is dropped.
+pub struct Session {
+    store: Store,
+    id: i64,
+    name: String,
+    head: Mutex<Commit>,
+    _lease: Lease,
+}
+
+impl Session {
+    pub(crate) fn new(store: Store, id: i64, name: &str, lease: Lease) -> Result<Session, Error> {
+        // Read when it is held: another process may have had it until now, and removed it.
+        let head = {
+            let db = store.db();
+            let row = SessionRow::named(&db, name)?;
+            if row.id != id {
+                return Err(Error::Busy { name: name.into(), holder: None });
+            }
+            CommitRow::get(&db, row.head)?.commit
+        };
+        Ok(Session { store, id, name: name.into(), head: Mutex::new(head), _lease: lease })
+    }
+
+    pub(crate) fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The store that it is of.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The commit that it is at.
+    pub fn head(&self) -> Commit {
+        self.head.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// What it is now.
+    pub fn state(&self) -> State {
+        self.head().state
+    }
+
+    pub(crate) fn set_head(&self, commit: Commit) -> Commit {
+        *self.head.lock().unwrap_or_else(|e| e.into_inner()) = commit.clone();
+        commit
+    }
+
+    /// Its row.
+    fn row(&self, db: &Db) -> Result<SessionRow, Error> {
+        let row = SessionRow::named(db, &self.name)?;
+        if row.id == self.id { Ok(row) } else { Err(Error::NoSession(self.name.clone())) }
+    }
+
+    /// Adds a commit of what `fill` tells, or nothing if it fails. It is on the disk when
+    /// this returns. Other sessions of the store wait meanwhile.
+    ///
+    /// # Errors
+    /// What `fill` says; if it cannot be written.
+    pub fn commit<E: From<Error>>(
+        &self,
+        fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
+    ) -> Result<Commit, E> {
+        let commit = self.store.transaction(|db| {
+            let row = self.row(db)?;
+            let State { files, shell, cells } = self.state();
+            let files = Writer::new(db, files);
+            let call = Call { time: now(), ..Call::default() };
+            let mut writer = CommitWriter { db, files, shell, cells, call };
+            fill(&mut writer)?;
+            let CommitWriter { files, shell, cells, call, .. } = writer;
+            let files = files.finish().map_err(Error::from)?;
+            let state = State { files, shell, cells };
+            Ok::<_, E>(self.add(db, &row, call, state)?)
+        })?;
+        Ok(self.set_head(commit))
+    }
+
+    /// Adds a commit after the head; it is the head then, and there is nothing to redo.
+    fn add(&self, db: &Db, row: &SessionRow, call: Call, state: State) -> Result<Commit, Error> {
+        let parent = Some(self.head().number);
+        let commit = Commit { number: row.next, parent, call, state };
+        let id = CommitRow::add(db, self.id, Some(row.head), &commit)?;
+        let sql = "UPDATE sessions SET head = ?1, tip = ?1, next = ?2 WHERE id = ?3";
+        db.0.prepare_cached(sql)?.execute((id, signed(row.next + 1), self.id))?;
+        Ok(commit)
+    }
+
+    /// Goes back to the commit before this one.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn undo(&self) -> Result<Commit, Error> {
+        let commit = self.store.transaction(|db| {
+            let row = self.row(db)?;
+            let parent = CommitRow::get(db, row.head)?.parent.ok_or(Error::Nothing("undo"))?;
+            let commit = CommitRow::get(db, parent)?.commit;
+            Store::set_head(db, self.id, parent, row.tip)?;
+            Ok::<_, Error>(commit)
+        })?;
+        Ok(self.set_head(commit))
+    }
+
+    /// Goes forward again, after undo.
+    ///
+    /// # Errors
+    /// If there is nothing that was undone.
+    pub fn redo(&self) -> Result<Commit, Error> {
+        let commit = self.store.transaction(|db| {
+            let row = self.row(db)?;
+            let mut at = row.tip;
+            while at != row.head {
+                let next = CommitRow::get(db, at)?;
+                match next.parent {
+                    Some(parent) if parent == row.head => {
+                        Store::set_head(db, self.id, at, row.tip)?;
+                        return Ok(next.commit);
+                    }
+                    Some(parent) => at = parent,
+                    None => break,
+                }
+            }
+            Err(Error::Nothing("redo"))
+        })?;
+        Ok(self.set_head(commit))
+    }
+
+    /// Makes everything as it was at a commit: by a new one, which can be undone.
+    ///
+    /// # Errors
+    /// If there is no such commit.
+    pub fn restore(&self, number: u64) -> Result<Commit, Error> {
+        let commit = self.store.transaction(|db| {
+            let row = self.row(db)?;
+            let at = crate::history::numbered(db, &row, number)?;
+            let state = CommitRow::get(db, at)?.commit.state;
+            let text = format!("restore {number}");
+            let command = Blob::save(db, text.as_bytes())?;
+            self.add(db, &row, Call { command, time: now(), ..Call::default() }, state)
+        })?;
+        Ok(self.set_head(commit))
+    }
+
+    /// Gives up what was done after a commit that this one comes after: a transaction that
+    /// failed. There is nothing to redo.
+    ///
+    /// # Errors
+    /// If there is no such commit before this one.
+    pub fn roll_back(&self, number: u64) -> Result<Commit, Error> {
+        let commit = self.store.transaction(|db| {
+            let row = self.row(db)?;
+            let mut at = CommitRow::get(db, row.head)?;
+            while at.commit.number != number {
+                let missing = || Error::NoCommit { session: self.name.clone(), number };
+                at = CommitRow::get(db, at.parent.ok_or_else(missing)?)?;
+            }
+            Store::set_head(db, self.id, at.id, at.id)?;
+            // What a fork or tag needs is not given up.
+            let kept = crate::history::reachable(db, Some(self.id))?;
+            for id in crate::history::after(db, self.id, number)? {
+                if !kept.contains(&id) {
+                    db.0.prepare_cached("DELETE FROM commits WHERE id = ?")?.execute([id])?;
+                }
+            }
+            Ok::<_, Error>(at.commit)
+        })?;
+        Ok(self.set_head(commit))
+    }
+
+    /// Tells `emit` how to make files of other ones: of those of a new session, if `old` is the default.
+    /// `emit` must not use the store.
+    ///
+    /// # Errors
+    /// If the store is damaged; what `emit` says first.
+    pub fn changes<E: From<Error>>(
+        &self,
+        old: &Files,
+        new: &Files,
+        emit: &mut dyn FnMut(Delta) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut emit = |delta| emit(delta).map_err(Told::Emit);
+        let told = files::changes(&*self.store.db(), old, new, &mut emit);
+        told.map_err(|e| match e {
+            Told::Emit(e) => e,
+            Told::Store(e) => Error::from(e).into(),
+        })
+    }
+
+    /// Tells `emit` of the pages of a cell's memory, by number.
+    ///
+    /// # Errors
+    /// As [`Session::changes`].
+    pub fn pages<E: From<Error>>(
+        &self,
+        cell: &Cell,
+        emit: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.changes(&Files::default(), &cell.memory, &mut |delta: Delta| {
+            for (_, change) in delta.nodes {
+                let Change::Is(Node { what: What::File { put, .. }, .. }) = change else {
+                    continue;
+                };
+                put.iter().try_for_each(|(number, bytes)| emit(*number, bytes))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The bytes of a value of a commit, of which there may be `limit`.
+    ///
+    /// # Errors
+    /// If they are damaged or more.
+    pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, Error> {
+        Ok(blob.load(&*self.store.db(), limit)?)
+    }
+
+    /// Names a commit; the name leads elsewhere then, if it was there.
+    ///
+    /// # Errors
+    /// If there is no such commit, or the name cannot be one.
+    pub fn tag(&self, tag: &str, number: u64) -> Result<(), Error> {
+        crate::check_name(tag)?;
+        self.store.transaction(|db| {
+            let target = crate::history::numbered(db, &self.row(db)?, number)?;
+            let sql = "INSERT OR REPLACE INTO tags VALUES(?, ?, ?)";
+            db.0.execute(sql, params![self.id, tag, target])?;
+            Ok(())
+        })
+    }
+
+    /// Forgets a name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn untag(&self, tag: &str) -> Result<(), Error> {
+        self.store.transaction(|db| {
+            let gone = db.0.execute(
+                "DELETE FROM tags WHERE session = ? AND name = ?",
+                params![self.id, tag],
+            )?;
+            if gone > 0 { Ok(()) } else { Err(Error::NoTag(tag.into())) }
+        })
+    }
+
+    /// Sets a value of the session's table.
+    ///
+    /// # Errors
+    /// If key or value are too long.
+    pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        if key.len() > MAX_KEY || value.len() > MAX_VALUE {
+            return Err(Error::TooLong);
+        }
+        self.store.transaction(|db| {
+            let blob = Blob::save(db, value)?;
+            let blob = postcard::to_stdvec(&blob).map_err(|_| Error::TooLong)?;
+            let sql = "INSERT OR REPLACE INTO kv VALUES(?, ?, ?)";
+            db.0.prepare_cached(sql)?.execute((self.id, key, blob))?;
+            Ok(())
+        })
+    }
+
+    /// A value of the session's table.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        self.store.value(&self.name, key)
+    }
+
+    /// Takes a value out; says whether it was there.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn remove_value(&self, key: &[u8]) -> Result<bool, Error> {
+        self.store.transaction(|db| {
+            let mut remove = db.0.prepare_cached("DELETE FROM kv WHERE session = ? AND key = ?")?;
+            Ok(remove.execute((self.id, key))? > 0)
+        })
+    }
+
+    /// Adds to the session's log. What an entry means is the caller's business; JSON, by custom.
+    ///
+    /// # Errors
+    /// If it is longer than 1 MiB.
+    pub fn log(&self, entry: &str) -> Result<(), Error> {
+        self.store.transaction(|db| log(db, self.id, entry))
+    }
+}
+
+fn log(db: &Db, session: i64, entry: &str) -> Result<(), Error> {
+    if entry.len() > 1 << 20 {
+        return Err(Error::TooLong);
+    }
+    let sql = "INSERT INTO audit(session, time, entry) VALUES(?, ?, ?)";
+    db.0.prepare_cached(sql)?.execute((session, signed(now()), entry))?;
+    Ok(())
+}
+
+/// Whose error it is.
+enum Told<E> {
+    Emit(E),
+    Store(wasibox_snapshot::Error),
+}
+
+impl<E> From<wasibox_snapshot::Error> for Told<E> {
+    fn from(e: wasibox_snapshot::Error) -> Told<E> {
+        Told::Store(e)
+    }
+}
+
+/// A commit that is being made. Shell and cells are as before unless they are set.
+pub struct CommitWriter<'a> {
+    db: &'a Db,
+    files: Writer<'a>,
+    shell: Blob,
+    cells: Vec<Cell>,
+    /// What is told of the call; its time is now, if nothing else is said.
+    pub call: Call,
+}
+
+impl CommitWriter<'_> {
+    /// Adds a part of what the call has changed in the files.
+    ///
+    /// # Errors
+    /// If it is not of a session or cannot be written.
+    pub fn add(&mut self, delta: Delta) -> Result<(), Error> {
+        Ok(self.files.add(delta)?)
+    }
+
+    /// Says what the command was.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn command(&mut self, command: &[u8]) -> Result<(), Error> {
+        self.call.command = Blob::save(self.db, command)?;
+        Ok(())
+    }
+
+    /// Says which files were changed; `cut` if there are more.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn changed(&mut self, changed: &[Changed], cut: bool) -> Result<(), Error> {
+        Ok(self.call.set_changed(self.db, changed, cut)?)
+    }
+
+    /// Sets what the shell knows.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn shell(&mut self, state: &[u8]) -> Result<(), Error> {
+        self.shell = Blob::save(self.db, state)?;
+        Ok(())
+    }
+
+    /// Sets a parked cell: pages of its memory that are others than when it was parked before, those that
+    /// are as the module has them again, all else. Without that of the same module all pages
+    /// are to be given.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn cell(
+        &mut self,
+        name: &str,
+        module: Digest,
+        put: impl IntoIterator<Item = (u64, Vec<u8>)>,
+        gone: Vec<u64>,
+        rest: &[u8],
+    ) -> Result<(), Error> {
+        let before = self.cells.iter().find(|c| c.name == name && c.module == module);
+        let mut memory = Writer::new(self.db, before.map_or(Files::default(), |c| c.memory));
+        memory.add(Cell::pages(Vec::new(), gone))?;
+        for (number, bytes) in put {
+            memory.add(Cell::pages(vec![(number, bytes.into())], Vec::new()))?;
+        }
+        let (memory, rest) = (memory.finish()?, Blob::save(self.db, rest)?);
+        self.forget_cell(name);
+        self.cells.push(Cell { name: name.into(), module, memory, rest });
+        Ok(())
+    }
+
+    /// Forgets a cell.
+    pub fn forget_cell(&mut self, name: &str) {
+        self.cells.retain(|cell| cell.name != name);
+    }
+
+    /// Adds to the session's log with the commit.
+    ///
+    /// # Errors
+    /// As [`Session::log`].
+    pub fn log(&mut self, session: &Session, entry: &str) -> Result<(), Error> {
+        log(self.db, session.id, entry)
+    }
+}

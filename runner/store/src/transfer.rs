@@ -1,0 +1,81 @@
+//! Into a snapshot and out of one.
+
+use crate::{CommitRow, Error, SessionRow, Store, blob_of, history};
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use wasibox_snapshot::Commit;
+use wasibox_snapshot::wbs::{self, Contents, Limits};
+
+impl Store {
+    /// Writes a session as a snapshot: what it is now, or all of its history with its tags. The session
+    /// may be in use.
+    ///
+    /// # Errors
+    /// If there is no such session, the store is damaged, or `to` cannot be written.
+    pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), Error> {
+        let db = self.db();
+        // What is there now stays until this ends.
+        let _reading = db.0.unchecked_transaction()?;
+        let row = SessionRow::named(&db, name)?;
+        let places = if all { history::all(&db, &row)? } else { vec![row.head] };
+        let mut commits = Vec::new();
+        for id in &places {
+            let row = CommitRow::get(&db, *id)?;
+            let parent =
+                row.commit.parent.filter(|_| row.parent.is_some_and(|p| places.contains(&p)));
+            commits.push(Commit { parent, ..row.commit });
+        }
+        let head = CommitRow::get(&db, row.head)?.commit.number;
+        let mut tags = Vec::new();
+        for (tag, id) in
+            history::tags(&db, row.id)?.into_iter().filter(|(_, id)| places.contains(id))
+        {
+            tags.push((tag, CommitRow::get(&db, id)?.commit.number));
+        }
+        let mut values = Vec::new();
+        let mut rows =
+            db.0.prepare_cached("SELECT key, value FROM kv WHERE session = ? ORDER BY key")?;
+        let mut rows = rows.query([row.id])?;
+        while let Some(row) = rows.next()? {
+            values.push((row.get::<_, Vec<u8>>(0)?.into(), blob_of(&row.get::<_, Vec<u8>>(1)?)?));
+        }
+        let contents = Contents { image: row.image, commits, head, tags, values };
+        Ok(wbs::write(&*db, &contents, to)?)
+    }
+
+    /// Makes a session of a snapshot. Nothing is there if it fails.
+    ///
+    /// # Errors
+    /// If there is a session of that name, the snapshot is damaged, not one, or larger than the limits.
+    pub fn import(&self, name: &str, from: impl Read, limits: &Limits) -> Result<(), Error> {
+        crate::check_name(name)?;
+        self.transaction(|db| {
+            let contents = wbs::read(from, limits, db)?;
+            let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
+            let next = next.checked_add(1).filter(|n| i64::try_from(*n).is_ok());
+            let next = next.ok_or(Error::Damaged("a commit's number"))?;
+            let id = Store::add_session(db, name, contents.image, next)?;
+            let mut places: HashMap<u64, i64> = HashMap::new();
+            for commit in &contents.commits {
+                let parent = commit.parent.and_then(|n| places.get(&n).copied());
+                places.insert(commit.number, CommitRow::add(db, id, parent, commit)?);
+            }
+            let place =
+                |n: &u64| places.get(n).copied().ok_or(Error::Damaged("a commit is missing"));
+            let head = place(&contents.head)?;
+            Store::set_head(db, id, head, head)?;
+            for (tag, number) in &contents.tags {
+                crate::check_name(tag)?;
+                db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (id, tag, place(number)?))?;
+            }
+            for (key, value) in contents.values {
+                let value = postcard::to_stdvec(&value).map_err(|_| Error::TooLong)?;
+                if key.len() > crate::MAX_KEY {
+                    return Err(Error::TooLong);
+                }
+                db.0.execute("INSERT INTO kv VALUES(?, ?, ?)", (id, key.into_vec(), value))?;
+            }
+            Ok(())
+        })
+    }
+}
