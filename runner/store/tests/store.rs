@@ -1,0 +1,331 @@
+//! What a store promises, one thing after the other, and what it refuses.
+
+mod common;
+
+use common::*;
+use std::path::Path;
+use wasibox_store::snapshot::{Digest, Files};
+use wasibox_store::{Damage, Error, Limits, Lost, Session, Store};
+use wasibox_vfs::Vfs;
+
+/// Writes files and commits that.
+fn texts(s: &Session, v: &Vfs, files: &[(&str, &[u8])]) {
+    let mut known = v.snapshot();
+    files.iter().for_each(|(path, bytes)| write(v, path, bytes).unwrap());
+    commit(s, v, &mut known);
+}
+
+#[test]
+fn a_session_is_held_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    for (one, other) in [(Store::open(&path).unwrap(), Store::open(&path).unwrap()), {
+        let memory = Store::in_memory().unwrap();
+        (memory.clone(), memory)
+    }] {
+        let held = one.create("a", None).unwrap();
+        assert!(matches!(other.create("a", None), Err(Error::Exists(_))));
+        match other.session("a") {
+            Err(Error::Busy { name, holder }) => {
+                assert_eq!((name.as_str(), holder), ("a", Some(std::process::id())));
+            }
+            _ => panic!("held twice"),
+        }
+        assert!(matches!(other.remove("a"), Err(Error::Busy { .. })));
+        // Others are free, and a fork needs no hold of its source.
+        let fork = other.fork("a", None, "b").unwrap();
+        drop((held, fork));
+        let again = other.session("a").unwrap();
+        assert!(one.session("a").is_err());
+        drop(again);
+        one.remove("a").unwrap();
+        assert!(matches!(other.session("a"), Err(Error::NoSession(_))));
+        assert_eq!(other.sessions().unwrap().len(), 1);
+    }
+    // No lock files stay.
+    let left: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(left.iter().all(|n| !n.to_string_lossy().contains("lock")), "{left:?}");
+}
+
+#[test]
+fn names_are_plain() {
+    let store = Store::in_memory().unwrap();
+    for name in ["", "../a", "a/b", "a b", "é", &"x".repeat(101)] {
+        assert!(matches!(store.create(name, None), Err(Error::Name)), "{name}");
+    }
+    store.create("A-1._", Some(Digest([1; 32]))).unwrap();
+    assert_eq!(store.info("A-1._").unwrap().image, Some(Digest([1; 32])));
+}
+
+#[test]
+fn a_call_that_fails_leaves_nothing() {
+    let store = Store::in_memory().unwrap();
+    let s = store.create("a", None).unwrap();
+    let v = session();
+    let known = v.snapshot();
+    write(&v, "/tmp/a", &[1; 100_000]).unwrap();
+    let result = s.commit(|w| {
+        wasibox_vfs::delta::between(&known, &v.snapshot(), &mut |delta| w.add(delta))?;
+        Err(Error::TooLong)
+    });
+    assert!(matches!(result, Err(Error::TooLong)));
+    assert_eq!(s.head().number, 1);
+    assert_eq!(store.check().unwrap().objects, 0);
+}
+
+#[test]
+fn shell_cells_values_and_the_log_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    let module = Digest([3; 32]);
+    let page = |n: u8| vec![n; 65536];
+    {
+        let store = Store::open(&path).unwrap();
+        let s = store.create("a", None).unwrap();
+        let first = s.commit(|w| {
+            w.command(b"python x = 1")?;
+            w.call.exit_code = Some(0);
+            w.shell(&[b's'; 5000])?;
+            w.cell("python", module, [(3, page(3)), (700, page(7))], vec![], b"globals")?;
+            w.log(&s, "{\"call\":1}")
+        });
+        assert_eq!(first.unwrap().number, 2);
+        s.commit(|w| w.cell("python", module, [(4, page(4))], vec![3], b"other")).unwrap();
+        s.set_value(b"key", &[b'v'; 10_000]).unwrap();
+        s.set_value(b"gone", b"x").unwrap();
+        assert!(s.remove_value(b"gone").unwrap() && !s.remove_value(b"gone").unwrap());
+        assert!(matches!(s.set_value(&[0; 5000], b""), Err(Error::TooLong)));
+        s.log("second").unwrap();
+    }
+    let store = Store::open(&path).unwrap();
+    let s = store.session("a").unwrap();
+    let pages = |number| {
+        let mut out = Vec::new();
+        let cells = store.commit("a", number).unwrap().state.cells;
+        s.pages(&cells[0], &mut |n, bytes| {
+            assert_eq!(bytes.len(), 65536);
+            out.push((n, bytes[0]));
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+        (out, s.load(&cells[0].rest, 100).unwrap())
+    };
+    assert_eq!(pages(2), (vec![(3, 3), (700, 7)], b"globals".to_vec()));
+    assert_eq!(pages(3), (vec![(4, 4), (700, 7)], b"other".to_vec()));
+    assert_eq!(s.load(&s.state().shell, 5000).unwrap(), [b's'; 5000]);
+    assert!(s.load(&s.state().shell, 4999).is_err());
+    assert_eq!(s.value(b"key").unwrap().unwrap(), [b'v'; 10_000]);
+    assert_eq!(store.keys("a").unwrap(), [b"key"]);
+    let mut log = Vec::new();
+    let mut emit = |time, entry: &str| {
+        assert!(time > 0);
+        log.push(entry.to_owned());
+        Ok(())
+    };
+    store.audit("a", &mut emit).unwrap();
+    assert_eq!(log, ["{\"call\":1}", "second"]);
+    // With another module nothing of a cell is kept.
+    s.commit(|w| w.cell("python", Digest([4; 32]), [(1, page(1))], vec![], b"")).unwrap();
+    assert_eq!(pages(4).0, [(1, 1)]);
+}
+
+#[test]
+fn garbage_goes_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    let store = Store::open(&path).unwrap();
+    let (a, v) = (store.create("a", None).unwrap(), session());
+    let noise: Vec<u8> = {
+        let mut r = Random(7);
+        (0..3 << 20).map(|_| r.below(256) as u8).collect()
+    };
+    texts(&a, &v, &[("/tmp/large", &noise)]);
+    let fork = store.fork("a", None, "b").unwrap();
+    let size = || std::fs::metadata(&path).unwrap().len();
+    store.gc().unwrap();
+    let full = size();
+    assert!(full > 3 << 20);
+    drop(a);
+    store.remove("a").unwrap();
+    assert_eq!(store.gc().unwrap().objects, 0);
+    assert!(read(&restored(&fork), "/tmp/large").unwrap() == noise);
+    drop(fork);
+    store.remove("b").unwrap();
+    let gone = store.gc().unwrap();
+    assert!(gone.commits == 2 && gone.bytes > 3 << 20, "{gone:?}");
+    assert!(size() < full / 10, "{} {full}", size());
+    assert_eq!(store.check().unwrap().objects, 0);
+}
+
+#[test]
+fn compaction_keeps_the_last_and_the_tagged() {
+    let store = Store::in_memory().unwrap();
+    let (s, v) = (store.create("a", None).unwrap(), session());
+    let mut known = v.snapshot();
+    for n in 0..20 {
+        write(&v, "/tmp/n", format!("{n}").as_bytes()).unwrap();
+        assert_eq!(commit(&s, &v, &mut known).number, n + 2);
+    }
+    s.tag("five", 5).unwrap();
+    let fork = store.fork("a", Some(8), "b").unwrap();
+    drop(fork);
+    assert_eq!(s.compact(3).unwrap(), 10);
+    let numbers = |name| {
+        store.history(name).unwrap().iter().map(|c| (c.number, c.parent)).collect::<Vec<_>>()
+    };
+    // What the fork comes from stays.
+    let line = (2..=8).map(|n| (n, Some(n - 1)));
+    let want: Vec<_> = [(1, None)]
+        .into_iter()
+        .chain(line)
+        .chain([(19, Some(8)), (20, Some(19)), (21, Some(20))])
+        .collect();
+    assert_eq!(numbers("a"), want);
+    assert_eq!(numbers("b"), want[..8]);
+    store.remove("b").unwrap();
+    s.compact(2).unwrap();
+    assert_eq!(numbers("a"), [(5, None), (20, Some(5)), (21, Some(20))]);
+    store.gc().unwrap();
+    assert!(store.check().unwrap().is_whole());
+    s.undo().unwrap();
+    s.undo().unwrap();
+    assert_eq!(read(&restored(&s), "/tmp/n").unwrap(), b"3");
+    assert!(matches!(s.undo(), Err(Error::Nothing("undo"))));
+    assert!(matches!(store.commit("a", 7), Err(Error::NoCommit { number: 7, .. })));
+}
+
+/// Spoils an object that has these bytes.
+fn spoil(path: &Path, bytes: &[u8]) {
+    let db = rusqlite::Connection::open(path).unwrap();
+    let digest = Digest::of(bytes);
+    let sql = "UPDATE objects SET bytes = zeroblob(length(bytes)) WHERE digest = ?";
+    assert_eq!(db.execute(sql, [&digest.0[..]]).unwrap(), 1);
+}
+
+#[test]
+fn damage_is_named_and_costs_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    let store = Store::open(&path).unwrap();
+    let (s, v) = (store.create("a", None).unwrap(), session());
+    let (bad, good) = (vec![b'b'; 5000], vec![b'g'; 5000]);
+    let mut known = v.snapshot();
+    v.mkdir(&ROOT_LOC, b"/usr/a/new", 0o755).unwrap();
+    write(&v, "/tmp/good", &good).unwrap();
+    commit(&s, &v, &mut known);
+    texts(&s, &v, &[("/tmp/bad", &bad), ("/usr/a/new/bad", &bad), ("/tmp/other", &good)]);
+    s.commit(|w| w.shell(&good)).unwrap();
+    assert!(store.check().unwrap().is_whole());
+    spoil(&path, &bad);
+    let report = store.check().unwrap();
+    let lost = |path: &str| Damage {
+        session: "a".into(),
+        commits: vec![3, 4],
+        what: Lost::File(path.as_bytes().to_vec()),
+    };
+    assert_eq!(report.damage, [lost("/tmp/bad"), lost("/usr/a/new/bad")]);
+    assert!(report.file.is_empty());
+    spoil(&path, &good);
+    let what: Vec<_> = store.check().unwrap().damage.into_iter().map(|d| d.what).collect();
+    assert!(what.contains(&Lost::Shell) && what.contains(&Lost::File(b"/tmp/good".to_vec())));
+}
+
+#[test]
+fn another_database_or_another_version_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    let refused = |sql: &str| {
+        let _ = std::fs::remove_file(&path);
+        drop(Store::open(&path).unwrap());
+        let db = rusqlite::Connection::open(&path).unwrap();
+        db.execute_batch(sql).unwrap();
+        drop(db);
+        match Store::open(&path) {
+            Ok(_) => panic!("taken: {sql}"),
+            Err(e) => e,
+        }
+    };
+    assert!(matches!(refused("PRAGMA user_version = 2"), Error::Version(2)));
+    assert!(matches!(refused("PRAGMA user_version = -1"), Error::Version(-1)));
+    assert!(matches!(refused("PRAGMA application_id = 7"), Error::NotAStore));
+    let trigger = "CREATE TRIGGER t AFTER INSERT ON commits BEGIN DELETE FROM sessions; END";
+    assert!(matches!(refused(trigger), Error::NotAStore));
+    assert!(matches!(refused("CREATE TABLE more(x)"), Error::NotAStore));
+    assert!(matches!(refused("DROP TABLE kv; CREATE VIEW kv AS SELECT 1"), Error::NotAStore));
+    std::fs::write(&path, "no database, but text that is long enough to be looked at").unwrap();
+    assert!(matches!(Store::open(&path), Err(Error::NotAStore)));
+    std::fs::remove_file(&path).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE a(b)").unwrap();
+    assert!(matches!(Store::open(&path), Err(Error::NotAStore)));
+}
+
+/// Everything that can be done with a store, whatever it answers.
+fn use_all(path: &Path) -> Result<(), Error> {
+    let store = Store::open(path)?;
+    for info in store.sessions()? {
+        let _ = store.history(&info.name);
+        let _ = store.keys(&info.name);
+        let _ = store.export(&info.name, true, std::io::sink());
+        if let Ok(s) = store.session(&info.name) {
+            let v = session();
+            let emit = &mut |delta| v.restore(delta).map_err(Failed::Vfs);
+            let _ = s.changes(&Files::default(), &s.state().files, emit);
+            let _ = s.undo();
+            let _ = s.commit(|w| w.command(b"x"));
+            let _ = s.compact(1);
+        }
+    }
+    store.gc()?;
+    store.check().map(drop)
+}
+
+#[test]
+fn flipped_bytes_of_the_file_are_survived() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, other) = (dir.path().join("w.wbx"), dir.path().join("x.wbx"));
+    {
+        let store = Store::open(&path).unwrap();
+        let (s, v) = (store.create("a", None).unwrap(), session());
+        texts(&s, &v, &[("/tmp/a", b"text"), ("/tmp/b", &[7; 5000])]);
+        s.set_value(b"k", b"v").unwrap();
+        store.gc().unwrap();
+    }
+    let bytes = std::fs::read(&path).unwrap();
+    // Most of the file are zeros of pages; each byte that is none, or each of the header, in turn.
+    let all = std::env::var_os("WASIBOX_ALL").is_some();
+    let step = if all { 1 } else { 97 };
+    let mut places = (0..bytes.len()).filter(|at| *at < 100 || bytes[*at] != 0).step_by(step);
+    let mut tried = 0;
+    let whole = std::fs::read(&path).unwrap();
+    for at in &mut places {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x41;
+        for name in ["x.wbx-wal", "x.wbx-shm"] {
+            let _ = std::fs::remove_file(dir.path().join(name));
+        }
+        std::fs::write(&other, &damaged).unwrap();
+        let _ = use_all(&other);
+        tried += 1;
+    }
+    assert!(tried > 10);
+    for len in (0..bytes.len()).step_by(4096 + 13) {
+        std::fs::write(&other, &bytes[..len]).unwrap();
+        let _ = use_all(&other);
+    }
+}
+
+#[test]
+fn an_import_that_fails_leaves_nothing() {
+    let (one, other) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
+    let (s, v) = (one.create("a", None).unwrap(), session());
+    texts(&s, &v, &[("/tmp/a", &[7; 100_000])]);
+    let mut bytes = Vec::new();
+    one.export("a", true, &mut bytes).unwrap();
+    assert!(other.import("a", &bytes[..bytes.len() - 1], &Limits::default()).is_err());
+    assert!(other.import("a", &bytes[..], &Limits { bytes: 10, items: 10 }).is_err());
+    assert_eq!((other.sessions().unwrap().len(), other.check().unwrap().objects), (0, 0));
+    other.import("a", &bytes[..], &Limits::default()).unwrap();
+    assert!(matches!(other.import("a", &bytes[..], &Limits::default()), Err(Error::Exists(_))));
+    assert_eq!(dump(&restored(&other.session("a").unwrap())), dump(&v));
+}
