@@ -5,7 +5,7 @@ mod part;
 pub mod walk;
 
 use crate::commit::Files;
-use crate::delta::{Change, Delta, Id, Node, What};
+use crate::delta::{CHUNK, Change, Delta, Id, Node, What};
 use crate::error::Error;
 use crate::object::Objects;
 use crate::tree::edit::{Edits, edit};
@@ -123,7 +123,7 @@ impl<'a> Writer<'a> {
             }
             What::Symlink(_) | What::Fifo | What::Same => {}
         }
-        self.edits.insert(Key::node(id), Some(Value::Node(node)));
+        self.edits.insert(Key::node(id), Some(Value::Node(Box::new(node))));
         Ok(())
     }
 }
@@ -219,7 +219,7 @@ impl<E: From<Error>> Teller<'_, E> {
 
     fn begin(&mut self, id: Id, head: Option<Value>) -> Result<Telling, E> {
         match head {
-            Some(Value::Node(node)) => Ok(Telling { id, node: Some(node) }),
+            Some(Value::Node(node)) => Ok(Telling { id, node: Some(*node) }),
             Some(Value::Gone) | None => Ok(Telling { id, node: None }),
             Some(_) => Err(Error::Malformed("a record").into()),
         }
@@ -239,7 +239,7 @@ impl<E: From<Error>> Teller<'_, E> {
             }
             (What::File { gone, .. }, Part::Data(index), None) => gone.push(index),
             (What::File { put, .. }, Part::Data(index), Some(value)) => {
-                put.push((index, ByteBuf::from(self.loader.part(&value)?)));
+                put.push((index, ByteBuf::from(self.loader.part(value)?)));
             }
             // Of a node that has become another one.
             (_, _, None) => {}
@@ -286,7 +286,7 @@ impl Node {
                 put.len() + gone.len() + hidden.len() >= PART / 256
             }
             What::File { put, gone, .. } => {
-                put.len() >= PART / crate::delta::CHUNK as usize || gone.len() >= PART / 16
+                put.len() >= PART / CHUNK as usize || gone.len() >= PART / 16
             }
             _ => false,
         }
@@ -308,8 +308,8 @@ impl Node {
     }
 }
 
-/// The bytes of a file from `from` on, as far as records have them: what the image has is left out,
-/// as zeros. Fewer than `most` at the end of the file.
+/// The bytes of a file from `from` on: what was written, over what it has of the image's, which are `image`.
+/// Fewer than `most` at the end of the file.
 ///
 /// # Errors
 /// If objects cannot be read.
@@ -320,23 +320,28 @@ pub fn read(
     node: &Node,
     from: u64,
     most: usize,
+    image: &[u8],
 ) -> Result<Vec<u8>, Error> {
-    use crate::delta::CHUNK;
     let What::File { len, .. } = &node.what else { return Err(Error::Malformed("not a file")) };
     let size = len.saturating_sub(from).min(most as u64) as usize;
-    let (mut out, mut loader) = (vec![0; size], Loader::new(objects));
+    let mut out = vec![0; size];
+    let visible = usize::try_from(from).ok().and_then(|from| image.get(from..)).unwrap_or_default();
+    let n = visible.len().min(size);
+    out[..n].copy_from_slice(&visible[..n]);
+    let mut loader = Loader::new(objects);
     let mut records = Records::from(objects, root, &Key::data(id.clone(), from / CHUNK))?;
     while let Some((Key { part: Part::Data(index), .. }, value)) = records.advance_within(id)? {
         let begin = index.saturating_mul(CHUNK);
         if begin >= from + size as u64 {
             break;
         }
-        let bytes = loader.part(&value)?;
+        let mut bytes = loader.part(value)?;
+        // A part hides all that the image has there.
+        bytes.resize(CHUNK as usize, 0);
         let skip = from.saturating_sub(begin) as usize;
         let at = begin.saturating_sub(from) as usize;
-        let bytes = bytes.get(skip..).unwrap_or_default();
-        let n = bytes.len().min(size - at);
-        out[at..at + n].copy_from_slice(&bytes[..n]);
+        let n = (bytes.len() - skip).min(size - at);
+        out[at..at + n].copy_from_slice(&bytes[skip..skip + n]);
     }
     Ok(out)
 }

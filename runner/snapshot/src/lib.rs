@@ -6,6 +6,7 @@ pub mod commit;
 pub mod delta;
 pub mod digest;
 pub mod error;
+pub mod export;
 pub mod files;
 pub mod object;
 pub mod tree;

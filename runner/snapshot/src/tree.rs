@@ -49,8 +49,8 @@ pub enum Part {
 pub enum Value {
     /// What the session began with is gone: a node or an entry.
     Gone,
-    /// The lists within are empty.
-    Node(Node),
+    /// The lists within are empty. Boxed, since records are moved about.
+    Node(Box<Node>),
     Entry(Id),
     /// Few bytes of a file.
     Bytes(ByteBuf),

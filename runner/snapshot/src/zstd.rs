@@ -37,6 +37,74 @@ pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
     })
 }
 
+/// Compresses what is written to it, as one frame.
+#[cfg(not(target_family = "wasm"))]
+pub struct Stream<W: std::io::Write>(zstd::Encoder<'static, W>);
+
+#[cfg(not(target_family = "wasm"))]
+impl<W: std::io::Write> Stream<W> {
+    pub fn new(to: W) -> std::io::Result<Stream<W>> {
+        zstd::Encoder::new(to, LEVEL).map(Stream)
+    }
+
+    /// Ends the frame.
+    pub fn finish(self) -> std::io::Result<()> {
+        self.0.finish()?.flush()
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl<W: std::io::Write> std::io::Write for Stream<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Compresses what is written to it, in frames of up to 1 MiB that follow each other: a reader takes
+/// them for one.
+#[cfg(target_family = "wasm")]
+pub struct Stream<W: std::io::Write> {
+    to: W,
+    bytes: Vec<u8>,
+}
+
+#[cfg(target_family = "wasm")]
+impl<W: std::io::Write> Stream<W> {
+    pub fn new(to: W) -> std::io::Result<Stream<W>> {
+        Ok(Stream { to, bytes: Vec::new() })
+    }
+
+    /// Ends the last frame.
+    pub fn finish(mut self) -> std::io::Result<()> {
+        self.frame()?;
+        self.to.flush()
+    }
+
+    fn frame(&mut self) -> std::io::Result<()> {
+        let frame = compress(&std::mem::take(&mut self.bytes)).unwrap_or_default();
+        self.to.write_all(&frame)
+    }
+}
+
+#[cfg(target_family = "wasm")]
+impl<W: std::io::Write> std::io::Write for Stream<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= 1 << 20 {
+            self.frame()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.to.flush()
+    }
+}
+
 #[cfg(target_family = "wasm")]
 pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest))

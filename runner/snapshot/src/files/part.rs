@@ -133,20 +133,20 @@ impl<'a> Loader<'a> {
     }
 
     /// The bytes of a part.
-    pub fn part(&mut self, value: &Value) -> Result<Vec<u8>, Error> {
+    pub fn part(&mut self, value: Value) -> Result<Vec<u8>, Error> {
         let pieces = match value {
-            Value::Bytes(bytes) => return Ok(bytes.to_vec()),
+            Value::Bytes(bytes) => return Ok(bytes.into_vec()),
             Value::Pieces(pieces) => pieces,
             _ => return Err(Error::Malformed("a part of a file")),
         };
         let mut out = Vec::with_capacity(pieces.iter().map(|p| p.len as usize).sum());
         for Piece { object, from, len } in pieces {
-            let known = self.last.take().filter(|(digest, _)| digest == object);
+            let known = self.last.take().filter(|(digest, _)| *digest == object);
             let (_, bytes) = match known {
                 Some(known) => self.last.insert(known),
-                None => self.last.insert((*object, load(self.objects, object)?)),
+                None => self.last.insert((object, load(self.objects, &object)?)),
             };
-            let piece = bytes.get(*from as usize..).and_then(|b| b.get(..*len as usize));
+            let piece = bytes.get(from as usize..).and_then(|b| b.get(..len as usize));
             out.extend_from_slice(piece.ok_or(Error::Malformed("a piece of an object"))?);
         }
         Ok(out)

@@ -78,7 +78,7 @@ pub fn walk<E: From<Error>>(
         path.push(b'/');
         path.extend_from_slice(&name);
         let node = match find(objects, root, &Key::node(id.clone()))? {
-            Some(Value::Node(node)) => Some(node),
+            Some(Value::Node(node)) => Some(*node),
             Some(Value::Gone) => continue,
             None if matches!(id, Id::Given(_)) => None,
             _ => return Err(Error::Malformed("an entry that leads nowhere").into()),

@@ -26,7 +26,7 @@ pub struct Records<'a> {
     objects: &'a dyn Objects,
     /// In reverse order: the last one comes next.
     todo: Vec<Item>,
-    last: Option<Key>,
+    sought: Option<Key>,
 }
 
 impl<'a> Records<'a> {
@@ -35,10 +35,9 @@ impl<'a> Records<'a> {
     /// # Errors
     /// If the first page cannot be read.
     pub fn new(objects: &'a dyn Objects, root: &Root) -> Result<Records<'a>, Error> {
-        let mut records = Records { objects, todo: Vec::new(), last: None };
+        let mut records = Records { objects, todo: Vec::new(), sought: None };
         if let Some(root) = root {
-            let page = Page::load(objects, root)?;
-            records.push(page);
+            records.push(Page::load(objects, root)?)?;
         }
         Ok(records)
     }
@@ -58,6 +57,7 @@ impl<'a> Records<'a> {
     /// # Errors
     /// If a page cannot be read.
     pub fn seek(&mut self, key: &Key) -> Result<(), Error> {
+        self.sought = Some(key.clone());
         while let [.., next] = self.todo.as_slice() {
             match next {
                 Item::Record((k, _)) if k < key => drop(self.todo.pop()),
@@ -72,12 +72,20 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Whether [`Records::seek`] can find `key`: nothing from there on was given yet.
+    /// Whether nothing behind `key` was sought yet.
     pub fn is_before(&self, key: &Key) -> bool {
-        self.last.as_ref().is_none_or(|last| last < key)
+        self.sought.as_ref().is_none_or(|sought| sought < key)
     }
 
-    fn push(&mut self, page: Page) {
+    fn push(&mut self, page: Page) -> Result<(), Error> {
+        // A page alone is in order.
+        let last = match &page {
+            Page::Leaf(records) => records.last().map(|r| &r.0),
+            Page::Branch(_, below) => below.last().map(|r| &r.0),
+        };
+        if self.todo.last().is_some_and(|next| last >= Some(next.key())) {
+            return Err(Error::Malformed("records out of order"));
+        }
         match page {
             Page::Leaf(records) => self.todo.extend(records.into_iter().rev().map(Item::Record)),
             Page::Branch(level, below) => {
@@ -85,6 +93,7 @@ impl<'a> Records<'a> {
                 self.todo.extend(below.map(|(key, digest)| Item::Page(key, level - 1, digest)));
             }
         }
+        Ok(())
     }
 
     /// Reads the page that comes next.
@@ -94,7 +103,7 @@ impl<'a> Records<'a> {
             if page.level() != level || page.first() != Some(&key) {
                 return Err(Error::Malformed("pages that do not fit each other"));
             }
-            self.push(page);
+            self.push(page)?;
         }
         Ok(())
     }
@@ -106,19 +115,13 @@ impl<'a> Records<'a> {
     /// The next record.
     ///
     /// # Errors
-    /// If a page cannot be read or records are out of order.
+    /// If a page cannot be read, or pages are out of order.
     pub fn advance(&mut self) -> Result<Option<Record>, Error> {
         while self.is_page() {
             self.open()?;
         }
         match self.todo.pop() {
-            Some(Item::Record(record)) => {
-                if self.last.as_ref().is_some_and(|last| *last >= record.0) {
-                    return Err(Error::Malformed("records out of order"));
-                }
-                self.last = Some(record.0.clone());
-                Ok(Some(record))
-            }
+            Some(Item::Record(record)) => Ok(Some(record)),
             _ => Ok(None),
         }
     }

@@ -1,0 +1,253 @@
+//! The files of a state as an archive that other programs read: tar in a Zstandard frame, zip.
+//!
+//! What a session has made or changed is in it, by path, with the bits, times and links that the form
+//! knows. What a file has left of the image's bytes comes from whoever has the image ([`Image`]).
+//!
+//! # Deliberately absent
+//! What is gone, and what was moved within the image unchanged: an archive has no words for it.
+//! A named pipe in a zip.
+
+use crate::commit::Files;
+use crate::delta::{CHUNK, Id, Node, What};
+use crate::error::Error;
+use crate::files::walk::{Found, walk};
+use crate::files::{self};
+use crate::object::Objects;
+use serde_bytes::ByteBuf;
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use zip::CompressionMethod;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// Bytes that are read at once.
+const PIECE: usize = 16 * CHUNK as usize;
+
+/// Who has the image's files.
+pub trait Image {
+    /// The first `len` bytes of a file of the image, by its path there.
+    ///
+    /// # Errors
+    /// If it has no such file.
+    fn file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, Error>;
+}
+
+/// No image: what needs its bytes is left out.
+pub struct NoImage;
+
+impl Image for NoImage {
+    fn file(&self, _: &[ByteBuf], _: u64) -> Result<Vec<u8>, Error> {
+        Err(Error::Malformed("a file of the image"))
+    }
+}
+
+/// Paths of what was left out.
+pub type LeftOut = Vec<Vec<u8>>;
+
+/// A file's bytes as they are read.
+struct Bytes<'a> {
+    objects: &'a dyn Objects,
+    files: &'a Files,
+    id: &'a Id,
+    node: &'a Node,
+    image: Vec<u8>,
+    at: u64,
+    piece: io::Cursor<Vec<u8>>,
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.piece.position() == self.piece.get_ref().len() as u64 {
+            let root = &self.files.root;
+            let piece =
+                files::read(self.objects, root, self.id, self.node, self.at, PIECE, &self.image);
+            let piece = piece.map_err(io::Error::other)?;
+            self.at += piece.len() as u64;
+            self.piece = io::Cursor::new(piece);
+        }
+        self.piece.read(out)
+    }
+}
+
+/// A file's bytes; none if some would be the image's that nobody has.
+fn bytes<'a>(
+    objects: &'a dyn Objects,
+    files: &'a Files,
+    image: &dyn Image,
+    id: &'a Id,
+    node: &'a Node,
+) -> Option<Bytes<'a>> {
+    let image = match (&node.what, id) {
+        (What::File { base: Some(len @ 1..), .. }, Id::Given(path)) => {
+            image.file(path, *len).ok()?
+        }
+        (What::File { base: Some(1..), .. }, _) => return None,
+        _ => Vec::new(),
+    };
+    Some(Bytes { objects, files, id, node, image, at: 0, piece: io::Cursor::default() })
+}
+
+/// Seconds since the epoch.
+fn seconds(node: &Node) -> u64 {
+    node.mtime / 1_000_000_000
+}
+
+/// Writes the files as tar, compressed.
+///
+/// # Errors
+/// If objects are damaged or `to` cannot be written.
+pub fn tar_zst(
+    objects: &dyn Objects,
+    files: &Files,
+    image: &dyn Image,
+    to: impl Write,
+) -> Result<LeftOut, Error> {
+    let mut to = crate::zstd::Stream::new(to)?;
+    let left = tar(objects, files, image, &mut to)?;
+    to.finish()?;
+    Ok(left)
+}
+
+/// Writes the files as tar.
+///
+/// # Errors
+/// As [`tar_zst`].
+pub fn tar(
+    objects: &dyn Objects,
+    files: &Files,
+    image: &dyn Image,
+    to: impl Write,
+) -> Result<LeftOut, Error> {
+    let mut out = tar::Builder::new(to);
+    // A sparse file is written as what it reads as.
+    out.sparse(false);
+    let (mut left, mut names) = (LeftOut::new(), HashMap::<Id, Vec<u8>>::new());
+    walk(objects, &files.root, &mut |found: Found<'_>| {
+        let Some(node) = found.node else { return Ok(()) };
+        let path = &found.path[1..];
+        let mut head = tar::Header::new_gnu();
+        head.set_mode(u32::from(node.mode));
+        head.set_mtime(seconds(node));
+        head.set_uid(1000);
+        head.set_gid(1000);
+        head.set_size(0);
+        if let Some(first) = names.get(found.id) {
+            head.set_entry_type(tar::EntryType::Link);
+            return Ok(out.append_link(&mut head, as_path(path), as_path(first))?);
+        }
+        let linked = node.nlink > 1 && !matches!(node.what, What::Dir { .. });
+        match &node.what {
+            What::Dir { .. } => {
+                head.set_entry_type(tar::EntryType::Directory);
+                out.append_data(&mut head, as_path(path), io::empty())?;
+            }
+            What::File { len, .. } => {
+                let Some(bytes) = bytes(objects, files, image, found.id, node) else {
+                    left.push(found.path.to_vec());
+                    return Ok(());
+                };
+                head.set_size(*len);
+                out.append_data(&mut head, as_path(path), bytes)?;
+            }
+            What::Symlink(target) => {
+                head.set_entry_type(tar::EntryType::Symlink);
+                out.append_link(&mut head, as_path(path), as_path(target))?;
+            }
+            What::Fifo => {
+                head.set_entry_type(tar::EntryType::Fifo);
+                out.append_data(&mut head, as_path(path), io::empty())?;
+            }
+            What::Same => return Ok(()),
+        }
+        if linked {
+            names.insert(found.id.clone(), path.to_vec());
+        }
+        Ok::<_, Error>(())
+    })?;
+    out.into_inner()?.flush()?;
+    Ok(left)
+}
+
+#[cfg(unix)]
+fn as_path(bytes: &[u8]) -> &Path {
+    use std::os::unix::ffi::OsStrExt;
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Names are text there; what is none is written as what it looks like.
+#[cfg(not(unix))]
+fn as_path(bytes: &[u8]) -> std::path::PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+/// Writes the files as zip. A file with two names is there twice. Names are text there, so what has others is
+/// left out.
+///
+/// # Errors
+/// As [`tar_zst`].
+pub fn zip(
+    objects: &dyn Objects,
+    files: &Files,
+    image: &dyn Image,
+    to: impl Write,
+) -> Result<LeftOut, Error> {
+    let mut out = ZipWriter::new_stream(to);
+    let mut left = LeftOut::new();
+    walk(objects, &files.root, &mut |found: Found<'_>| {
+        let Some(node) = found.node else { return Ok(()) };
+        let options = SimpleFileOptions::default()
+            .unix_permissions(u32::from(node.mode))
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(dos(seconds(node)));
+        let target = match &node.what {
+            What::Symlink(target) => std::str::from_utf8(target),
+            _ => Ok(""),
+        };
+        let (Ok(path), Ok(target)) = (std::str::from_utf8(&found.path[1..]), target) else {
+            left.push(found.path.to_vec());
+            return Ok(());
+        };
+        let done = match &node.what {
+            What::Dir { .. } => out.add_directory(path, options),
+            What::Symlink(_) => out.add_symlink(path, target, options),
+            What::File { len, .. } => match bytes(objects, files, image, found.id, node) {
+                Some(mut bytes) => {
+                    let large = *len >= u64::from(u32::MAX);
+                    out.start_file(path, options.large_file(large)).map_err(io::Error::from)?;
+                    io::copy(&mut bytes, &mut out)?;
+                    Ok(())
+                }
+                None => {
+                    left.push(found.path.to_vec());
+                    Ok(())
+                }
+            },
+            What::Fifo => {
+                left.push(found.path.to_vec());
+                Ok(())
+            }
+            What::Same => Ok(()),
+        };
+        Ok::<_, Error>(done.map_err(io::Error::from)?)
+    })?;
+    out.finish().map_err(io::Error::from)?.into_inner().flush()?;
+    Ok(left)
+}
+
+/// A time as zip has it: in UTC, from 1980 on, even seconds.
+fn dos(seconds: u64) -> zip::DateTime {
+    // Days to a date: Howard Hinnant's `civil_from_days`, for days since the epoch.
+    let (days, rest) = (seconds / 86400, seconds % 86400);
+    let z = days + 719_468;
+    let (era, doe) = (z / 146_097, z % 146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = (doy - (153 * mp + 2) / 5 + 1) as u8;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 } as u8;
+    let year = yoe + era * 400 + u64::from(month <= 2);
+    let (hour, minute) = ((rest / 3600) as u8, (rest / 60 % 60) as u8);
+    let year = u16::try_from(year).unwrap_or(u16::MAX);
+    let time = zip::DateTime::from_date_and_time(year, month, day, hour, minute, (rest % 60) as u8);
+    time.unwrap_or_default()
+}

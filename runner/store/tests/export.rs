@@ -1,0 +1,112 @@
+//! Files as archives, read by the programs of others.
+
+mod common;
+
+use common::*;
+use std::path::Path;
+use std::process::Command;
+use wasibox_store::snapshot::export::{Image, NoImage, tar_zst, zip};
+use wasibox_store::snapshot::{Error, Files};
+use wasibox_store::{Session, Store};
+use wasibox_vfs::Vfs;
+
+struct Seventy;
+
+impl Image for Seventy {
+    fn file(&self, path: &[serde_bytes::ByteBuf], len: u64) -> Result<Vec<u8>, Error> {
+        assert_eq!(path, [b"usr".to_vec(), b"g".to_vec()]);
+        Ok(vec![70_000_usize as u8; len as usize])
+    }
+}
+
+fn made() -> (Store, Session, Vfs) {
+    let store = Store::in_memory().unwrap();
+    let (s, v) = (store.create("a", None).unwrap(), session());
+    let mut known = v.snapshot();
+    v.mkdir(&ROOT_LOC, b"/tmp/dir", 0o750).unwrap();
+    write(&v, "/tmp/dir/text", b"hello\n").unwrap();
+    v.link(&ROOT_LOC, b"/tmp/dir/text", false, &ROOT_LOC, b"/tmp/zz").unwrap();
+    v.symlink(b"../../etc/passwd", &ROOT_LOC, b"/tmp/dir/link").unwrap();
+    v.mkfifo(&ROOT_LOC, b"/tmp/fifo", 0o600).unwrap();
+    write(&v, "/tmp/gone", b"x").unwrap();
+    v.remove(&ROOT_LOC, b"/tmp/gone", false).unwrap();
+    // Holes, several parts, a part that is longer than what was written in it.
+    let f = open(&v, "/tmp/holes", WRITE).unwrap();
+    f.write(200_000, false, &[9; 100_000]).unwrap();
+    f.set_len(2_500_000).unwrap();
+    // A file of the image with bytes at its end.
+    let append = wasibox_vfs::OpenFlags { append: true, truncate: false, ..WRITE };
+    open(&v, "/usr/g", append).unwrap().write(0, true, b"more").unwrap();
+    commit(&s, &v, &mut known);
+    (store, s, v)
+}
+
+fn run(dir: &Path, program: &str, args: &[&str]) {
+    let out = Command::new(program).args(args).current_dir(dir).output().unwrap();
+    assert!(out.status.success(), "{program}: {}", String::from_utf8_lossy(&out.stderr));
+}
+
+fn same(dir: &Path, v: &Vfs) {
+    for path in ["/tmp/dir/text", "/tmp/zz", "/tmp/holes", "/usr/g"] {
+        let there = std::fs::read(dir.join(&path[1..])).unwrap();
+        assert!(there == read(v, path).unwrap(), "{path}");
+    }
+    let link = std::fs::read_link(dir.join("tmp/dir/link")).unwrap();
+    assert_eq!(link, Path::new("../../etc/passwd"));
+    assert!(!dir.join("tmp/gone").exists());
+}
+
+fn files(s: &Session) -> Files {
+    s.state().files
+}
+
+#[test]
+fn tar_reads_it() {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let (store, s, v) = made();
+    let dir = tempfile::tempdir().unwrap();
+    let (zst, tar) = (dir.path().join("f.tar.zst"), dir.path().join("f.tar"));
+    let to = std::fs::File::create(&zst).unwrap();
+    let left = store.with_objects(|o| tar_zst(o, &files(&s), &Seventy, to)).unwrap();
+    assert!(left.is_empty());
+    // By another library than it was written with, since `zstd` is not everywhere.
+    let mut from =
+        ruzstd::decoding::StreamingDecoder::new(std::fs::File::open(&zst).unwrap()).unwrap();
+    std::io::copy(&mut from, &mut std::fs::File::create(&tar).unwrap()).unwrap();
+    run(dir.path(), "tar", &["-xf", "f.tar", "--no-same-owner"]);
+    same(dir.path(), &v);
+    let at = |path: &str| std::fs::symlink_metadata(dir.path().join(path)).unwrap();
+    assert_eq!(at("tmp/zz").ino(), at("tmp/dir/text").ino());
+    assert!(at("tmp/fifo").file_type().is_fifo());
+    assert_eq!(at("tmp/dir").mode() & 0o777, 0o750);
+    let left = store.with_objects(|o| tar_zst(o, &files(&s), &NoImage, std::io::sink())).unwrap();
+    assert_eq!(left, [b"/usr/g"]);
+}
+
+#[test]
+fn unzip_reads_it() {
+    let (store, s, v) = made();
+    let dir = tempfile::tempdir().unwrap();
+    let to = std::fs::File::create(dir.path().join("f.zip")).unwrap();
+    let left = store.with_objects(|o| zip(o, &files(&s), &Seventy, to)).unwrap();
+    assert_eq!(left, [b"/tmp/fifo"]);
+    // Python's `zipfile` checks sums and sizes, but makes no links.
+    let program = "import os, stat, sys, zipfile, time
+z = zipfile.ZipFile('f.zip')
+assert z.testzip() is None
+for i in z.infolist():
+    mode = i.external_attr >> 16
+    if stat.S_ISLNK(mode):
+        os.makedirs(os.path.dirname(i.filename), exist_ok=True)
+        os.symlink(z.read(i).decode(), i.filename)
+    else:
+        z.extract(i)
+    now = time.gmtime()
+    if i.filename == 'tmp/zz':
+        assert i.date_time[:3] == now[:3], i.date_time
+    if i.filename == 'tmp/dir/':
+        assert stat.S_IMODE(mode) == 0o750, oct(mode)
+";
+    run(dir.path(), "python3", &["-c", program]);
+    same(dir.path(), &v);
+}
