@@ -1,0 +1,47 @@
+//! A snapshot: any bytes; a good one with some of its bytes changed, and a digest that fits again. It
+//! is refused, or all of it can be told and written again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+use wasibox_fuzz::{patched, session};
+use wasibox_snapshot::export::{NoImage, tar, zip};
+use wasibox_snapshot::files::changes;
+use wasibox_snapshot::wbs::{Limits, read, write};
+use wasibox_snapshot::{Digest, Error, Files, Memory};
+
+static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let objects = Memory::default();
+    let mut out = Vec::new();
+    write(&objects, &session(&objects), &mut out).unwrap();
+    out
+});
+
+/// Bytes of the last frame: its head, the count of frames, the digest.
+const END: usize = 10 + 1 + 32;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&how, rest)) = data.split_first() else { return };
+    let bytes = match how % 2 {
+        0 => rest.to_vec(),
+        _ => {
+            let mut bytes = patched(&GOOD, rest);
+            let body = bytes.len() - END;
+            let digest = Digest::of(&bytes[..body]);
+            bytes[body + END - 32..].copy_from_slice(&digest.0);
+            bytes
+        }
+    };
+    let objects = Memory::default();
+    let limits = Limits { bytes: 64 << 20, items: 1000 };
+    let Ok(contents) = read(&bytes[..], &limits, &objects) else { return };
+    for commit in &contents.commits {
+        let files = &commit.state.files;
+        // Pieces may be missing parts of their objects no more: that was checked.
+        changes(&objects, &Files::default(), files, &mut |_| Ok::<_, Error>(())).unwrap();
+        let _ = tar(&objects, files, &NoImage, std::io::sink());
+        let _ = zip(&objects, files, &NoImage, std::io::sink());
+        let _ = commit.call.changed(&objects);
+    }
+    write(&objects, &contents, std::io::sink()).unwrap();
+});

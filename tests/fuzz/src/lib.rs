@@ -1,0 +1,89 @@
+//! What several targets begin with.
+#![forbid(unsafe_code)]
+
+use serde_bytes::ByteBuf;
+use wasibox_snapshot::delta::{Change, Delta, Id, Node, Totals, What};
+use wasibox_snapshot::files::Writer;
+use wasibox_snapshot::wbs::Contents;
+use wasibox_snapshot::{Blob, Call, Cell, Commit, Digest, Files, Memory, State};
+
+/// The bytes with some changed: each five of `patches` are a place and a value.
+pub fn patched(bytes: &[u8], patches: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    for patch in patches.chunks_exact(5) {
+        let at = u32::from_le_bytes([patch[0], patch[1], patch[2], patch[3]]) as usize;
+        let len = out.len();
+        out[at % len] = patch[4];
+    }
+    out
+}
+
+/// A small session with something of everything.
+pub fn session(objects: &Memory) -> Contents {
+    let node =
+        |what, nlink| Change::Is(Node { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what });
+    let file = |len, base, put| What::File { len, base, program: None, put, gone: Vec::new() };
+    let name = |text: &str| ByteBuf::from(text.as_bytes());
+    let tmp = Id::Given(vec![name("tmp")]);
+    let put = |all: &[(&str, u64)]| all.iter().map(|(n, i)| (name(n), Id::Made(*i))).collect();
+    let large: Vec<u8> =
+        (0..3000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let nodes = vec![
+        (Id::Given(vec![name("usr"), name("f")]), node(file(9, Some(5), vec![]), 1)),
+        (Id::Given(vec![name("usr"), name("gone")]), Change::Gone),
+        (Id::Made(0), node(file(3000, None, vec![(0, ByteBuf::from(large))]), 2)),
+        (Id::Made(1), node(file(5, None, vec![(0, name("hello"))]), 1)),
+        (Id::Made(2), node(What::Symlink(name("../../etc/passwd")), 1)),
+        (Id::Made(3), node(What::Fifo, 1)),
+        (
+            Id::Made(4),
+            node(
+                What::Dir {
+                    parent: tmp.clone(),
+                    put: put(&[("c", 0), ("d", 2)]),
+                    gone: vec![],
+                    hidden: vec![],
+                },
+                2,
+            ),
+        ),
+        (
+            tmp,
+            node(
+                What::Dir {
+                    parent: Id::ROOT,
+                    put: put(&[("a", 0), ("b", 1), ("e", 3), ("f", 4)]),
+                    gone: vec![],
+                    hidden: vec![name("x")],
+                },
+                3,
+            ),
+        ),
+    ];
+    let mut writer = Writer::new(objects, Files::default());
+    let totals = Totals { made: 5, bytes: 5000, entries: 6 };
+    writer.add(Delta { totals, nodes }).unwrap();
+    let mut memory = Writer::new(objects, Files::default());
+    memory.add(Cell::pages(vec![(3, ByteBuf::from(vec![1; 2000]))], vec![])).unwrap();
+    let cell = Cell {
+        name: "python".into(),
+        module: Digest([7; 32]),
+        memory: memory.finish().unwrap(),
+        rest: Blob::save(objects, b"globals").unwrap(),
+    };
+    let state = State {
+        files: writer.finish().unwrap(),
+        shell: Blob::save(objects, &[b's'; 2000]).unwrap(),
+        cells: vec![cell],
+    };
+    let call = Call { command: Blob::save(objects, b"true").unwrap(), ..Call::default() };
+    let first = Commit { number: 1, ..Commit::default() };
+    let second = Commit { number: 2, parent: Some(1), call, state };
+    Contents {
+        image: Some(Digest([9; 32])),
+        commits: vec![first, second],
+        head: 2,
+        tags: vec![("tag".into(), 1)],
+        values: vec![(name("key"), Blob::save(objects, b"value").unwrap())],
+    }
+}
