@@ -139,10 +139,33 @@ pub fn changes<E: From<Error>>(
     new: &Files,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<(), E> {
+    tell(objects, old, new, Loader::new(objects), emit).map(drop)
+}
+
+/// The same for a new session and a store that is damaged: bytes of objects that are damaged or missing are
+/// zeros. Gives the files that have such.
+///
+/// # Errors
+/// As [`changes`], but for such objects.
+pub fn salvage<E: From<Error>>(
+    objects: &dyn Objects,
+    files: &Files,
+    emit: &mut dyn FnMut(Delta) -> Result<(), E>,
+) -> Result<Vec<Id>, E> {
+    tell(objects, &Files::default(), files, Loader::forgiving(objects), emit)
+}
+
+fn tell<E: From<Error>>(
+    objects: &dyn Objects,
+    old: &Files,
+    new: &Files,
+    loader: Loader<'_>,
+    emit: &mut dyn FnMut(Delta) -> Result<(), E>,
+) -> Result<Vec<Id>, E> {
     let delta = Delta { totals: new.totals, nodes: Vec::new() };
-    let loader = Loader::new(objects);
     let records = Records::new(objects, &new.root)?;
-    let mut teller = Teller { new: &new.root, records, loader, delta, size: 0, emit };
+    let lost = Vec::new();
+    let mut teller = Teller { new: &new.root, records, loader, lost, delta, size: 0, emit };
     let mut all = Differences::new(objects, &old.root, &new.root)?;
     let mut next = all.advance()?;
     while let Some((key, before, after)) = next {
@@ -177,9 +200,10 @@ pub fn changes<E: From<Error>>(
         teller.end(state)?;
     }
     if teller.delta.nodes.is_empty() && old == new {
-        return Ok(());
+        return Ok(teller.lost);
     }
-    teller.flush()
+    teller.flush()?;
+    Ok(teller.lost)
 }
 
 /// A node that is being told of.
@@ -193,6 +217,8 @@ struct Teller<'a, E> {
     new: &'a Root,
     records: Records<'a>,
     loader: Loader<'a>,
+    /// Files with bytes that could not be had.
+    lost: Vec<Id>,
     delta: Delta,
     size: usize,
     emit: &'a mut dyn FnMut(Delta) -> Result<(), E>,
@@ -240,6 +266,9 @@ impl<E: From<Error>> Teller<'_, E> {
             (What::File { gone, .. }, Part::Data(index), None) => gone.push(index),
             (What::File { put, .. }, Part::Data(index), Some(value)) => {
                 put.push((index, ByteBuf::from(self.loader.part(value)?)));
+                if std::mem::take(&mut self.loader.forgave) && self.lost.last() != Some(&state.id) {
+                    self.lost.push(state.id.clone());
+                }
             }
             // Of a node that has become another one.
             (_, _, None) => {}

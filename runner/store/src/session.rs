@@ -201,6 +201,30 @@ impl Session {
         })
     }
 
+    /// Tells `emit` how to make the files of a commit in a new session, of a store that is damaged: bytes
+    /// that cannot be had are zeros. Gives the paths of files with such. `emit` must not use the store.
+    ///
+    /// # Errors
+    /// If more is damaged than bytes of files; what `emit` says first.
+    pub fn salvage(
+        &self,
+        files: &Files,
+        emit: &mut dyn FnMut(Delta) -> Result<(), Error>,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let db = self.store.db();
+        let lost = files::salvage(&*db, files, emit)?;
+        let mut paths = Vec::new();
+        if !lost.is_empty() {
+            files::walk::walk(&*db, &files.root, &mut |found| {
+                if lost.contains(found.id) {
+                    paths.push(found.path.to_vec());
+                }
+                Ok::<_, Error>(())
+            })?;
+        }
+        Ok(paths)
+    }
+
     /// Tells `emit` of the pages of a cell's memory, by number.
     ///
     /// # Errors

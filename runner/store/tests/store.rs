@@ -226,6 +226,19 @@ fn damage_is_named_and_costs_no_more() {
     };
     assert_eq!(report.damage, [lost("/tmp/bad"), lost("/usr/a/new/bad")]);
     assert!(report.file.is_empty());
+    // All else can be had.
+    let there = session();
+    assert!(s.changes(&Files::default(), &s.state().files, &mut |_| Ok::<_, Error>(())).is_err());
+    let mut emit = |delta| {
+        there.restore(delta).unwrap();
+        Ok(())
+    };
+    let lost = s.salvage(&s.state().files, &mut emit).unwrap();
+    assert_eq!(lost, [&b"/tmp/bad"[..], b"/usr/a/new/bad"]);
+    assert!(
+        read(&there, "/tmp/good").unwrap() == good && read(&there, "/tmp/other").unwrap() == good
+    );
+    assert!(read(&there, "/tmp/bad").unwrap() == [0; 5000]);
     spoil(&path, &good);
     let what: Vec<_> = store.check().unwrap().damage.into_iter().map(|d| d.what).collect();
     assert!(what.contains(&Lost::Shell) && what.contains(&Lost::File(b"/tmp/good".to_vec())));
