@@ -10,13 +10,12 @@
 use crate::commit::Files;
 use crate::delta::{CHUNK, Id, Node, What};
 use crate::error::Error;
+use crate::files;
 use crate::files::walk::{Found, walk};
-use crate::files::{self};
 use crate::object::Objects;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::path::Path;
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -169,9 +168,9 @@ pub fn tar(
 }
 
 #[cfg(unix)]
-fn as_path(bytes: &[u8]) -> &Path {
+fn as_path(bytes: &[u8]) -> &std::path::Path {
     use std::os::unix::ffi::OsStrExt;
-    Path::new(std::ffi::OsStr::from_bytes(bytes))
+    std::path::Path::new(std::ffi::OsStr::from_bytes(bytes))
 }
 
 /// Names are text there; what is none is written as what it looks like.

@@ -3,6 +3,7 @@
 use crate::db::Db;
 use crate::gc::Needed;
 use crate::{CommitRow, Error, SESSION, SessionRow, Store, history};
+use rusqlite::OptionalExtension;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use wasibox_snapshot::files::walk;
 use wasibox_snapshot::tree::read::Records;
@@ -39,6 +40,8 @@ pub enum Lost {
     Shell,
     /// The memory of the interpreter of that name.
     Cell(String),
+    /// All of it: what is written of the commit itself.
+    Commit,
     /// The command or the list of changed files.
     Call,
 }
@@ -67,8 +70,14 @@ impl Store {
             for session in sessions {
                 let mut lost: BTreeMap<Lost, Vec<u64>> = BTreeMap::new();
                 for id in history::all(db, &session)? {
-                    let row = CommitRow::get(db, id)?;
                     report.commits += u64::from(checked.insert(id));
+                    let row = match CommitRow::get(db, id) {
+                        Ok(row) => row,
+                        Err(_) => {
+                            lost.entry(Lost::Commit).or_default().push(number(db, id)?);
+                            continue;
+                        }
+                    };
                     let own = costs.entry(id);
                     let own = match own {
                         std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
@@ -89,6 +98,12 @@ impl Store {
             Ok(report)
         })
     }
+}
+
+/// The number of a commit that cannot be read.
+fn number(db: &Db, id: i64) -> Result<u64, Error> {
+    let number = db.0.query_row("SELECT number FROM commits WHERE id = ?", [id], |r| r.get(0));
+    Ok(crate::db::unsigned(number.optional()?.unwrap_or(0)))
 }
 
 fn integrity(db: &Db) -> Result<Vec<String>, Error> {

@@ -22,7 +22,7 @@ const MIGRATIONS: &[&str] = &["
         image BLOB, created INTEGER NOT NULL, head INTEGER NOT NULL, tip INTEGER NOT NULL,
         base INTEGER NOT NULL, next INTEGER NOT NULL);
     CREATE TABLE commits(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
-        number INTEGER NOT NULL, parent INTEGER, body BLOB NOT NULL);
+        number INTEGER NOT NULL, parent INTEGER, digest BLOB NOT NULL, body BLOB NOT NULL);
     CREATE INDEX commits_of ON commits(session, number);
     CREATE TABLE tags(session INTEGER NOT NULL, name TEXT NOT NULL, target INTEGER NOT NULL,
         PRIMARY KEY(session, name)) WITHOUT ROWID;

@@ -165,9 +165,9 @@ impl Session {
                     parent = before.parent;
                 }
                 if parent != commit.parent {
-                    let body = Commit { parent: number, ..commit.commit };
-                    let sql = "UPDATE commits SET parent = ?, body = ? WHERE id = ?";
-                    db.0.execute(sql, (parent, body.encode()?, id))?;
+                    let body = Commit { parent: number, ..commit.commit }.encode()?;
+                    let sql = "UPDATE commits SET parent = ?, digest = ?, body = ? WHERE id = ?";
+                    db.0.execute(sql, (parent, wasibox_snapshot::Digest::of(&body).0, body, id))?;
                 }
             }
             // What it was forked at counts as long as it is there for another reason.

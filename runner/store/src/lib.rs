@@ -122,18 +122,25 @@ struct CommitRow {
 
 impl CommitRow {
     fn get(db: &Db, id: i64) -> Result<CommitRow, Error> {
-        let sql = "SELECT parent, body FROM commits WHERE id = ?";
+        let sql = "SELECT parent, digest, body FROM commits WHERE id = ?";
         let mut get = db.0.prepare_cached(sql)?;
-        let row = get.query_row([id], |r| Ok((r.get(0)?, r.get::<_, Vec<u8>>(1)?)));
+        let row = get
+            .query_row([id], |r| Ok((r.get(0)?, r.get::<_, Vec<u8>>(1)?, r.get::<_, Vec<u8>>(2)?)));
         let row = row.optional()?.ok_or(Error::Damaged("a commit is missing"))?;
-        Ok(CommitRow { id, parent: row.0, commit: Commit::decode(&row.1)? })
+        let (parent, digest, body) = row;
+        if digest != Digest::of(&body).0 {
+            return Err(Error::Damaged("a commit"));
+        }
+        Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })
     }
 
     /// Adds a commit; gives its place.
     fn add(db: &Db, session: i64, parent: Option<i64>, commit: &Commit) -> Result<i64, Error> {
-        let sql = "INSERT INTO commits(session, number, parent, body) VALUES(?, ?, ?, ?)";
+        let sql =
+            "INSERT INTO commits(session, number, parent, digest, body) VALUES(?, ?, ?, ?, ?)";
         let mut add = db.0.prepare_cached(sql)?;
-        Ok(add.insert((session, signed(commit.number), parent, commit.encode()?))?)
+        let body = commit.encode()?;
+        Ok(add.insert((session, signed(commit.number), parent, Digest::of(&body).0, body))?)
     }
 }
 

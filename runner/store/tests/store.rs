@@ -49,6 +49,33 @@ fn a_session_is_held_by_one() {
 }
 
 #[test]
+fn several_write_at_once_while_garbage_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("w.wbx");
+    let path = &path;
+    let work = |name: &str| {
+        // As another process would: by a connection of its own.
+        let store = Store::open(path).unwrap();
+        let (s, v) = (store.create(name, None).unwrap(), session());
+        for n in 0..30 {
+            // Both write the same, which is kept once.
+            texts(&s, &v, &[("/tmp/a", &vec![n; 50_000]), ("/tmp/n", &[n])]);
+        }
+        assert_eq!(dump(&restored(&s)), dump(&v));
+    };
+    std::thread::scope(|scope| {
+        let threads = ["a", "b"].map(|name| scope.spawn(move || work(name)));
+        let store = Store::open(&path).unwrap();
+        while !threads.iter().all(|t| t.is_finished()) {
+            store.gc().unwrap();
+        }
+    });
+    let store = Store::open(&path).unwrap();
+    let report = store.check().unwrap();
+    assert!(report.is_whole() && report.commits == 62, "{report:?}");
+}
+
+#[test]
 fn names_are_plain() {
     let store = Store::in_memory().unwrap();
     for name in ["", "../a", "a/b", "a b", "é", &"x".repeat(101)] {
@@ -240,8 +267,15 @@ fn damage_is_named_and_costs_no_more() {
     );
     assert!(read(&there, "/tmp/bad").unwrap() == [0; 5000]);
     spoil(&path, &good);
+    let change = |sql| rusqlite::Connection::open(&path).unwrap().execute(sql, []).unwrap();
     let what: Vec<_> = store.check().unwrap().damage.into_iter().map(|d| d.what).collect();
     assert!(what.contains(&Lost::Shell) && what.contains(&Lost::File(b"/tmp/good".to_vec())));
+    change("UPDATE commits SET digest = zeroblob(32) WHERE number = 2");
+    let commit = Damage { session: "a".into(), commits: vec![2], what: Lost::Commit };
+    assert!(store.check().unwrap().damage.contains(&commit));
+    assert!(matches!(store.history("a"), Err(Error::Damaged("a commit"))));
+    // The others are there.
+    assert_eq!(store.commit("a", 3).unwrap().parent, Some(2));
 }
 
 #[test]
