@@ -124,11 +124,13 @@ impl CommitRow {
     fn get(db: &Db, id: i64) -> Result<CommitRow, Error> {
         let sql = "SELECT parent, digest, body FROM commits WHERE id = ?";
         let mut get = db.0.prepare_cached(sql)?;
-        let row = get
-            .query_row([id], |r| Ok((r.get(0)?, r.get::<_, Vec<u8>>(1)?, r.get::<_, Vec<u8>>(2)?)));
+        let row = get.query_row([id], |r| {
+            Ok((r.get::<_, Option<i64>>(0)?, r.get::<_, Vec<u8>>(1)?, r.get::<_, Vec<u8>>(2)?))
+        });
         let row = row.optional()?.ok_or(Error::Damaged("a commit is missing"))?;
         let (parent, digest, body) = row;
-        if digest != Digest::of(&body).0 {
+        // A commit comes after the one before it, so that going back ends.
+        if digest != Digest::of(&body).0 || parent.is_some_and(|parent| parent >= id) {
             return Err(Error::Damaged("a commit"));
         }
         Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })

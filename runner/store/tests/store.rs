@@ -65,12 +65,12 @@ fn several_write_at_once_while_garbage_goes() {
     };
     std::thread::scope(|scope| {
         let threads = ["a", "b"].map(|name| scope.spawn(move || work(name)));
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(path).unwrap();
         while !threads.iter().all(|t| t.is_finished()) {
             store.gc().unwrap();
         }
     });
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(path).unwrap();
     let report = store.check().unwrap();
     assert!(report.is_whole() && report.commits == 62, "{report:?}");
 }
@@ -274,6 +274,8 @@ fn damage_is_named_and_costs_no_more() {
     let commit = Damage { session: "a".into(), commits: vec![2], what: Lost::Commit };
     assert!(store.check().unwrap().damage.contains(&commit));
     assert!(matches!(store.history("a"), Err(Error::Damaged("a commit"))));
+    change("UPDATE commits SET parent = id WHERE number = 4");
+    assert!(matches!(s.roll_back(1), Err(Error::Damaged("a commit"))));
     // The others are there.
     assert_eq!(store.commit("a", 3).unwrap().parent, Some(2));
 }
