@@ -68,6 +68,12 @@ impl Read for Bytes<'_> {
     }
 }
 
+/// Counts a file's bytes.
+fn count(left: &mut u64, len: u64) -> Result<(), Error> {
+    *left = left.checked_sub(len).ok_or(Error::TooLarge("the files"))?;
+    Ok(())
+}
+
 /// A file's bytes; none if some would be the image's that nobody has.
 fn bytes<'a>(
     objects: &'a dyn Objects,
@@ -91,18 +97,20 @@ fn seconds(node: &Node) -> u64 {
     node.mtime / 1_000_000_000
 }
 
-/// Writes the files as tar, compressed.
+/// Writes the files as tar, compressed. They may have `most` bytes in all: a hole of a file is nothing in a
+/// session and zeros here.
 ///
 /// # Errors
-/// If objects are damaged or `to` cannot be written.
+/// TooLarge past `most`; if objects are damaged or `to` cannot be written.
 pub fn tar_zst(
     objects: &dyn Objects,
     files: &Files,
     image: &dyn Image,
+    most: u64,
     to: impl Write,
 ) -> Result<LeftOut, Error> {
     let mut to = crate::zstd::Stream::new(to)?;
-    let left = tar(objects, files, image, &mut to)?;
+    let left = tar(objects, files, image, most, &mut to)?;
     to.finish()?;
     Ok(left)
 }
@@ -115,12 +123,14 @@ pub fn tar(
     objects: &dyn Objects,
     files: &Files,
     image: &dyn Image,
+    most: u64,
     to: impl Write,
 ) -> Result<LeftOut, Error> {
     let mut out = tar::Builder::new(to);
     // A sparse file is written as what it reads as.
     out.sparse(false);
     let (mut left, mut names) = (LeftOut::new(), HashMap::<Id, Vec<u8>>::new());
+    let mut room = most;
     walk(objects, &files.root, &mut |found: Found<'_>| {
         let Some(node) = found.node else { return Ok(()) };
         let path = &found.path[1..];
@@ -145,6 +155,7 @@ pub fn tar(
                     left.push(found.path.to_vec());
                     return Ok(());
                 };
+                count(&mut room, *len)?;
                 head.set_size(*len);
                 out.append_data(&mut head, as_path(path), bytes)?;
             }
@@ -188,10 +199,11 @@ pub fn zip(
     objects: &dyn Objects,
     files: &Files,
     image: &dyn Image,
+    most: u64,
     to: impl Write,
 ) -> Result<LeftOut, Error> {
     let mut out = ZipWriter::new_stream(to);
-    let mut left = LeftOut::new();
+    let (mut left, mut room) = (LeftOut::new(), most);
     walk(objects, &files.root, &mut |found: Found<'_>| {
         let Some(node) = found.node else { return Ok(()) };
         let options = SimpleFileOptions::default()
@@ -211,6 +223,7 @@ pub fn zip(
             What::Symlink(_) => out.add_symlink(path, target, options),
             What::File { len, .. } => match bytes(objects, files, image, found.id, node) {
                 Some(mut bytes) => {
+                    count(&mut room, *len)?;
                     let large = *len >= u64::from(u32::MAX);
                     out.start_file(path, options.large_file(large)).map_err(io::Error::from)?;
                     io::copy(&mut bytes, &mut out)?;

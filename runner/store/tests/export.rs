@@ -67,7 +67,7 @@ fn tar_reads_it() {
     let dir = tempfile::tempdir().unwrap();
     let (zst, tar) = (dir.path().join("f.tar.zst"), dir.path().join("f.tar"));
     let to = std::fs::File::create(&zst).unwrap();
-    let left = store.with_objects(|o| tar_zst(o, &files(&s), &Seventy, to)).unwrap();
+    let left = store.with_objects(|o| tar_zst(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
     assert!(left.is_empty());
     // By another library than it was written with, since `zstd` is not everywhere.
     let mut from =
@@ -79,8 +79,17 @@ fn tar_reads_it() {
     assert_eq!(at("tmp/zz").ino(), at("tmp/dir/text").ino());
     assert!(at("tmp/fifo").file_type().is_fifo());
     assert_eq!(at("tmp/dir").mode() & 0o777, 0o750);
-    let left = store.with_objects(|o| tar_zst(o, &files(&s), &NoImage, std::io::sink())).unwrap();
+    let left =
+        store.with_objects(|o| tar_zst(o, &files(&s), &NoImage, 1 << 30, std::io::sink())).unwrap();
     assert_eq!(left, [b"/usr/g"]);
+    // A file may be nothing but holes.
+    for as_zip in [false, true] {
+        let result = store.with_objects(|o| match as_zip {
+            true => zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
+            false => tar_zst(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
+        });
+        assert!(matches!(result, Err(Error::TooLarge(_))));
+    }
 }
 
 #[test]
@@ -88,7 +97,7 @@ fn unzip_reads_it() {
     let (store, s, v) = made();
     let dir = tempfile::tempdir().unwrap();
     let to = std::fs::File::create(dir.path().join("f.zip")).unwrap();
-    let left = store.with_objects(|o| zip(o, &files(&s), &Seventy, to)).unwrap();
+    let left = store.with_objects(|o| zip(o, &files(&s), &Seventy, 1 << 30, to)).unwrap();
     assert_eq!(left, [b"/tmp/fifo"]);
     // Python's `zipfile` checks sums and sizes, but makes no links.
     let program = "import os, stat, sys, zipfile, time

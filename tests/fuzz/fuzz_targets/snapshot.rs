@@ -39,8 +39,8 @@ fuzz_target!(|data: &[u8]| {
         let files = &commit.state.files;
         // Pieces may be missing parts of their objects no more: that was checked.
         changes(&objects, &Files::default(), files, &mut |_| Ok::<_, Error>(())).unwrap();
-        let _ = tar(&objects, files, &NoImage, std::io::sink());
-        let _ = zip(&objects, files, &NoImage, std::io::sink());
+        let _ = tar(&objects, files, &NoImage, 1 << 20, std::io::sink());
+        let _ = zip(&objects, files, &NoImage, 1 << 20, std::io::sink());
         let _ = commit.call.changed(&objects);
     }
     write(&objects, &contents, std::io::sink()).unwrap();
