@@ -151,6 +151,8 @@ calls! {
     "wasix_32v1" {
         "proc_signals_sizes_get" => call_proc::proc_signals_sizes_get, (count: u32);
         "proc_signals_get" => call_proc::proc_signals_get, (out: u32);
+        // WASIX has all of preview 1 in its own module, too.
+        "proc_raise" => call_proc::proc_raise, (sig: u32);
         "callback_signal" => call_proc::callback_signal, (name: u32, len: u32);
         "chdir" => call_proc::chdir, (path: u32, len: u32);
         "getcwd" => call_proc::getcwd, (buf: u32, len: u32);
