@@ -1,13 +1,16 @@
 //! Every case of `tests/cases`, under every target it names.
 
-use wasibox_tests::case::{Target, load};
+use wasibox_tests::case::{Case, CaseFile, Target, load};
 use wasibox_tests::root;
 use wasibox_tests::run::{Subject, check, run};
 
-fn all(subject: Subject, wants: impl Fn(&wasibox_tests::case::Case) -> bool) {
+fn all(subject: Subject, wants: impl Fn(&Case) -> bool, knows: impl Fn(&CaseFile) -> bool) {
     let mut failures = Vec::new();
     let mut ran = 0;
     for (path, file) in load(&root().join("tests/cases")) {
+        if !knows(&file) {
+            continue;
+        }
         for case in file.case.iter().filter(|c| wants(c)) {
             ran += 1;
             if let Some(report) = check(subject, case, &run(subject, case)) {
@@ -21,24 +24,27 @@ fn all(subject: Subject, wants: impl Fn(&wasibox_tests::case::Case) -> bool) {
 
 #[test]
 fn native() {
-    all(Subject::Native, |c| c.targets.contains(&Target::Native));
+    all(Subject::Native, |c| c.targets.contains(&Target::Native), |_| true);
 }
 
 #[test]
 fn wasm() {
-    all(Subject::Wasm, |c| c.targets.contains(&Target::Wasm));
+    all(Subject::Wasm, |c| c.targets.contains(&Target::Wasm), |_| true);
 }
 
 /// The authority itself, where this machine has it: expected values cannot drift.
 #[test]
 fn oracle() {
-    let version =
-        std::process::Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]).output();
-    let version =
-        version.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    let told = |program: &str, args: &[&str]| {
+        let output = std::process::Command::new(program).args(args).output();
+        output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default()
+    };
+    let version = told("/bin/bash", &["-c", "echo $BASH_VERSION"]);
     if !version.starts_with("5.2") {
         eprintln!("no bash 5.2 here ({version:?}): the expected values stand unconfirmed");
         return;
     }
-    all(Subject::Oracle, |c| c.deviation.is_none());
+    // Distributions have an older one for years.
+    let newer = told("jq", &["--version"]).starts_with("jq-1.8");
+    all(Subject::Oracle, |c| c.deviation.is_none(), |f| newer || f.authority != "jq 1.8");
 }
