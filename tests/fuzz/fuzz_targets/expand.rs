@@ -14,8 +14,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let Ok(word) = parse_word(data, &options) else { return };
     let mut shell = shell::Shell::new();
-    let mut fields = Vec::new();
-    if sh_expand::expand_word_into(&mut shell, &word, &mut fields).is_ok() {
+    if let Ok(fields) = sh_expand::expand_words(&mut shell, std::slice::from_ref(&word)) {
         let bytes: usize = fields.iter().map(|f| f.len()).sum();
         assert!(bytes <= shell::BUDGET + (64 << 10), "{bytes} bytes out of {}", data.len());
     }
