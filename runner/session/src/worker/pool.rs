@@ -21,6 +21,9 @@ const WARMING: Duration = Duration::from_secs(1800);
 /// How long a warm worker may take to make another one, on a busy machine.
 const COPYING: Duration = Duration::from_secs(30);
 
+/// How long a session has the processor to itself before another worker is made.
+const PAUSE: Duration = Duration::from_millis(5);
+
 /// What workers are made of.
 #[derive(Clone)]
 pub struct PoolOptions {
@@ -179,7 +182,12 @@ fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
             // a session holds the pool, and the pool is gone.
             return;
         }
+        // The session that took one is beginning now: where others are ready, its successor can wait.
+        let can_wait = !state.ready.is_empty() && state.waiting == 0;
         drop(state);
+        if can_wait {
+            std::thread::sleep(PAUSE);
+        }
         let made = match &mut first {
             Some(first) => copy(first),
             None => Err(Error::NoWorker),
