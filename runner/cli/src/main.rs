@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     wasibox::use_huge_pages();
     // One line instead of Rust's report, should a damaged image make a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
-    ignore_file_size_signal();
+    wasibox::ignore_file_size_signal();
     match options::parse(lexopt::Parser::from_env()).and_then(run) {
         Ok(status) => ExitCode::from(status),
         Err(f) => {
@@ -73,12 +73,6 @@ fn run(command: options::Command) -> Result<u8, Failure> {
         options::Command::Compile { image } => inspect::compile(&image),
         options::Command::Doctor => doctor::run(),
     }
-}
-
-/// A write beyond the shell's limit of file sizes is an error then (as for Python), not the end of
-/// this process: what a guest writes through a mount is its own failure.
-fn ignore_file_size_signal() {
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// Writes to standard output; a reader that has left is no failure worth telling.

@@ -43,6 +43,6 @@ pub use wasibox_sandbox::{
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
 pub use worker::pool::{Pool, PoolOptions, probe};
-pub use worker::serve::main as worker_main;
 #[doc(hidden)]
 pub use worker::serve::main_with_hole as worker_main_with_hole;
+pub use worker::serve::{ignore_file_size_signal, main as worker_main};

@@ -2,35 +2,14 @@
 
 mod common;
 
+use common::sessions::*;
 use common::*;
 use std::convert::Infallible;
-use std::sync::Arc;
 use wasibox_vfs::delta::{Change, Delta, Id, Layer, Totals, between};
-use wasibox_vfs::{
-    BaseFile, BaseKind, DiskLimits, Errno, FileKind, Folder, FolderEntry, OpenFlags, Vfs,
-};
-
-/// `depth` levels of directories `a` and `b`, each with files `f` of 100 bytes and `g` of 70,000.
-struct Deep(usize);
-
-impl Folder for Deep {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
-        let entry = |name: &str, mode, kind| FolderEntry { name: name.into(), mode, time: 5, kind };
-        let file = |n: usize| BaseKind::File { bytes: Arc::new(vec![n as u8; n]), program: None };
-        let mut out = vec![entry("f", 0o644, file(100)), entry("g", 0o600, file(70_000))];
-        for name in ["a", "b"].iter().filter(|_| self.0 > 0) {
-            out.push(entry(name, 0o755, BaseKind::Dir(Arc::new(Deep(self.0 - 1)))));
-        }
-        Ok(out)
-    }
-}
+use wasibox_vfs::{BaseFile, DiskLimits, Errno, OpenFlags, Vfs};
 
 fn session() -> Vfs {
-    let kind = BaseKind::Dir(Arc::new(Deep(3)));
-    let usr = BaseFile { path: b"/usr".to_vec(), mode: 0o755, time: 5, kind };
-    let kind = BaseKind::File { bytes: Arc::new(b"program".to_vec()), program: None };
-    let sh = BaseFile { path: b"/bin/sh".to_vec(), mode: 0o755, time: 5, kind };
-    Vfs::new([usr, sh], &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
+    Vfs::new(image(), &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
 }
 
 /// Through the form in which it is sent.
@@ -46,104 +25,6 @@ fn restored(layer: &Layer) -> Vfs {
         Ok(())
     });
     v
-}
-
-const BEGINNING: &[&str] = &[
-    "/bin",
-    "/etc",
-    "/home",
-    "/home/user",
-    "/output",
-    "/tmp",
-    "/usr",
-    "/usr/bin",
-    "/usr/local",
-    "/usr/local/bin",
-    "/var",
-    "/var/tmp",
-];
-
-/// Everything that can be told of the files, by path.
-fn dump(v: &Vfs) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut todo = vec![String::new()];
-    while let Some(dir) = todo.pop() {
-        for name in names(v, &format!("{dir}/.")).unwrap_or_default() {
-            let path = format!("{dir}/{name}");
-            if ["/dev", "/proc"].contains(&path.as_str()) {
-                continue;
-            }
-            let s = v.stat(&ROOT_LOC, path.as_bytes(), false).unwrap();
-            let what = match s.kind {
-                FileKind::Dir => {
-                    todo.push(path.clone());
-                    String::new()
-                }
-                FileKind::File => format!("{:x}", digest(&read(v, &path).unwrap_or_default())),
-                FileKind::Symlink => format!("{:?}", v.read_link(&ROOT_LOC, path.as_bytes())),
-                _ => String::new(),
-            };
-            // Directories that a session begins with were made when it did.
-            let own = BEGINNING.contains(&path.as_str());
-            let (mode, times) =
-                (s.mode, if own { Default::default() } else { (s.atime, s.mtime, s.ctime) });
-            out.push(format!(
-                "{path} {:?} {mode:o} {} {} {times:?} {what}",
-                s.kind, s.nlink, s.size
-            ));
-        }
-    }
-    out.sort();
-    out
-}
-
-fn digest(text: &str) -> u64 {
-    text.bytes().fold(14695981039346656037, |h, b| (h ^ u64::from(b)).wrapping_mul(1099511628211))
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-
-    fn path(&mut self) -> String {
-        const NAMES: &[&str] = &["a", "b", "f", "g", "x", "y"];
-        let top = ["/tmp", "/usr", "/home/user", "/usr/a", "/bin"][self.below(5) as usize];
-        let mut path = top.to_owned();
-        for _ in 0..=self.below(3) {
-            path.push('/');
-            path.push_str(NAMES[self.below(6) as usize]);
-        }
-        path
-    }
-
-    /// Does something; most of it is refused for one reason or other.
-    fn act(&mut self, v: &Vfs) -> Result<(), Errno> {
-        let (one, two) = (self.path(), self.path());
-        let (a, b) = (one.as_bytes(), two.as_bytes());
-        match self.below(12) {
-            0..3 => {
-                let truncate = self.below(2) == 0;
-                let how = OpenFlags { truncate, ..WRITE };
-                let file = open(v, &one, how)?;
-                let bytes = vec![self.below(256) as u8; self.below(80_000) as usize];
-                file.write(self.below(100_000), false, &bytes).map(drop)
-            }
-            3 => open(v, &one, OpenFlags { truncate: false, create: false, ..WRITE })?
-                .set_len(self.below(100_000)),
-            4 => v.mkdir(&ROOT_LOC, a, 0o755),
-            5 => v.remove(&ROOT_LOC, a, false),
-            6 => v.remove(&ROOT_LOC, a, true),
-            7 => v.rename(&ROOT_LOC, a, &ROOT_LOC, b),
-            8 => v.link(&ROOT_LOC, a, false, &ROOT_LOC, b),
-            9 => v.symlink(b, &ROOT_LOC, a),
-            10 => v.chmod(&ROOT_LOC, a, 0o700 | self.below(64) as u16),
-            _ => v.mkfifo(&ROOT_LOC, a, 0o600),
-        }
-    }
 }
 
 #[test]
@@ -166,7 +47,6 @@ fn a_new_session_takes_up_what_another_one_did() {
             if random.below(4) == 0 {
                 let other = restored(&layer);
                 assert_eq!(dump(&other), dump(&v), "seed {seed}, step {step}");
-                assert_eq!(other.snapshot().quota(), v.snapshot().quota());
                 v = other;
                 known = v.snapshot();
             }
@@ -252,9 +132,7 @@ fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
     assert_eq!(lost, ["/usr/a", "/usr/b", "/usr/f", "/usr/g"]);
     // The numbers of nodes are others where there are more mounts.
     let host = tempfile::tempdir().unwrap();
-    let kind = BaseKind::Dir(Arc::new(Deep(3)));
-    let usr = BaseFile { path: b"/usr".to_vec(), mode: 0o755, time: 5, kind };
-    let mounted = with(vec![usr], &[mount(host.path(), "/mnt/one/two", false)]);
+    let mounted = with(image().into(), &[mount(host.path(), "/mnt/one/two", false)]);
     parts.iter().for_each(|p| mounted.restore(p.clone()).unwrap());
     assert_eq!(read(&mounted, "/usr/g").unwrap(), read(&v, "/usr/g").unwrap());
     assert_eq!(read(&mounted, "/usr/f").unwrap(), "replaced");

@@ -45,7 +45,15 @@ pub fn main() -> ExitCode {
     main_with(None)
 }
 
+/// Makes a write beyond the limit of file sizes (RLIMIT_FSIZE) an error, not the end of the process: what a
+/// guest writes through a mount is its own failure. Workers do so by themselves.
+pub fn ignore_file_size_signal() {
+    // Without a handler, such a write ends the process as before.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 fn main_with(hole: Option<fn(&Vfs)>) -> ExitCode {
+    ignore_file_size_signal();
     wasibox_sandbox::watchdog::close_inherited(3);
     match serve(hole) {
         Ok(()) | Err(WorkerError::Channel(ChannelError::Closed)) => ExitCode::SUCCESS,

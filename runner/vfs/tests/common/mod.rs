@@ -1,6 +1,8 @@
 //! Shorthands for the tests.
 #![allow(dead_code)] // each test file uses some
 
+pub mod sessions;
+
 use std::sync::Arc;
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{Budget, DiskLimits, Errno, File, Loc, MountSpec, OpenFlags, Opened, Vfs};
@@ -40,17 +42,20 @@ pub fn open(v: &Vfs, path: &str, how: OpenFlags) -> Result<File, Errno> {
     }
 }
 
-pub fn write(v: &Vfs, path: &str, text: &str) -> Result<(), Errno> {
-    open(v, path, WRITE)?.write(0, false, text.as_bytes()).map(drop)
+pub fn write(v: &Vfs, path: &str, bytes: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Errno> {
+    open(v, path, WRITE)?.write(0, false, bytes.as_ref()).map(drop)
 }
 
 pub fn read(v: &Vfs, path: &str) -> Result<String, Errno> {
+    Ok(String::from_utf8_lossy(&read_bytes(v, path)?).into_owned())
+}
+
+pub fn read_bytes(v: &Vfs, path: &str) -> Result<Vec<u8>, Errno> {
     let f = open(v, path, READ)?;
-    let mut out = Vec::new();
-    let mut b = [0; 8192];
+    let (mut out, mut b) = (Vec::new(), vec![0; 1 << 16]);
     loop {
         match f.read(out.len() as u64, &mut b)? {
-            0 => return Ok(String::from_utf8_lossy(&out).into_owned()),
+            0 => return Ok(out),
             n => out.extend_from_slice(&b[..n]),
         }
     }
