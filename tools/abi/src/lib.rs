@@ -17,6 +17,10 @@
 //!   was opened yet; it fails with EPIPE after the last reader closed. The pipe
 //!   is gone once both ends were opened and all are closed.
 //!
+//! - [`session::STATE`]: what the shell of the last call of a session has left. Reading gives all of
+//!   it from the beginning; what one opening for writing was given takes its place at the
+//!   close, if it is a whole state. The node is there in a session's calls only.
+//!
 //! # Invariants
 //! - Integers are little-endian. Paths are byte strings, absolute in the guest,
 //!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
@@ -26,6 +30,8 @@
 
 extern crate alloc;
 use alloc::vec::Vec;
+
+pub mod session;
 
 /// The private directory of the bridge. Not listed in `/`.
 pub const DIR: &str = "/.box";

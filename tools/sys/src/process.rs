@@ -1,7 +1,7 @@
 //! Processes as a trait: the shell and tools that run commands get one handed in.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -110,6 +110,16 @@ pub trait Processes {
     fn pipe(&self) -> io::Result<(File, File)>;
     /// A second descriptor for the same open file.
     fn dup(&self, file: &File) -> io::Result<File>;
+    /// What the last call of this session has left ([`box_abi::session`]); empty if there was none,
+    /// `NotFound` if the process belongs to no session's call.
+    fn session_state(&self) -> io::Result<Vec<u8>> {
+        std::fs::read(box_abi::session::STATE)
+    }
+    /// Leaves that for the next one.
+    fn keep_session_state(&self, state: &[u8]) -> io::Result<()> {
+        let node = File::options().write(true).open(box_abi::session::STATE)?;
+        (&node).write_all(state)
+    }
     /// Whether spawned processes run beside the caller. If not, `spawn` returns after the end.
     fn concurrent(&self) -> bool;
     /// Own and parent's process id.

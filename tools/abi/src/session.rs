@@ -1,0 +1,645 @@
+//! What the shell of one call of a session leaves for that of the next: the *state*, bytes that
+//! the guest reads from and writes to the node [`STATE`].
+//!
+//! A state says in which a shell differs from a fresh one, as records. It outlives builds: a
+//! session may go on under another image. So records name things by the words of the
+//! shell language (`errexit`, `INT`, the letters of `declare`), never by numbers of one build, and a
+//! record that a reader does not know is passed over.
+//!
+//! # Format
+//! ```text
+//! "WBSS"  version: u16  0: u16  length of what follows: u32
+//! records: tag u8, length u32, fields
+//! ```
+//! Byte strings among the fields have their length (`u32`) before them. A field added later stands behind
+//! those of now; readers pass over what follows the fields they know. Of records about one thing
+//! the last holds, so that the host may append ([`Writer::after`]). A change that breaks this is a new [`VERSION`].
+//!
+//! Both sides take these bytes from the other as hostile: reading is total, and makes no more of
+//! them than a few times their size.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// The node. It is there in a call of a session only; empty before the first call.
+pub const STATE: &str = "/.box/state";
+/// Most bytes of a state.
+pub const STATE_MAX: usize = 4 << 20;
+/// The version of the format.
+pub const VERSION: u16 = 1;
+
+const MAGIC: [u8; 4] = *b"WBSS";
+const HEADER: usize = 12;
+
+/// Why bytes are no state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateError {
+    /// Something else, or a part of one.
+    Corrupt,
+    /// Made by a later version.
+    Newer(u16),
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateError::Corrupt => f.write_str("corrupt session state"),
+            StateError::Newer(version) => {
+                write!(f, "session state of a later version ({version})")
+            }
+        }
+    }
+}
+
+impl core::error::Error for StateError {}
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// Declared only.
+    Unset,
+    Scalar(&'a [u8]),
+    Indexed(Vec<(i64, &'a [u8])>),
+    /// Setting the elements in this order gives an array that lists them as the old one did.
+    Assoc(Vec<(&'a [u8], &'a [u8])>),
+}
+
+/// One thing in which a shell differs from a fresh one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// Working directory as the shell names it, absolute.
+    Cwd(&'a [u8]),
+    Umask(u16),
+    /// `$?` and PIPESTATUS.
+    Status {
+        last: u8,
+        stages: &'a [u8],
+    },
+    /// `attributes` are the letters that `declare` takes.
+    Variable {
+        name: &'a [u8],
+        attributes: &'a [u8],
+        value: Value<'a>,
+    },
+    /// One that a fresh shell has.
+    NoVariable(&'a [u8]),
+    Function(Function<'a>),
+    NoFunction(&'a [u8]),
+    Alias {
+        name: &'a [u8],
+        text: &'a [u8],
+    },
+    /// `set -o` and `+o`.
+    Set {
+        name: &'a [u8],
+        on: bool,
+    },
+    Shopt {
+        name: &'a [u8],
+        on: bool,
+    },
+    /// `condition` as `trap` takes it.
+    Trap {
+        condition: &'a [u8],
+        action: &'a [u8],
+    },
+    Positional(Vec<&'a [u8]>),
+    /// The stack of `pushd` below the working directory, top first.
+    Directories(Vec<&'a [u8]>),
+    /// Where `getopts` stands: the argument's index, the offset in it.
+    GetOpts {
+        index: u32,
+        offset: u32,
+    },
+    /// When `$SECONDS` was 0, in seconds since the epoch.
+    SecondsZero(i64),
+    /// What `$RANDOM` goes on from, where a script has set it.
+    Random(u32),
+    /// `enable -n`.
+    Disabled(&'a [u8]),
+    /// `ulimit`: soft and hard limit.
+    Limit {
+        letter: u8,
+        soft: u64,
+        hard: u64,
+    },
+}
+
+/// A function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Function<'a> {
+    pub name: &'a [u8],
+    /// Its definition in the shell language.
+    pub text: &'a [u8],
+    /// Letters of `declare -f`: `r`, `t`, `x`.
+    pub attributes: &'a [u8],
+    /// The file that defined it.
+    pub source: &'a [u8],
+    pub line: u32,
+    /// The lines of its commands, `u32` each, in the order in which their text stands there.
+    pub lines: &'a [u8],
+    /// What programs get in their environment, of an exported one.
+    pub environment: &'a [u8],
+}
+
+/// Makes a state.
+#[derive(Debug)]
+pub struct Writer(Vec<u8>);
+
+impl Default for Writer {
+    fn default() -> Writer {
+        Writer::new()
+    }
+}
+
+impl Writer {
+    pub fn new() -> Writer {
+        let mut out = Vec::with_capacity(1024);
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&[0; 6]);
+        Writer(out)
+    }
+
+    /// Goes on behind the records of a state.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn after(state: &[u8]) -> Result<Writer, StateError> {
+        Records::of(state)?;
+        Ok(Writer(state.to_vec()))
+    }
+
+    pub fn record(&mut self, record: &Record<'_>) {
+        self.0.push(record.tag());
+        let at = self.0.len();
+        self.0.extend_from_slice(&[0; 4]);
+        self.fields(record);
+        let length = u32::try_from(self.0.len() - at - 4).unwrap_or(u32::MAX);
+        if let Some(place) = self.0.get_mut(at..at + 4) {
+            place.copy_from_slice(&length.to_le_bytes());
+        }
+    }
+
+    /// Adds a record that [`Records::raw`] gave.
+    pub fn raw(&mut self, record: &[u8]) {
+        self.0.extend_from_slice(record);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.0.extend_from_slice(&length.to_le_bytes());
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn fields(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Cwd(one)
+            | Record::NoVariable(one)
+            | Record::NoFunction(one)
+            | Record::Disabled(one) => self.bytes(one),
+            Record::Umask(mask) => self.0.extend_from_slice(&mask.to_le_bytes()),
+            Record::Status { last, stages } => {
+                self.0.push(*last);
+                self.bytes(stages);
+            }
+            Record::Variable { name, attributes, value } => {
+                self.bytes(name);
+                self.bytes(attributes);
+                self.value(value);
+            }
+            Record::Function(f) => {
+                for part in [f.name, f.text, f.attributes, f.source] {
+                    self.bytes(part);
+                }
+                self.0.extend_from_slice(&f.line.to_le_bytes());
+                self.bytes(f.lines);
+                self.bytes(f.environment);
+            }
+            Record::Alias { name, text: other }
+            | Record::Trap { condition: name, action: other } => {
+                self.bytes(name);
+                self.bytes(other);
+            }
+            Record::Set { name, on } | Record::Shopt { name, on } => {
+                self.bytes(name);
+                self.0.push(u8::from(*on));
+            }
+            Record::Positional(all) | Record::Directories(all) => {
+                all.iter().for_each(|one| self.bytes(one));
+            }
+            Record::GetOpts { index, offset } => {
+                self.0.extend_from_slice(&index.to_le_bytes());
+                self.0.extend_from_slice(&offset.to_le_bytes());
+            }
+            Record::SecondsZero(time) => self.0.extend_from_slice(&time.to_le_bytes()),
+            Record::Random(seed) => self.0.extend_from_slice(&seed.to_le_bytes()),
+            Record::Limit { letter, soft, hard } => {
+                self.0.push(*letter);
+                self.0.extend_from_slice(&soft.to_le_bytes());
+                self.0.extend_from_slice(&hard.to_le_bytes());
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value<'_>) {
+        match value {
+            Value::Unset => self.0.push(0),
+            Value::Scalar(text) => {
+                self.0.push(1);
+                self.bytes(text);
+            }
+            Value::Indexed(all) => {
+                self.0.push(2);
+                for (index, text) in all {
+                    self.0.extend_from_slice(&index.to_le_bytes());
+                    self.bytes(text);
+                }
+            }
+            Value::Assoc(all) => {
+                self.0.push(3);
+                for (key, text) in all {
+                    self.bytes(key);
+                    self.bytes(text);
+                }
+            }
+        }
+    }
+
+    /// The state.
+    pub fn finish(mut self) -> Vec<u8> {
+        let length = u32::try_from(self.0.len().saturating_sub(HEADER)).unwrap_or(u32::MAX);
+        if let Some(place) = self.0.get_mut(8..HEADER) {
+            place.copy_from_slice(&length.to_le_bytes());
+        }
+        self.0
+    }
+}
+
+impl Record<'_> {
+    fn tag(&self) -> u8 {
+        match self {
+            Record::Cwd(_) => 1,
+            Record::Umask(_) => 2,
+            Record::Status { .. } => 3,
+            Record::Variable { .. } => 4,
+            Record::NoVariable(_) => 5,
+            Record::Function(_) => 6,
+            Record::NoFunction(_) => 7,
+            Record::Alias { .. } => 8,
+            Record::Set { .. } => 9,
+            Record::Shopt { .. } => 10,
+            Record::Trap { .. } => 11,
+            Record::Positional(_) => 12,
+            Record::Directories(_) => 13,
+            Record::GetOpts { .. } => 14,
+            Record::SecondsZero(_) => 15,
+            Record::Random(_) => 16,
+            Record::Disabled(_) => 17,
+            Record::Limit { .. } => 18,
+        }
+    }
+}
+
+/// Fields from the front of a record.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[b]| b)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.u32()?).ok()?;
+        let (head, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    /// Everything up to the end.
+    fn all<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let mut out = Vec::new();
+        while !self.0.is_empty() {
+            out.push(one(self)?);
+        }
+        Some(out)
+    }
+
+    fn value(&mut self) -> Option<Value<'a>> {
+        Some(match self.byte()? {
+            0 => Value::Unset,
+            1 => Value::Scalar(self.bytes()?),
+            2 => Value::Indexed(self.all(|f| Some((i64::from_le_bytes(f.array()?), f.bytes()?)))?),
+            3 => Value::Assoc(self.all(|f| Some((f.bytes()?, f.bytes()?)))?),
+            _ => return None,
+        })
+    }
+}
+
+/// The records of a state, in order.
+#[derive(Clone, Debug)]
+pub struct Records<'a>(&'a [u8]);
+
+impl<'a> Records<'a> {
+    /// # Errors
+    /// If the bytes are no whole state, or one of a later version.
+    pub fn of(state: &'a [u8]) -> Result<Records<'a>, StateError> {
+        let mut header = Fields(state);
+        let mut next = || {
+            let magic: [u8; 4] = header.array()?;
+            let [v0, v1, _, _] = header.array()?;
+            Some((magic, u16::from_le_bytes([v0, v1]), header.u32()?))
+        };
+        let (magic, version, length) = next().ok_or(StateError::Corrupt)?;
+        if magic != MAGIC || version == 0 {
+            return Err(StateError::Corrupt);
+        }
+        if version > VERSION {
+            return Err(StateError::Newer(version));
+        }
+        if usize::try_from(length) != Ok(header.0.len()) {
+            return Err(StateError::Corrupt);
+        }
+        Ok(Records(header.0))
+    }
+
+    /// The record that one alone is, as [`Records::raw`] gave it.
+    pub fn one(raw: &'a [u8]) -> Option<Record<'a>> {
+        Records(raw).next()
+    }
+
+    /// How many bytes are left.
+    pub fn rest(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The next record as it stands there, to be kept by [`Writer::raw`], and what it says: `None`
+    /// of one that is not known or says nothing that can be.
+    pub fn raw(&mut self) -> Option<(&'a [u8], Option<Record<'a>>)> {
+        let all = self.0;
+        let mut fields = Fields(all);
+        let (Some(tag), Some(body)) = (fields.byte(), fields.bytes()) else {
+            // A length that leads beyond the end: nothing more can be told apart.
+            self.0 = &[];
+            return (!all.is_empty()).then_some((&[], None));
+        };
+        self.0 = fields.0;
+        let raw = all.get(..all.len() - self.0.len()).unwrap_or_default();
+        Some((raw, decode(tag, Fields(body))))
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        loop {
+            if let (_, Some(record)) = self.raw()? {
+                return Some(record);
+            }
+        }
+    }
+}
+
+fn decode<'a>(tag: u8, mut f: Fields<'a>) -> Option<Record<'a>> {
+    Some(match tag {
+        1 => Record::Cwd(f.bytes()?),
+        2 => Record::Umask(u16::from_le_bytes(f.array()?) & 0o777),
+        3 => Record::Status { last: f.byte()?, stages: f.bytes()? },
+        4 => Record::Variable { name: f.bytes()?, attributes: f.bytes()?, value: f.value()? },
+        5 => Record::NoVariable(f.bytes()?),
+        6 => Record::Function(Function {
+            name: f.bytes()?,
+            text: f.bytes()?,
+            attributes: f.bytes()?,
+            source: f.bytes()?,
+            line: f.u32()?,
+            lines: f.bytes()?,
+            environment: f.bytes()?,
+        }),
+        7 => Record::NoFunction(f.bytes()?),
+        8 => Record::Alias { name: f.bytes()?, text: f.bytes()? },
+        9 => Record::Set { name: f.bytes()?, on: f.byte()? != 0 },
+        10 => Record::Shopt { name: f.bytes()?, on: f.byte()? != 0 },
+        11 => Record::Trap { condition: f.bytes()?, action: f.bytes()? },
+        12 => Record::Positional(f.all(Fields::bytes)?),
+        13 => Record::Directories(f.all(Fields::bytes)?),
+        14 => Record::GetOpts { index: f.u32()?, offset: f.u32()? },
+        15 => Record::SecondsZero(i64::from_le_bytes(f.array()?)),
+        16 => Record::Random(f.u32()?),
+        17 => Record::Disabled(f.bytes()?),
+        18 => Record::Limit {
+            letter: f.byte()?,
+            soft: u64::from_le_bytes(f.array()?),
+            hard: u64::from_le_bytes(f.array()?),
+        },
+        _ => return None,
+    })
+}
+
+/// What a program that is run without a shell has of a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    pub cwd: Option<Vec<u8>>,
+    pub umask: Option<u16>,
+    /// `$?` of the last call.
+    pub status: u8,
+    /// Variables of the environment; `None` of those that are not in it.
+    pub environment: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Surroundings {
+    /// # Errors
+    /// As [`Records::of`].
+    pub fn of(state: &[u8]) -> Result<Surroundings, StateError> {
+        let mut s = Surroundings::default();
+        for record in Records::of(state)? {
+            match record {
+                Record::Cwd(path) if path.first() == Some(&b'/') && !path.contains(&0) => {
+                    s.cwd = Some(path.to_vec());
+                }
+                Record::Umask(mask) => s.umask = Some(mask),
+                Record::Status { last, .. } => s.status = last,
+                Record::Variable { name, attributes, value } => {
+                    let array = attributes.iter().any(|a| matches!(a, b'a' | b'A'));
+                    let value = match value {
+                        Value::Scalar(text) if !array && attributes.contains(&b'x') => Some(text),
+                        _ => None,
+                    };
+                    s.put(name, value);
+                }
+                Record::NoVariable(name) => s.put(name, None),
+                Record::Function(f) => {
+                    let exported = f.attributes.contains(&b'x') && !f.environment.is_empty();
+                    s.put(&function_variable(f.name), exported.then_some(f.environment));
+                }
+                Record::NoFunction(name) => s.put(&function_variable(name), None),
+                _ => {}
+            }
+        }
+        Ok(s)
+    }
+
+    /// An environment is text with `=` behind the name and NUL behind the value.
+    fn put(&mut self, name: &[u8], value: Option<&[u8]>) {
+        let text = value.is_none_or(|v| !v.contains(&0));
+        if text && !name.is_empty() && !name.iter().any(|b| matches!(b, 0 | b'=')) {
+            self.environment.insert(name.to_vec(), value.map(<[u8]>::to_vec));
+        }
+    }
+
+    /// Changes an environment of `NAME=value` as the session has.
+    pub fn apply(&self, environment: &mut Vec<Vec<u8>>) {
+        environment.retain(|entry| {
+            let name = entry.split(|b| *b == b'=').next().unwrap_or_default();
+            !self.environment.contains_key(name)
+        });
+        let set = self.environment.iter().filter_map(|(n, v)| v.as_ref().map(|v| (n, v)));
+        environment.extend(set.map(|(name, value)| [name.as_slice(), b"=", value].concat()));
+    }
+}
+
+fn function_variable(name: &[u8]) -> Vec<u8> {
+    [b"BASH_FUNC_", name, b"%%"].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn all() -> Vec<Record<'static>> {
+        let f = Function {
+            name: b"f",
+            text: b"f () \n{ \n    :\n}",
+            attributes: b"x",
+            source: b"main",
+            line: 3,
+            lines: &[1, 0, 0, 0],
+            environment: b"() {  :\n}",
+        };
+        vec![
+            Record::Cwd(b"/tmp"),
+            Record::Umask(0o27),
+            Record::Status { last: 7, stages: &[1, 7] },
+            Record::Variable { name: b"x", attributes: b"ix", value: Value::Scalar(b"5") },
+            Record::Variable { name: b"u", attributes: b"x", value: Value::Unset },
+            Record::Variable {
+                name: b"a",
+                attributes: b"ax",
+                value: Value::Indexed(vec![(0, b"p"), (i64::MAX, b"")]),
+            },
+            Record::Variable {
+                name: b"h",
+                attributes: b"A",
+                value: Value::Assoc(vec![(b"k", b"v"), (b"", b"w")]),
+            },
+            Record::NoVariable(b"HOME"),
+            Record::Function(f),
+            Record::NoFunction(b"g"),
+            Record::Alias { name: b"ll", text: b"ls -l" },
+            Record::Set { name: b"errexit", on: true },
+            Record::Shopt { name: b"sourcepath", on: false },
+            Record::Trap { condition: b"INT", action: b"" },
+            Record::Positional(vec![b"a b", b""]),
+            Record::Directories(vec![b"/"]),
+            Record::GetOpts { index: 2, offset: 1 },
+            Record::SecondsZero(-5),
+            Record::Random(42),
+            Record::Disabled(b"test"),
+            Record::Limit { letter: b'n', soft: 1, hard: u64::MAX },
+        ]
+    }
+
+    fn state(records: &[Record<'_>]) -> Vec<u8> {
+        let mut w = Writer::new();
+        records.iter().for_each(|r| w.record(r));
+        w.finish()
+    }
+
+    #[test]
+    fn records_round_trip() {
+        let state = state(&all());
+        assert_eq!(Records::of(&state).unwrap().collect::<Vec<_>>(), all());
+    }
+
+    /// What a state of now is, for all time.
+    #[test]
+    fn the_bytes_are_these() {
+        let state = state(&[Record::Umask(0o22), Record::Set { name: b"xtrace", on: true }]);
+        let want: &[u8] = b"WBSS\x01\x00\x00\x00\x17\x00\x00\x00\
+            \x02\x02\x00\x00\x00\x12\x00\
+            \x09\x0b\x00\x00\x00\x06\x00\x00\x00xtrace\x01";
+        assert_eq!(state, want);
+    }
+
+    #[test]
+    fn what_is_not_known_is_passed_over() {
+        let mut w = Writer::new();
+        w.raw(b"\xf0\x03\x00\x00\x00new");
+        // A field that a later version has added.
+        w.raw(b"\x02\x03\x00\x00\x00\x12\x00!");
+        // Says nothing.
+        w.raw(b"\x04\x00\x00\x00\x00");
+        w.record(&Record::Random(1));
+        let state = w.finish();
+        let known: Vec<_> = Records::of(&state).unwrap().collect();
+        assert_eq!(known, [Record::Umask(0o22), Record::Random(1)]);
+        let mut records = Records::of(&state).unwrap();
+        let mut copy = Writer::new();
+        while let Some((raw, _)) = records.raw() {
+            copy.raw(raw);
+        }
+        assert_eq!(copy.finish(), state);
+    }
+
+    #[test]
+    fn hostile_bytes_are_refused_or_read_to_an_end() {
+        let good = state(&all());
+        for cut in 0..good.len() {
+            assert_eq!(Records::of(&good[..cut]).map(|_| ()), Err(StateError::Corrupt), "{cut}");
+        }
+        let mut newer = good.clone();
+        newer[4] = 2;
+        assert_eq!(Records::of(&newer).map(|_| ()), Err(StateError::Newer(2)));
+        for at in 0..good.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut bad = good.clone();
+                bad[at] = value;
+                if let Ok(records) = Records::of(&bad) {
+                    assert!(records.count() <= good.len());
+                    Surroundings::of(&bad).unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn programs_have_the_same_surroundings() {
+        let mut w = Writer::after(&state(&all())).unwrap();
+        w.record(&Record::Status { last: 1, stages: &[1] });
+        w.record(&Record::Variable { name: b"q", attributes: b"x", value: Value::Scalar(b"a=b") });
+        w.record(&Record::Variable { name: b"n", attributes: b"x", value: Value::Scalar(b"\0") });
+        let s = Surroundings::of(&w.finish()).unwrap();
+        assert_eq!(
+            (s.cwd.as_deref(), s.umask, s.status),
+            (Some(b"/tmp".as_slice()), Some(0o27), 1)
+        );
+        let mut env =
+            vec![b"HOME=/home".to_vec(), b"K=1".to_vec(), b"x=0".to_vec(), b"a=0".to_vec()];
+        s.apply(&mut env);
+        let want: [&[u8]; 4] = [b"K=1", b"BASH_FUNC_f%%=() {  :\n}", b"q=a=b", b"x=5"];
+        assert_eq!(env, want);
+    }
+}
