@@ -8,6 +8,7 @@ use crate::errno::Errno;
 use crate::host_file::HostFile;
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
+use crate::session_state::StateFile;
 use crate::tree::{Ino, Kind};
 use crate::walk::Loc;
 use box_abi::{Kind as FileKind, Stat};
@@ -84,6 +85,7 @@ pub enum File {
     /// A FIFO opened for reading and writing.
     PipeBoth(ReadEnd, WriteEnd),
     Meta(MetaExchange),
+    State(StateFile),
     Stream(Arc<dyn Stream>),
 }
 
@@ -95,7 +97,14 @@ impl File {
 
     /// Whether offsets mean something; otherwise reads and writes ignore them.
     pub fn seekable(&self) -> bool {
-        matches!(self, File::Tree(_) | File::Host { .. } | File::Dir { .. } | File::Device(..))
+        matches!(
+            self,
+            File::Tree(_)
+                | File::Host { .. }
+                | File::Dir { .. }
+                | File::Device(..)
+                | File::State(_)
+        )
     }
 
     /// Reads at `off`; 0 is end of file.
@@ -111,6 +120,7 @@ impl File {
             File::PipeRead(r) | File::PipeBoth(r, _) => r.try_read(buf),
             File::PipeWrite(_) => Err(Errno::BADF),
             File::Meta(m) => m.read(buf),
+            File::State(s) => Ok(s.read(off, buf)),
             File::Stream(s) => s.read(buf),
         }
     }
@@ -141,6 +151,7 @@ impl File {
             File::PipeWrite(w) | File::PipeBoth(_, w) => plain(w.try_write(data)?),
             // Requests about descriptors need the kernel, which calls `exchange` itself.
             File::Meta(m) => plain(m.exchange(data, &|_| Err(Errno::NOENT))?),
+            File::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
             File::Stream(s) => plain(s.write(data)?),
         }
     }
@@ -168,7 +179,7 @@ impl File {
             File::PipeRead(_) | File::PipeWrite(_) | File::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
             }
-            File::Meta(_) => Ok(special(FileKind::CharDevice)),
+            File::Meta(_) | File::State(_) => Ok(special(FileKind::CharDevice)),
             File::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
             File::Stream(_) => Ok(special(FileKind::Fifo)),
         }

@@ -47,6 +47,7 @@ mod host_path;
 pub mod ops;
 pub mod pipe;
 pub mod quota;
+mod session_state;
 pub mod setup;
 pub mod stop;
 pub mod tree;
@@ -65,6 +66,7 @@ pub use host::MountError;
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::DiskLimits;
+pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
 pub use tree::{Ino, Program, ROOT};
@@ -92,6 +94,7 @@ pub(crate) struct Shared {
     pub(crate) mounts: Vec<host::HostMount>,
     pub(crate) host_files: host_file::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
+    pub(crate) session_state: session_state::SessionState,
     pub(crate) host_changes: changes::HostJournal,
 }
 

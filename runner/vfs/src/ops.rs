@@ -129,6 +129,7 @@ impl Vfs {
                 File::PipeRead(self.shared.pipes.open_read(name)?)
             }
             Loc::PipeEnd(..) => return Err(Errno::ACCES),
+            Loc::State => File::State(self.open_state(how.write)?),
             Loc::Descriptor(n) => return Ok(Some(Opened::Descriptor(*n))),
         };
         Ok(Some(Opened::File(file)))

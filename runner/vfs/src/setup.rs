@@ -98,6 +98,7 @@ impl Vfs {
             mounts: opened,
             host_files: OpenFiles::new(limits.host_descriptors),
             pipes: Pipes::new(budget.clone()),
+            session_state: Default::default(),
             host_changes: Default::default(),
             budget,
         };

@@ -42,6 +42,8 @@ pub enum Loc {
     PipeDir(Vec<u8>),
     /// An end of a bridge pipe; true for the writing end.
     PipeEnd(Vec<u8>, bool),
+    /// The bridge's node with the state of a session.
+    State,
     /// The caller's descriptor of that number.
     Descriptor(u32),
 }
@@ -268,7 +270,7 @@ impl Vfs {
                 let cut = rel.iter().rposition(|b| *b == b'/').unwrap_or(0);
                 Loc::Host(*m, rel[..cut].to_vec())
             }
-            Loc::PipeDir(_) | Loc::PipeEnd(..) => Loc::Tree(BRIDGE),
+            Loc::PipeDir(_) | Loc::PipeEnd(..) | Loc::State => Loc::Tree(BRIDGE),
             Loc::Descriptor(_) => Loc::Tree(DEV_FD),
         })
     }
@@ -292,6 +294,10 @@ impl Vfs {
                             return Ok(n.map(|n| (Loc::Descriptor(n), FileKind::CharDevice)));
                         }
                         let Some(&child) = entries.get(name) else {
+                            if *ino == BRIDGE && name == b"state" {
+                                let there = self.shared.session_state.is_there();
+                                return Ok(there.then_some((Loc::State, FileKind::CharDevice)));
+                            }
                             let bridge = *ino == ROOT && name == b".box";
                             return Ok(bridge.then_some((Loc::Tree(BRIDGE), FileKind::Dir)));
                         };
@@ -325,7 +331,7 @@ impl Vfs {
                 b"w" => Some((Loc::PipeEnd(pipe.clone(), true), FileKind::Fifo)),
                 _ => None,
             }),
-            Loc::PipeEnd(..) | Loc::Descriptor(_) => Err(Errno::NOTDIR),
+            Loc::PipeEnd(..) | Loc::State | Loc::Descriptor(_) => Err(Errno::NOTDIR),
         }
     }
 
@@ -365,6 +371,7 @@ impl Vfs {
             Loc::Host(m, rel) => self.shared.mounts[*m].stat(rel),
             Loc::PipeDir(_) => Ok(special(FileKind::Dir, 0o700, 1)),
             Loc::PipeEnd(..) => Ok(special(FileKind::Fifo, 0o600, 2)),
+            Loc::State => Ok(special(FileKind::CharDevice, 0o600, 3)),
             Loc::Descriptor(n) => Ok(special(FileKind::CharDevice, 0o620, 16 + u64::from(*n))),
         }
     }

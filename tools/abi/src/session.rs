@@ -347,6 +347,11 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Whether these bytes are a state, of this version or a later one, and no part of one.
+pub fn is_whole(state: &[u8]) -> bool {
+    !matches!(Records::of(state), Err(StateError::Corrupt))
+}
+
 /// The records of a state, in order.
 #[derive(Clone, Debug)]
 pub struct Records<'a>(&'a [u8]);
@@ -365,11 +370,11 @@ impl<'a> Records<'a> {
         if magic != MAGIC || version == 0 {
             return Err(StateError::Corrupt);
         }
-        if version > VERSION {
-            return Err(StateError::Newer(version));
-        }
         if usize::try_from(length) != Ok(header.0.len()) {
             return Err(StateError::Corrupt);
+        }
+        if version > VERSION {
+            return Err(StateError::Newer(version));
         }
         Ok(Records(header.0))
     }
@@ -613,6 +618,7 @@ mod tests {
         let mut newer = good.clone();
         newer[4] = 2;
         assert_eq!(Records::of(&newer).map(|_| ()), Err(StateError::Newer(2)));
+        assert!(is_whole(&good) && is_whole(&newer) && !is_whole(&newer[..good.len() - 1]));
         for at in 0..good.len() {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut bad = good.clone();

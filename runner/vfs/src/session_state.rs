@@ -1,0 +1,124 @@
+//! The node `/.box/state`: what the shell of one call of a session leaves for that of the next
+//! (`box_abi::session` has the format). Only its frame is looked at here.
+
+use crate::Vfs;
+use crate::budget::Reservation;
+use crate::errno::Errno;
+use box_abi::session::{STATE_MAX, is_whole};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The state, while a call of a session runs.
+#[derive(Debug, Default)]
+pub(crate) struct SessionState(Mutex<Option<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    bytes: Arc<[u8]>,
+    /// What it takes of the memory limit.
+    _held: Reservation,
+}
+
+impl SessionState {
+    fn lock(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn get(&self) -> Option<Arc<[u8]>> {
+        self.lock().as_ref().map(|kept| kept.bytes.clone())
+    }
+
+    pub(crate) fn is_there(&self) -> bool {
+        self.lock().is_some()
+    }
+}
+
+impl Vfs {
+    /// Makes the node of the state, with these bytes: those of the last call, or none at first. `None`
+    /// takes it away.
+    pub fn set_state(&self, state: Option<Arc<[u8]>>) {
+        let kept = state.map(|bytes| {
+            let held = self.shared.budget.reserve_anyway(bytes.len() as u64);
+            Kept { bytes, _held: held }
+        });
+        *self.shared.session_state.lock() = kept;
+    }
+
+    /// The state as it is now, if there is a node of it.
+    pub fn state(&self) -> Option<Arc<[u8]>> {
+        self.shared.session_state.get()
+    }
+
+    pub(crate) fn open_state(&self, write: bool) -> Result<StateFile, Errno> {
+        let before = self.state().ok_or(Errno::NOENT)?;
+        let new = match write {
+            true => Some(Mutex::new(Collected {
+                bytes: Vec::new(),
+                held: self.shared.budget.reserve(0).ok_or(Errno::NOMEM)?,
+            })),
+            false => None,
+        };
+        Ok(StateFile { vfs: self.clone(), before, new })
+    }
+}
+
+/// One opening of the node.
+#[derive(Debug)]
+pub struct StateFile {
+    vfs: Vfs,
+    before: Arc<[u8]>,
+    /// What is written, of one that is open for that.
+    new: Option<Mutex<Collected>>,
+}
+
+#[derive(Debug)]
+struct Collected {
+    bytes: Vec<u8>,
+    held: Reservation,
+}
+
+impl StateFile {
+    /// The state as it was at the opening.
+    pub(crate) fn read(&self, off: u64, buf: &mut [u8]) -> usize {
+        let rest = usize::try_from(off).ok().and_then(|off| self.before.get(off..));
+        let rest = rest.unwrap_or_default();
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        n
+    }
+
+    /// Adds to what takes the state's place at the close.
+    pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
+        let mut new =
+            self.new.as_ref().ok_or(Errno::BADF)?.lock().unwrap_or_else(|e| e.into_inner());
+        let Collected { bytes, held } = &mut *new;
+        let length = bytes.len() + data.len();
+        if length > STATE_MAX {
+            return Err(Errno::FBIG);
+        }
+        if length > bytes.capacity() {
+            let capacity = length.max(2 * bytes.capacity()).min(STATE_MAX);
+            if !held.grow((capacity - bytes.capacity()) as u64) {
+                return Err(Errno::NOMEM);
+            }
+            bytes.reserve_exact(capacity - bytes.len());
+        }
+        bytes.extend_from_slice(data);
+        Ok(data.len())
+    }
+}
+
+impl Drop for StateFile {
+    /// A process that is ended while it writes leaves a part, which changes nothing.
+    fn drop(&mut self) {
+        let Some(new) = self.new.take() else { return };
+        let Collected { bytes, mut held } = new.into_inner().unwrap_or_else(|e| e.into_inner());
+        if !is_whole(&bytes) {
+            return;
+        }
+        let mut state = self.vfs.shared.session_state.lock();
+        if let Some(kept) = &mut *state {
+            held.shrink_to(bytes.len() as u64);
+            *kept = Kept { bytes: bytes.into(), _held: held };
+        }
+    }
+}
