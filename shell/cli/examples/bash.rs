@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 
@@ -17,6 +17,9 @@ use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
 use box_sys::{
     INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, inherited, initial_cwd, path,
 };
+
+/// Names the file that stands in for the node with a session's state.
+const SESSION_FILE: &str = "SESSION_FILE";
 
 static TABLE: Table = Table::new(sh_cli::APPLETS, &[]);
 
@@ -40,11 +43,14 @@ fn run() -> u8 {
         .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
         .collect();
     env.unset(INHERITED_FDS.as_bytes());
+    env.unset(SESSION_FILE.as_bytes());
     let os = Os::with_applets(|name| TABLE.find(name).is_some());
     let start = Begin { argv, env, cwd: initial_cwd(), stdio: fds.stdio, extra: fds.extra };
     if !os.concurrent() || std::env::var_os("BOX_SEQUENTIAL").is_some() {
         let procs = Sequential { os, last: Cell::new(100), ended: RefCell::default() };
         start.call(&procs)
+    } else if let Some(file) = std::env::var_os(SESSION_FILE) {
+        start.call(&InSession { os, file: file.into() })
     } else {
         start.call(&os)
     }
@@ -83,6 +89,81 @@ impl Begin {
         let exit = run(&mut ctx, &args);
         ctx.finish(exit).0
     }
+}
+
+/// The system's processes, and a file for the state of a session.
+struct InSession {
+    os: Os,
+    file: PathBuf,
+}
+
+impl Processes for InSession {
+    fn session_state(&self) -> io::Result<Vec<u8>> {
+        std::fs::read(&self.file)
+    }
+
+    fn keep_session_state(&self, state: &[u8]) -> io::Result<()> {
+        write(&self.file, state)
+    }
+
+    fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
+        self.os.spawn(spec)
+    }
+
+    fn wait(&self, pid: Pid) -> io::Result<WaitStatus> {
+        self.os.wait(pid)
+    }
+
+    fn try_wait(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        self.os.try_wait(pid)
+    }
+
+    fn wait_or_signal(&self, pid: Pid) -> io::Result<Option<WaitStatus>> {
+        self.os.wait_or_signal(pid)
+    }
+
+    fn kill(&self, pid: Pid, signal: u8) -> io::Result<()> {
+        self.os.kill(pid, signal)
+    }
+
+    fn kill_tree(&self, pid: Pid, signal: u8) -> io::Result<()> {
+        self.os.kill_tree(pid, signal)
+    }
+
+    fn kill_group(&self, group: Pid, signal: u8) -> io::Result<()> {
+        self.os.kill_group(group, signal)
+    }
+
+    fn exec(&self, spec: &SpawnSpec<'_>) -> io::Error {
+        self.os.exec(spec)
+    }
+
+    fn pipe(&self) -> io::Result<(File, File)> {
+        self.os.pipe()
+    }
+
+    fn dup(&self, file: &File) -> io::Result<File> {
+        self.os.dup(file)
+    }
+
+    fn concurrent(&self) -> bool {
+        self.os.concurrent()
+    }
+
+    fn pid(&self) -> Pid {
+        self.os.pid()
+    }
+
+    fn parent_pid(&self) -> Pid {
+        self.os.parent_pid()
+    }
+}
+
+/// As the node: the whole state, or none of it.
+fn write(file: &Path, state: &[u8]) -> io::Result<()> {
+    let new = file.with_extension("new");
+    std::fs::write(&new, state)?;
+    std::fs::rename(new, file)
 }
 
 /// Processes that end before `spawn` returns.

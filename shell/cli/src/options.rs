@@ -31,6 +31,8 @@ pub struct Invocation {
     pub norc: bool,
     /// `--budget`: see [`sh_exec::budget::Limits::parse`].
     pub budget: Option<Vec<u8>>,
+    /// `--session`: goes on from what the last call of the session has left.
+    pub session: bool,
     /// Tell what the script may do instead of running it.
     pub analyze: bool,
 }
@@ -64,6 +66,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
         rcfile: None,
         norc: false,
         budget: None,
+        session: false,
         analyze: false,
     };
     let mut i = 0;
@@ -152,6 +155,7 @@ fn long_option(inv: &mut Invocation, arg: &[u8], next: Option<&Vec<u8>>) -> Resu
         b"--verbose" => inv.set.push((SetOpt::Verbose, true)),
         b"--help" => inv.help = true,
         b"--version" => inv.version = true,
+        b"--session" => inv.session = true,
         b"--analyze" => inv.analyze = true,
         _ if arg.starts_with(b"--budget=") => {
             inv.budget = arg.get(b"--budget=".len()..).map(<[u8]>::to_vec);

@@ -98,19 +98,35 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
             Err(status) => exit(status),
         };
     }
+    // A session's later calls go on where the first one has read its start-up file.
+    let mut started = false;
+    if inv.session {
+        match shell.begin_session() {
+            Ok(later) => started = later,
+            Err(e) => {
+                shell.err(format!("{}: --session: {e}\n", ctx.name).as_bytes());
+                return Exit(2);
+            }
+        }
+    }
+    let bash_env = |shell: &mut Shell<'_>| {
+        if !started {
+            bash_env(shell, &inv);
+        }
+    };
     let status = match &inv.source {
         Source::Command(text) => {
-            bash_env(&mut shell, &inv);
+            bash_env(&mut shell);
             shell.set_command_string(text);
             shell.run_main(Text { text, line: 1, name: Some("-c"), main: true })
         }
         Source::File(file) => {
-            bash_env(&mut shell, &inv);
+            bash_env(&mut shell);
             script(&mut shell, file)
         }
         Source::Stdin => {
             if !shell.state.options.interactive {
-                bash_env(&mut shell, &inv);
+                bash_env(&mut shell);
             } else if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
                 shell.source_quietly(rc);
             }
@@ -317,6 +333,8 @@ Run shell commands from COMMAND, SCRIPT or standard input, as GNU bash 5.2 does.
       --analyze    run nothing; print what the script may do as JSON (see docs/analyze.md)
       --budget LIMITS   strict, normal (default) or permissive, and single limits such as
                    strict,commands=5000,expansion=1M (see docs/budgets.md)
+      --session    go on from what the session's last call has left, and leave it for the next
+                   (see docs/sessions.md)
       --help       display this help and exit
       --version    output version information and exit
 

@@ -414,6 +414,8 @@ impl Shell<'_> {
             // Whoever waits for this process shall see what ended it.
             box_sys::events::catch(0, 0);
             let _ = self.sys.kill(self.sys.pid(), signal);
+        } else if !self.broken_pipe {
+            self.leave_session(status);
         }
         if self.broken_pipe && status == 0 { 141 } else { status }
     }

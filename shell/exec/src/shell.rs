@@ -100,6 +100,8 @@ pub struct Shell<'a> {
     pub(crate) odd_env: EnvList,
     /// The zone that was used last, and the `TZ` that named it.
     pub(crate) zone: Option<(Option<Vec<u8>>, box_text::time::Zone)>,
+    /// The session whose call this is.
+    pub(crate) session: Option<Box<crate::state::session::Session>>,
 }
 
 pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
@@ -152,6 +154,7 @@ impl<'a> Shell<'a> {
             started: Instant::now(),
             seconds_offset: 0,
             random: pid.wrapping_mul(2_654_435_761) ^ Instant::now().elapsed().subsec_nanos(),
+            random_set: false,
             getopts: GetOpts::default(),
             umask: box_sys::meta::umask(),
             errexit_ignored: 0,
@@ -215,6 +218,7 @@ impl<'a> Shell<'a> {
             line_before: (0, 0),
             odd_env: EnvList::default(),
             zone: None,
+            session: None,
         };
         shell.init_vars(&start.env);
         shell.init_traps();

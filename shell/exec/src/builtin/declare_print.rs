@@ -200,9 +200,12 @@ impl Shell<'_> {
 
     /// A function as the user sees it.
     pub(crate) fn function_text(&self, f: &FunctionDef) -> Vec<u8> {
-        match self.state.options.has(SetOpt::Posix) {
-            true => sh_syntax::print::function_posix(&f.function),
-            false => sh_syntax::print::function(&f.function),
+        match f.function.get() {
+            Ok(function) if self.state.options.has(SetOpt::Posix) => {
+                sh_syntax::print::function_posix(function)
+            }
+            Ok(function) => sh_syntax::print::function(function),
+            Err(_) => f.function.text().unwrap_or_default().to_vec(),
         }
     }
 

@@ -32,6 +32,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         _ => return Ok(0),
     };
+    shell.leave_session(0);
     let mut argv = p.operands.to_vec();
     if let Some(a0) = p.value(b'a') {
         argv[0] = a0.clone();

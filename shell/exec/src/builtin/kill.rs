@@ -141,6 +141,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             if own {
                 if number != 0 {
                     if matches!(number, signal::KILL) {
+                        if shell.state.subshell == 0 {
+                            // Whoever is killed leaves nothing behind.
+                            shell.session = None;
+                        }
                         return Err(crate::Unwind::Exit(137));
                     }
                     let outer = pid != shell.state.own_pid && shell.state.subshell > 0;

@@ -10,7 +10,7 @@ mod declare;
 mod declare_apply;
 mod declare_compound;
 mod declare_nameref;
-mod declare_print;
+pub(crate) mod declare_print;
 mod dirs;
 mod echo;
 mod enable;

@@ -154,11 +154,20 @@ impl Shell<'_> {
     }
 
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
+        // Only a state that no shell has written holds anything else.
+        let function = match def.function.get() {
+            Ok(function) => function,
+            Err(why) => {
+                let name = self.state.frames.last().map(|f| f.name.clone()).unwrap_or_default();
+                self.error(&[&name, b": corrupt function: ", why.to_string().as_bytes()]);
+                return Ok(1);
+            }
+        };
         if self.state.traps.has_debug {
             // The action sees the line where the function was defined.
-            self.state.line = def.function.body.line;
+            self.state.line = function.body.line;
             self.run_debug_action()?;
         }
-        self.body_command(&def.function.body)
+        self.body_command(&function.body)
     }
 }

@@ -109,7 +109,8 @@ impl Shell<'_> {
             }
         }
         for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
-            let value = sh_syntax::print::exported_function(&f.function);
+            let Ok(function) = f.function.get() else { continue };
+            let value = sh_syntax::print::exported_function(function);
             env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), value));
         }
         env.sort_unstable();

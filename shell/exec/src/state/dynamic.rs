@@ -113,6 +113,7 @@ impl Shell<'_> {
             Dynamic::Random => {
                 let n = number(self)?;
                 self.state.random = n as u32;
+                self.state.random_set = true;
             }
             Dynamic::Seconds => {
                 let n = number(self)?;

@@ -10,15 +10,19 @@
 //! | `options` | `set -o`, `shopt` |
 //! | `traps` | trap table |
 //! | `jobs` | background jobs and their statuses |
+//! | `definition` | a function: its tree, or text until it is called |
 //! | `ship`, `lines` | the state as bytes, for a spawned shell |
+//! | `session` | the state as bytes, for the next call of a session |
 
 pub mod assign;
 pub(crate) mod compound;
+pub mod definition;
 pub mod dynamic;
 pub mod hash;
 pub mod jobs;
 mod lines;
 pub mod options;
+pub mod session;
 pub mod ship;
 mod ship_vars;
 pub mod traps;
@@ -30,19 +34,19 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use sh_expand::Str;
-use sh_syntax::ast::Function;
 
 use crate::io::FdTable;
+use definition::Definition;
 use hash::FastMap;
 use jobs::Jobs;
 use options::Options;
 use traps::Traps;
 use vars::{Name, Vars};
 
-/// A shell function. The source text of one that came from a parent shell is parsed at its first call.
+/// A shell function.
 #[derive(Clone, Debug)]
 pub struct FunctionDef {
-    pub function: Rc<Function>,
+    pub function: Definition,
     /// The file it was defined in (`BASH_SOURCE`).
     pub source: Str,
     pub line: u32,
@@ -142,6 +146,8 @@ pub struct State {
     pub started: Instant,
     pub seconds_offset: i64,
     pub random: u32,
+    /// A script has said what `RANDOM` goes on from.
+    pub random_set: bool,
     pub getopts: GetOpts,
     pub umask: u16,
     /// `set -e` does not act while this is positive (conditions, `&&`, `!`).

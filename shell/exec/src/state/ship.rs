@@ -11,10 +11,11 @@ use std::rc::Rc;
 
 use box_sys::path;
 use sh_expand::Str;
-use sh_syntax::ast::{Command, CommandKind, List};
+use sh_syntax::ast::{Command, List};
 use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
+use super::definition::only_function;
 use super::traps::Traps;
 use super::{Frame, FunctionDef, GetOpts, PipeStatus};
 use super::{lines, ship_vars};
@@ -84,7 +85,7 @@ impl<'b> Reader<'b> {
 }
 
 /// Code as it travels.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Code {
     pub text: Vec<u8>,
     /// The lines of its commands.
@@ -127,10 +128,9 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         w.bytes(&f.source);
         w.num(u64::from(f.line));
         w.num(u64::from(f.export) | u64::from(f.readonly) << 1 | u64::from(f.trace) << 2);
-        w.bytes(&sh_syntax::print::function(&f.function));
-        let mut all = vec![f.line];
-        lines::of_command(&f.function.body, &mut all);
-        w.lines(&all);
+        let code = f.function.code(f.line);
+        w.bytes(&code.text);
+        w.lines(&code.lines);
     }
     w.num(s.aliases.len() as u64);
     for (name, text) in s.aliases.iter() {
@@ -235,17 +235,8 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
         let line = r.num()? as u32;
         let flags = r.num()?;
         let body = Code { text: r.bytes()?.to_vec(), lines: r.lines()? };
-        let Ok(list) = body.parse() else { continue };
-        let function = list.items.iter().find_map(|i| match i.and_or.first.stages.as_slice() {
-            [stage] => match &stage.command.kind {
-                CommandKind::Function(f) => Some(f.clone()),
-                _ => None,
-            },
-            _ => None,
-        });
-        let Some(function) = function else { continue };
         let def = FunctionDef {
-            function,
+            function: body.into(),
             source,
             line,
             export: flags & 1 != 0,
@@ -353,22 +344,15 @@ impl Shell<'_> {
         else {
             return;
         };
-        // Nothing but one definition is taken: text after it would be run otherwise.
-        let [item] = list.items.as_slice() else { return };
-        let [stage] = item.and_or.first.stages.as_slice() else { return };
-        if !item.and_or.rest.is_empty() {
-            return;
-        }
-        if let CommandKind::Function(f) = &stage.command.kind {
-            let def = FunctionDef {
-                function: f.clone(),
-                source: Rc::new(b"environment".to_vec()),
-                line: 0,
-                export: true,
-                readonly: false,
-                trace: false,
-            };
-            Rc::make_mut(&mut self.state.functions).insert(Rc::from(name), def);
-        }
+        let Some(function) = only_function(&list) else { return };
+        let def = FunctionDef {
+            function: function.into(),
+            source: Rc::new(b"environment".to_vec()),
+            line: 0,
+            export: true,
+            readonly: false,
+            trace: false,
+        };
+        Rc::make_mut(&mut self.state.functions).insert(Rc::from(name), def);
     }
 }

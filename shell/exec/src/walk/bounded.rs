@@ -86,7 +86,7 @@ impl Shell<'_> {
                     let Some(name) = literal(w) else { return false };
                     // A substitution may run anything, for any time; outer expansion runs it in either case.
                     if let Some(f) = self.state.functions.get(name) {
-                        return self.bounded(&f.function.body, depth + 2);
+                        return f.function.get().is_ok_and(|f| self.bounded(&f.body, depth + 2));
                     }
                     SAFE.contains(&name)
                         && self.builtin(name).is_some()

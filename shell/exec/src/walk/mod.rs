@@ -255,7 +255,7 @@ impl Shell<'_> {
         };
         let old = self.state.functions.get(&*f.name);
         let def = FunctionDef {
-            function: f.clone(),
+            function: f.clone().into(),
             source,
             line: c.line,
             export: old.is_some_and(|d| d.export),

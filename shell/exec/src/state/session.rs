@@ -1,0 +1,487 @@
+//! The state from one call of a session to the next ([`box_sys::session`] has the format).
+//!
+//! What a fresh shell has is not written: a variable of the environment that no script has touched
+//! stays the environment's, and a later version of the shell has its own defaults. The working directory,
+//! `PWD`, `OLDPWD`, the mask and `$?` are written always.
+//!
+//! Taking up a state assigns to the tables directly. So nothing of it is traced, no trap runs, and
+//! what one record asks for cannot fail because of another one. A function is taken as text and
+//! its tree is made when it is first called: most calls need few of the session's functions.
+//!
+//! Not kept: descriptors, jobs and `$!`, the EXIT trap, `hash`, history, completions, `$0`, `$_`, and
+//! `noexec` and `onecmd`, with which no later call could do anything.
+
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use box_sys::session::{Function, Record, Records, STATE_MAX, StateError, Value, Writer};
+use box_sys::{Kind, events, meta, path, strerror};
+use sh_expand::Attributes;
+use sh_expand::array::{AssocArray, IndexedArray};
+
+use super::assign::is_name;
+use super::definition::Definition;
+use super::hash::FastMap;
+use super::options::{SET_OPTIONS, SHOPT_OPTIONS};
+use super::options::{SetOpt, ShOpt, set_option, shopt_option};
+use super::ship::Code;
+use super::traps;
+use super::vars::{Name, Slot, Var, Vars, decimal};
+use super::{FunctionDef, GetOpts, PipeStatus};
+use crate::Shell;
+use crate::builtin::declare_print::flags;
+
+/// Options that a session does not keep.
+const CALL_OPTIONS: [SetOpt; 2] = [SetOpt::NoExec, SetOpt::OneCmd];
+const CALL_SHOPTS: [ShOpt; 2] = [ShOpt::LoginShell, ShOpt::RestrictedShell];
+/// Variables that are written whether they differ or not: the host may begin a call elsewhere.
+const ALWAYS: [&[u8]; 2] = [b"PWD", b"OLDPWD"];
+/// The call's own script.
+const OF_CALL: &[u8] = b"BASH_EXECUTION_STRING";
+/// Most things that one message names.
+const NAMED: usize = 10;
+
+/// Why a session's call cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error("not in a session")]
+    None,
+    #[error("session state: {}", strerror(.0))]
+    Read(io::Error),
+}
+
+/// What a call of a session began with.
+pub struct Session {
+    /// The tables of a fresh shell.
+    vars: Vars,
+    functions: Rc<FastMap<Name, FunctionDef>>,
+    options: (u32, u64),
+    /// The state of the last call.
+    before: Vec<u8>,
+    /// Where in it functions stand that were taken from it.
+    taken: FastMap<Name, (Definition, Range<usize>)>,
+    /// When this shell began, in seconds since the epoch.
+    began: i64,
+}
+
+impl Shell<'_> {
+    /// Takes up what the last call of this session has left; whether there was one. What cannot be
+    /// taken up is named on standard error.
+    ///
+    /// # Errors
+    /// If the process belongs to no session.
+    pub fn begin_session(&mut self) -> Result<bool, SessionError> {
+        let before = match self.sys.session_state() {
+            Ok(state) => state,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(SessionError::None),
+            Err(e) => return Err(SessionError::Read(e)),
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let mut session = Session {
+            vars: self.state.vars.clone(),
+            functions: self.state.functions.clone(),
+            options: self.state.options.to_bits(),
+            before,
+            taken: FastMap::default(),
+            began: i64::try_from(now).unwrap_or(i64::MAX),
+        };
+        let later = !session.before.is_empty();
+        if later {
+            // Texts that are run later in the call are asked for these; functions come from here.
+            let mentions = |name: &[u8]| memchr::memmem::find(&session.before, name).is_some();
+            self.track_commands |= mentions(b"BASH_COMMAND");
+            self.mentions_aliases |= mentions(b"expand_aliases");
+            if let Err(e) = self.take_up(&mut session) {
+                self.session_error(&[e.to_string().as_bytes(), b": not taken up"]);
+            }
+        }
+        self.session = Some(Box::new(session));
+        Ok(later)
+    }
+
+    fn session_error(&mut self, parts: &[&[u8]]) {
+        let line = [&self.state.arg0, b": session: ".as_slice(), &parts.concat(), b"\n"].concat();
+        self.err(&line);
+    }
+
+    fn take_up(&mut self, session: &mut Session) -> Result<(), StateError> {
+        let mut records = Records::of(&session.before)?;
+        let taken = &mut session.taken;
+        let (mut lost, mut lost_more) = (Vec::<Vec<u8>>::new(), 0usize);
+        let mut lose = |what: &str, name: &[u8]| match lost.len() {
+            NAMED.. => lost_more += 1,
+            _ => lost.push([what.as_bytes(), b" ", name].concat()),
+        };
+        let positional_given = !self.state.positional.is_empty();
+        let (mut set, mut shopt) = session.options;
+        let (mut cwd, mut signals) = (None, false);
+        let mut at = session.before.len() - records.rest();
+        while let Some((raw, record)) = records.raw() {
+            let range = at..at + raw.len();
+            at = range.end;
+            let Some(record) = record else {
+                lose("a part of", b"it");
+                continue;
+            };
+            let s = &mut *self.state;
+            match record {
+                Record::Cwd(path) => cwd = Some(path),
+                Record::Umask(mask) => s.umask = mask,
+                Record::Status { last, stages } => {
+                    s.status = i32::from(last);
+                    let stages = stages.iter().map(|s| i32::from(*s)).collect();
+                    s.pipe_status = PipeStatus::Many(Rc::new(stages));
+                }
+                Record::Variable { name, attributes, value } if is_name(name) => {
+                    let var = variable(attributes, &value, s.vars.get(name));
+                    s.vars.insert(name, var);
+                }
+                Record::Variable { name, .. } => lose("variable", name),
+                Record::NoVariable(name) => {
+                    if s.vars.get(name).is_some() {
+                        s.vars.unset(name, false);
+                    }
+                }
+                Record::Function(f) => {
+                    let def = FunctionDef {
+                        function: Code { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
+                        source: Rc::new(f.source.to_vec()),
+                        line: f.line,
+                        export: f.attributes.contains(&b'x'),
+                        readonly: f.attributes.contains(&b'r'),
+                        trace: f.attributes.contains(&b't'),
+                    };
+                    let name: Name = Rc::from(f.name);
+                    taken.insert(name.clone(), (def.function.clone(), range));
+                    Rc::make_mut(&mut s.functions).insert(name, def);
+                }
+                Record::NoFunction(name) => {
+                    Rc::make_mut(&mut s.functions).remove(name);
+                }
+                Record::Alias { name, text } => {
+                    Rc::make_mut(&mut s.aliases).insert(name.to_vec(), Rc::from(text));
+                }
+                Record::Set { name, on } => match set_option(name) {
+                    Some(o) if !CALL_OPTIONS.contains(&o) => {
+                        let bit = 1 << o as u8;
+                        set = if on { set | bit } else { set & !bit };
+                    }
+                    _ => lose("option", name),
+                },
+                Record::Shopt { name, on } => match shopt_option(name) {
+                    Some(o) if !CALL_SHOPTS.contains(&o) => {
+                        let bit = 1 << o as u8;
+                        shopt = if on { shopt | bit } else { shopt & !bit };
+                    }
+                    _ => lose("option", name),
+                },
+                Record::Trap { condition, action } => match traps::parse(condition) {
+                    Some(n) if n != traps::EXIT => {
+                        // What this process was told to ignore stays ignored.
+                        if n >= 64 || self.fixed_signals & events::bit(n) == 0 {
+                            s.traps.set(n, Some(Rc::new(action.to_vec())));
+                            signals = true;
+                        }
+                    }
+                    _ => lose("trap", condition),
+                },
+                Record::Positional(all) => {
+                    if !positional_given {
+                        s.positional = Rc::new(all.iter().map(|p| Rc::new(p.to_vec())).collect());
+                    }
+                }
+                Record::Directories(all) => {
+                    s.dirs = Rc::new(all.iter().map(|d| d.to_vec()).collect());
+                }
+                Record::GetOpts { index, offset } => {
+                    s.getopts = GetOpts { index: index as usize, offset: offset as usize };
+                }
+                Record::SecondsZero(zero) => s.seconds_offset = session.began.saturating_sub(zero),
+                Record::Random(seed) => {
+                    s.random = seed;
+                    s.random_set = true;
+                }
+                Record::Disabled(name) => match crate::builtin::find(name) {
+                    Some(b) => Rc::make_mut(&mut s.disabled_builtins).push(b.name),
+                    None => lose("builtin", name),
+                },
+                Record::Limit { letter, soft, hard } => {
+                    Rc::make_mut(&mut s.ulimits).insert(letter, (soft, hard));
+                }
+            }
+        }
+        self.state.options.set_bits(set, shopt);
+        self.sync_locale();
+        if signals {
+            self.sync_signals();
+        }
+        if let Some(cwd) = cwd {
+            self.return_to(cwd);
+        }
+        if !lost.is_empty() {
+            let more = if lost_more > 0 { format!(" and {lost_more} more") } else { String::new() };
+            self.session_error(&[b"not taken up: ", &lost.join(&b", "[..]), more.as_bytes()]);
+        }
+        Ok(())
+    }
+
+    /// Begins in the directory of the last call, or in HOME if that is gone.
+    fn return_to(&mut self, cwd: &[u8]) {
+        let is_dir =
+            |path: &std::path::Path| meta::stat(path, true).is_ok_and(|s| s.kind == Kind::Dir);
+        let given = PathBuf::from(path::from_bytes(cwd));
+        if given == *self.state.cwd {
+            return;
+        }
+        if given.is_absolute() && is_dir(&given) {
+            self.state.cwd = Rc::new(given);
+            return;
+        }
+        let home = self.state.vars.get(b"HOME").and_then(Var::text).unwrap_or_default();
+        let home = PathBuf::from(path::from_bytes(&home));
+        let home = if home.is_absolute() && is_dir(&home) { home } else { PathBuf::from("/") };
+        let text = path::to_bytes(&home).to_vec();
+        self.session_error(&[cwd, b": the working directory is gone, going on in ", &text]);
+        self.state.cwd = Rc::new(home);
+        self.state.vars.entry(b"PWD").slot = Slot::Scalar(Rc::new(text));
+        self.state.vars.touch_env();
+    }
+
+    /// Leaves the state for the next call, which has `status` as `$?`. Does nothing in a shell that is no session's,
+    /// and in a subshell.
+    pub(crate) fn leave_session(&mut self, status: i32) {
+        if self.state.subshell > 0 || self.state.own_pid != self.sys.pid() {
+            return;
+        }
+        let Some(session) = self.session.take() else { return };
+        let state = self.session_bytes(&session, status);
+        if state != session.before {
+            let kept = match state.len() {
+                0..=STATE_MAX => self.sys.keep_session_state(&state).map_err(|e| strerror(&e)),
+                _ => Err("more than 4 MiB".to_owned()),
+            };
+            if let Err(why) = kept {
+                self.session_error(&[b"state not kept: ", why.as_bytes()]);
+            }
+        }
+        self.session = Some(session);
+    }
+
+    fn session_bytes(&self, session: &Session, status: i32) -> Vec<u8> {
+        let s = &*self.state;
+        // Where `exec` replaces the shell, functions may be under way.
+        let (mut vars, mut options) = (s.vars.clone(), s.options.clone());
+        while vars.level() > 0 {
+            if let Some(own) = vars.pop_scope(|_, _| {}) {
+                options = *own;
+            }
+        }
+        let positional = s.outer_positional.as_ref().unwrap_or(&s.positional);
+        let mut w = Writer::new();
+        w.record(&Record::Cwd(path::to_bytes(&s.cwd)));
+        w.record(&Record::Umask(s.umask));
+        let stages: Vec<u8> = match &s.pipe_status {
+            PipeStatus::One(n) => vec![*n as u8],
+            PipeStatus::Many(all) => all.iter().map(|n| *n as u8).collect(),
+        };
+        w.record(&Record::Status { last: status as u8, stages: &stages });
+        w.record(&Record::SecondsZero(session.began.saturating_sub(s.seconds_offset)));
+        if s.random_set {
+            w.record(&Record::Random(s.random));
+        }
+        if s.getopts.index != 0 || s.getopts.offset != 0 {
+            let number = |n: usize| u32::try_from(n).unwrap_or(0);
+            let (index, offset) = (number(s.getopts.index), number(s.getopts.offset));
+            w.record(&Record::GetOpts { index, offset });
+        }
+        write_options(&mut w, options.to_bits(), session.options);
+        write_variables(&mut w, &vars, &session.vars);
+        self.write_functions(&mut w, session);
+        for (name, text) in s.aliases.iter() {
+            w.record(&Record::Alias { name, text });
+        }
+        for (n, action) in s.traps.active().filter(|(n, _)| *n != traps::EXIT) {
+            let given = n < 64 && self.fixed_signals & events::bit(n) != 0;
+            if !given {
+                let condition = traps::name(n);
+                w.record(&Record::Trap { condition: condition.as_bytes(), action });
+            }
+        }
+        if !positional.is_empty() {
+            w.record(&Record::Positional(positional.iter().map(|p| p.as_slice()).collect()));
+        }
+        if !s.dirs.is_empty() {
+            w.record(&Record::Directories(s.dirs.iter().map(Vec::as_slice).collect()));
+        }
+        for name in s.disabled_builtins.iter() {
+            w.record(&Record::Disabled(name.as_bytes()));
+        }
+        for (letter, (soft, hard)) in s.ulimits.iter() {
+            w.record(&Record::Limit { letter: *letter, soft: *soft, hard: *hard });
+        }
+        w.finish()
+    }
+
+    fn write_functions(&self, w: &mut Writer, session: &Session) {
+        let same = |a: &FunctionDef, b: &FunctionDef| {
+            a.function.is(&b.function)
+                && (a.export, a.readonly, a.trace) == (b.export, b.readonly, b.trace)
+        };
+        for name in self.function_names() {
+            let Some(f) = self.state.functions.get(&name) else { continue };
+            if session.functions.get(&name).is_some_and(|fresh| same(f, fresh)) {
+                continue;
+            }
+            let mut attributes = Vec::new();
+            for (on, letter) in [(f.readonly, b'r'), (f.trace, b't'), (f.export, b'x')] {
+                attributes.extend(on.then_some(letter));
+            }
+            let taken = session.taken.get(&name).filter(|(was, _)| was.is(&f.function));
+            let raw = taken.and_then(|(_, range)| session.before.get(range.clone()));
+            if let Some(raw) = raw
+                && attributes_in(raw) == Some(&attributes)
+            {
+                w.raw(raw);
+                continue;
+            }
+            let code = f.function.code(f.line);
+            let lines: Vec<u8> = code.lines.iter().flat_map(|l| l.to_le_bytes()).collect();
+            let environment = match f.function.get() {
+                Ok(function) if f.export => sh_syntax::print::exported_function(function),
+                _ => Vec::new(),
+            };
+            w.record(&Record::Function(Function {
+                name: &name,
+                text: &code.text,
+                attributes: &attributes,
+                source: &f.source,
+                line: f.line,
+                lines: &lines,
+                environment: &environment,
+            }));
+        }
+        let mut gone: Vec<&Name> = session.functions.keys().collect();
+        gone.retain(|name| !self.state.functions.contains_key(*name));
+        gone.sort_unstable();
+        gone.iter().for_each(|name| w.record(&Record::NoFunction(name)));
+    }
+}
+
+/// The letters in the record of a function.
+fn attributes_in(raw: &[u8]) -> Option<&[u8]> {
+    match Records::one(raw)? {
+        Record::Function(f) => Some(f.attributes),
+        _ => None,
+    }
+}
+
+fn lines_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks::<4>().0.iter().map(|l| u32::from_le_bytes(*l)).collect()
+}
+
+fn write_options(w: &mut Writer, now: (u32, u64), fresh: (u32, u64)) {
+    for (name, o) in SET_OPTIONS.iter().filter(|(_, o)| !CALL_OPTIONS.contains(o)) {
+        let on = |bits: u32| bits & 1 << *o as u8 != 0;
+        if on(now.0) != on(fresh.0) {
+            w.record(&Record::Set { name: name.as_bytes(), on: on(now.0) });
+        }
+    }
+    for (name, o) in SHOPT_OPTIONS.iter().filter(|(_, o)| !CALL_SHOPTS.contains(o)) {
+        let on = |bits: u64| bits & 1 << *o as u8 != 0;
+        if on(now.1) != on(fresh.1) {
+            w.record(&Record::Shopt { name: name.as_bytes(), on: on(now.1) });
+        }
+    }
+}
+
+fn write_variables(w: &mut Writer, vars: &Vars, fresh: &Vars) {
+    let mut gone: Vec<&Name> = fresh.iter().map(|(n, _)| n).collect();
+    gone.retain(|n| vars.get(n).is_none());
+    gone.sort_unstable();
+    gone.iter().for_each(|name| w.record(&Record::NoVariable(name)));
+    for name in vars.sorted_names() {
+        let Some(var) = vars.get(&name) else { continue };
+        let was = fresh.get(&name);
+        let always = ALWAYS.contains(&name.as_ref());
+        if *name == *OF_CALL || !always && was.is_some_and(|was| same(var, was)) {
+            continue;
+        }
+        let dynamic = |v: &Var| matches!(v.slot, Slot::Dynamic(_));
+        if was.is_some_and(dynamic) && !dynamic(var) {
+            // It has lost its special meaning.
+            w.record(&Record::NoVariable(&name));
+        }
+        let attributes = flags(var.attrs, var.value().as_ref());
+        let attributes = attributes.get(1..).filter(|f| *f != b"-").unwrap_or_default();
+        let number;
+        let value = match &var.slot {
+            Slot::Unset | Slot::Dynamic(_) => Value::Unset,
+            Slot::Int(n) => {
+                number = decimal(*n);
+                Value::Scalar(&number)
+            }
+            Slot::Scalar(text) => Value::Scalar(text),
+            Slot::Indexed(a) => Value::Indexed(a.iter().map(|(i, t)| (i, t.as_slice())).collect()),
+            Slot::Assoc(a) => {
+                // A new key comes before those of its bucket.
+                let mut all: Vec<(&[u8], &[u8])> =
+                    a.iter().map(|(k, t)| (k, t.as_slice())).collect();
+                all.reverse();
+                Value::Assoc(all)
+            }
+        };
+        w.record(&Record::Variable { name: &name, attributes, value });
+    }
+}
+
+/// Whether a variable is as it was, as far as a script can tell.
+fn same(a: &Var, b: &Var) -> bool {
+    a.attrs == b.attrs
+        && match (&a.slot, &b.slot) {
+            (Slot::Unset, Slot::Unset) => true,
+            (Slot::Dynamic(a), Slot::Dynamic(b)) => a == b,
+            (Slot::Indexed(a), Slot::Indexed(b)) => Rc::ptr_eq(a, b) || a.iter().eq(b.iter()),
+            (Slot::Assoc(a), Slot::Assoc(b)) => Rc::ptr_eq(a, b) || a.iter().eq(b.iter()),
+            (Slot::Int(_) | Slot::Scalar(_), Slot::Int(_) | Slot::Scalar(_)) => {
+                a.text() == b.text()
+            }
+            _ => false,
+        }
+}
+
+fn variable(letters: &[u8], value: &Value<'_>, fresh: Option<&Var>) -> Var {
+    let on = |letter: u8| letters.contains(&letter);
+    let attrs = Attributes {
+        export: on(b'x'),
+        readonly: on(b'r'),
+        integer: on(b'i'),
+        lowercase: on(b'l'),
+        uppercase: on(b'u'),
+        capitalize: on(b'c'),
+        nameref: on(b'n'),
+        trace: on(b't'),
+        indexed: on(b'a'),
+        assoc: on(b'A'),
+    };
+    let slot = match value {
+        Value::Unset => match fresh {
+            Some(Var { slot: slot @ Slot::Dynamic(_), .. }) => slot.clone(),
+            _ => Slot::Unset,
+        },
+        Value::Scalar(text) => Slot::Scalar(Rc::new(text.to_vec())),
+        Value::Indexed(all) => {
+            let mut a = IndexedArray::new();
+            all.iter().for_each(|(i, text)| a.set(*i, Rc::new(text.to_vec())));
+            Slot::Indexed(Rc::new(a))
+        }
+        Value::Assoc(all) => {
+            let mut a = AssocArray::new();
+            all.iter().for_each(|(key, text)| a.set(key, Rc::new(text.to_vec())));
+            Slot::Assoc(Rc::new(a))
+        }
+    };
+    Var::global(slot, attrs)
+}
