@@ -66,6 +66,10 @@ pub struct RunResult {
     pub cpu: Duration,
     /// Most bytes of the memory limit ([`crate::Limits::memory`]) that were taken at once.
     pub peak_memory: u64,
+    /// The processes that still ran when the first one had ended, and were ended by the host: the
+    /// arguments of each, joined by spaces, 200 bytes at most, of the 20 that began first. Nothing if
+    /// a limit or an interrupt ended the run.
+    pub ended: Vec<String>,
     /// Processes that could not be ended: each is a thread in a call of the host's that does not
     /// return. If there are any, the sandbox runs nothing more until they are gone
     /// ([`crate::SandboxError::Stuck`]), and only the end of the host's process ends them for sure.

@@ -359,6 +359,7 @@ impl Sandbox {
             duration: started.elapsed(),
             cpu: end.cpu,
             peak_memory: self.budget.report().0,
+            ended: end.ended,
             stuck: end.stuck,
         })
     }

@@ -169,7 +169,14 @@ fn interrupting_ends_everything() {
 fn background_processes_end_with_the_first() {
     let o = run(&["leave"]);
     assert_eq!((o.status, &*o.out), (Status::Exited(7), "left\n"));
+    assert_eq!(o.ended, ["spin", "sleep 60"]);
     assert!(o.took < SOON);
+    // Nothing is named where the run was ended, or nothing was left.
+    let limits = Limits { timeout: Some(Duration::from_millis(200)), ..Limits::default() };
+    let o =
+        start(&["run", "/bin/sleep", "60"], Policy { limits, ..Policy::default() }, b"").unwrap();
+    assert_eq!((o.limit, o.ended), (Some(LimitHit::Timeout), vec![]));
+    assert_eq!(run(&["run", "/bin/true"]).ended, Vec::<String>::new());
 }
 
 #[test]

@@ -52,6 +52,10 @@ pub const UMASK_VARIABLE: &str = "BOX_UMASK";
 /// The usual mask.
 pub const DEFAULT_UMASK: u16 = 0o022;
 
+/// Environment variable that tells the host what a process runs where its arguments do not: a shell that
+/// runs a part of another one's script. The host shows it to people, and goes by nothing in it.
+pub const TASK_VARIABLE: &str = "BOX_TASK";
+
 /// Environment variable by which a parent says which process group a child belongs to:
 /// [`GROUP_NEW`] or the number of a group of its session. The host takes it out.
 pub const GROUP_VARIABLE: &str = "BOX_GROUP";

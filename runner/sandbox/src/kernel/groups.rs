@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// Most bytes of a process's arguments that the list shows.
 const SHOWN_ARGS: usize = 1024;
 
+/// Most processes whose names the outcome has, and most bytes of each.
+const NAMED: usize = 20;
+const NAME: usize = 200;
+
 type Live = HashMap<u32, Arc<Process>>;
 
 /// The group a parent wants its child to be in.
@@ -103,6 +107,41 @@ pub fn list(live: &Live, room: usize) -> Vec<u8> {
     out
 }
 
+/// What the first of the processes run, for people: arguments, joined by spaces.
+pub fn names(live: &Live) -> Vec<String> {
+    let mut all: Vec<&Arc<Process>> = live.values().filter(|p| p.fatal().is_none()).collect();
+    all.sort_unstable_by_key(|p| p.pid);
+    all.iter().take(NAMED).map(|p| name(&lock(&p.start))).collect()
+}
+
+fn name(start: &Start) -> String {
+    let mut bytes = Vec::new();
+    let task = start
+        .env
+        .iter()
+        .rev()
+        .find_map(|e| e.strip_prefix(box_abi::TASK_VARIABLE.as_bytes())?.strip_prefix(b"="));
+    match task {
+        Some(task) => bytes.extend(task.iter().take(NAME)),
+        None => {
+            for (i, arg) in start.argv.iter().enumerate().take(NAME) {
+                if i > 0 {
+                    bytes.push(b' ');
+                }
+                bytes.extend(arg.iter().take(NAME));
+                if bytes.len() >= NAME {
+                    break;
+                }
+            }
+        }
+    }
+    bytes.truncate(NAME);
+    // What is no text becomes longer.
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    text.truncate(text.floor_char_boundary(NAME));
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +150,23 @@ mod tests {
     fn start(env: &[&str]) -> Start {
         let env = env.iter().map(|e| e.as_bytes().to_vec()).collect();
         Start { program: Program(0), argv: Vec::new(), env }
+    }
+
+    #[test]
+    fn names_are_short_text() {
+        let named = |args: &[&[u8]], env: &[&str]| {
+            let argv = args.iter().map(|a| a.to_vec()).collect();
+            name(&Start { argv, ..start(env) })
+        };
+        assert_eq!(named(&[b"sleep", b"a b", b""], &["A=1"]), "sleep a b ");
+        assert_eq!(named(&[b"bash", b"--box-state=40"], &["BOX_TASK=x; y"]), "x; y");
+        assert_eq!(named(&[], &[]), "");
+        assert_eq!(named(&[&[b'x'; 500]], &[]).len(), NAME);
+        assert_eq!(
+            named(&[&[0xff; 500], b"x"], &[]).chars().filter(|c| *c == '\u{fffd}').count(),
+            66
+        );
+        assert_eq!(named(&[b"x".as_slice(); 500], &[]).len(), NAME);
     }
 
     #[test]

@@ -37,6 +37,9 @@ const CPU_LOOK: Duration = Duration::from_millis(10);
 const AGAIN: Duration = Duration::from_millis(2);
 /// How often the table is looked at in any case.
 const PULSE: Duration = Duration::from_millis(250);
+/// How long processes that still run when the first one has ended may go on: those that are about to
+/// end by themselves, such as `<(sort file)` after all was read, are no news to anybody.
+const GRACE: Duration = Duration::from_millis(5);
 /// A process that was told so often spends its time in long functions of the engine.
 const STUBBORN: u32 = 8;
 /// A snapshot is used if its memory is at most this part of the limit.
@@ -84,6 +87,11 @@ impl Table {
     fn over(&self) -> bool {
         self.root.is_some() || self.limit.is_some() || self.interrupted
     }
+
+    /// Whether it is over because the first process has ended by itself.
+    fn is_done(&self) -> bool {
+        self.root.is_some() && self.limit.is_none() && !self.interrupted
+    }
 }
 
 /// How a run ended.
@@ -94,6 +102,8 @@ pub struct Finish {
     pub interrupted: bool,
     /// CPU time of all processes.
     pub cpu: Duration,
+    /// Those that still ran when the first process had ended.
+    pub ended: Vec<String>,
     /// Processes that did not end though they were told to.
     pub stuck: usize,
 }
@@ -385,6 +395,15 @@ impl Kernel {
             drop(stopped);
         }
         // Nothing is started any more, so that those alive can only become fewer.
+        let grace = Instant::now() + GRACE;
+        while !t.live.is_empty() && t.is_done() {
+            let left = grace.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            t = self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0;
+        }
+        let ended = if t.is_done() { groups::names(&t.live) } else { Vec::new() };
         let give_up = Instant::now() + REAP;
         let mut stopped = None;
         while !t.live.is_empty() && Instant::now() < give_up {
@@ -412,6 +431,7 @@ impl Kernel {
             limit: t.limit.or(soft),
             interrupted: t.interrupted,
             cpu: self.cpu(&t),
+            ended,
             stuck: t.live.len(),
         }
     }

@@ -123,6 +123,7 @@ pub struct Ran {
     pub err: String,
     pub raw: Vec<u8>,
     pub peak: u64,
+    pub ended: Vec<String>,
     pub took: Duration,
 }
 
@@ -139,6 +140,7 @@ pub fn start(argv: &[&str], policy: Policy, stdin: &[u8]) -> Result<Ran, Sandbox
         err: String::from_utf8_lossy(&err.take()).into_owned(),
         raw,
         peak: r.peak_memory,
+        ended: r.ended,
         took: t.elapsed(),
     })
 }

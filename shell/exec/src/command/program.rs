@@ -38,7 +38,7 @@ impl Shell<'_> {
         pumps: &mut Pumps,
     ) -> Result<box_sys::Pid, Missing> {
         let full = full_argv(p, argv);
-        let spawned = self.spawn(&p.program, &full, &[], pumps);
+        let spawned = self.spawn(&p.program, &full, &[], None, pumps);
         spawned.map_err(|e| Missing::of(&e).found_at(&argv[0], &p.file))
     }
 

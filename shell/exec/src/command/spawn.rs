@@ -57,6 +57,9 @@ impl Pumps {
     }
 }
 
+/// Most bytes of what a process is said to run.
+const MAX_TASK: usize = 256;
+
 impl Shell<'_> {
     /// Reads a pump to its end, or to the limit of what may be captured.
     pub(crate) fn drain(&mut self, read: &File, into: &Buffer) {
@@ -145,12 +148,14 @@ impl Shell<'_> {
         Ok(out)
     }
 
-    /// Starts a program with the current descriptors, environment and directory.
+    /// Starts a program with the current descriptors, environment and directory. `task` is for the host
+    /// to show.
     pub(crate) fn spawn(
         &mut self,
         program: &Path,
         argv: &[Vec<u8>],
         extra: &[(u32, Rc<File>)],
+        task: Option<&[u8]>,
         pumps: &mut Pumps,
     ) -> io::Result<Pid> {
         self.budget.processes += 1;
@@ -159,6 +164,10 @@ impl Shell<'_> {
             // `_` tells a child the path it was started by.
             let path = box_sys::path::to_bytes(program).to_vec();
             Rc::make_mut(&mut env).push((b"_".to_vec(), path));
+        }
+        if let Some(task) = task {
+            let task = task.iter().copied().take_while(|b| *b != 0).take(MAX_TASK).collect();
+            Rc::make_mut(&mut env).push((box_sys::TASK_VARIABLE.into(), task));
         }
         let group = std::mem::take(&mut self.job_group);
         let mut fds = self.child_fds(pumps)?;

@@ -224,7 +224,7 @@ impl Shell<'_> {
         let n = self.state.fds.free_from(40).unwrap_or(40);
         let argv = [b"bash".to_vec(), format!("{}{n}", crate::STATE_OPTION).into_bytes()];
         let program = self.own_program();
-        self.spawn(program, &argv, &[(n, Rc::new(read))], pumps)
+        self.spawn(program, &argv, &[(n, Rc::new(read))], Some(&code.text), pumps)
     }
 
     /// `list &`
