@@ -161,7 +161,12 @@ fn on_throw() {
 
 /// Gives back what exceptions took: their store is gone.
 pub fn forget_thrown(process: &Process) {
-    process.kernel.budget.give(process.watch.thrown.swap(0, Ordering::Relaxed));
+    process.kernel.budget.give(take_thrown(process));
+}
+
+/// What exceptions took of the budget; it is the caller's from now on, whose store has them.
+pub fn take_thrown(process: &Process) -> u64 {
+    process.watch.thrown.swap(0, Ordering::Relaxed)
 }
 
 /// Ends the process because of the memory limit.

@@ -15,6 +15,11 @@
 //! A program that takes long to begin may export a function that prepares its memory, and one
 //! that goes on from there ([`snapshot`](crate::ProgramError)). It is prepared once per machine.
 //!
+//! # Cells
+//! A program may also export a function that runs a piece of code and returns with an empty stack: an
+//! interpreter that stays ([`Sandbox::cell`]). Between two calls it is memory, globals and descriptors, which
+//! can be written down and brought back, here or elsewhere.
+//!
 //! # The kernel
 //! WASI preview 1 and the calls of WASIX that a shell needs are implemented here,
 //! over the engine's plain host functions, instead of using the `wasmer-wasix` crate.
@@ -40,6 +45,7 @@
 //! - A trap ends its process only, as the signal that a native program would get.
 
 pub mod artifact;
+mod cell;
 mod codemap;
 mod compile;
 mod engine;
@@ -59,9 +65,11 @@ mod stack;
 pub mod streams;
 mod template;
 mod terminal;
+pub mod track;
 mod trusted;
 pub mod watchdog;
 
+pub use cell::{Answer, CellChange, CellError, CellRun, MAX_CELLS};
 pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, Policy};
 pub use programs::{ProgramError, compile_all};

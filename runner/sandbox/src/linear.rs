@@ -77,6 +77,10 @@ impl Linear {
         self.base
     }
 
+    pub fn reserved(&self) -> usize {
+        self.reserved
+    }
+
     pub fn size(&self) -> usize {
         self.size
     }

@@ -251,6 +251,12 @@ impl Renewable {
         true
     }
 
+    /// Where it lies: its address, and how many bytes are reserved there.
+    pub fn place(&self) -> (usize, usize) {
+        let s = crate::lock(&self.0);
+        (s.linear.base().as_ptr() as usize, s.linear.reserved())
+    }
+
     /// Its present size in bytes.
     pub fn size(&self) -> usize {
         crate::lock(&self.0).linear.size()

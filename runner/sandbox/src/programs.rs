@@ -46,6 +46,8 @@ pub enum Entry {
     Resume,
     /// At its beginning, to make the snapshot.
     Prepare,
+    /// To run a cell; the memory begins as the snapshot, or as the module says.
+    Cell { is_prepared: bool },
 }
 
 impl Entry {
@@ -55,6 +57,7 @@ impl Entry {
             Entry::Start => "_start",
             Entry::Resume => snapshot::RESUME,
             Entry::Prepare => snapshot::PREPARE,
+            Entry::Cell { .. } => snapshot::CELL,
         }
     }
 }
@@ -63,7 +66,7 @@ impl Loaded {
     /// What the memory of a process holds that begins there.
     pub fn memory_of(&self, entry: Entry) -> &Arc<Template> {
         match (entry, &self.snapshot) {
-            (Entry::Resume, Some(s)) => s,
+            (Entry::Resume | Entry::Cell { is_prepared: true }, Some(s)) => s,
             _ => &self.template,
         }
     }
@@ -181,6 +184,12 @@ impl Programs {
     /// Whether every process begins at its program's beginning.
     pub fn are_fresh(&self) -> bool {
         self.fresh.load(Ordering::Relaxed)
+    }
+
+    /// The name of a program's atom, and its digest.
+    pub fn identity(&self, p: Program) -> Option<(&str, [u8; 32])> {
+        let name = self.names.get(p.0 as usize)?;
+        Some((name, *self.image.atoms().get(name)?))
     }
 
     /// The number of the atom of that name.

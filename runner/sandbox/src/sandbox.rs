@@ -1,11 +1,13 @@
 //! A session: its file system, and running commands in it.
 
-use crate::kernel::{Descriptors, Kernel, OpenFile, SpawnError, Start};
+use crate::cell::{CellGoing, Interpreter};
+use crate::kernel::{Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
 use crate::lock;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
 use crate::programs::{ProgramError, Programs, Progress};
 use crate::streams::Meter;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -37,6 +39,9 @@ pub enum SandboxError {
     Damaged(String),
     #[error("{path}: {why}")]
     Cwd { path: String, why: Errno },
+    /// An interpreter of that name that cannot run cells.
+    #[error("{name}: {why}")]
+    Cell { name: String, why: &'static str },
     /// See [`RunResult::stuck`].
     #[error("{0} processes of an earlier command cannot be ended")]
     Stuck(usize),
@@ -151,13 +156,15 @@ impl Prepared {
     pub fn open(self, policy: Policy) -> Result<Sandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
         let Prepared { image, programs, budget, .. } = self;
+        // What cells need cannot be opened in a jail.
+        crate::track::open();
         budget.set_limit(policy.limits.memory);
         programs.set_policy(policy.limits.memory, policy.fresh_programs);
         let base = base_files(&image, &programs)?;
         let own = programs.own_files();
         let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;
-        let (interrupt, stuck) = (Interrupt::default(), Mutex::default());
-        Ok(Sandbox { vfs, programs, budget, policy, interrupt, stuck })
+        let (interrupt, stuck, cells) = Default::default();
+        Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck })
     }
 }
 
@@ -167,8 +174,10 @@ const COMPARING: Duration = Duration::from_secs(1);
 /// A session's sandbox.
 pub struct Sandbox {
     vfs: Vfs,
-    programs: Arc<Programs>,
-    budget: Arc<Budget>,
+    pub(crate) programs: Arc<Programs>,
+    /// Interpreters that live and run nothing, by name.
+    pub(crate) cells: Mutex<BTreeMap<String, Interpreter>>,
+    pub(crate) budget: Arc<Budget>,
     policy: Policy,
     interrupt: Interrupt,
     /// The run whose processes did not end.
@@ -286,6 +295,15 @@ impl Sandbox {
     /// # Errors
     /// If it could not be started, or if it came upon a damaged part of the image.
     pub fn run(&self, spec: RunSpec) -> Result<RunResult, SandboxError> {
+        Ok(self.go(spec, None)?.0)
+    }
+
+    /// Runs a command, or a cell, to its end. Also gives what has run it, and the program.
+    pub(crate) fn go(
+        &self,
+        spec: RunSpec,
+        mut cell: Option<&mut CellGoing<'_>>,
+    ) -> Result<(RunResult, Arc<Kernel>, Program), SandboxError> {
         let stuck = lock(&self.stuck).as_ref().map_or(0, |k| k.alive());
         if stuck > 0 {
             return Err(SandboxError::Stuck(stuck));
@@ -305,18 +323,17 @@ impl Sandbox {
             name: String::from_utf8_lossy(&argv[0]).into_owned(),
             why: why.text().into(),
         };
-        let mut fds = Descriptors::new(limits.descriptors);
         let opens = [
             OpenFile::new(File::Stream(spec.stdin), true, false),
             OpenFile::new(File::Stream(spec.stdout), false, true),
             OpenFile::new(File::Stream(spec.stderr), false, true),
             OpenFile::root(&self.vfs).map_err(cannot)?,
         ];
-        for open in opens {
-            fds.add(crate::kernel::Descriptor { open, cloexec: false }, 0).map_err(cannot)?;
-        }
         // Loading, and perhaps compiling, is not the guest's time.
-        self.programs.get(program)?;
+        let loaded = self.programs.get(program)?;
+        if let Some(cell) = &cell {
+            cell.check(program, &loaded)?;
+        }
         let started = std::time::Instant::now();
         self.budget.report();
         let kernel = Kernel::new(
@@ -325,17 +342,29 @@ impl Sandbox {
             limits,
             self.budget.clone(),
             spec.meter,
+            cell.as_ref().map(|c| c.before()).unwrap_or_default(),
         );
-        {
-            let mut s = lock(&self.interrupt.0);
-            s.kernel = Some(kernel.clone());
-            if s.requested {
-                kernel.interrupt();
-            }
-        }
         let start = Start { program, argv: argv.clone(), env: spec.env };
         let cwd = crate::kernel::Cwd::new(loc, path);
-        let spawned = kernel.spawn(1, start, fds, cwd, 0, None);
+        let spawned = match &mut cell {
+            None => {
+                let mut fds = Descriptors::new(limits.descriptors);
+                for open in opens {
+                    fds.add(Descriptor { open, cloexec: false }, 0).map_err(cannot)?;
+                }
+                self.announce(&kernel);
+                kernel.spawn(1, start, fds, cwd, 0, None)
+            }
+            Some(cell) => {
+                let start = Start { argv: cell.argv(&argv), ..start };
+                // Taken now: an interpreter that is begun is not given back.
+                let held = kernel.hold(&start, &cwd, cell.table_cost()).ok_or(Errno::NOMEM);
+                let held = held.map_err(cannot)?;
+                let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
+                self.announce(&kernel);
+                kernel.run_cell(start, fds, cwd, cell.start(), held)
+            }
+        };
         if let Err(e) = spawned {
             *lock(&self.interrupt.0) = InterruptState::default();
             return Err(match e {
@@ -347,12 +376,12 @@ impl Sandbox {
         self.vfs.command_ended();
         *lock(&self.interrupt.0) = InterruptState::default();
         if end.stuck > 0 {
-            *lock(&self.stuck) = Some(kernel);
+            *lock(&self.stuck) = Some(kernel.clone());
         }
         if let Some(why) = self.vfs.damage() {
             return Err(SandboxError::Damaged(why));
         }
-        Ok(RunResult {
+        let result = RunResult {
             status: end.status,
             limit: end.limit,
             interrupted: end.interrupted,
@@ -361,7 +390,17 @@ impl Sandbox {
             peak_memory: self.budget.report().0,
             ended: end.ended,
             stuck: end.stuck,
-        })
+        };
+        Ok((result, kernel, program))
+    }
+
+    /// Lets interrupts end this run.
+    fn announce(&self, kernel: &Arc<Kernel>) {
+        let mut s = lock(&self.interrupt.0);
+        s.kernel = Some(kernel.clone());
+        if s.requested {
+            kernel.interrupt();
+        }
     }
 }
 

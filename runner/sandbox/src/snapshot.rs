@@ -17,8 +17,11 @@
 //! - It holds no secret of a later process, but every process on the machine sees the same
 //!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
+//! - Preparing the same image gives the same memory everywhere: clocks and random bytes are the same each
+//!   time ([`crate::kernel::Fixed`]). So what an interpreter has changed in it
+//!   ([`crate::cell`](crate::CellRun)) is of use on another machine.
 
-use crate::kernel::{Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
+use crate::kernel::{Before, Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
 use crate::outcome::{LimitHit, Status};
 use crate::programs::{ProgramError, Programs};
 use crate::sandbox::base_files;
@@ -39,8 +42,20 @@ pub const PREPARE: &str = "wasibox_prepare";
 /// done nothing and wants to begin anew.
 pub const RESUME: &str = "wasibox_resume";
 
+/// The export of a program with cells: runs one and returns with an empty stack, see
+/// [`crate::CellRun`]. The argument says what comes before it: one of the numbers below. The result
+/// is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and its memory must not
+/// be the prepared one.
+pub const CELL: &str = "wasibox_cell";
+/// Nothing: the interpreter goes on.
+pub const GO_ON: i32 = 0;
+/// It begins, on memory that was prepared or on the module's own.
+pub const BEGIN: i32 = 1;
+/// It goes on as a copy of another one: what must be unique is made anew.
+pub const FORK: i32 = 2;
+
 /// Raised when what surrounds a prepared process changes.
-const FORMAT: &str = "snapshot 1";
+const FORMAT: &str = "snapshot 2";
 /// What preparing may take at most: wall-clock time on a busy machine, CPU time, and besides the policy's memory
 /// so many bytes. The policy's time is for commands, and this is done once. CPython with its packages
 /// takes 5 s and 110 MiB.
@@ -73,6 +88,11 @@ pub enum SnapshotError {
 pub fn can_be_made(module: &Module) -> bool {
     let has = |name: &str| module.exports().functions().any(|e| e.name() == name);
     has(PREPARE) && has(RESUME)
+}
+
+/// Whether a module offers cells.
+pub fn has_cells(module: &Module) -> bool {
+    module.exports().functions().any(|e| e.name() == CELL)
 }
 
 /// The name under which the snapshot of a module is kept: its digest and that of the root file
@@ -128,7 +148,7 @@ pub fn make(
             .into(),
     };
     let template = programs.get(program)?.template;
-    let kernel = Kernel::new(vfs, programs, limits, budget, meter);
+    let kernel = Kernel::new(vfs, programs, limits, budget, meter, Before::default());
     kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
         SpawnError::Errno(e) => SnapshotError::Errno(e),
         SpawnError::Program(e) => SnapshotError::Program(e),

@@ -29,8 +29,8 @@ pub const ALIGN: usize = 64 << 10;
 const MAX_SIZE: usize = 1 << 30;
 const MAX_GAPS: usize = 16 << 20;
 const MAGIC: &[u8; 16] = b"wasibox memory 1";
-/// Magic, start, length, flags, size.
-const HEAD: usize = 41;
+/// Magic, start, length, flags, size, digest.
+const HEAD: usize = 73;
 
 /// A module without its data, and the template file's content.
 pub struct Split {
@@ -52,6 +52,8 @@ pub struct Template {
     pub plain: bool,
     /// Bytes that the memory has at the start, a multiple of [`ALIGN`]; 0 if the module says it.
     pub size: usize,
+    /// The digest of a snapshot's memory; zeros if the template is the module's.
+    pub digest: [u8; 32],
 }
 
 impl Template {
@@ -76,6 +78,7 @@ impl Template {
                     reusable: head[32] & 1 != 0,
                     plain: head[32] & 2 != 0,
                     size,
+                    digest: head[41..HEAD].try_into().unwrap_or_default(),
                 })
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -100,6 +103,15 @@ impl Template {
     pub fn read(&self, at: usize, out: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(out, self.offset() + at as u64)
     }
+
+    /// What a memory that begins so holds at `at`, a multiple of [`ALIGN`], for as many bytes.
+    pub fn page(&self, at: usize, out: &mut [u8; ALIGN]) -> io::Result<()> {
+        if (self.start..self.start + self.len).contains(&at) {
+            return self.read(at - self.start, out);
+        }
+        out.fill(0);
+        Ok(())
+    }
 }
 
 /// The name under which the mutable global number `n` is exported for being reset.
@@ -115,7 +127,10 @@ pub fn of_memory(memory: &[u8], of: &Template) -> Option<Vec<u8>> {
         return None;
     }
     let mut out = content(first, &memory[first..end], flags(of.reusable, of.plain));
-    out[33..HEAD].copy_from_slice(&(memory.len() as u64).to_le_bytes());
+    out[33..41].copy_from_slice(&(memory.len() as u64).to_le_bytes());
+    let mut digest = blake3::Hasher::new();
+    digest.update(&out[..41]).update(&out[ALIGN..]);
+    out[41..HEAD].copy_from_slice(digest.finalize().as_bytes());
     Some(out)
 }
 
@@ -444,6 +459,15 @@ mod tests {
         let mut bytes = vec![0; 2 * ALIGN];
         t.read(0, &mut bytes).unwrap();
         assert!(bytes == memory[ALIGN..3 * ALIGN]);
+        let mut page = [1; ALIGN];
+        t.page(0, &mut page).unwrap();
+        assert!(page == [0; ALIGN]);
+        t.page(2 * ALIGN, &mut page).unwrap();
+        assert!(page == memory[2 * ALIGN..3 * ALIGN]);
+        let again = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
+        memory[3 * ALIGN - 1] = 1;
+        let other = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
+        assert!(t.digest == again.digest && t.digest != other.digest && t.digest != like.digest);
         assert!(of_memory(&[1, 2], &like).is_none());
     }
 

@@ -5,6 +5,7 @@ use super::call_fd::{
 };
 use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
+use crate::cell::can_be_named;
 use crate::lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -66,9 +67,26 @@ pub fn open_at(
             }
         }
     };
+    if c.process.kernel.cells.has(c.process) && can_be_named(&open.file) {
+        remember(c, base, path, &open)?;
+    }
     open.append.store(how.append, Ordering::Relaxed);
     open.nonblock.store(fdflags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
     Ok(open)
+}
+
+/// Notes where a file was found, so that it can be opened again when the process was parked.
+fn remember(c: &Call<'_>, base: &Loc, path: &[u8], open: &OpenFile) -> Result<(), Errno> {
+    let (dir, name) = match path.iter().rposition(|b| *b == b'/') {
+        Some(at) => path.split_at(at + 1),
+        None => (b".".as_slice(), path),
+    };
+    let Ok((_, mut found)) = c.process.kernel.vfs.chdir(base, dir) else { return Ok(()) };
+    if found.last() != Some(&b'/') {
+        found.push(b'/');
+    }
+    found.extend_from_slice(name);
+    open.set_name(found, &c.process.kernel.budget)
 }
 
 fn is_list_of_processes(base: &Loc, path: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use super::process::Charge;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use wasibox_vfs::ops::DirEntry;
 use wasibox_vfs::{Budget, Errno, File, Loc, Reservation, Vfs};
 
@@ -44,6 +44,8 @@ pub struct OpenFile {
     pub offset: AtomicU64,
     /// A directory's listing as it was when reading it began.
     pub listing: Mutex<Option<Arc<Listing>>>,
+    /// Where it was found, if a process that stays between cells has opened it.
+    name: OnceLock<(Vec<u8>, Reservation)>,
     _held: Option<Reservation>,
 }
 
@@ -73,8 +75,21 @@ impl OpenFile {
             nonblock: AtomicBool::new(false),
             offset: AtomicU64::new(0),
             listing: Mutex::default(),
+            name: OnceLock::new(),
             _held: held,
         })
+    }
+
+    /// Remembers the absolute path where it was found; ENOMEM if the memory limit is reached.
+    pub fn set_name(&self, path: Vec<u8>, budget: &Arc<Budget>) -> Result<(), Errno> {
+        let held = budget.reserve(path.len() as u64).ok_or(Errno::NOMEM)?;
+        let _ = self.name.set((path, held));
+        Ok(())
+    }
+
+    /// The path, if it was remembered.
+    pub fn name(&self) -> Option<&[u8]> {
+        self.name.get().map(|(path, _)| path.as_slice())
     }
 
     /// The root directory, as every process has it preopened.
@@ -215,6 +230,11 @@ impl Descriptors {
             self.slots.pop();
         }
         Ok(d)
+    }
+
+    /// All that are open, with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Descriptor)> {
+        (0..).zip(&self.slots).filter_map(|(n, slot)| slot.as_ref().map(|d| (n, d)))
     }
 
     /// A program begins with these: takes out everything marked close-on-exec.

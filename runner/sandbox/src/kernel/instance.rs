@@ -18,13 +18,17 @@ use super::guest::{Env, Halt};
 use super::link;
 use super::process::Process;
 use super::thread::{End, complain, ended_by};
+use crate::cell::{ANSWER_LEN, Answer, MAX_JSON, MAX_VALUE};
+use crate::interrupt::take_thrown;
 use crate::memory::{Renewable, put_here};
 use crate::outcome::Status;
 use crate::programs::{Code, Entry, Loaded};
+use crate::snapshot::GO_ON;
 use crate::template::global_name;
+use crate::track::PAGE;
 use std::sync::Arc;
 use wasibox_vfs::Program;
-use wasibox_vfs::Reservation;
+use wasibox_vfs::{Budget, Reservation};
 use wasmer::{
     Extern, FunctionEnv, Global, Instance, InstantiationError, RuntimeError, Store, TypedFunction,
     Value,
@@ -47,18 +51,58 @@ pub struct Ready {
     globals: Option<Vec<(Global, Value)>>,
     /// What puts memory back to its beginning, if the instance may serve again.
     reset: Option<Renewable>,
+    /// Of a cell program: where its memory lies.
+    memory: Option<Renewable>,
+    /// What exceptions in its store have taken of a budget, if its process has ended.
+    thrown: Thrown,
     /// Charged for its process besides memory: tables and the first part of the stack.
     held: Option<Reservation>,
+    /// What the last cell has answered.
+    answer: Option<Answer>,
     /// The last field, since fields are dropped in order.
     _code: Arc<Code>,
 }
+
+// JUSTIFICATION: an interpreter between two cells is in nobody's thread and runs on another one next.
+// SAFETY: the engine's store is not `Send` because it consists of raw pointers, all into memory that it owns
+// itself, and because others may put values of theirs into it: we put in `Env`, which is `Send` (the compiler
+// checks it for each import), and no handler. What the engine keeps by thread (the context of a running
+// call, its stack, its trap handlers) exists during a call only, and whoever has the value by `&mut` is
+// alone with it.
+unsafe impl Send for Ready {}
 
 /// What a process begins with.
 enum Function {
     Plain(TypedFunction<(), ()>),
     /// See [`crate::snapshot::RESUME`].
     Resume(TypedFunction<(), i32>),
+    /// See [`crate::snapshot::CELL`].
+    Cell(TypedFunction<i32, i32>),
 }
+
+/// What exceptions have taken, given back when their store is gone.
+#[derive(Default)]
+struct Thrown(Option<(Arc<Budget>, u64)>);
+
+impl Drop for Thrown {
+    fn drop(&mut self) {
+        if let Some((budget, bytes)) = &self.0 {
+            budget.give(*bytes);
+        }
+    }
+}
+
+/// How a call of its function ended.
+enum Called {
+    Ended,
+    /// It wants its beginning.
+    Declined,
+    /// A cell's answer lies at this address.
+    Answered(u32),
+}
+
+/// What a cell program leaves besides memory: a value for each global.
+pub type Globals = Vec<u64>;
 
 impl Ready {
     /// Makes an instance for `process`; `memory` is reserved for its memory.
@@ -91,7 +135,11 @@ impl Ready {
                 return Err(End::Status(Status::Exited(if memory { 137 } else { 126 })));
             }
         };
-        let made = here.made().filter(|_| loaded.template.reusable);
+        let made = here.made();
+        let (made, memory) = match entry {
+            Entry::Cell { .. } => (None, made),
+            _ => (made.filter(|_| loaded.template.reusable), None),
+        };
         let held = here.left();
         drop(here);
         if let Ok(memory) = instance.exports.get_memory("memory") {
@@ -104,6 +152,7 @@ impl Ready {
         let (exports, name) = (&instance.exports, entry.function());
         let function = match entry {
             Entry::Resume => exports.get_typed_function(&store, name).map(Function::Resume),
+            Entry::Cell { .. } => exports.get_typed_function(&store, name).map(Function::Cell),
             _ => exports.get_typed_function(&store, name).map(Function::Plain),
         };
         let Ok(function) = function else {
@@ -118,7 +167,16 @@ impl Ready {
             exported.map(|g| (g.clone(), g.get(&mut store))).collect()
         });
         let _code = process.kernel.programs.code.clone();
-        Ok(Ready { program, entry, store, env, function, globals, reset: made, held, _code })
+        let thrown = Thrown::default();
+        let (reset, answer) = (made, None);
+        #[rustfmt::skip]
+        let ready = Ready { program, entry, store, env, function, globals, reset, memory, thrown, held, answer, _code };
+        Ok(ready)
+    }
+
+    /// Takes a process on in which a cell is to run.
+    pub fn go_on(&mut self, process: &Arc<Process>) {
+        self.env.as_mut(&mut self.store).process = Some(process.clone());
     }
 
     /// Takes a process on, after [`Ready::renew`]. False if its reservation is not for this memory.
@@ -137,25 +195,144 @@ impl Ready {
         let (end, well) = match process.fatal() {
             Some(sig) => (End::Status(Status::Signaled(sig)), false),
             None => match self.call() {
-                Ok(0) => (End::Status(Status::Exited(0)), true),
-                Ok(_) => (End::Anew, false),
+                Ok(Called::Ended) => (End::Status(Status::Exited(0)), true),
+                Ok(Called::Declined) => (End::Anew, false),
+                Ok(Called::Answered(at)) => match self.answer_at(at) {
+                    Some(answer) => {
+                        let status = Status::Exited(answer.status);
+                        self.answer = Some(answer);
+                        (End::Status(status), true)
+                    }
+                    None => {
+                        complain(process, "the cell's answer is damaged");
+                        (End::Status(Status::Signaled(6)), false)
+                    }
+                },
                 Err(e) => {
                     let well = matches!(e.downcast_ref::<Halt>(), Some(Halt::Exit(_)));
                     (ended_by(process, e), well)
                 }
             },
         };
-        let wanted = self.reset.is_some() || self.entry == Entry::Prepare;
+        let wanted = match self.entry {
+            Entry::Start | Entry::Resume => self.reset.is_some(),
+            Entry::Prepare => true,
+            Entry::Cell { .. } => self.answer.is_some(),
+        };
         let again = well && wanted && process.fatal().is_none();
         (end, again)
     }
 
-    /// 0 if the process has ended, another number if it wants its beginning.
-    fn call(&mut self) -> Result<i32, RuntimeError> {
+    fn call(&mut self) -> Result<Called, RuntimeError> {
+        let declined = |n: i32| if n == 0 { Called::Ended } else { Called::Declined };
         match &self.function {
-            Function::Plain(f) => f.call(&mut self.store).map(|()| 0),
-            Function::Resume(f) => f.call(&mut self.store),
+            Function::Plain(f) => f.call(&mut self.store).map(|()| Called::Ended),
+            Function::Resume(f) => f.call(&mut self.store).map(declined),
+            Function::Cell(f) => {
+                self.answer = None;
+                let env = self.env.as_ref(&self.store);
+                let kind = env.process.as_ref().map_or(GO_ON, |p| p.kernel.cell_kind());
+                match f.call(&mut self.store, kind)? {
+                    0 => Ok(Called::Declined),
+                    at => Ok(Called::Answered(at as u32)),
+                }
+            }
         }
+    }
+
+    /// Reads a cell's answer, which is the guest's to write.
+    fn answer_at(&self, at: u32) -> Option<Answer> {
+        let memory = self.env.as_ref(&self.store).memory.as_ref()?;
+        let view = memory.view(&self.store);
+        let mut head = [0; ANSWER_LEN];
+        view.read(at.into(), &mut head).ok()?;
+        let [status, value, value_len, json, json_len] = std::array::from_fn(|n| {
+            u32::from_le_bytes(head[4 * n..4 * n + 4].try_into().unwrap_or_default())
+        });
+        let text = |at: u32, len: u32, most: usize| {
+            if at == 0 {
+                return Some(None);
+            }
+            let mut out = vec![0; (len as usize).min(most)];
+            view.read(at.into(), &mut out).ok()?;
+            Some(Some(out))
+        };
+        let value = text(value, value_len, MAX_VALUE)?;
+        let json = text(json, json_len, MAX_JSON)?.filter(|_| json_len as usize <= MAX_JSON);
+        Some(Answer { status: u8::try_from(status).ok()?, value, json })
+    }
+
+    /// What the last cell has answered.
+    pub fn take_answer(&mut self) -> Option<Answer> {
+        self.answer.take()
+    }
+
+    /// Lets go of the process of a cell, and keeps what its exceptions took.
+    pub fn pause(&mut self, process: &Process) {
+        self.env.as_mut(&mut self.store).process = None;
+        let more = take_thrown(process);
+        let (_, bytes) = self.thrown.0.get_or_insert((process.kernel.budget.clone(), 0));
+        *bytes += more;
+    }
+
+    /// Where its memory lies: the address, how much is reserved there, how much it has.
+    pub fn place(&self) -> Option<(usize, usize, usize)> {
+        let memory = self.memory.as_ref()?;
+        let (base, reserved) = memory.place();
+        Some((base, reserved, memory.size()))
+    }
+
+    /// Copies a page of its memory.
+    pub fn page(&self, number: u64, out: &mut [u8]) -> bool {
+        let Some(memory) = &self.env.as_ref(&self.store).memory else { return false };
+        let at = number.saturating_mul(PAGE as u64);
+        memory.view(&self.store).read(at, out).is_ok()
+    }
+
+    /// Puts a page into its memory; false if it does not lie in it.
+    pub fn put_page(&mut self, number: u64, bytes: &[u8]) -> bool {
+        let Some(memory) = self.env.as_ref(&self.store).memory.clone() else { return false };
+        let at = number.saturating_mul(PAGE as u64);
+        memory.view(&self.store).write(at, bytes).is_ok()
+    }
+
+    /// Makes its memory at least so large; false if it may not be.
+    pub fn grow_to(&mut self, size: u64) -> bool {
+        let Some(memory) = self.env.as_ref(&self.store).memory.clone() else { return false };
+        let now = memory.view(&self.store).data_size();
+        let Ok(more) = u32::try_from(size.saturating_sub(now) / PAGE as u64) else { return false };
+        more == 0 || memory.grow(&mut self.store, more).is_ok()
+    }
+
+    /// The values of its globals; `None` if there is more that processes can change.
+    pub fn globals(&mut self) -> Option<Globals> {
+        let bits = |value| match value {
+            Value::I32(n) => Some(u64::from(n as u32)),
+            Value::I64(n) => Some(n as u64),
+            Value::F32(x) => Some(u64::from(x.to_bits())),
+            Value::F64(x) => Some(x.to_bits()),
+            _ => None,
+        };
+        let all = self.globals.as_ref()?.iter();
+        all.map(|(g, _)| bits(g.get(&mut self.store))).collect()
+    }
+
+    /// Sets its globals; false if these are others'.
+    pub fn set_globals(&mut self, values: &[u64]) -> bool {
+        let Some(globals) = self.globals.as_ref().filter(|g| g.len() == values.len()) else {
+            return false;
+        };
+        globals.iter().zip(values).all(|((g, first), bits)| {
+            let narrow = u32::try_from(*bits);
+            let value = match (first, narrow) {
+                (Value::I32(_), Ok(n)) => Value::I32(n as i32),
+                (Value::F32(_), Ok(n)) => Value::F32(f32::from_bits(n)),
+                (Value::I64(_), _) => Value::I64(*bits as i64),
+                (Value::F64(_), _) => Value::F64(f64::from_bits(*bits)),
+                _ => return false,
+            };
+            g.set(&mut self.store, value).is_ok()
+        })
     }
 
     /// What its memory holds now, if that is all that has changed.

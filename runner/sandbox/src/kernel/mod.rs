@@ -7,6 +7,7 @@
 //! | `process` | one process: arguments, descriptors, directory, pending signals |
 //! | `descriptors` | open file descriptions and the table of numbers |
 //! | `thread` | the threads that run processes, and those that wait for the next one |
+//! | `cells` | processes that stay between two cells |
 //! | `instance` | a program ready to run: made, run, put back to its beginning |
 //! | `guest` | guest memory, and what surrounds every call |
 //! | `link` | the imports by name |
@@ -23,6 +24,7 @@ mod call_misc;
 mod call_path;
 mod call_poll;
 mod call_proc;
+mod cells;
 mod descriptors;
 mod groups;
 mod guest;
@@ -33,9 +35,11 @@ mod search;
 mod table;
 mod thread;
 
-pub use descriptors::{Descriptor, Descriptors, OpenFile};
+pub use cells::{Before, CellStart, Left};
+pub use descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
+pub use instance::{Globals, Ready};
 pub use link::CALLS;
-pub use process::{Cwd, MAX_HANDLERS, Process, Start};
+pub use process::{Cpu, Cwd, MAX_HANDLERS, Process, Start};
 pub use search::find_program;
-pub use table::{Kernel, SNAPSHOT_SHARE, SpawnError};
+pub use table::{FIRST_PID, Kernel, SNAPSHOT_SHARE, SpawnError};
 pub use thread::Idle;

@@ -1,8 +1,9 @@
 //! One process.
 
+use super::cells::Before;
 use super::descriptors::Descriptors;
 use super::guest::Halt;
-use super::table::{Kernel, thread_cpu_ns};
+use super::table::{FIRST_PID, Kernel, thread_cpu_ns};
 use crate::interrupt::Watch;
 use crate::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -229,14 +230,24 @@ impl Process {
         ns.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
     }
 
-    /// CPU time of the process in nanoseconds; called on its thread.
+    /// CPU time of the process in nanoseconds, with that of the cells before; called on its thread.
     pub fn cpu_ns(&self) -> u64 {
+        self.own_cpu_ns().saturating_add(self.before().cpu_ns)
+    }
+
+    /// The same without the cells before.
+    pub fn own_cpu_ns(&self) -> u64 {
         thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
     }
 
-    /// The same by kind of time, less exact.
+    /// As [`Process::cpu_ns`] by kind of time, less exact.
     pub fn cpu(&self) -> Cpu {
-        Cpu::of_thread().minus(*lock(&self.usage_begin))
+        Cpu::of_thread().minus(*lock(&self.usage_begin)).plus(self.before().cpu)
+    }
+
+    /// What it goes on from.
+    fn before(&self) -> Before {
+        if self.pid == FIRST_PID { self.kernel.before } else { Before::default() }
     }
 
     pub fn wake(&self) {

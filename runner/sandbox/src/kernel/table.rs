@@ -1,6 +1,7 @@
 //! The process table.
 
 use super::arguments;
+use super::cells::{Before, CellStart, Cells, Fixed, IsFixed};
 use super::descriptors::Descriptors;
 use super::groups::{self, Wish};
 use super::guest::Halt;
@@ -20,7 +21,7 @@ use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, Vfs};
 
 /// Number of the first process; its parent is said to be 1.
-const FIRST_PID: u32 = 2;
+pub const FIRST_PID: u32 = 2;
 /// Most ended processes that nobody has waited for yet.
 const MAX_ZOMBIES: usize = 32768;
 /// How long ended processes are waited for before they are given up; their threads
@@ -28,6 +29,8 @@ const MAX_ZOMBIES: usize = 32768;
 const REAP: Duration = Duration::from_secs(2);
 /// What the host keeps for a process: the touched part of its thread's stack, its entry here.
 pub const PROCESS_COST: u64 = 32 << 10;
+/// What a table with the standard streams takes at least.
+const TABLE_COST: u64 = 4 << 10;
 /// What it keeps of one that ended, until its parent asks.
 const ZOMBIE_COST: u64 = 128;
 /// The shortest time between two looks at the CPU time of processes: how far beyond its limit a
@@ -52,8 +55,13 @@ pub struct Kernel {
     pub limits: Limits,
     pub budget: Arc<Budget>,
     pub meter: Arc<Meter>,
-    /// Zero of the monotonic clock.
-    pub epoch: Instant,
+    /// When it began.
+    epoch: Instant,
+    /// What it goes on from.
+    pub before: Before,
+    pub cells: Cells,
+    /// Of a run that prepares.
+    pub fixed: IsFixed,
     /// CPU time of processes that have ended.
     cpu_ns: AtomicU64,
     /// The memory of a process that was prepared ([`Entry::Prepare`]).
@@ -124,6 +132,7 @@ impl Kernel {
         limits: Limits,
         budget: Arc<Budget>,
         meter: Arc<Meter>,
+        before: Before,
     ) -> Arc<Kernel> {
         Arc::new(Kernel {
             vfs,
@@ -132,6 +141,9 @@ impl Kernel {
             budget,
             meter,
             epoch: Instant::now(),
+            before,
+            cells: Cells::default(),
+            fixed: IsFixed::default(),
             cpu_ns: AtomicU64::new(0),
             prepared: Mutex::default(),
             table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
@@ -155,7 +167,52 @@ impl Kernel {
         // Taken now, so that the caller learns of a refusal.
         let (entry, memory) = self.entry(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
-        self.begin(parent, start, loaded, entry, memory, fds, cwd, ignored, held)
+        self.begin(parent, start, loaded, entry, memory, fds, cwd, ignored, held, None)
+    }
+
+    /// Starts the process of a cell; what it leaves is in `cells` afterwards.
+    pub fn run_cell(
+        self: &Arc<Kernel>,
+        start: Start,
+        fds: Descriptors,
+        cwd: Cwd,
+        cell: CellStart,
+        held: Reservation,
+    ) -> Result<u32, SpawnError> {
+        let loaded = self.programs.get(start.program)?;
+        let (entry, memory) = match &cell.ready {
+            Some(ready) => (ready.entry, self.budget.reserve(0)),
+            None => {
+                let (entry, memory) = self.entry(&loaded);
+                (Entry::Cell { is_prepared: entry == Entry::Resume }, memory)
+            }
+        };
+        let memory = memory.ok_or(Errno::NOMEM)?;
+        self.cells.set_kind(cell.kind);
+        let ignored = cell.ignored;
+        self.begin(1, start, loaded, entry, memory, fds, cwd, ignored, Some(held), Some(cell))
+    }
+
+    /// Takes what [`Kernel::begin`] needs besides memory for a process with a table of that cost.
+    pub fn hold(&self, start: &Start, cwd: &Cwd, table: u64) -> Option<Reservation> {
+        let strings = arguments::cost(start.argv.iter().chain(&start.env));
+        self.budget.reserve(PROCESS_COST + table.max(TABLE_COST) + cwd.cost() + strings)
+    }
+
+    /// What the monotonic clock shows, in nanoseconds.
+    pub fn monotonic(&self) -> u64 {
+        let passed = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.before.monotonic.saturating_add(passed)
+    }
+
+    /// What comes before the cell.
+    pub fn cell_kind(&self) -> i32 {
+        self.cells.kind()
+    }
+
+    /// The number that the next process would have.
+    pub fn next_pid(&self) -> u32 {
+        lock(&self.table).next
     }
 
     /// Where a process of that program begins, and its memory, if that can be had.
@@ -180,7 +237,8 @@ impl Kernel {
     ) -> Result<u32, SpawnError> {
         let loaded = self.programs.get(start.program)?;
         let memory = self.budget.reserve(loaded.needs(Entry::Prepare)).ok_or(Errno::NOMEM)?;
-        self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0, None)
+        let _ = self.fixed.set(Fixed::default());
+        self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0, None, None)
     }
 
     #[allow(clippy::too_many_arguments)] // all that a process has
@@ -195,6 +253,7 @@ impl Kernel {
         mut cwd: Cwd,
         ignored: u64,
         held: Option<Reservation>,
+        cell: Option<CellStart>,
     ) -> Result<u32, SpawnError> {
         let program = start.program;
         let (wish, start) = Wish::take(start);
@@ -223,16 +282,19 @@ impl Kernel {
                 return Err(Errno::AGAIN.into());
             }
             let pid = t.next;
-            t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?;
+            t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?.max(self.before.next_pid);
             t.spawned += 1;
             let p = Process::new(pid, parent, self.clone(), start, fds, cwd, ignored, args, own);
             let p = Arc::new(p);
+            p.handles.store(cell.as_ref().is_some_and(|c| c.handles), Ordering::SeqCst);
             *lock(&p.membership) = wish.membership(pid, parent, &t.live);
             t.live.insert(pid, p.clone());
             p
         };
         let pid = process.pid;
-        if thread::start(&self.programs, Job { process, program, loaded, entry, memory }).is_err() {
+        let ready = cell.and_then(|c| c.ready);
+        let job = Job { process, program, loaded, entry, memory, ready };
+        if thread::start(&self.programs, job).is_err() {
             let mut t = lock(&self.table);
             t.live.remove(&pid);
             t.process_limit = true;
@@ -247,7 +309,7 @@ impl Kernel {
         let cpu = process.cpu().plus(*lock(&process.children_cpu));
         let mut t = lock(&self.table);
         // Under the lock: whoever sums up counts it as running or as ended, never as both.
-        self.cpu_ns.fetch_add(process.cpu_ns(), Ordering::Relaxed);
+        self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
         t.live.remove(&process.pid);
         t.zombies.retain(|_, z| z.parent != process.pid);
         if process.pid == FIRST_PID {
@@ -531,7 +593,7 @@ mod tests {
         let programs = Arc::new(Programs::new(image, engine, None, Arc::new(|_| {})));
         let own = wasibox_vfs::Protected::default();
         let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
-        Kernel::new(vfs, programs, limits, budget, Meter::new(None))
+        Kernel::new(vfs, programs, limits, budget, Meter::new(None), Before::default())
     }
 
     fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError> {

@@ -37,6 +37,8 @@ pub struct Job {
     pub entry: Entry,
     /// Reserved for the module's memory.
     pub memory: Reservation,
+    /// The interpreter whose cell it runs.
+    pub ready: Option<Box<Ready>>,
 }
 
 /// The waiting threads of a session. They end when it is dropped.
@@ -71,7 +73,8 @@ impl Idle {
 
 /// Starts a job on a waiting thread or on a new one.
 pub fn start(programs: &Programs, job: Job) -> std::io::Result<()> {
-    let Some(job) = programs.idle.hand_over(job) else { return Ok(()) };
+    let job = if job.ready.is_some() { Some(job) } else { programs.idle.hand_over(job) };
+    let Some(job) = job else { return Ok(()) };
     // Host functions run on this stack; guest code has its own.
     let builder = std::thread::Builder::new().stack_size(512 << 10);
     builder.spawn(move || work(job)).map(drop)
@@ -107,7 +110,10 @@ fn serve_all(first: Job) {
 fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     // Dropped after the module and all else of this function.
     let _code = job.process.kernel.programs.code.clone();
-    let Job { process, mut program, mut loaded, mut entry, memory } = job;
+    let Job { process, mut program, mut loaded, mut entry, memory, ready: cell } = job;
+    if let Some(cell) = cell {
+        *ready = Some(*cell);
+    }
     process.begin();
     let killed = process.clone();
     let _stop = wasibox_vfs::stop_when(move || killed.fatal().is_some());
@@ -143,7 +149,17 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
             Ok((End::Anew, _)) => {
                 *ready = None;
                 interrupt::forget_thrown(&process);
-                entry = Entry::Start;
+                entry = match entry {
+                    Entry::Cell { is_prepared: true } if process.kernel.cells.may_begin_anew() => {
+                        Entry::Cell { is_prepared: false }
+                    }
+                    Entry::Cell { .. } => {
+                        complain(&process, "the interpreter cannot go on");
+                        again = false;
+                        break Status::Exited(126);
+                    }
+                    _ => Entry::Start,
+                };
             }
             Err(_) => {
                 complain(&process, "internal error of the sandbox");
@@ -157,6 +173,13 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         && let Some(r) = ready
     {
         *crate::lock(&process.kernel.prepared) = r.content();
+        again = false;
+    }
+    if let Entry::Cell { .. } = entry
+        && again
+        && let Some(r) = ready.take()
+    {
+        process.kernel.cells.keep(&process, r);
         again = false;
     }
     let mut renewed = false;
@@ -200,6 +223,10 @@ fn one(process: &Arc<Process>, what: What<'_>, ready: &mut Option<Ready>) -> (En
     let What { program, entry, loaded, memory } = what;
     let fits = |r: &&mut Ready| (r.program, r.entry) == (program, entry);
     let memory = match (ready.as_mut().filter(fits), memory) {
+        (Some(r), _) if matches!(entry, Entry::Cell { .. }) => {
+            r.go_on(process);
+            return r.run(process);
+        }
         (Some(r), Some(memory)) => {
             if r.take_on(process, memory) {
                 return r.run(process);

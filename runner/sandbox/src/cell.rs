@@ -1,0 +1,691 @@
+//! Interpreters that stay: cells, parking, coming back.
+//!
+//! A *program with cells* exports [`crate::snapshot`]'s `wasibox_cell` beside what every program has.
+//! [`Sandbox::cell`] begins it once under a name, on the memory that was prepared for all processes, and
+//! calls the function for each piece of code. It returns with an empty stack; so between two calls the
+//! interpreter is its linear memory, its globals and its table of descriptors, in a store that no
+//! thread runs.
+//!
+//! ```text
+//!             cell(code)                 take_cell_changes          (a store, another machine)
+//!   begins ----------------> [ lives ] ------------------------> pages, rest
+//!                  ^             |  a trap, a kill, a limit             |
+//!                  |             v                                      |
+//!                  |           gone                                     |
+//!                  +------------------------------- restore_cell <------+
+//! ```
+//!
+//! # What is parked
+//! - Pages of 64 KiB ([`PAGE`]) that differ from the memory that the interpreter began with (`CellChange::put`),
+//!   since they were last asked for; [`crate::track`] finds them.
+//! - Globals and the size of the memory.
+//! - Descriptors of files: path, offset, how they were opened. They are opened again at their offsets. Everything
+//!   else that a number stood for (pipes, a file that was renamed or removed, a directory's listing) is
+//!   *closed*: the number stays taken until the guest closes it, and every use of it is EBADF.
+//! - Signals that are handled or ignored, clocks. Each cell's process begins in the session's directory; what the
+//!   guest makes of that is its own business.
+//!
+//! It belongs to one program and one content of the memory that it begins with: [`CellChange::module`].
+//!
+//! # What comes back how
+//! A plain return keeps seeds, secrets of hashes and generators: it is the same interpreter. Its monotonic clock
+//! goes on where it was, so that no time limit within it runs out meanwhile. A fork has the guest told so before
+//! its next cell; what it makes anew is its own business.
+//!
+//! # Invariants
+//! - Memory of living interpreters counts against the session's limit, as that of processes.
+//! - Everything read back is as hostile as a guest: pages fall into its memory or are refused, globals
+//!   are numbers, files are opened as the guest would.
+//! - After a trap, a kill or a limit the memory is in the middle of something: the interpreter is
+//!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
+
+use crate::kernel::{
+    Before, CellStart, Cpu, Cwd, Descriptor, Descriptors, Kernel, Left, OpenFile, Process, Ready,
+    Start,
+};
+use crate::lock;
+use crate::outcome::RunResult;
+use crate::programs::{Entry, Loaded};
+use crate::sandbox::{RunSpec, Sandbox, SandboxError};
+use crate::snapshot::{BEGIN, FORK, GO_ON, has_cells};
+use crate::streams::Meter;
+use crate::template::Template;
+use crate::track::{PAGE, Tracker};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use wasibox_vfs::{Errno, File, FileKind, Loc, OpenFlags, Opened, Program};
+
+/// Most interpreters of a session.
+pub const MAX_CELLS: usize = 16;
+/// Most bytes of a value as text; what is longer is cut.
+pub const MAX_VALUE: usize = 64 << 10;
+/// Most bytes of a value as JSON; there is none that would be longer.
+pub const MAX_JSON: usize = 1 << 20;
+/// An answer in the guest's memory: five numbers of four bytes, little-endian. Status, address and length of the
+/// value, address and length of the JSON; address 0 stands for nothing.
+pub const ANSWER_LEN: usize = 20;
+
+/// What a cell has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// 0 if it went well; as an exit status.
+    pub status: u8,
+    /// The last expression's value as text, at most [`MAX_VALUE`] bytes.
+    pub value: Option<Vec<u8>>,
+    /// The same as JSON, where it is plain data.
+    pub json: Option<Vec<u8>>,
+}
+
+/// What became of a cell.
+#[derive(Clone, Debug)]
+pub struct CellRun {
+    /// As of a command; the status is the cell's answer's.
+    pub run: RunResult,
+    pub value: Option<Vec<u8>>,
+    pub json: Option<Vec<u8>>,
+    /// The interpreter did not stay: it ended itself, was ended, or hit a limit. The next cell of this name
+    /// begins a new one unless it is restored before.
+    pub is_gone: bool,
+}
+
+/// What has changed in a cell since it was last asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellChange {
+    /// What the pages are of use with.
+    pub module: [u8; 32],
+    /// All pages that differ are in `put`, not only those that have changed.
+    pub is_whole: bool,
+    /// Pages of [`PAGE`] bytes with their numbers.
+    pub put: Vec<(u64, Vec<u8>)>,
+    /// Numbers of pages that were told before and are as in the beginning again.
+    pub gone: Vec<u64>,
+    /// All else; for [`Sandbox::restore_cell`].
+    pub rest: Vec<u8>,
+}
+
+/// Why an interpreter cannot come back.
+#[derive(Debug, thiserror::Error)]
+pub enum CellError {
+    #[error("it was parked by another version")]
+    Version,
+    #[error("what was parked is damaged")]
+    Malformed,
+    #[error("it was parked with another image")]
+    OtherModule,
+    #[error("there are {MAX_CELLS} interpreters already")]
+    TooMany,
+    #[error("a page of it lies outside its memory")]
+    Page,
+    #[error("the memory limit is reached")]
+    Memory,
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+}
+
+/// An interpreter between two cells.
+pub struct Interpreter {
+    program: Program,
+    left: Left,
+    next_pid: u32,
+    /// What its monotonic clock showed, and when.
+    monotonic: u64,
+    since: Instant,
+    is_forked: bool,
+    /// What its memory began as.
+    template: Arc<Template>,
+    tracker: Tracker,
+    /// Pages that differ, as they were told last; `None` if they were never told.
+    told: Option<BTreeSet<u64>>,
+}
+
+/// The first byte of [`CellChange::rest`].
+const VERSION: u8 = 1;
+/// It is shorter.
+const MAX_REST: usize = 16 << 20;
+
+/// What is parked besides pages.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Rest {
+    /// The program's name in the image.
+    atom: String,
+    /// It began on the prepared memory.
+    is_prepared: bool,
+    /// Bytes of memory.
+    size: u64,
+    globals: Vec<u64>,
+    files: Vec<Parked>,
+    handles: bool,
+    ignored: u64,
+    monotonic: u64,
+    /// CPU time: user, system, sum.
+    cpu: [u64; 3],
+    next_pid: u32,
+}
+
+/// A descriptor that is parked.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Parked {
+    fd: u32,
+    cloexec: bool,
+    what: What,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum What {
+    Closed,
+    /// The same open file as a lower number.
+    Same(u32),
+    File {
+        path: Vec<u8>,
+        offset: u64,
+        read: bool,
+        write: bool,
+        append: bool,
+        nonblock: bool,
+    },
+}
+
+/// Standard streams, and the root directory behind them, are each cell's own.
+const FIRST_FD: u32 = crate::kernel::ROOT_FD + 1;
+
+impl Rest {
+    fn encode(&self) -> Vec<u8> {
+        // Writing into a vector does not fail.
+        postcard::to_extend(self, vec![VERSION]).unwrap_or_default()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Rest, CellError> {
+        let (version, body) = bytes.split_first().ok_or(CellError::Malformed)?;
+        if *version != VERSION {
+            return Err(CellError::Version);
+        }
+        if body.len() > MAX_REST {
+            return Err(CellError::Malformed);
+        }
+        match postcard::take_from_bytes(body) {
+            Ok((rest, [])) => Ok(rest),
+            _ => Err(CellError::Malformed),
+        }
+    }
+}
+
+impl Interpreter {
+    /// The numbers of pages that may have changed.
+    fn changed(&mut self) -> Vec<u64> {
+        let ready = &self.left.ready;
+        let Some((base, _, size)) = ready.place() else { return Vec::new() };
+        self.tracker.changed(base, size, |n, buf| ready.page(n, buf))
+    }
+
+    /// See [`Sandbox::take_cell_changes`].
+    fn take_changes(&mut self, whole: bool, emit: &mut dyn FnMut(u64, &[u8])) -> (bool, Vec<u64>) {
+        let changed = self.changed();
+        let is_whole = whole || self.told.is_none();
+        let mut told = self.told.take().unwrap_or_default();
+        let mut look = changed;
+        if whole {
+            look.extend(&told);
+            look.sort_unstable();
+            look.dedup();
+        }
+        let mut gone = Vec::new();
+        let (mut now, mut first) = (vec![0; PAGE], Box::new([0; PAGE]));
+        for n in look {
+            if !self.left.ready.page(n, &mut now) {
+                continue;
+            }
+            let is_first =
+                self.template.page(n as usize * PAGE, &mut first).is_ok() && now == *first;
+            if !is_first {
+                told.insert(n);
+                emit(n, &now);
+            } else if told.remove(&n) && !is_whole {
+                gone.push(n);
+            }
+        }
+        self.told = Some(told);
+        (is_whole, gone)
+    }
+
+    /// All but pages.
+    fn rest(&mut self, sandbox: &Sandbox) -> Option<Rest> {
+        let (atom, _) = sandbox.programs.identity(self.program)?;
+        let (_, _, size) = self.left.ready.place()?;
+        let monotonic = self.monotonic();
+        let left = &mut self.left;
+        Some(Rest {
+            atom: atom.to_owned(),
+            is_prepared: left.ready.entry == Entry::Cell { is_prepared: true },
+            size: size as u64,
+            globals: left.ready.globals()?,
+            files: park(&left.fds, sandbox),
+            handles: left.handles,
+            ignored: left.ignored,
+            monotonic,
+            cpu: [left.cpu.user, left.cpu.system, left.cpu_ns],
+            next_pid: self.next_pid,
+        })
+    }
+
+    /// What its monotonic clock shows now.
+    fn monotonic(&self) -> u64 {
+        let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.monotonic.saturating_add(passed)
+    }
+}
+
+/// Whether a path is all that it takes to have a file again.
+pub fn can_be_named(file: &File) -> bool {
+    matches!(file, File::Tree(_) | File::Host { .. } | File::Device(..) | File::Meta(_))
+}
+
+/// What is parked of a table.
+fn park(fds: &Descriptors, sandbox: &Sandbox) -> Vec<Parked> {
+    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+    let of = |open: &Arc<OpenFile>| {
+        let closed = What::Closed;
+        let Some(path) = open.name() else { return closed };
+        if !can_be_named(&open.file) {
+            return closed;
+        }
+        // The path may lead elsewhere by now.
+        let there = sandbox.vfs().stat(&root, path, true).ok().zip(open.file.stat().ok());
+        let is_same = |(a, b): (wasibox_vfs::Stat, wasibox_vfs::Stat)| {
+            a.kind == b.kind && (a.dev, a.ino) == (b.dev, b.ino)
+        };
+        if !matches!(open.file, File::Meta(_)) && !there.is_some_and(is_same) {
+            return closed;
+        }
+        What::File {
+            path: path.to_vec(),
+            offset: open.offset(),
+            read: open.read,
+            write: open.write,
+            append: open.append.load(Ordering::Relaxed),
+            nonblock: open.nonblock(),
+        }
+    };
+    let mut all: Vec<(u32, &Arc<OpenFile>, Parked)> = Vec::new();
+    for (fd, d) in fds.iter().filter(|(n, _)| *n >= FIRST_FD) {
+        let first = all.iter().find(|(_, open, _)| Arc::ptr_eq(open, &d.open)).map(|(n, ..)| *n);
+        let what = first.map_or_else(|| of(&d.open), What::Same);
+        all.push((fd, &d.open, Parked { fd, cloexec: d.cloexec, what }));
+    }
+    all.into_iter().map(|(.., parked)| parked).collect()
+}
+
+/// A table with what was parked.
+fn unpark(files: &[Parked], sandbox: &Sandbox) -> Result<Descriptors, Errno> {
+    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+    let mut fds = Descriptors::new(sandbox.policy().limits.descriptors);
+    let open = |what: &What| {
+        let What::File { path, offset, read, write, append, nonblock } = what else { return None };
+        let how = OpenFlags {
+            read: *read,
+            write: *write,
+            append: *append,
+            follow: true,
+            ..OpenFlags::default()
+        };
+        // Nothing that would wait, as a FIFO does.
+        let kind = sandbox.vfs().stat(&root, path, true).ok()?.kind;
+        if !matches!(kind, FileKind::File | FileKind::CharDevice) {
+            return None;
+        }
+        let opened = sandbox.vfs().open(&root, path, how, 0).ok()?;
+        let Opened::File(file) = opened else { return None };
+        if !can_be_named(&file) {
+            return None;
+        }
+        let open = OpenFile::charged(file, *read, *write, &sandbox.budget).ok()?;
+        open.set_name(path.clone(), &sandbox.budget).ok()?;
+        open.append.store(*append, Ordering::Relaxed);
+        open.nonblock.store(*nonblock, Ordering::Relaxed);
+        open.set_offset(*offset);
+        Some(open)
+    };
+    for parked in files.iter().filter(|p| p.fd >= FIRST_FD) {
+        let found = match &parked.what {
+            What::Same(n) => fds.get(*n).ok().filter(|_| *n >= FIRST_FD).map(|d| d.open.clone()),
+            what => open(what),
+        };
+        // What is closed for good keeps its number: another file must not be taken for it.
+        let found = match found {
+            Some(found) => found,
+            None => {
+                let (end, _) = sandbox.vfs().pipe()?;
+                OpenFile::charged(File::PipeRead(end), false, false, &sandbox.budget)?
+            }
+        };
+        fds.set(parked.fd, Descriptor { open: found, cloexec: parked.cloexec })?;
+    }
+    Ok(fds)
+}
+
+/// What the pages of a program's cells are of use with.
+fn module_of(digest: &[u8; 32], loaded: &Loaded, entry: Entry) -> [u8; 32] {
+    let mut h = Sha256::new_with_prefix("wasibox cell 1");
+    h.update(digest);
+    h.update(loaded.memory_of(entry).digest);
+    h.finalize().into()
+}
+
+impl Sandbox {
+    /// Runs a cell in the interpreter of that name: `spec` as of a command whose first argument is the program;
+    /// other arguments are not looked at. If there is no interpreter of that name, one begins.
+    ///
+    /// The environment and directory of `spec` are what the guest is told when it asks. Python takes over
+    /// what is others than at the last cell, and keeps what it has changed itself.
+    ///
+    /// # Errors
+    /// As of [`Sandbox::run`]; a program without cells.
+    pub fn cell(&self, name: &str, spec: RunSpec, code: &[u8]) -> Result<CellRun, SandboxError> {
+        let taken = lock(&self.cells).remove(name);
+        let is_new = taken.is_none();
+        if is_new && lock(&self.cells).len() >= MAX_CELLS {
+            return Err(SandboxError::Cell {
+                name: name.into(),
+                why: "there are too many interpreters",
+            });
+        }
+        let mut going = CellGoing { code, name, taken, before: None };
+        let ran = self.go(spec, Some(&mut going));
+        let CellGoing { taken, before, .. } = going;
+        // What was not begun stays as it was.
+        if let Some(untouched) = taken {
+            lock(&self.cells).insert(name.into(), untouched);
+        }
+        let (run, kernel, program) = ran?;
+        let Some(left) = lock(&kernel.cells.left).take() else {
+            return Ok(CellRun { run, value: None, json: None, is_gone: true });
+        };
+        let Answer { value, json, .. } = left.answer.clone();
+        let (template, tracker, told) = match before {
+            Some(kept) => kept,
+            None => {
+                let loaded = self.programs.get(program)?;
+                let tracker = tracker_of(&left.ready);
+                (loaded.memory_of(left.ready.entry).clone(), tracker, None)
+            }
+        };
+        let interpreter = Interpreter {
+            program,
+            left,
+            next_pid: kernel.next_pid(),
+            monotonic: kernel.monotonic(),
+            since: Instant::now(),
+            is_forked: false,
+            template,
+            tracker,
+            told,
+        };
+        lock(&self.cells).insert(name.into(), interpreter);
+        Ok(CellRun { run, value, json, is_gone: false })
+    }
+
+    /// The pages of an interpreter that have changed since they were last asked for, and all else that it is;
+    /// with `whole`, all pages that differ. `None` if there is none of that name.
+    pub fn take_cell_changes(&self, name: &str, whole: bool) -> Option<CellChange> {
+        let mut put = Vec::new();
+        let change = self.cell_changes(name, whole, &mut |n, page| put.push((n, page.to_vec())));
+        change.map(|change| CellChange { put, ..change })
+    }
+
+    /// The same with each page told to `emit`, none in the result.
+    pub fn cell_changes(
+        &self,
+        name: &str,
+        whole: bool,
+        emit: &mut dyn FnMut(u64, &[u8]),
+    ) -> Option<CellChange> {
+        let mut cells = lock(&self.cells);
+        let cell = cells.get_mut(name)?;
+        let (_, digest) = self.programs.identity(cell.program)?;
+        let loaded = self.programs.get(cell.program).ok()?;
+        let module = module_of(&digest, &loaded, cell.left.ready.entry);
+        let rest = cell.rest(self)?.encode();
+        let (is_whole, gone) = cell.take_changes(whole, emit);
+        Some(CellChange { module, is_whole, put: Vec::new(), gone, rest })
+    }
+
+    /// Brings an interpreter back from all its pages and the rest; one of that name ends. With `fork` it
+    /// is a copy of one that may still be there.
+    ///
+    /// # Errors
+    /// If it was parked with another image, is damaged, or has no room.
+    pub fn restore_cell(
+        &self,
+        name: &str,
+        module: &[u8; 32],
+        pages: impl IntoIterator<Item = (u64, Vec<u8>)>,
+        rest: &[u8],
+        fork: bool,
+    ) -> Result<(), CellError> {
+        let rest = Rest::decode(rest)?;
+        self.forget_cell(name);
+        if lock(&self.cells).len() >= MAX_CELLS {
+            return Err(CellError::TooMany);
+        }
+        let program = self.programs.number(&rest.atom).ok_or(CellError::OtherModule)?;
+        let (_, digest) = self.programs.identity(program).ok_or(CellError::OtherModule)?;
+        let loaded = self.programs.get(program).map_err(SandboxError::from)?;
+        let entry = Entry::Cell { is_prepared: rest.is_prepared };
+        let has = has_cells(&loaded.module) && (loaded.snapshot.is_some() || !rest.is_prepared);
+        if !has || module_of(&digest, &loaded, entry) != *module {
+            return Err(CellError::OtherModule);
+        }
+        let mut ready = self.make(program, &loaded, entry)?;
+        if !ready.grow_to(rest.size) {
+            return Err(CellError::Memory);
+        }
+        let (base, reserved, size) = ready.place().ok_or(CellError::Memory)?;
+        if size as u64 != rest.size {
+            return Err(CellError::Malformed);
+        }
+        let mut tracker = Tracker::new(base, reserved);
+        let mut told = BTreeSet::new();
+        for (number, bytes) in pages {
+            if bytes.len() != PAGE || !ready.put_page(number, &bytes) {
+                return Err(CellError::Page);
+            }
+            told.insert(number);
+        }
+        if !ready.set_globals(&rest.globals) {
+            return Err(CellError::Malformed);
+        }
+        // What was put is no change.
+        tracker.changed(base, size, |n, buf| ready.page(n, buf));
+        let cannot = |why: Errno| match why {
+            Errno::NOMEM => CellError::Memory,
+            _ => CellError::Malformed,
+        };
+        let fds = unpark(&rest.files, self).map_err(cannot)?;
+        let [user, system, cpu_ns] = rest.cpu;
+        let left = Left {
+            ready: Box::new(ready),
+            answer: Answer::default(),
+            fds,
+            handles: rest.handles,
+            ignored: rest.ignored,
+            cpu: Cpu { user, system },
+            cpu_ns,
+        };
+        let interpreter = Interpreter {
+            program,
+            left,
+            next_pid: rest.next_pid,
+            monotonic: rest.monotonic,
+            since: Instant::now(),
+            is_forked: fork,
+            template: loaded.memory_of(entry).clone(),
+            tracker,
+            told: Some(told),
+        };
+        lock(&self.cells).insert(name.into(), interpreter);
+        Ok(())
+    }
+
+    /// Ends an interpreter; says whether there was one. Nothing of it runs any more, no handlers of its end
+    /// either.
+    pub fn forget_cell(&self, name: &str) -> bool {
+        lock(&self.cells).remove(name).is_some()
+    }
+
+    /// The names of the interpreters that live.
+    pub fn cells(&self) -> Vec<String> {
+        lock(&self.cells).keys().cloned().collect()
+    }
+
+    /// An instance for an interpreter that is to be restored. No code of the guest runs.
+    fn make(&self, program: Program, loaded: &Loaded, entry: Entry) -> Result<Ready, CellError> {
+        let kernel = Kernel::new(
+            self.vfs().clone(),
+            self.programs.clone(),
+            self.policy().limits,
+            self.budget.clone(),
+            Meter::new(None),
+            Before::default(),
+        );
+        let none = || self.budget.reserve(0).ok_or(CellError::Memory);
+        let memory = self.budget.reserve(loaded.needs(entry)).ok_or(CellError::Memory)?;
+        let start = Start { program, argv: Vec::new(), env: Vec::new() };
+        let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
+        let fds = Descriptors::new(0);
+        let process = Arc::new(Process::new(0, 0, kernel, start, fds, cwd, 0, none()?, none()?));
+        let made = Ready::new(&process, program, entry, loaded, Some(memory));
+        let mut ready = made.map_err(|_| CellError::Memory)?;
+        ready.pause(&process);
+        Ok(ready)
+    }
+}
+
+fn tracker_of(ready: &Ready) -> Tracker {
+    let (base, reserved, _) = ready.place().unwrap_or_default();
+    Tracker::new(base, reserved)
+}
+
+/// A cell that is about to run.
+pub struct CellGoing<'a> {
+    code: &'a [u8],
+    name: &'a str,
+    /// The interpreter, until it is begun.
+    taken: Option<Interpreter>,
+    /// What is kept of it while it runs.
+    before: Option<(Arc<Template>, Tracker, Option<BTreeSet<u64>>)>,
+}
+
+impl CellGoing<'_> {
+    /// The arguments of its process.
+    pub fn argv(&self, argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        argv.first().into_iter().cloned().chain([self.code.to_vec()]).collect()
+    }
+
+    /// Whether the program is the interpreter's.
+    pub fn check(&self, program: Program, loaded: &Loaded) -> Result<(), SandboxError> {
+        let no = |why| Err(SandboxError::Cell { name: self.name.into(), why });
+        if !has_cells(&loaded.module) || !loaded.template.plain {
+            return no("the program runs no cells");
+        }
+        if self.taken.as_ref().is_some_and(|t| t.program != program) {
+            return no("another program runs under this name");
+        }
+        Ok(())
+    }
+
+    /// What the run goes on from.
+    pub fn before(&self) -> Before {
+        let before = |t: &Interpreter| Before {
+            monotonic: t.monotonic(),
+            cpu: t.left.cpu,
+            cpu_ns: t.left.cpu_ns,
+            next_pid: t.next_pid,
+        };
+        self.taken.as_ref().map(before).unwrap_or_default()
+    }
+
+    /// What its table of descriptors takes of the memory limit.
+    pub fn table_cost(&self) -> u64 {
+        self.taken.as_ref().map_or(0, |t| t.left.fds.cost())
+    }
+
+    /// Its descriptors with these in place of the standard streams and the root directory.
+    pub fn descriptors(
+        &mut self,
+        limit: usize,
+        opens: [Arc<OpenFile>; 4],
+    ) -> Result<Descriptors, Errno> {
+        let mut fds = match &mut self.taken {
+            Some(t) => std::mem::replace(&mut t.left.fds, Descriptors::new(0)),
+            None => Descriptors::new(limit),
+        };
+        for (n, open) in (0..).zip(opens) {
+            let old = fds.set(n, Descriptor { open, cloexec: false })?;
+            drop(old);
+        }
+        Ok(fds)
+    }
+
+    /// What its process begins with; from here on it is the run's.
+    pub fn start(&mut self) -> CellStart {
+        let Some(t) = self.taken.take() else {
+            return CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 };
+        };
+        let kind = if t.is_forked { FORK } else { GO_ON };
+        self.before = Some((t.template, t.tracker, t.told));
+        let Left { ready, handles, ignored, .. } = t.left;
+        CellStart { ready: Some(ready), kind, handles, ignored }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rest() -> Rest {
+        let file = What::File {
+            path: b"/home/user/a".to_vec(),
+            offset: 7,
+            read: true,
+            write: false,
+            append: false,
+            nonblock: false,
+        };
+        let parked = |fd, what| Parked { fd, cloexec: true, what };
+        Rest {
+            atom: "python".into(),
+            is_prepared: true,
+            size: 1 << 20,
+            globals: vec![1, u64::MAX],
+            files: vec![parked(4, file), parked(5, What::Same(4)), parked(9, What::Closed)],
+            handles: true,
+            ignored: 1 << 13,
+            monotonic: 5,
+            cpu: [1, 2, 3],
+            next_pid: 17,
+        }
+    }
+
+    #[test]
+    fn the_rest_comes_back_as_it_was() {
+        let bytes = rest().encode();
+        assert_eq!(Rest::decode(&bytes).unwrap(), rest());
+    }
+
+    #[test]
+    fn what_is_no_rest_is_refused() {
+        let bytes = rest().encode();
+        for end in 0..bytes.len() {
+            assert!(Rest::decode(&bytes[..end]).is_err(), "{end}");
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert!(matches!(Rest::decode(&longer), Err(CellError::Malformed)));
+        let mut other = bytes;
+        other[0] = VERSION + 1;
+        assert!(matches!(Rest::decode(&other), Err(CellError::Version)));
+    }
+}

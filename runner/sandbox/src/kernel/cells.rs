@@ -1,0 +1,138 @@
+//! Processes that run a cell and stay: what they begin with, what they leave.
+//!
+//! Such a process is an interpreter whose memory, descriptors and signals are those that the
+//! last one of it left. To the guest it is one process all the time: it has the same number, its clocks
+//! go on, the numbers of its children do not come again.
+
+use super::descriptors::Descriptors;
+use super::instance::Ready;
+use super::process::{Cpu, Process};
+use super::table::FIRST_PID;
+use crate::cell::Answer;
+use crate::lock;
+use crate::snapshot::BEGIN;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// What a run goes on from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// What its monotonic clock shows at its beginning, in nanoseconds.
+    pub monotonic: u64,
+    /// CPU time of the first process by kind.
+    pub cpu: Cpu,
+    /// The same in sum, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The lowest number that its next processes may have.
+    pub next_pid: u32,
+}
+
+/// What the first process has besides the usual.
+pub struct CellStart {
+    /// The interpreter; `None` if it begins.
+    pub ready: Option<Box<Ready>>,
+    /// What comes before the cell: [`GO_ON`] and so on.
+    pub kind: i32,
+    pub handles: bool,
+    pub ignored: u64,
+}
+
+/// What it leaves if it stays.
+pub struct Left {
+    pub ready: Box<Ready>,
+    pub answer: Answer,
+    pub fds: Descriptors,
+    pub handles: bool,
+    pub ignored: u64,
+    pub cpu: Cpu,
+    pub cpu_ns: u64,
+}
+
+/// The part of a run that is for cells.
+pub struct Cells {
+    /// What comes before the cell, or [`NONE`].
+    kind: AtomicI32,
+    /// Set before the first process is reported as ended.
+    pub left: Mutex<Option<Left>>,
+}
+
+/// The run has no cell.
+const NONE: i32 = -1;
+
+impl Default for Cells {
+    fn default() -> Cells {
+        Cells { kind: AtomicI32::new(NONE), left: Mutex::default() }
+    }
+}
+
+impl Cells {
+    /// Whether the process is one that stays.
+    pub fn has(&self, process: &Process) -> bool {
+        process.pid == FIRST_PID && self.kind() != NONE
+    }
+
+    pub fn kind(&self) -> i32 {
+        self.kind.load(Ordering::Relaxed)
+    }
+
+    pub fn set_kind(&self, kind: i32) {
+        self.kind.store(kind, Ordering::Relaxed);
+    }
+
+    /// Whether the interpreter that has declined may begin on the module's own memory.
+    pub fn may_begin_anew(&self) -> bool {
+        self.kind() == BEGIN
+    }
+
+    /// Keeps what a process leaves, which has run its cell to the end.
+    pub fn keep(&self, process: &Process, mut ready: Ready) {
+        let Some(answer) = ready.take_answer() else { return };
+        ready.pause(process);
+        let fds = std::mem::replace(&mut *lock(&process.fds), Descriptors::new(8));
+        let left = Left {
+            ready: Box::new(ready),
+            answer,
+            fds,
+            handles: process.handles.load(Ordering::SeqCst),
+            ignored: process.ignored.load(Ordering::SeqCst),
+            cpu: process.cpu(),
+            cpu_ns: process.cpu_ns(),
+        };
+        *lock(&self.left) = Some(left);
+    }
+}
+
+/// Clocks and chance of a process that is prepared: the same in each, so that its memory is the same
+/// on all machines. Not secret, therefore; what must be is made by the processes that go on from there.
+#[derive(Debug, Default)]
+pub struct Fixed {
+    ticks: AtomicU64,
+    random: AtomicU64,
+}
+
+/// When programs are prepared, in nanoseconds: the first of January 2026.
+const PREPARED_AT: u64 = 1_767_225_600 * 1_000_000_000;
+/// What a look at a clock takes. Whoever waits by looking waits for as many looks.
+const TICK: u64 = 1_000_000;
+
+impl Fixed {
+    /// The time of a clock.
+    pub fn now(&self, is_real: bool) -> u64 {
+        let passed = TICK.wrapping_mul(self.ticks.fetch_add(1, Ordering::Relaxed));
+        if is_real { PREPARED_AT + passed } else { passed }
+    }
+
+    /// Bytes as of chance (splitmix64).
+    pub fn fill(&self, out: &mut [u8]) {
+        for part in out.chunks_mut(8) {
+            let n = self.random.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            part.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..part.len()]);
+        }
+    }
+}
+
+/// Set in the run of a process that is prepared.
+pub type IsFixed = OnceLock<Fixed>;

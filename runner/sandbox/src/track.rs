@@ -1,0 +1,373 @@
+//! Which pages of a linear memory a guest has written to since they were last asked for.
+//!
+//! # Ways, best first
+//! 1. *Written*: the range is registered with `userfaultfd(2)` in its asynchronous write-protect mode, in
+//!    which the host's kernel notes writes by itself and nobody is ever told; `PAGEMAP_SCAN` lists the pages
+//!    and protects them again (Linux 6.7). Measured for 160 MiB: a scan 0.1 ms, the first write to a
+//!    page afterwards 1 us.
+//! 2. *Copied*: `/proc/self/pagemap` says which pages are no longer the template's file. That is all that were
+//!    ever written to, so a hash of each tells those that differ from the last time. 0.5 ms for 160 MiB,
+//!    and 0.04 ms for each such page of 64 KiB.
+//! 3. *All*: neither is to be had. Every page is hashed.
+//!
+//! Not taken: soft-dirty bits, which are cleared for the whole process at once, under the feet of other
+//! sandboxes in it; write faults that a handler of ours answers, since the host's kernel writes into guest
+//! memory, too, and then fails with EFAULT instead.
+//!
+//! A closed process can open neither, so [`open`] is called before a jail closes.
+
+use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex};
+
+/// The unit in which pages are told; a multiple of any host's.
+pub const PAGE: usize = crate::template::ALIGN;
+
+/// What a process needs for the first two ways, as far as it is to be had.
+#[derive(Debug)]
+struct Watch {
+    uffd: Option<OwnedFd>,
+    pagemap: Option<OwnedFd>,
+}
+
+/// For the process of that number: a copy of it must open its own.
+static WATCH: Mutex<Option<(u32, Arc<Watch>)>> = Mutex::new(None);
+
+/// Opens what later cells need, unless this process has done so.
+pub fn open() {
+    watch();
+}
+
+fn watch() -> Arc<Watch> {
+    let me = std::process::id();
+    let mut kept = crate::lock(&WATCH);
+    if let Some((pid, watch)) = &*kept
+        && *pid == me
+    {
+        return watch.clone();
+    }
+    let pagemap = std::fs::File::open("/proc/self/pagemap").ok().map(OwnedFd::from);
+    let uffd = pagemap.as_ref().and_then(|_| uffd());
+    let watch = Arc::new(Watch { uffd, pagemap });
+    *kept = Some((me, watch.clone()));
+    watch
+}
+
+const UFFD_USER_MODE_ONLY: libc::c_int = 1;
+const UFFD_API: u64 = 0xaa;
+/// Write protection without messages, also of pages that nobody has touched (Linux 6.7).
+const UFFD_FEATURES: u64 = 1 << 15 | 1 << 13;
+const REGISTER_MODE_WP: u64 = 2;
+const UFFDIO_API: libc::c_ulong = 0xc018_aa3f;
+/// The requests that a jail must let through.
+pub const UFFDIO_REGISTER: libc::c_ulong = 0xc020_aa00;
+pub const PAGEMAP_SCAN: libc::c_ulong = 0xc060_6610;
+
+const SCAN_WP_MATCHING: u64 = 1;
+const SCAN_CHECK_WPASYNC: u64 = 2;
+const PAGE_IS_WRITTEN: u64 = 1 << 1;
+const PAGE_IS_FILE: u64 = 1 << 2;
+const PAGE_IS_PRESENT: u64 = 1 << 3;
+const PAGE_IS_SWAPPED: u64 = 1 << 4;
+const PAGE_IS_PFNZERO: u64 = 1 << 5;
+
+/// Regions that one scan tells at most.
+const REGIONS: usize = 512;
+
+#[repr(C)]
+struct UffdApi {
+    api: u64,
+    features: u64,
+    ioctls: u64,
+}
+
+#[repr(C)]
+struct UffdRegister {
+    start: u64,
+    len: u64,
+    mode: u64,
+    ioctls: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Region {
+    start: u64,
+    end: u64,
+    categories: u64,
+}
+
+#[repr(C)]
+struct Scan {
+    size: u64,
+    flags: u64,
+    start: u64,
+    end: u64,
+    walk_end: u64,
+    vec: u64,
+    vec_len: u64,
+    max_pages: u64,
+    category_inverted: u64,
+    category_mask: u64,
+    category_anyof_mask: u64,
+    return_mask: u64,
+}
+
+/// A descriptor for write protection; `None` where the host has none that is asynchronous.
+fn uffd() -> Option<OwnedFd> {
+    let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | UFFD_USER_MODE_ONLY;
+    // JUSTIFICATION: rustix's call does not know the flag without which only root may make it.
+    // SAFETY: the call takes a number; the descriptor that it gives is nobody else's.
+    let fd = unsafe {
+        let fd = libc::syscall(libc::SYS_userfaultfd, flags);
+        if fd < 0 {
+            return None;
+        }
+        OwnedFd::from_raw_fd(fd as libc::c_int)
+    };
+    let mut api = UffdApi { api: UFFD_API, features: UFFD_FEATURES, ioctls: 0 };
+    // JUSTIFICATION: a request that nobody wraps.
+    // SAFETY: the request reads and writes one such value, which lives for the call.
+    let made = unsafe { libc::ioctl(fd.as_raw_fd(), UFFDIO_API, &raw mut api) };
+    (made == 0).then_some(fd)
+}
+
+/// How pages are found.
+#[derive(Debug)]
+enum Way {
+    Written(Arc<Watch>),
+    Copied(Arc<Watch>),
+    All,
+}
+
+/// Finds pages of one memory.
+#[derive(Debug)]
+pub struct Tracker {
+    way: Way,
+    /// For the other ways: what each page was when it was last looked at.
+    seen: HashMap<u64, u64>,
+    hasher: RandomState,
+}
+
+impl Tracker {
+    /// For the memory of which `reserved` bytes at `base` are reserved.
+    pub fn new(base: usize, reserved: usize) -> Tracker {
+        Tracker::with(watch(), base, reserved)
+    }
+
+    fn with(watch: Arc<Watch>, base: usize, reserved: usize) -> Tracker {
+        let way = match &*watch {
+            Watch { uffd: Some(uffd), pagemap: Some(_) } if register(uffd, base, reserved) => {
+                Way::Written(watch)
+            }
+            Watch { pagemap: Some(_), .. } => Way::Copied(watch),
+            _ => Way::All,
+        };
+        Tracker { way, seen: HashMap::new(), hasher: RandomState::new() }
+    }
+
+    /// Numbers of pages, ascending, among which are all that were written to since the last call; at first
+    /// since the memory was made. `size` bytes are accessible at `base`; `read` copies one of them. Nobody
+    /// writes meanwhile.
+    pub fn changed(
+        &mut self,
+        base: usize,
+        size: usize,
+        mut read: impl FnMut(u64, &mut [u8]) -> bool,
+    ) -> Vec<u64> {
+        let pages = match &self.way {
+            Way::Written(watch) => match written(watch, base, size) {
+                Some(pages) => return pages,
+                // All from now on: what was written to is not known any more.
+                None => {
+                    self.way = Way::All;
+                    None
+                }
+            },
+            Way::Copied(watch) => copied(watch, base, size),
+            Way::All => None,
+        };
+        let pages = pages.unwrap_or_else(|| (0..(size / PAGE) as u64).collect());
+        let mut buf = vec![0; PAGE];
+        let (seen, hasher) = (&mut self.seen, &self.hasher);
+        pages
+            .into_iter()
+            .filter(|n| {
+                let hash = if read(*n, &mut buf) { hasher.hash_one(&buf) } else { 0 };
+                seen.insert(*n, hash) != Some(hash)
+            })
+            .collect()
+    }
+}
+
+fn register(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
+    let (start, len) = (base as u64, reserved as u64);
+    let mut r = UffdRegister { start, len, mode: REGISTER_MODE_WP, ioctls: 0 };
+    // JUSTIFICATION: a request that nobody wraps.
+    // SAFETY: the request reads and writes one such value, which lives for the call. What it does to
+    // the range changes neither its content nor who may access it.
+    unsafe { libc::ioctl(uffd.as_raw_fd(), UFFDIO_REGISTER, &raw mut r) == 0 }
+}
+
+/// Pages written to since the last scan, which are protected again.
+fn written(watch: &Watch, base: usize, size: usize) -> Option<Vec<u64>> {
+    let pagemap = watch.pagemap.as_ref()?;
+    let (mut at, end) = (base as u64, (base + size) as u64);
+    let mut regions = [Region::default(); REGIONS];
+    let mut pages = Vec::new();
+    while at < end {
+        let mut scan = Scan {
+            size: size_of::<Scan>() as u64,
+            flags: SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC,
+            start: at,
+            end,
+            walk_end: 0,
+            vec: regions.as_mut_ptr() as u64,
+            vec_len: REGIONS as u64,
+            max_pages: 0,
+            // What was never touched counts as written to, and so does what was only read.
+            category_inverted: PAGE_IS_FILE | PAGE_IS_PFNZERO,
+            category_mask: PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_PFNZERO,
+            category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+            return_mask: PAGE_IS_WRITTEN,
+        };
+        // JUSTIFICATION: a request that nobody wraps.
+        // SAFETY: the request reads and writes `scan` and writes at most REGIONS regions, both of which
+        // live for the call.
+        let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN, &raw mut scan) };
+        let found = usize::try_from(found).ok().filter(|n| *n <= REGIONS)?;
+        for region in &regions[..found] {
+            let from = region.start.checked_sub(base as u64)? / PAGE as u64;
+            let to = region.end.min(end).checked_sub(base as u64)?.div_ceil(PAGE as u64);
+            let from = pages.last().map_or(from, |last| from.max(last + 1));
+            pages.extend(from..to);
+        }
+        if scan.walk_end <= at {
+            return None;
+        }
+        at = scan.walk_end;
+    }
+    Some(pages)
+}
+
+/// Pages that are no longer the template's file, nor untouched.
+fn copied(watch: &Watch, base: usize, size: usize) -> Option<Vec<u64>> {
+    const PRESENT: u64 = 1 << 63;
+    const SWAPPED: u64 = 1 << 62;
+    const OF_FILE: u64 = 1 << 61;
+    let file = watch.pagemap.as_ref()?;
+    let small = rustix::param::page_size();
+    let mut pages = Vec::new();
+    // A page's entry is eight bytes.
+    let mut entries = vec![0u8; PAGE / small * 8 * 64];
+    let each = PAGE / small * 8;
+    let mut n = 0;
+    while n < size / PAGE {
+        let many = (size / PAGE - n).min(64);
+        let part = entries.get_mut(..many * each)?;
+        let at = ((base + n * PAGE) / small * 8) as u64;
+        if rustix::io::pread(file, &mut *part, at) != Ok(part.len()) {
+            return None;
+        }
+        for (k, page) in part.chunks_exact(each).enumerate() {
+            let is_changed = page.chunks_exact(8).any(|e| {
+                let e = u64::from_le_bytes(e.try_into().unwrap_or_default());
+                e & (PRESENT | SWAPPED) != 0 && e & OF_FILE == 0
+            });
+            if is_changed {
+                pages.push((n + k) as u64);
+            }
+        }
+        n += many;
+    }
+    Some(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::Linear;
+    use crate::template::{Template, split};
+
+    /// Eight pages, of which the second begins with constants.
+    fn memory() -> Linear {
+        let mut wasm =
+            b"\0asm\x01\0\0\0\x05\x03\x01\0\x08\x0b\x0b\x01\0\x41\x80\x80\x04\x0b\x03abc".to_vec();
+        wasm[14] = wasm.len() as u8 - 15;
+        let template = Template::in_memory(&split(wasm).template).unwrap();
+        assert_eq!((template.start, template.len), (PAGE, PAGE));
+        Linear::new(64 * PAGE, 8 * PAGE, Some(Arc::new(template))).unwrap()
+    }
+
+    fn write(m: &Linear, at: usize, byte: u8) {
+        assert!(at < m.size());
+        // SAFETY: within the accessible part of a memory that is ours alone.
+        unsafe { m.base().as_ptr().add(at).write_volatile(byte) };
+    }
+
+    fn read(m: &Linear, at: usize) -> u8 {
+        assert!(at < m.size());
+        // SAFETY: as above.
+        unsafe { m.base().as_ptr().add(at).read_volatile() }
+    }
+
+    fn changed(t: &mut Tracker, m: &Linear) -> Vec<u64> {
+        let copy = |n: u64, buf: &mut [u8]| {
+            for (k, b) in buf.iter_mut().enumerate() {
+                *b = read(m, n as usize * PAGE + k);
+            }
+            true
+        };
+        t.changed(m.base().as_ptr() as usize, m.size(), copy)
+    }
+
+    fn finds_what_is_written(watch: Arc<Watch>) {
+        let mut m = memory();
+        let mut t = Tracker::with(watch, m.base().as_ptr() as usize, 64 * PAGE);
+        read(&m, 3 * PAGE);
+        assert_eq!(read(&m, PAGE), b'a');
+        // What was only read counts where the host's kernel cannot tell; the template's file does not.
+        let first = changed(&mut t, &m);
+        let expected: &[&[u64]] = match t.way {
+            Way::Written(_) => &[&[]],
+            Way::Copied(_) => &[&[], &[3]],
+            Way::All => &[&[0, 1, 2, 3, 4, 5, 6, 7]],
+        };
+        assert!(expected.contains(&first.as_slice()), "{first:?}");
+        write(&m, PAGE + 5000, 1);
+        write(&m, 5 * PAGE, 2);
+        write(&m, 6 * PAGE - 1, 3);
+        assert_eq!(changed(&mut t, &m), [1, 5]);
+        assert_eq!(changed(&mut t, &m), [0u64; 0]);
+        write(&m, PAGE + 5000, 4);
+        write(&m, 0, 5);
+        assert_eq!(changed(&mut t, &m), [0, 1]);
+        m.open_to(40 * PAGE).unwrap();
+        write(&m, 39 * PAGE, 6);
+        let grown = changed(&mut t, &m);
+        assert!(grown.ends_with(&[39]) && (grown.len() == 1 || grown[0] == 8), "{grown:?}");
+        assert_eq!(changed(&mut t, &m), [0u64; 0]);
+    }
+
+    #[test]
+    fn every_way_finds_what_is_written() {
+        let pagemap = || std::fs::File::open("/proc/self/pagemap").ok().map(OwnedFd::from);
+        finds_what_is_written(Arc::new(Watch { uffd: uffd(), pagemap: pagemap() }));
+        finds_what_is_written(Arc::new(Watch { uffd: None, pagemap: pagemap() }));
+        finds_what_is_written(Arc::new(Watch { uffd: None, pagemap: None }));
+    }
+
+    /// The host's kernel writes into the memory, as reads from files of a mount do.
+    #[test]
+    fn what_the_host_writes_is_found() {
+        let m = memory();
+        let mut t = Tracker::new(m.base().as_ptr() as usize, 64 * PAGE);
+        changed(&mut t, &m);
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        // SAFETY: within the accessible part of a memory that is ours alone.
+        let buf = unsafe { std::slice::from_raw_parts_mut(m.base().as_ptr().add(4 * PAGE), 4) };
+        std::os::unix::fs::FileExt::read_exact_at(&file, buf, 0).unwrap();
+        assert_eq!(changed(&mut t, &m), [4]);
+    }
+}
