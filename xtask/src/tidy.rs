@@ -49,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-snapshot", &[]),
     ("wasibox-store", &["wasibox-snapshot"]),
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
+    ("wasibox-files", &["wasibox-vfs", "box-text"]),
     ("wasibox-sandbox", &["wasibox-image", "wasibox-vfs", "box-abi", "backtrace"]),
     ("wasibox-worker", &[]),
     ("wasibox", &["wasibox-sandbox", "wasibox-image", "wasibox-vfs", "wasibox-worker"]),

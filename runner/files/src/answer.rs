@@ -1,0 +1,255 @@
+//! What is answered.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use wasibox_vfs::FileKind;
+
+/// Bytes: base64 where people read, themselves otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Data(pub Vec<u8>);
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match s.is_human_readable() {
+            true => s.serialize_str(&STANDARD.encode(&self.0)),
+            false => s.serialize_bytes(&self.0),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Data {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Data, D::Error> {
+        if !d.is_human_readable() {
+            return serde_bytes::ByteBuf::deserialize(d).map(|b| Data(b.into_vec()));
+        }
+        let text = String::deserialize(d)?;
+        STANDARD.decode(text).map(Data).map_err(serde::de::Error::custom)
+    }
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// To `read`.
+    Read {
+        path: String,
+        /// Bytes of the file.
+        size: u64,
+        content: Content,
+    },
+    /// To `download`.
+    Data {
+        path: String,
+        size: u64,
+        mime: String,
+        data: Data,
+        /// Where to go on; none if that was all.
+        next_offset: Option<u64>,
+    },
+    /// To `write` and `upload`.
+    Written { path: String, created: bool, size: u64 },
+    /// To `edit` and `patch_lines`.
+    Edited {
+        path: String,
+        replacements: u64,
+        /// The edited places, with some lines around them and their numbers.
+        shown: String,
+    },
+    /// To `apply_patch`.
+    Patched(Patched),
+    /// To `delete`: how many files and directories.
+    Deleted { path: String, count: u64 },
+    /// To `move`.
+    Moved { from: String, to: String },
+    /// To `make_dir`.
+    Made { path: String, created: bool },
+    /// To `stat`.
+    Stat(Entry),
+    /// To `ls`.
+    Entries {
+        path: String,
+        entries: Vec<Entry>,
+        /// How many there are besides; none if that was not counted.
+        next_offset: Option<u64>,
+    },
+    /// To `glob`.
+    Paths {
+        paths: Vec<String>,
+        /// There are more than the limit.
+        more: bool,
+    },
+    /// To `grep`.
+    Matches(Matches),
+    /// To `search`.
+    Found(Found),
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    Text {
+        text: String,
+        encoding: crate::Encoding,
+        /// Numbers of the lines in `text`; 0 if there are none.
+        first: u64,
+        last: u64,
+        /// Lines of the file, if it was read to its end.
+        lines: Option<u64>,
+        /// The line to go on from; none if that was all.
+        next_offset: Option<u64>,
+        /// Lines end with CR LF.
+        crlf: bool,
+        /// The last line has no end.
+        no_final_newline: bool,
+        /// Bytes that are no text in this encoding, of those read; shown as U+FFFD.
+        invalid: u64,
+        /// Lines of `text` that are not whole.
+        cut: Vec<Cut>,
+        /// What to know and do, in words.
+        note: Option<String>,
+    },
+    /// Data, with its type: an image, or what was asked for as data.
+    Data {
+        mime: String,
+        data: Data,
+    },
+    /// Neither text nor an image, or an image that is too large.
+    Binary {
+        mime: String,
+        note: String,
+    },
+    Directory {
+        entries: Vec<Entry>,
+        next_offset: Option<u64>,
+    },
+}
+
+/// A line that was cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    pub line: u64,
+    /// Where it begins in the file, in bytes; not known of UTF-16.
+    pub offset: Option<u64>,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    File,
+    Directory,
+    Symlink,
+    Fifo,
+    Socket,
+    Device,
+}
+
+impl From<FileKind> for Kind {
+    fn from(kind: FileKind) -> Kind {
+        match kind {
+            FileKind::File => Kind::File,
+            FileKind::Dir => Kind::Directory,
+            FileKind::Symlink => Kind::Symlink,
+            FileKind::Fifo => Kind::Fifo,
+            FileKind::Socket => Kind::Socket,
+            FileKind::CharDevice | FileKind::BlockDevice => Kind::Device,
+        }
+    }
+}
+
+/// A file as `stat` and `ls` tell of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Absolute for `stat`, below the listed directory for `ls`.
+    pub path: String,
+    pub kind: Kind,
+    pub size: u64,
+    /// Permission bits.
+    pub mode: u16,
+    /// Nanoseconds since the epoch.
+    pub modified: u64,
+    /// What a symbolic link names.
+    pub target: Option<String>,
+}
+
+/// What `apply_patch` has done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patched {
+    pub files: Vec<PatchedFile>,
+    /// Nothing was written.
+    pub dry_run: bool,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchedFile {
+    pub path: String,
+    /// Its name before.
+    pub from: Option<String>,
+    pub created: bool,
+    pub deleted: bool,
+    pub hunks: u64,
+    /// Hunks that were not where they said, or with context that differs.
+    pub moved: u64,
+    pub fuzzy: u64,
+}
+
+/// What `grep` has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Matches {
+    pub files: Vec<Hit>,
+    /// Lines with a match, or files for the other outputs, in this answer.
+    pub count: u64,
+    /// Where to go on; none if that was all.
+    pub next_offset: Option<u64>,
+    /// Files that were searched, and files that were left out because they are no text.
+    pub searched: u64,
+    pub binary: u64,
+    /// Paths that could not be read, and why.
+    pub failed: Vec<String>,
+    /// What to know, in words.
+    pub note: Option<String>,
+}
+
+/// A file that has matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    pub path: String,
+    /// Lines that match: of the whole file for `count`.
+    pub count: u64,
+    pub lines: Vec<Line>,
+}
+
+/// A line of a [`Hit`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    pub number: u64,
+    pub text: String,
+    /// Otherwise it is context.
+    pub matches: bool,
+}
+
+/// What `search` has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub places: Vec<Snippet>,
+    pub next_offset: Option<u64>,
+    pub note: Option<String>,
+}
+
+/// A place to edit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snippet {
+    pub path: String,
+    pub first: u64,
+    pub last: u64,
+    /// The lines as they stand, without an end of the last one: what `edit` takes as `old`.
+    pub text: String,
+    /// It is in the file once.
+    pub unique: bool,
+}

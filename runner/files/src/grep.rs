@@ -1,0 +1,523 @@
+//! `grep` and `search`: lines of files, and places to edit.
+//!
+//! A file is read through a window that always ends at a line's end and keeps what may be wanted as leading context, so
+//! memory is the window plus what is answered. A line of more than a megabyte is searched in parts.
+
+use crate::answer::{Answer, Found, Hit, Line, Matches, Snippet};
+use crate::error::{FilesError, code};
+use crate::matcher::Matcher;
+use crate::pattern::Paths;
+use crate::place::{Ctx, PIECE, shown};
+use crate::request::{Encoding, GrepOf, Output, SearchOf};
+use crate::text::{self, Decoder, HEAD, Lines, bare, cut};
+use crate::walk::{Next, walk};
+use memchr::memmem;
+use std::collections::VecDeque;
+use wasibox_vfs::{Errno, File, FileKind, Loc};
+
+/// Matches, and bytes of lines, by default and at most.
+const MATCHES: u64 = 200;
+const MOST_MATCHES: u64 = 100_000;
+const BYTES: u64 = 64 << 10;
+const MOST_BYTES: u64 = 4 << 20;
+/// Bytes of a line that are shown.
+const WIDTH: usize = 500;
+/// Lines of context on one side.
+const CONTEXT: u32 = 50;
+/// Longest line that is searched as one.
+const LINE: usize = 1 << 20;
+/// Paths that are told as not read.
+const FAILED: usize = 20;
+/// Places that `search` gives by default and at most, lines of one, longest file in which places are compared.
+const PLACES: u64 = 20;
+const MOST_PLACES: u64 = 200;
+const PLACE_LINES: usize = 12;
+const COMPARED: u64 = 4 << 20;
+
+/// Which files are searched.
+struct Rules {
+    include: Vec<Paths>,
+    exclude: Vec<Paths>,
+    hidden: bool,
+}
+
+impl Rules {
+    fn new(include: &[String], exclude: &[String], hidden: bool) -> Result<Rules, FilesError> {
+        let rules =
+            |list: &[String]| list.iter().map(|r| Paths::rule(r)).collect::<Result<Vec<_>, _>>();
+        Ok(Rules { include: rules(include)?, exclude: rules(exclude)?, hidden })
+    }
+
+    fn take(&self, path: &[u8]) -> bool {
+        (self.include.is_empty() || self.include.iter().any(|r| r.fits(path, true)))
+            && !self.exclude.iter().any(|r| r.fits(path, true))
+    }
+}
+
+/// Calls `each` with every file to search: where it is, its name, its path in full. `each` says whether to go on.
+fn each_file(
+    ctx: &Ctx<'_>,
+    path: &str,
+    rules: &Rules,
+    failed: &mut Vec<String>,
+    each: &mut dyn FnMut(&Loc, &[u8], String) -> Result<Result<bool, Errno>, FilesError>,
+) -> Result<(), FilesError> {
+    let stat = ctx.stat(path, true)?;
+    let full = ctx.absolute(path);
+    if stat.kind == FileKind::File {
+        return match each(ctx.base(), path.as_bytes(), full)? {
+            Ok(_) => Ok(()),
+            Err(e) => Err(ctx.fail("read", path, e)),
+        };
+    }
+    let top = ctx.loc(path)?;
+    ctx.names(&top).map_err(|e| ctx.fail("search", path, e))?;
+    let above = if full == "/" { String::new() } else { full };
+    let list = std::cell::RefCell::new(failed);
+    let tell = |path: &[u8], e: Errno| {
+        let mut list = list.borrow_mut();
+        if list.len() < FAILED {
+            list.push(format!("{above}/{}: {} ({})", shown(path), e.text(), code(e)));
+        }
+    };
+    walk(ctx, top, "searching", &mut |path, e| tell(path, e), &mut |met| {
+        if !rules.hidden && met.name.starts_with(b".") {
+            return Ok(Next::Past);
+        }
+        if met.kind == FileKind::Dir {
+            let out = rules.exclude.iter().any(|r| r.fits(met.path, true));
+            return Ok(if out { Next::Past } else { Next::Into });
+        }
+        if met.kind != FileKind::File || !rules.take(met.path) {
+            return Ok(Next::Past);
+        }
+        match each(met.dir, met.name, format!("{above}/{}", shown(met.path)))? {
+            Ok(true) => Ok(Next::Past),
+            Ok(false) => Ok(Next::Stop),
+            Err(e) => {
+                tell(met.path, e);
+                Ok(Next::Past)
+            }
+        }
+    })
+}
+
+/// A window over a file that ends at a line's end.
+struct Window<'a> {
+    ctx: &'a Ctx<'a>,
+    file: &'a File,
+    at: u64,
+    /// UTF-16 is searched as UTF-8.
+    decoder: Option<Decoder>,
+    data: Vec<u8>,
+    /// End of the complete lines.
+    end: usize,
+    over: bool,
+}
+
+impl Window<'_> {
+    /// Drops the window up to `keep` and reads until at least one more line is complete; false at the end.
+    fn advance(&mut self, keep: usize) -> Result<Result<bool, Errno>, FilesError> {
+        self.data.drain(..keep);
+        self.end -= keep;
+        loop {
+            self.ctx.tick("searching")?;
+            if self.over {
+                let more = self.data.len() > self.end;
+                self.end = self.data.len();
+                return Ok(Ok(more));
+            }
+            let from = self.data.len();
+            let mut piece = vec![0; PIECE];
+            let n = match self.file.read(self.at, &mut piece) {
+                Ok(n) => n,
+                Err(e) => return Ok(Err(e)),
+            };
+            self.at += n as u64;
+            self.over = n == 0;
+            match &mut self.decoder {
+                None => self.data.extend_from_slice(&piece[..n]),
+                Some(decoder) => {
+                    let mut out = String::new();
+                    decoder.add(&piece[..n], n == 0, &mut out);
+                    self.data.extend_from_slice(out.as_bytes());
+                }
+            }
+            if let Some(last) = memchr::memrchr(b'\n', &self.data[from..]) {
+                self.end = from + last + 1;
+                return Ok(Ok(true));
+            }
+            if self.data.len() - self.end > LINE {
+                self.end = self.data.len();
+                return Ok(Ok(true));
+            }
+        }
+    }
+}
+
+/// A search through many files.
+struct Search<'a> {
+    ctx: &'a Ctx<'a>,
+    matcher: Matcher,
+    g: &'a GrepOf,
+    out: Matches,
+    limit: u64,
+    bytes: usize,
+    /// Matches, or files, so far, those that were left out among them.
+    seen: u64,
+}
+
+/// Searches files for lines.
+pub fn grep(ctx: &Ctx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
+    let rules = Rules::new(&g.include, &g.exclude, g.hidden)?;
+    let mut search = Search {
+        ctx,
+        matcher: Matcher::new(&g.pattern, g.syntax, g.ignore_case, g.word)?,
+        g,
+        out: Matches::default(),
+        limit: g.limit.unwrap_or(MATCHES).clamp(1, MOST_MATCHES),
+        bytes: g.max_bytes.unwrap_or(BYTES).clamp(1, MOST_BYTES.min(ctx.limits.answer)) as usize,
+        seen: 0,
+    };
+    let mut failed = Vec::new();
+    let searched = each_file(ctx, &g.path, &rules, &mut failed, &mut |dir, name, path| {
+        search.file(dir, name, path)
+    });
+    match searched {
+        Ok(()) => {}
+        // What was found until then is of use.
+        Err(FilesError::Time { .. }) if !search.out.files.is_empty() => {
+            search.out.next_offset = Some(search.seen);
+            search.out.note = Some("the time was up before all files were searched".to_owned());
+        }
+        Err(e) => return Err(e),
+    }
+    let gave_up = search.matcher.gave_up();
+    let mut out = search.out;
+    out.failed = failed;
+    if gave_up > 0 {
+        out.note = Some(format!(
+            "in {gave_up} lines the pattern took too many steps: a simpler one finds more"
+        ));
+    }
+    Ok(Answer::Matches(out))
+}
+
+/// What is kept of a file while it is searched.
+struct Lens {
+    hit: Hit,
+    /// Number of the line that begins at `counted` in the window.
+    number: u64,
+    counted: usize,
+    /// End in the window of the last line that was taken.
+    taken: usize,
+    after: u32,
+}
+
+impl Lens {
+    /// The number of the line that begins at a position, which is not before those asked for earlier.
+    fn number_at(&mut self, text: &[u8], at: usize) -> u64 {
+        if at >= self.counted {
+            self.number += memchr::memchr_iter(b'\n', &text[self.counted..at]).count() as u64;
+            self.counted = at;
+            return self.number;
+        }
+        self.number - memchr::memchr_iter(b'\n', &text[at..self.counted]).count() as u64
+    }
+}
+
+/// The end of the line that begins at `from`, with its line feed.
+fn line_end(text: &[u8], from: usize) -> usize {
+    memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |i| from + i + 1)
+}
+
+impl Search<'_> {
+    /// Searches a file; whether to go on with the next.
+    fn file(
+        &mut self,
+        dir: &Loc,
+        name: &[u8],
+        path: String,
+    ) -> Result<Result<bool, Errno>, FilesError> {
+        let (file, _) = match self.ctx.open_at(dir, name) {
+            Ok(open) => open,
+            Err(e) => return Ok(Err(e)),
+        };
+        let mut head = vec![0; HEAD];
+        match file.read(0, &mut head) {
+            Ok(n) => head.truncate(n),
+            Err(e) => return Ok(Err(e)),
+        }
+        let Some(encoding) = text::guess(&head) else {
+            self.out.binary += 1;
+            return Ok(Ok(true));
+        };
+        self.out.searched += 1;
+        let wide = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
+        let mut window = Window {
+            ctx: self.ctx,
+            file: &file,
+            at: text::mark_len(&head, encoding) as u64,
+            decoder: wide.then(|| Decoder::new(encoding)),
+            data: Vec::new(),
+            end: 0,
+            over: false,
+        };
+        let hit = Hit { path, ..Hit::default() };
+        let mut lens = Lens { hit, number: 1, counted: 0, taken: 0, after: 0 };
+        let (mut at, mut keep, mut stop) = (0, 0, false);
+        while !stop {
+            match window.advance(keep)? {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(e) => return Ok(Err(e)),
+            }
+            at -= keep;
+            let text = &window.data[..window.end];
+            stop = self.lines(text, at, &mut lens)?;
+            at = text.len();
+            keep = self.keep_from(text);
+            // Numbers and positions are the window's.
+            lens.number_at(text, at);
+            lens.number = lens.number_at(text, keep);
+            (lens.counted, lens.taken) = (0, lens.taken.saturating_sub(keep));
+        }
+        let full = self.finish(lens);
+        Ok(Ok(!full))
+    }
+
+    /// What of the window is kept as leading context.
+    fn keep_from(&self, text: &[u8]) -> usize {
+        let (mut from, want) = (text.len(), self.g.before.min(CONTEXT));
+        for _ in 0..want {
+            if from == 0 || text.len() - from > 64 << 10 {
+                break;
+            }
+            from = memchr::memrchr(b'\n', &text[..from - 1]).map_or(0, |i| i + 1);
+        }
+        from
+    }
+
+    /// Goes through a window's lines from `at` on; whether that is enough of the file.
+    fn lines(&mut self, text: &[u8], mut at: usize, lens: &mut Lens) -> Result<bool, FilesError> {
+        let mut looked = 0;
+        while at < text.len() {
+            looked += 1;
+            if looked % 256 == 0 {
+                self.ctx.tick("searching")?;
+            }
+            let Some(candidate) = self.matcher.candidate(text, at) else { break };
+            let candidate = candidate.min(text.len() - 1);
+            let start = memchr::memrchr(b'\n', &text[at..candidate]).map_or(at, |i| at + i + 1);
+            let end = line_end(text, start);
+            at = end;
+            let Some(found) = self.matcher.find(bare(&text[start..end])) else {
+                continue;
+            };
+            lens.hit.count += 1;
+            match self.g.output {
+                Output::Files => return Ok(true),
+                Output::Count => continue,
+                Output::Content => {}
+            }
+            self.after(text, start, lens);
+            if self.out.next_offset.is_some() {
+                return Ok(true);
+            }
+            self.seen += 1;
+            if self.seen <= self.g.offset {
+                lens.hit.count -= 1;
+                continue;
+            }
+            if self.out.count + lens.hit.count > self.limit || self.bytes == 0 {
+                lens.hit.count -= 1;
+                self.out.next_offset = Some(self.seen - 1);
+                return Ok(true);
+            }
+            self.before(text, start, lens);
+            self.take(text, (start, end), Some(found), lens);
+            lens.after = self.g.after.min(CONTEXT);
+        }
+        self.after(text, text.len(), lens);
+        Ok(false)
+    }
+
+    /// Lines before a match that were not taken yet.
+    fn before(&mut self, text: &[u8], start: usize, lens: &mut Lens) {
+        let mut from = start;
+        for _ in 0..self.g.before.min(CONTEXT) {
+            if from <= lens.taken {
+                break;
+            }
+            from = memchr::memrchr(b'\n', &text[..from - 1]).map_or(0, |i| i + 1);
+        }
+        let mut at = from.max(lens.taken);
+        while at < start {
+            let end = line_end(text, at);
+            self.take(text, (at, end), None, lens);
+            at = end;
+        }
+    }
+
+    /// Lines after the last match, as many as are due before `upto`.
+    fn after(&mut self, text: &[u8], upto: usize, lens: &mut Lens) {
+        while lens.after > 0 && lens.taken < upto {
+            let end = line_end(text, lens.taken);
+            self.take(text, (lens.taken, end), None, lens);
+            lens.after -= 1;
+        }
+    }
+
+    /// Takes a line into the answer.
+    fn take(
+        &mut self,
+        text: &[u8],
+        (start, end): (usize, usize),
+        found: Option<(usize, usize)>,
+        lens: &mut Lens,
+    ) {
+        let number = lens.number_at(text, start);
+        lens.taken = end;
+        let line = bare(&text[start..end]);
+        let shown = clip(line, found.map_or(0, |f| f.0));
+        self.bytes = self.bytes.saturating_sub(shown.len() + 16);
+        lens.hit.lines.push(Line { number, text: shown, matches: found.is_some() });
+    }
+
+    /// Takes a file into the answer; whether that is full.
+    fn finish(&mut self, lens: Lens) -> bool {
+        if self.g.output == Output::Content {
+            self.out.count += lens.hit.count;
+            if !lens.hit.lines.is_empty() {
+                self.out.files.push(lens.hit);
+            }
+            return self.out.next_offset.is_some();
+        }
+        if lens.hit.count == 0 {
+            return false;
+        }
+        self.seen += 1;
+        if self.seen <= self.g.offset {
+            return false;
+        }
+        if self.out.count >= self.limit || self.bytes == 0 {
+            self.out.next_offset = Some(self.seen - 1);
+            return true;
+        }
+        self.out.count += 1;
+        self.bytes = self.bytes.saturating_sub(lens.hit.path.len() + 16);
+        self.out.files.push(lens.hit);
+        false
+    }
+}
+
+/// At most so much of a line as is shown, with the match in it.
+fn clip(line: &[u8], found: usize) -> String {
+    if line.len() <= WIDTH {
+        return shown(line);
+    }
+    let from = if found + 100 < WIDTH { 0 } else { found - 100 };
+    // Not in the middle of a character.
+    let from = (from..line.len().min(from + 4)).find(|i| line[*i] & 0xC0 != 0x80).unwrap_or(from);
+    let text = shown(&line[from..line.len().min(from + WIDTH + 4)]);
+    let (part, more) = cut(&text, WIDTH);
+    let dots = |yes| if yes { "…" } else { "" };
+    format!("{}{part}{}", dots(from > 0), dots(more || from + WIDTH + 4 < line.len()))
+}
+
+/// Finds places to edit.
+pub fn search(ctx: &Ctx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
+    let rules = Rules::new(&s.include, &[], s.hidden)?;
+    let matcher = Matcher::new(&s.pattern, s.syntax, s.ignore_case, false)?;
+    let limit = s.limit.unwrap_or(PLACES).clamp(1, MOST_PLACES);
+    let (mut out, mut seen, mut large, mut failed) = (Found::default(), 0, 0, Vec::new());
+    let (mut bytes, most) = (0, ctx.limits.answer.min(1 << 20) as usize);
+    each_file(ctx, &s.path, &rules, &mut failed, &mut |dir, name, path| {
+        let (file, stat) = match ctx.open_at(dir, name) {
+            Ok(open) => open,
+            Err(e) => return Ok(Err(e)),
+        };
+        if stat.size > COMPARED {
+            large += 1;
+            return Ok(Ok(true));
+        }
+        let bytes_of = match load(ctx, &file)? {
+            Ok(bytes) => bytes,
+            Err(e) => return Ok(Err(e)),
+        };
+        let Ok(text) = text::Text::of(bytes_of, None, &path) else { return Ok(Ok(true)) };
+        let lines = Lines::new(&text.bytes);
+        let (mut at, mut past) = (0, 0);
+        while at < text.bytes.len() {
+            ctx.tick("searching")?;
+            let Some(candidate) = matcher.candidate(&text.bytes, at) else { break };
+            let line = lines.at(candidate.min(text.bytes.len() - 1)).max(lines.at(at));
+            at = lines.start(line + 1);
+            if line < past || matcher.find(bare(lines.get(line))).is_none() {
+                continue;
+            }
+            seen += 1;
+            if seen <= s.offset {
+                continue;
+            }
+            if out.places.len() as u64 >= limit || bytes >= most {
+                out.next_offset = Some(seen - 1);
+                return Ok(Ok(false));
+            }
+            let place = around(&text.bytes, &lines, line, &path);
+            bytes += place.text.len() + path.len();
+            past = place.last as usize;
+            out.places.push(place);
+        }
+        Ok(Ok(true))
+    })?;
+    let mut notes = Vec::new();
+    if large > 0 {
+        notes.push(format!("{large} files are larger than {COMPARED} bytes: grep searches them"));
+    }
+    if matcher.gave_up() > 0 {
+        notes.push("in some lines the pattern took too many steps".to_owned());
+    }
+    notes.extend(failed);
+    out.note = (!notes.is_empty()).then(|| notes.join("; "));
+    Ok(Answer::Found(out))
+}
+
+fn load(ctx: &Ctx<'_>, file: &File) -> Result<Result<Vec<u8>, Errno>, FilesError> {
+    let (mut out, mut piece) = (Vec::new(), vec![0; PIECE]);
+    while (out.len() as u64) <= COMPARED {
+        ctx.tick("searching")?;
+        match file.read(out.len() as u64, &mut piece) {
+            Ok(0) => break,
+            Ok(n) => out.extend_from_slice(&piece[..n]),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    Ok(Ok(out))
+}
+
+/// The fewest lines around one that are in the text once.
+fn around(text: &[u8], lines: &Lines<'_>, line: usize, path: &str) -> Snippet {
+    let part = |from: usize, to: usize| bare(&text[lines.start(from)..lines.start(to)]);
+    let once = |from, to| memmem::find_iter(text, part(from, to)).take(2).count() == 1;
+    let (mut from, mut to) = (line, line + 1);
+    let mut grow: VecDeque<bool> = VecDeque::from([true, false]);
+    let mut unique = once(from, to);
+    while !unique && to - from < PLACE_LINES {
+        let Some(up) = grow.pop_front() else { break };
+        match up {
+            true if from > 0 => from -= 1,
+            false if to < lines.len() => to += 1,
+            // There is no more on this side.
+            _ => continue,
+        }
+        grow.push_back(up);
+        unique = once(from, to);
+    }
+    if !unique {
+        (from, to) = (line.saturating_sub(2), (line + 3).min(lines.len()));
+    }
+    // Ends of lines are LF for whoever reads it; `edit` finds it with the file's own.
+    let found = shown(part(from, to)).replace("\r\n", "\n");
+    Snippet { path: path.to_owned(), first: from as u64 + 1, last: to as u64, text: found, unique }
+}

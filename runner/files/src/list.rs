@@ -1,0 +1,128 @@
+//! `stat`, `ls`, `glob`.
+
+use crate::answer::{Answer, Entry};
+use crate::error::FilesError;
+use crate::pattern::Paths;
+use crate::place::{Ctx, shown};
+use crate::request::{GlobOf, LsOf};
+use crate::walk::{Met, Next, walk};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use wasibox_vfs::{FileKind, Loc, Stat};
+
+/// Entries and paths that are given by default, and the most that are.
+const ENTRIES: u64 = 1000;
+const MOST: u64 = 100_000;
+/// Deepest listing.
+const DEPTH: u32 = 20;
+
+fn entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> Entry {
+    Entry {
+        path,
+        kind: stat.kind.into(),
+        size: if stat.kind == FileKind::Dir { 0 } else { stat.size },
+        mode: stat.mode,
+        modified: stat.mtime,
+        target: target.map(|t| shown(&t)),
+    }
+}
+
+/// What there is at a path.
+pub fn stat(ctx: &Ctx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
+    let stat = ctx.stat(path, follow)?;
+    let link = stat.kind == FileKind::Symlink;
+    let target = link.then(|| ctx.vfs.read_link(ctx.base(), path.as_bytes()).ok()).flatten();
+    Ok(Answer::Stat(entry(ctx.absolute(path), &stat, target)))
+}
+
+/// Lists a directory.
+pub fn ls(ctx: &Ctx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
+    let depth = l.depth.unwrap_or(1).clamp(1, DEPTH);
+    let (entries, next_offset) = entries(ctx, &l.path, depth, l.hidden, l.offset, l.limit)?;
+    Ok(Answer::Entries { path: ctx.absolute(&l.path), entries, next_offset })
+}
+
+/// A directory's entries from the `skip`th on, and where to go on.
+pub fn entries(
+    ctx: &Ctx<'_>,
+    path: &str,
+    depth: u32,
+    hidden: bool,
+    skip: u64,
+    limit: Option<u64>,
+) -> Result<(Vec<Entry>, Option<u64>), FilesError> {
+    let top = ctx.loc(path)?;
+    // So that a file, or a directory that may not be read, is an error.
+    ctx.names(&top).map_err(|e| ctx.fail("list", path, e))?;
+    let limit = limit.unwrap_or(ENTRIES).clamp(1, MOST);
+    let (mut out, mut seen, mut next) = (Vec::new(), 0, None);
+    walk(ctx, top, "listing", &mut |_, _| (), &mut |met| {
+        if !hidden && met.name.starts_with(b".") {
+            return Ok(Next::Past);
+        }
+        seen += 1;
+        if seen > skip {
+            if out.len() as u64 >= limit {
+                next = Some(seen - 1);
+                return Ok(Next::Stop);
+            }
+            out.extend(described(ctx, &met));
+        }
+        let level = met.path.iter().filter(|b| **b == b'/').count() as u32 + 1;
+        Ok(if level < depth { Next::Into } else { Next::Past })
+    })?;
+    Ok((out, next))
+}
+
+/// An entry; none if it is gone by now.
+fn described(ctx: &Ctx<'_>, met: &Met<'_>) -> Option<Entry> {
+    let stat = ctx.vfs.stat(met.dir, met.name, false).ok()?;
+    let link = stat.kind == FileKind::Symlink;
+    let target = link.then(|| ctx.vfs.read_link(met.dir, met.name).ok()).flatten();
+    Some(entry(shown(met.path), &stat, target))
+}
+
+/// Files whose path fits a pattern.
+pub fn glob(ctx: &Ctx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
+    // An absolute pattern begins at the root.
+    let (path, pattern) = match g.pattern.strip_prefix('/') {
+        Some(rest) => ("/", rest),
+        None => (g.path.as_str(), g.pattern.as_str()),
+    };
+    let pattern = Paths::new(pattern)?;
+    let top: Loc = ctx.loc(path)?;
+    ctx.names(&top).map_err(|e| ctx.fail("list", path, e))?;
+    let limit = g.limit.unwrap_or(ENTRIES).clamp(1, MOST) as usize;
+    let above = ctx.absolute(path);
+    let above = if above == "/" { String::new() } else { above };
+    let full = |path: &[u8]| format!("{above}/{}", shown(path));
+    let mut paths: Vec<String> = Vec::new();
+    // The newest so far, the oldest of them on top.
+    let mut newest: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
+    let mut more = false;
+    walk(ctx, top, "glob", &mut |_, _| (), &mut |met| {
+        let dir = met.kind == FileKind::Dir;
+        if (!dir || g.directories) && pattern.fits(met.path, g.hidden) {
+            if g.newest {
+                let time = ctx.vfs.stat(met.dir, met.name, false).map_or(0, |s| s.mtime);
+                newest.push(Reverse((time, Reverse(full(met.path)))));
+                if newest.len() > limit {
+                    newest.pop();
+                    more = true;
+                }
+            } else if paths.len() >= limit {
+                more = true;
+                return Ok(Next::Stop);
+            } else {
+                paths.push(full(met.path));
+            }
+        }
+        let into = dir && pattern.may_fit_below(met.path, g.hidden);
+        Ok(if into { Next::Into } else { Next::Past })
+    })?;
+    if g.newest {
+        let sorted = newest.into_sorted_vec();
+        paths = sorted.into_iter().map(|Reverse((_, Reverse(path)))| path).collect();
+    }
+    Ok(Answer::Paths { paths, more })
+}

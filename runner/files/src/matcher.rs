@@ -1,0 +1,193 @@
+//! Patterns of `grep` and `search`: the engines of the image's `grep`, `box_text::regex` for `grep -E` and `-F`,
+//! `fancy-regex` for `-P`. Lines are matched one by one; text without a match is passed over at once.
+
+use crate::error::FilesError;
+use crate::request::Syntax;
+use box_text::regex::{self, Bound, Options, Regex};
+use fancy_regex::{BytesMode, RegexBuilder};
+use std::cell::Cell;
+
+/// Longest pattern.
+const PATTERN: usize = 8192;
+/// Deepest nesting of groups.
+const NESTING: usize = 200;
+/// Backtracking steps in one line: some tens of milliseconds.
+const STEPS: usize = 1_000_000;
+/// Bytes that a compiled part of a pattern may take.
+const COMPILED: usize = 4 << 20;
+
+enum Engine {
+    Posix(Box<Regex>),
+    /// `whole` says that a match in a line is one in the text around it.
+    Perl {
+        regex: Box<fancy_regex::Regex>,
+        whole: bool,
+    },
+}
+
+pub struct Matcher {
+    engine: Engine,
+    gave_up: Cell<u64>,
+}
+
+impl Matcher {
+    pub fn new(
+        pattern: &str,
+        syntax: Syntax,
+        ignore_case: bool,
+        word: bool,
+    ) -> Result<Matcher, FilesError> {
+        let bad =
+            |why: String| FilesError::Pattern { pattern: pattern.chars().take(200).collect(), why };
+        if pattern.len() > PATTERN {
+            return Err(bad(format!("it is longer than {PATTERN} bytes")));
+        }
+        if pattern.contains('\n') {
+            return Err(
+                bad("lines are matched one by one, so it must not have a line feed".into()),
+            );
+        }
+        if syntax != Syntax::Literal && nesting(pattern) > NESTING {
+            return Err(bad("groups are nested too deep".into()));
+        }
+        let engine = match syntax {
+            Syntax::Perl => {
+                let text = match word {
+                    true => format!(r"(?<![0-9A-Za-z_])(?:{pattern})(?![0-9A-Za-z_])"),
+                    false => pattern.to_owned(),
+                };
+                let regex = RegexBuilder::new(&text)
+                    .bytes_mode(BytesMode::UnicodeBytes)
+                    .case_insensitive(ignore_case)
+                    .multi_line(true)
+                    .crlf(true)
+                    .backtrack_limit(STEPS)
+                    .delegate_size_limit(COMPILED)
+                    .build()
+                    .map_err(|e| bad(e.to_string()))?;
+                // What looks around or at the text's ends sees another text.
+                let whole = !text.contains("(?")
+                    && !["\\A", "\\z", "\\Z", "\\G", "\\K"].iter().any(|e| text.contains(e));
+                Engine::Perl { regex: Box::new(regex), whole }
+            }
+            _ => {
+                let dialect = match syntax {
+                    Syntax::Extended => regex::Syntax::Egrep,
+                    _ => regex::Syntax::Grep,
+                };
+                let bound = if word { Bound::Word } else { Bound::None };
+                let options = Options::new(dialect).icase(ignore_case).lines(b'\n').bound(bound);
+                let patterns = [pattern.as_bytes()];
+                let regex = match syntax {
+                    Syntax::Literal => Regex::literals(&patterns, &options),
+                    _ => Regex::new_any(&patterns, &options),
+                };
+                Engine::Posix(Box::new(regex.map_err(|e| bad(e.to_string()))?))
+            }
+        };
+        Ok(Matcher { engine, gave_up: Cell::new(0) })
+    }
+
+    /// Where a line without its end has its first match.
+    pub fn find(&self, line: &[u8]) -> Option<(usize, usize)> {
+        match &self.engine {
+            Engine::Posix(regex) => {
+                let found = regex.find_at(line, 0);
+                if regex.gave_up() {
+                    self.gave_up.set(self.gave_up.get() + 1);
+                }
+                found
+            }
+            Engine::Perl { regex, .. } => match regex.find_from_pos(line, 0) {
+                Ok(found) => found.map(|m| (m.start(), m.end())),
+                Err(_) => {
+                    self.gave_up.set(self.gave_up.get() + 1);
+                    None
+                }
+            },
+        }
+    }
+
+    /// Where the next line may have a match: at or after `from`; `None` if none has. `from` is a line's beginning.
+    pub fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
+        match &self.engine {
+            // `$` is not before CR.
+            Engine::Posix(_) if memchr::memchr(b'\r', &text[from..]).is_some() => Some(from),
+            Engine::Posix(regex) => {
+                let text = text.strip_suffix(b"\n").unwrap_or(text);
+                let hit = if from <= text.len() { regex.earliest_end(text, from) } else { None };
+                if regex.gave_up() {
+                    return Some(from);
+                }
+                hit
+            }
+            Engine::Perl { regex, whole: true } => match regex.find_from_pos(text, from) {
+                Ok(found) => found.map(|m| m.start()),
+                Err(_) => Some(from),
+            },
+            Engine::Perl { .. } => Some(from),
+        }
+    }
+
+    /// In how many lines the search was given up since the last call.
+    pub fn gave_up(&self) -> u64 {
+        self.gave_up.replace(0)
+    }
+}
+
+/// How deep groups are nested, about.
+fn nesting(pattern: &str) -> usize {
+    let (mut depth, mut most, mut escaped) = (0usize, 0, false);
+    for b in pattern.bytes() {
+        match b {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'(' => {
+                depth += 1;
+                most = most.max(depth);
+            }
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn m(pattern: &str, syntax: Syntax) -> Matcher {
+        Matcher::new(pattern, syntax, false, false).unwrap()
+    }
+
+    #[test]
+    fn dialects() {
+        assert_eq!(m(r"\bfo{2}\d+?", Syntax::Perl).find(b"x foo12"), Some((2, 6)));
+        assert_eq!(m(r"(?<=a)b", Syntax::Perl).find(b"ab"), Some((1, 2)));
+        assert_eq!(m("fo{2}|bar", Syntax::Extended).find(b"xbar"), Some((1, 4)));
+        assert_eq!(m("a.c(", Syntax::Literal).find(b"xa.c("), Some((1, 5)));
+        assert_eq!(m("a.c(", Syntax::Literal).find(b"xabc("), None);
+        let word = Matcher::new("foo", Syntax::Perl, true, true).unwrap();
+        assert_eq!(word.find(b"xfoo FOO"), Some((5, 8)));
+    }
+
+    #[test]
+    fn hostile_patterns_are_refused() {
+        for pattern in ["(", "[", "a\nb", r"\", "(?:(?:a{1000}){1000}){1000}"] {
+            assert!(Matcher::new(pattern, Syntax::Perl, false, false).is_err(), "{pattern}");
+        }
+        for syntax in [Syntax::Perl, Syntax::Extended] {
+            let deep = "(".repeat(4000) + &")".repeat(4000);
+            assert!(Matcher::new(&deep, syntax, false, false).is_err());
+        }
+        assert!(Matcher::new(&"a".repeat(10_000), Syntax::Literal, false, false).is_err());
+    }
+
+    #[test]
+    fn catastrophic_patterns_are_given_up() {
+        let m = m(r"^(a|aa)+(?!a)\1[bc]$", Syntax::Perl);
+        assert_eq!(m.find(&[b'a'; 60]), None);
+        assert_eq!(m.gave_up(), 1);
+    }
+}

@@ -1,0 +1,390 @@
+//! `apply_patch`: a unified diff of any number of files, all or none.
+//!
+//! Everything is worked out in memory first; then files are replaced one after another, and put back if one of them
+//! cannot be. Lines of context keep what they are in the file: only added lines come from the patch.
+
+use crate::answer::{Answer, Patched, PatchedFile};
+use crate::error::FilesError;
+use crate::nearest::nearest;
+use crate::place::Ctx;
+use crate::request::PatchOf;
+use crate::text::{Lines, bare, is_crlf};
+use crate::unified::{FilePatch, Hunk, Mark, parse};
+use std::collections::BTreeMap;
+use wasibox_vfs::{Errno, FileKind, Stat};
+
+/// Most fuzz, as much context as `diff` gives.
+const FUZZ: u32 = 3;
+
+/// A file before and after.
+struct State {
+    before: Option<(Vec<u8>, Stat)>,
+    after: Option<Vec<u8>>,
+    mode: Option<u16>,
+}
+
+/// What has become of the files so far, by path.
+struct Plan<'a> {
+    ctx: &'a Ctx<'a>,
+    files: BTreeMap<String, State>,
+    bytes: u64,
+    fuzz: usize,
+    strip: Option<u32>,
+}
+
+/// Applies a patch.
+pub fn apply_patch(ctx: &Ctx<'_>, p: &PatchOf) -> Result<Answer, FilesError> {
+    let patches = parse(&p.patch)?;
+    let fuzz = p.fuzz.unwrap_or(2).min(FUZZ) as usize;
+    let strip = p.strip.or_else(|| patches.iter().all(is_git).then_some(1));
+    let mut plan = Plan { ctx, files: BTreeMap::new(), bytes: 0, fuzz, strip };
+    let mut files = Vec::new();
+    for patch in &patches {
+        files.push(plan.file(patch)?);
+    }
+    if !p.dry_run {
+        plan.commit()?;
+    }
+    Ok(Answer::Patched(Patched { files, dry_run: p.dry_run }))
+}
+
+/// Whether the names have git's prefixes.
+fn is_git(p: &FilePatch) -> bool {
+    let has =
+        |name: &Option<String>, prefix: &str| name.as_ref().is_none_or(|n| n.starts_with(prefix));
+    (p.old.is_some() || p.new.is_some()) && has(&p.old, "a/") && has(&p.new, "b/")
+}
+
+impl Plan<'_> {
+    fn wrong(&self, path: &str, why: impl Into<String>) -> FilesError {
+        FilesError::Patch { path: path.to_owned(), why: why.into() }
+    }
+
+    /// A name of the patch as a path.
+    fn name(&self, name: &str) -> Result<String, FilesError> {
+        if name.is_empty() || name.split('/').any(|p| p == "..") {
+            return Err(self.wrong(name, "names of a patch must not have '..'"));
+        }
+        let mut rest = name;
+        for _ in 0..self.strip.unwrap_or(0) {
+            // Whoever gives a name with fewer parts means it.
+            let Some((_, tail)) = rest.split_once('/') else { break };
+            rest = tail.trim_start_matches('/');
+        }
+        let there = |name: &str| {
+            let path = self.ctx.absolute(name);
+            self.files.get(&path).map_or_else(
+                || self.ctx.stat(name, true).is_ok_and(|s| s.kind == FileKind::File),
+                |s| s.after.is_some(),
+            )
+        };
+        let one_less = || name.split_once('/').map(|(_, tail)| tail);
+        Ok(match (there(rest), one_less()) {
+            (true, _) => rest,
+            (false, _) if rest != name && there(name) => name,
+            (false, Some(tail)) if self.strip.is_none() && there(tail) => tail,
+            _ => rest,
+        }
+        .to_owned())
+    }
+
+    /// Loads a file, if it was not; its key.
+    fn load(&mut self, name: &str) -> Result<String, FilesError> {
+        let key = self.ctx.absolute(name);
+        if self.files.contains_key(&key) {
+            return Ok(key);
+        }
+        let before = match self.ctx.whole(name) {
+            Ok(found) => Some(found),
+            Err(FilesError::NotFound { .. }) => None,
+            Err(e) => return Err(e),
+        };
+        self.bytes += before.as_ref().map_or(0, |(b, _)| b.len() as u64);
+        let limit = self.ctx.limits.edited;
+        if self.bytes > limit {
+            return Err(FilesError::TooLarge { path: key, size: self.bytes, limit });
+        }
+        let after = before.as_ref().map(|(b, _)| b.clone());
+        self.files.insert(key.clone(), State { before, after, mode: None });
+        Ok(key)
+    }
+
+    fn content(&self, key: &str) -> Option<&Vec<u8>> {
+        self.files.get(key).and_then(|s| s.after.as_ref())
+    }
+
+    fn put(&mut self, key: &str, content: Option<Vec<u8>>) {
+        if let Some(state) = self.files.get_mut(key) {
+            state.after = content;
+        }
+    }
+
+    /// Works out what a file will be.
+    fn file(&mut self, p: &FilePatch) -> Result<PatchedFile, FilesError> {
+        self.ctx.tick("the patch")?;
+        let renamed = p.from.is_some() && p.to.is_some();
+        let (from, to) = match (&p.from, &p.to, &p.old, &p.new) {
+            // These have no prefixes.
+            (Some(from), Some(to), ..) => (from.clone(), to.clone()),
+            (_, _, Some(old), Some(new)) => {
+                let (a, b) = (self.name(old)?, self.name(new)?);
+                // Without git's words the two names mean one file: the one that is there.
+                let there = |name: &str| {
+                    let key = self.ctx.absolute(name);
+                    self.files.contains_key(&key) || self.ctx.stat(name, true).is_ok()
+                };
+                let one = if there(&b) || !there(&a) { b } else { a };
+                (one.clone(), one)
+            }
+            (_, _, Some(one), None) | (_, _, None, Some(one)) => {
+                let one = self.name(one)?;
+                (one.clone(), one)
+            }
+            (_, _, None, None) => return Err(self.wrong("/dev/null", "both names are /dev/null")),
+        };
+        if from.split('/').chain(to.split('/')).any(|part| part == "..") {
+            return Err(self.wrong(&from, "names of a patch must not have '..'"));
+        }
+        let source = self.load(&from)?;
+        let target = self.load(&to)?;
+        let old = match (self.content(&source), p.created) {
+            (Some(old), true) if !old.is_empty() => {
+                return Err(
+                    self.wrong(&source, "the patch makes this file, but it is there already")
+                );
+            }
+            (Some(old), _) => old.clone(),
+            (None, true) => Vec::new(),
+            (None, false) => {
+                return Err(self.ctx.fail("patch", &from, Errno::NOENT));
+            }
+        };
+        if renamed && source != target && self.content(&target).is_some() {
+            return Err(
+                self.wrong(&target, "the patch gives a file this name, but it is there already")
+            );
+        }
+        let mut shown = PatchedFile {
+            path: target.clone(),
+            from: (source != target).then(|| source.clone()),
+            created: p.created,
+            deleted: p.deleted,
+            hunks: p.hunks.len() as u64,
+            moved: 0,
+            fuzzy: 0,
+        };
+        let new = self.hunks(&source, &old, &p.hunks, &mut shown)?;
+        if p.deleted {
+            if !new.is_empty() {
+                return Err(self.wrong(
+                    &source,
+                    "the patch deletes this file, but it has more than the patch says",
+                ));
+            }
+            self.put(&source, None);
+            return Ok(shown);
+        }
+        self.bytes += new.len() as u64;
+        let limit = self.ctx.limits.edited;
+        if self.bytes > 2 * limit {
+            return Err(FilesError::TooLarge { path: target, size: self.bytes, limit });
+        }
+        if source != target {
+            let bits = self.files.get(&source).and_then(|s| {
+                s.mode.or_else(|| s.before.as_ref().map(|(_, stat)| stat.mode & 0o777))
+            });
+            if let Some(state) = self.files.get_mut(&target) {
+                state.mode = bits;
+            }
+            if !p.copied {
+                self.put(&source, None);
+            }
+        }
+        if let (Some(mode), Some(state)) = (p.mode, self.files.get_mut(&target)) {
+            state.mode = Some(mode);
+        }
+        self.put(&target, Some(new));
+        Ok(shown)
+    }
+
+    /// A text after its hunks.
+    fn hunks(
+        &self,
+        path: &str,
+        old: &[u8],
+        hunks: &[Hunk],
+        told: &mut PatchedFile,
+    ) -> Result<Vec<u8>, FilesError> {
+        let lines = Lines::new(old);
+        let end: &[u8] = if is_crlf(old) { b"\r\n" } else { b"\n" };
+        let mut out = Vec::with_capacity(old.len());
+        // Lines taken over so far, and how far the last hunk was from where it should be.
+        let (mut at, mut offset) = (0, 0isize);
+        let push = |out: &mut Vec<u8>, line: &[u8], ended: bool| {
+            if !out.is_empty() && !out.ends_with(b"\n") {
+                out.extend_from_slice(end);
+            }
+            out.extend_from_slice(line);
+            if ended {
+                out.extend_from_slice(end);
+            }
+        };
+        for (i, hunk) in hunks.iter().enumerate() {
+            let expected =
+                hunk.start.map(|s| (s.saturating_sub(1) as isize).saturating_add(offset));
+            let found = self.place(&lines, hunk, at, expected)?;
+            let Some(Fit { at: start, cut, fuzz }) = found else {
+                let wanted = hunk.old().join(&b'\n');
+                return Err(FilesError::Hunk {
+                    path: path.to_owned(),
+                    hunk: i as u64 + 1,
+                    line: hunk.start.unwrap_or(0) as u64,
+                    nearest: nearest(&lines, &wanted),
+                });
+            };
+            told.fuzzy += u64::from(fuzz > 0);
+            if let Some(first) = hunk.start {
+                let drift = start as isize - (first.saturating_sub(1) + cut.0) as isize;
+                told.moved += u64::from(drift != 0);
+                offset = drift;
+            }
+            out.extend_from_slice(&old[lines.start(at)..lines.start(start)]);
+            at = start;
+            let body = &hunk.lines[cut.0..hunk.lines.len() - cut.1];
+            let last = body.iter().rposition(|(m, _)| *m != Mark::Remove);
+            for (n, (mark, text)) in body.iter().enumerate() {
+                match mark {
+                    Mark::Keep => {
+                        push(&mut out, lines.get(at), false);
+                        at += 1;
+                    }
+                    Mark::Remove => at += 1,
+                    Mark::Add => {
+                        push(&mut out, text, !(hunk.unended && cut.1 == 0 && last == Some(n)))
+                    }
+                }
+            }
+        }
+        if at < lines.len() {
+            push(&mut out, &old[lines.start(at)..], false);
+        }
+        Ok(out)
+    }
+
+    /// Where a hunk fits at line `least` or later, nearest to where it is expected. With fuzz as GNU patch has it:
+    /// lines of context are left out of the longer end first.
+    fn place(
+        &self,
+        lines: &Lines<'_>,
+        hunk: &Hunk,
+        least: usize,
+        expected: Option<isize>,
+    ) -> Result<Option<Fit>, FilesError> {
+        let old = hunk.old();
+        let (before, after) = hunk.context();
+        let context = before.max(after);
+        for fuzz in 0..=self.fuzz.min(context) {
+            let cut =
+                ((fuzz + before).saturating_sub(context), (fuzz + after).saturating_sub(context));
+            let want = &old[cut.0..old.len() - cut.1];
+            let Some(last) = lines.len().checked_sub(want.len()) else { continue };
+            let fits =
+                |at: usize| (0..want.len()).all(|i| bare(lines.get(at + i)) == bare(want[i]));
+            let guess = match expected {
+                Some(e) => (e.saturating_add(cut.0 as isize).max(0) as usize).min(last),
+                // Without numbers there must be one place only.
+                None => {
+                    let mut places = Vec::new();
+                    for at in least..=last {
+                        if at.is_multiple_of(1024) {
+                            self.ctx.tick("the patch")?;
+                        }
+                        if fits(at) {
+                            places.push(at);
+                        }
+                        if places.len() > 1 {
+                            return Err(FilesError::Malformed {
+                                line: 0,
+                                why: "a hunk without line numbers fits several places".to_owned(),
+                            });
+                        }
+                    }
+                    match places.first() {
+                        Some(at) => return Ok(Some(Fit { at: *at, cut, fuzz })),
+                        None => continue,
+                    }
+                }
+            };
+            for d in 0..=lines.len() {
+                if d.is_multiple_of(1024) {
+                    self.ctx.tick("the patch")?;
+                }
+                let up = guess.checked_add(d).filter(|at| *at >= least && *at <= last);
+                let down = guess.checked_sub(d).filter(|at| d > 0 && *at >= least && *at <= last);
+                if let Some(at) = up.filter(|at| fits(*at)).or_else(|| down.filter(|at| fits(*at)))
+                {
+                    return Ok(Some(Fit { at, cut, fuzz }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes all, or puts back what was written.
+    fn commit(&self) -> Result<(), FilesError> {
+        let mut done: Vec<(&String, &State)> = Vec::new();
+        for (path, state) in &self.files {
+            let result = self.write(path, state);
+            if let Err(e) = result {
+                for (path, state) in done.into_iter().rev() {
+                    self.put_back(path, state);
+                }
+                return Err(e);
+            }
+            done.push((path, state));
+        }
+        Ok(())
+    }
+
+    fn write(&self, path: &str, state: &State) -> Result<(), FilesError> {
+        let Some(after) = &state.after else {
+            let remove = || self.ctx.vfs.remove(self.ctx.base(), path.as_bytes(), false);
+            return match state.before {
+                Some(_) => remove().map_err(|e| self.ctx.fail("delete", path, e)),
+                None => Ok(()),
+            };
+        };
+        if state.mode.is_none() && state.before.as_ref().is_some_and(|(b, _)| b == after) {
+            return Ok(());
+        }
+        let mut place = self.ctx.place(path, true)?;
+        match (&state.before, &place.stat) {
+            (Some((_, stat)), Some(_)) => place.stat = Some(*stat),
+            (None, None) => {}
+            _ => return Err(FilesError::Changed { path: path.to_owned() }),
+        }
+        self.ctx.replace(&place, after, state.mode)
+    }
+
+    fn put_back(&self, path: &str, state: &State) {
+        // As well as it can be done: the first error is what is told.
+        let _ = match &state.before {
+            Some((bytes, stat)) => self
+                .ctx
+                .place(path, true)
+                .and_then(|place| self.ctx.replace(&place, bytes, Some(stat.mode & 0o777))),
+            None => self
+                .ctx
+                .vfs
+                .remove(self.ctx.base(), path.as_bytes(), false)
+                .map_err(|e| self.ctx.fail("delete", path, e)),
+        };
+    }
+}
+
+/// Where a hunk fits, without so many lines of context at both ends.
+struct Fit {
+    at: usize,
+    cut: (usize, usize),
+    fuzz: usize,
+}

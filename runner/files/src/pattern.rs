@@ -1,0 +1,221 @@
+//! Patterns of paths: `*`, `?`, `[...]`, `{a,b}`, and `**` for any number of directories.
+
+use crate::error::FilesError;
+use box_text::glob::{Options, Pattern};
+
+/// Alternatives that braces may make of a pattern, and its parts.
+const ALTERNATIVES: usize = 256;
+const PARTS: usize = 64;
+
+/// A part of a path.
+#[derive(Clone, Debug)]
+enum Part {
+    /// `**`
+    Any,
+    One {
+        pattern: Pattern,
+        dot: bool,
+    },
+}
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    alternatives: Vec<Vec<Part>>,
+    /// It is for names, wherever they are.
+    names: bool,
+}
+
+impl Paths {
+    /// A pattern of paths.
+    pub fn new(text: &str) -> Result<Paths, FilesError> {
+        let bad = |why: &str| FilesError::Pattern { pattern: text.to_owned(), why: why.to_owned() };
+        if text.is_empty() {
+            return Err(bad("it is empty"));
+        }
+        let mut alternatives = Vec::new();
+        for one in braces(text).ok_or_else(|| bad("its braces have too many alternatives"))? {
+            let mut parts = Vec::new();
+            for part in one.split('/').filter(|p| !matches!(*p, "" | ".")) {
+                if part == ".." {
+                    return Err(bad("'..' is not understood; give the folder as path"));
+                }
+                match part {
+                    "**" if matches!(parts.last(), Some(Part::Any)) => {}
+                    "**" => parts.push(Part::Any),
+                    _ => parts.push(Part::One {
+                        pattern: Pattern::new(part.as_bytes(), Options::default()),
+                        dot: part.starts_with('.') || part.starts_with("[.]"),
+                    }),
+                }
+                if parts.len() > PARTS {
+                    return Err(bad("it has too many parts"));
+                }
+            }
+            alternatives.push(parts);
+        }
+        Ok(Paths { alternatives, names: false })
+    }
+
+    /// A rule as grep's `--include`: for names, or for paths if it has a slash.
+    pub fn rule(text: &str) -> Result<Paths, FilesError> {
+        Ok(Paths { names: !text.contains('/'), ..Paths::new(text)? })
+    }
+
+    /// Whether a path (from where the search begins) fits. Without `hidden`, what begins with a dot is met
+    /// only by a part that does.
+    pub fn fits(&self, path: &[u8], hidden: bool) -> bool {
+        let parts: Vec<&[u8]> = path.split(|b| *b == b'/').collect();
+        let parts = if self.names { &parts[parts.len() - 1..] } else { &parts[..] };
+        self.alternatives.iter().any(|a| {
+            let mut states = vec![false; a.len() + 1];
+            states[0] = true;
+            open(a, &mut states);
+            for part in parts {
+                states = step(a, &states, part, hidden);
+            }
+            states[a.len()]
+        })
+    }
+
+    /// Whether something below a directory may fit.
+    pub fn may_fit_below(&self, dir: &[u8], hidden: bool) -> bool {
+        if self.names || dir.is_empty() {
+            return true;
+        }
+        self.alternatives.iter().any(|a| {
+            let mut states = vec![false; a.len() + 1];
+            states[0] = true;
+            open(a, &mut states);
+            for part in dir.split(|b| *b == b'/') {
+                states = step(a, &states, part, hidden);
+            }
+            states[..a.len()].contains(&true)
+        })
+    }
+}
+
+/// `**` may stand for no directory.
+fn open(parts: &[Part], states: &mut [bool]) {
+    for i in 0..parts.len() {
+        if states[i] && matches!(parts[i], Part::Any) {
+            states[i + 1] = true;
+        }
+    }
+}
+
+/// Where in the pattern one can be after a further part of the path.
+fn step(parts: &[Part], states: &[bool], name: &[u8], hidden: bool) -> Vec<bool> {
+    let mut next = vec![false; states.len()];
+    let shown = hidden || !name.starts_with(b".");
+    for (i, part) in parts.iter().enumerate().filter(|(i, _)| states[*i]) {
+        match part {
+            Part::Any => next[i] |= shown,
+            Part::One { pattern, dot } => {
+                next[i + 1] |= (shown || *dot) && pattern.is_match(name);
+            }
+        }
+    }
+    open(parts, &mut next);
+    next
+}
+
+/// The texts that a text with `{a,b}` stands for; `None` if there are too many.
+fn braces(text: &str) -> Option<Vec<String>> {
+    let mut todo = vec![text.to_owned()];
+    let mut out = Vec::new();
+    while let Some(one) = todo.pop() {
+        match split_braces(&one) {
+            None => out.push(one),
+            Some((before, inner, after)) => {
+                for part in inner.iter().rev() {
+                    todo.push(format!("{before}{part}{after}"));
+                }
+            }
+        }
+        if todo.len() + out.len() > ALTERNATIVES {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+/// The first braces with a comma in them.
+fn split_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{').map(|i| i + from) {
+        let (mut depth, mut commas, mut i) = (0, vec![open], open);
+        while i < bytes.len() {
+            match bytes[i] {
+                b'\\' => i += 1,
+                b'{' => depth += 1,
+                b',' if depth == 1 => commas.push(i),
+                b'}' if depth == 1 => {
+                    if commas.len() > 1 {
+                        commas.push(i);
+                        let parts = commas.windows(2).map(|w| &text[w[0] + 1..w[1]]).collect();
+                        return Some((&text[..open], parts, &text[i + 1..]));
+                    }
+                    break;
+                }
+                b'}' => depth -= 1,
+                _ => {}
+            }
+            i += 1;
+        }
+        from = open + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_fit() {
+        let fits =
+            |pattern: &str, path: &str| Paths::new(pattern).unwrap().fits(path.as_bytes(), false);
+        for (pattern, path, want) in [
+            ("*.rs", "a.rs", true),
+            ("*.rs", "src/a.rs", false),
+            ("**/*.rs", "a.rs", true),
+            ("**/*.rs", "src/deep/a.rs", true),
+            ("src/**", "src/a/b", true),
+            ("src/**", "srcs/a", false),
+            ("src/**/test/*.py", "src/test/a.py", true),
+            ("src/**/test/*.py", "src/a/b/test/a.py", true),
+            ("**/*.{ts,tsx}", "a/b.tsx", true),
+            ("**/*.{ts,tsx}", "a/b.tsy", false),
+            ("{a,b{c,d}}", "bd", true),
+            ("**/*", ".git/config", false),
+            ("**/*", "a/.hidden", false),
+            (".git/**", ".git/config", true),
+            ("**/.env", "a/.env", true),
+            ("a{b}", "a{b}", true),
+            ("[ab].c", "b.c", true),
+            ("./a", "a", true),
+        ] {
+            assert_eq!(fits(pattern, path), want, "{pattern} {path}");
+        }
+        assert!(Paths::new("**/*").unwrap().fits(b".git/config", true));
+        assert!(Paths::rule("*.c").unwrap().fits(b"a/b.c", false));
+        assert!(!Paths::rule("x/*.c").unwrap().fits(b"a/b.c", false));
+    }
+
+    #[test]
+    fn braces_and_stars_are_bounded() {
+        assert!(Paths::new(&"{a,b}".repeat(12)).is_err());
+        assert!(Paths::new(&"a/".repeat(100)).is_err());
+        let many = Paths::new(&"**/a/".repeat(30)).unwrap();
+        assert!(!many.fits("a/".repeat(2000).as_bytes(), false));
+    }
+
+    #[test]
+    fn directories_that_cannot_hold_anything_are_left_out() {
+        let p = Paths::new("src/*.rs").unwrap();
+        assert!(p.may_fit_below(b"src", false) && !p.may_fit_below(b"docs", false));
+        assert!(!p.may_fit_below(b"src/deep", false));
+    }
+}

@@ -1,0 +1,381 @@
+//! What can be asked for. Fields that JSON leaves out have the defaults told here.
+
+use crate::answer::Data;
+use serde::{Deserialize, Serialize};
+
+/// A request. In JSON `{"read": {"path": "a.txt"}}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    Read(ReadOf),
+    Write(WriteOf),
+    Edit(EditOf),
+    PatchLines(PatchLines),
+    ApplyPatch(PatchOf),
+    Delete {
+        path: String,
+        /// Directories with all that is in them.
+        #[serde(default)]
+        recursive: bool,
+    },
+    Move {
+        from: String,
+        to: String,
+    },
+    MakeDir {
+        path: String,
+    },
+    Ls(LsOf),
+    Glob(GlobOf),
+    Grep(GrepOf),
+    Search(SearchOf),
+    Upload(UploadOf),
+    Download {
+        path: String,
+        /// First byte.
+        #[serde(default)]
+        offset: u64,
+        /// Bytes, 1 MiB by default.
+        #[serde(default)]
+        limit: Option<u64>,
+    },
+    Stat {
+        path: String,
+        /// Follow a symbolic link.
+        #[serde(default = "yes")]
+        follow: bool,
+    },
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How a file's bytes are text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// With or without a byte order mark, which is kept.
+    #[serde(rename = "utf-8")]
+    Utf8,
+    #[serde(rename = "utf-16le")]
+    Utf16Le,
+    #[serde(rename = "utf-16be")]
+    Utf16Be,
+    /// Each byte is a character: ISO 8859-1.
+    #[serde(rename = "latin-1")]
+    Latin1,
+}
+
+/// Reads a file, or lists a directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadOf {
+    pub path: String,
+    /// First line, from 1; from the end if negative.
+    #[serde(default)]
+    pub offset: Option<i64>,
+    /// Lines, 2000 by default.
+    #[serde(default)]
+    pub limit: Option<u64>,
+    /// Bytes of text, 128 KiB by default.
+    #[serde(default)]
+    pub max_bytes: Option<u64>,
+    /// Found out by default: UTF-8, or UTF-16 if the file begins with a byte order mark.
+    #[serde(default)]
+    pub encoding: Option<Encoding>,
+    /// Put each line's number before it.
+    #[serde(default = "yes")]
+    pub numbers: bool,
+    /// Give the bytes as data, whatever they are.
+    #[serde(default)]
+    pub as_data: bool,
+}
+
+impl ReadOf {
+    /// The file from its beginning, with the defaults.
+    pub fn new(path: impl Into<String>) -> ReadOf {
+        ReadOf {
+            path: path.into(),
+            offset: None,
+            limit: None,
+            max_bytes: None,
+            encoding: None,
+            numbers: true,
+            as_data: false,
+        }
+    }
+}
+
+/// Writes a whole file; folders above it are made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteOf {
+    pub path: String,
+    pub content: String,
+    /// Add to the end of what is there.
+    #[serde(default)]
+    pub append: bool,
+    /// Fail if there is such a file.
+    #[serde(default)]
+    pub create_only: bool,
+    /// UTF-8 by default.
+    #[serde(default)]
+    pub encoding: Option<Encoding>,
+    /// Permission bits; by default those that the file has, or 0644.
+    #[serde(default)]
+    pub mode: Option<u16>,
+}
+
+impl WriteOf {
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> WriteOf {
+        WriteOf {
+            path: path.into(),
+            content: content.into(),
+            append: false,
+            create_only: false,
+            encoding: None,
+            mode: None,
+        }
+    }
+}
+
+/// One replacement of an [`EditOf`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// Text as it stands in the file.
+    pub old: String,
+    pub new: String,
+    /// Every place; otherwise there must be one.
+    #[serde(default)]
+    pub replace_all: bool,
+}
+
+/// Replaces text, one replacement after another; all or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditOf {
+    pub path: String,
+    pub edits: Vec<Replacement>,
+    #[serde(default)]
+    pub encoding: Option<Encoding>,
+}
+
+impl EditOf {
+    /// One replacement at one place.
+    pub fn new(path: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> EditOf {
+        let one = Replacement { old: old.into(), new: new.into(), replace_all: false };
+        EditOf { path: path.into(), edits: vec![one], encoding: None }
+    }
+}
+
+/// Replaces lines by their numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchLines {
+    pub path: String,
+    /// First line, from 1.
+    pub first: u64,
+    /// Last line; `first - 1` to insert before `first`.
+    pub last: u64,
+    /// The lines to be there; empty to remove them.
+    pub text: String,
+    /// What those lines must be now.
+    #[serde(default)]
+    pub expect: Option<String>,
+    #[serde(default)]
+    pub encoding: Option<Encoding>,
+}
+
+/// Applies a unified diff of any number of files; all or none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchOf {
+    pub patch: String,
+    /// Leading components to take off the names; by default 1 if all have git's `a/` and `b/`.
+    #[serde(default)]
+    pub strip: Option<u32>,
+    /// Lines of context that may differ at a hunk's ends, 2 by default.
+    #[serde(default)]
+    pub fuzz: Option<u32>,
+    /// Say what would be done.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Lists a directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LsOf {
+    #[serde(default = "here")]
+    pub path: String,
+    /// Levels of directories, 1 by default.
+    #[serde(default)]
+    pub depth: Option<u32>,
+    /// Names that begin with a dot.
+    #[serde(default = "yes")]
+    pub hidden: bool,
+    /// Entries to leave out first.
+    #[serde(default)]
+    pub offset: u64,
+    /// Entries, 1000 by default.
+    #[serde(default)]
+    pub limit: Option<u64>,
+}
+
+fn here() -> String {
+    ".".to_owned()
+}
+
+/// Finds files by a pattern of their paths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GlobOf {
+    /// `*`, `?`, `[...]`, `{a,b}`, `**` for any number of directories.
+    pub pattern: String,
+    /// Where to begin.
+    #[serde(default = "here")]
+    pub path: String,
+    /// Also what begins with a dot where the pattern does not say so.
+    #[serde(default)]
+    pub hidden: bool,
+    /// Those that were changed last come first; by path otherwise.
+    #[serde(default)]
+    pub newest: bool,
+    /// Directories as well.
+    #[serde(default)]
+    pub directories: bool,
+    /// Paths, 1000 by default.
+    #[serde(default)]
+    pub limit: Option<u64>,
+}
+
+/// How a pattern is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Syntax {
+    /// Perl's, as in `grep -P`: `\d`, `\s`, `\b`, lazy operators, look-around.
+    #[default]
+    Perl,
+    /// `grep -E`.
+    Extended,
+    /// `grep -F`.
+    Literal,
+}
+
+/// What `grep` answers with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    #[default]
+    Content,
+    /// Files that have a match.
+    Files,
+    /// How many lines match in each file.
+    Count,
+}
+
+/// Finds lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrepOf {
+    pub pattern: String,
+    /// A file, or a directory with all below.
+    #[serde(default = "here")]
+    pub path: String,
+    #[serde(default)]
+    pub syntax: Syntax,
+    #[serde(default)]
+    pub ignore_case: bool,
+    /// Whole words.
+    #[serde(default)]
+    pub word: bool,
+    /// Only files whose name fits one of these patterns (their path, if it has a slash).
+    #[serde(default)]
+    pub include: Vec<String>,
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Also files and directories that begin with a dot.
+    #[serde(default)]
+    pub hidden: bool,
+    /// Lines before and after each match.
+    #[serde(default)]
+    pub before: u32,
+    #[serde(default)]
+    pub after: u32,
+    #[serde(default)]
+    pub output: Output,
+    /// Matches (files, for the other outputs) to leave out first.
+    #[serde(default)]
+    pub offset: u64,
+    /// Matches (or files), 200 by default.
+    #[serde(default)]
+    pub limit: Option<u64>,
+    /// Bytes of lines, 64 KiB by default.
+    #[serde(default)]
+    pub max_bytes: Option<u64>,
+}
+
+impl GrepOf {
+    /// A Perl pattern in all files below the working directory.
+    pub fn new(pattern: impl Into<String>) -> GrepOf {
+        GrepOf {
+            pattern: pattern.into(),
+            path: here(),
+            syntax: Syntax::Perl,
+            ignore_case: false,
+            word: false,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            hidden: false,
+            before: 0,
+            after: 0,
+            output: Output::Content,
+            offset: 0,
+            limit: None,
+            max_bytes: None,
+        }
+    }
+}
+
+/// Finds places to edit: each comes with the exact text around it, which is in its file once where that
+/// takes 12 lines or less.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchOf {
+    pub pattern: String,
+    #[serde(default = "here")]
+    pub path: String,
+    #[serde(default = "literal")]
+    pub syntax: Syntax,
+    #[serde(default)]
+    pub ignore_case: bool,
+    #[serde(default)]
+    pub include: Vec<String>,
+    #[serde(default)]
+    pub hidden: bool,
+    #[serde(default)]
+    pub offset: u64,
+    /// Places, 20 by default.
+    #[serde(default)]
+    pub limit: Option<u64>,
+}
+
+fn literal() -> Syntax {
+    Syntax::Literal
+}
+
+/// Writes bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UploadOf {
+    pub path: String,
+    pub data: Data,
+    /// Where to put them, for a file that comes in parts: at most the file's present length. 0 begins it anew. By
+    /// default they are the whole file, which is replaced at once.
+    #[serde(default)]
+    pub offset: Option<u64>,
+    #[serde(default)]
+    pub mode: Option<u16>,
+}

@@ -1,0 +1,356 @@
+//! Bytes as text: encodings, byte order marks, ends of lines.
+
+use crate::error::FilesError;
+use crate::request::Encoding;
+
+/// Bytes at a file's beginning by which it is judged.
+pub const HEAD: usize = 8192;
+
+impl Encoding {
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Utf8 => "UTF-8",
+            Encoding::Utf16Le => "UTF-16 (little endian)",
+            Encoding::Utf16Be => "UTF-16 (big endian)",
+            Encoding::Latin1 => "latin-1",
+        }
+    }
+}
+
+/// The byte order mark of an encoding.
+fn mark(encoding: Encoding) -> &'static [u8] {
+    match encoding {
+        Encoding::Utf8 => b"\xef\xbb\xbf",
+        Encoding::Utf16Le => b"\xff\xfe",
+        Encoding::Utf16Be => b"\xfe\xff",
+        Encoding::Latin1 => b"",
+    }
+}
+
+/// The length of the byte order mark that the text begins with.
+pub fn mark_len(head: &[u8], encoding: Encoding) -> usize {
+    let mark = mark(encoding);
+    if head.starts_with(mark) { mark.len() } else { 0 }
+}
+
+/// The encoding of a text by its first bytes; `None` if it is no text.
+pub fn guess(head: &[u8]) -> Option<Encoding> {
+    let marked = [Encoding::Utf16Le, Encoding::Utf16Be].into_iter();
+    if let Some(encoding) = marked.into_iter().find(|e| head.starts_with(mark(*e))) {
+        return Some(encoding);
+    }
+    let head = &head[..head.len().min(HEAD)];
+    if head.contains(&0) {
+        return None;
+    }
+    // Text has few control characters; what is no UTF-8 may still be of another alphabet.
+    let controls = head
+        .iter()
+        .filter(|b| **b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b | 0x08))
+        .count();
+    let limit = head.len() / 16;
+    (controls <= limit.max(usize::from(head.len() > 3))).then_some(Encoding::Utf8)
+}
+
+/// Turns bytes that come in parts into UTF-8.
+pub struct Decoder {
+    encoding: Encoding,
+    /// The beginning of a character that goes on in the next part.
+    rest: Vec<u8>,
+    /// Bytes that are no text.
+    pub invalid: u64,
+}
+
+impl Decoder {
+    pub fn new(encoding: Encoding) -> Decoder {
+        Decoder { encoding, rest: Vec::new(), invalid: 0 }
+    }
+
+    /// Adds the text of a part; `last` if none comes after it.
+    pub fn add(&mut self, part: &[u8], last: bool, out: &mut String) {
+        let joined;
+        let bytes = if self.rest.is_empty() {
+            part
+        } else {
+            joined = [&self.rest[..], part].concat();
+            self.rest.clear();
+            &joined[..]
+        };
+        match self.encoding {
+            Encoding::Latin1 => out.extend(bytes.iter().map(|b| char::from(*b))),
+            Encoding::Utf8 => self.utf8(bytes, last, out),
+            Encoding::Utf16Le | Encoding::Utf16Be => self.utf16(bytes, last, out),
+        }
+    }
+
+    fn utf8(&mut self, bytes: &[u8], last: bool, out: &mut String) {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            out.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            let unfinished = !last
+                && chunks.peek().is_none()
+                && std::str::from_utf8(invalid).is_err_and(|e| e.error_len().is_none());
+            if unfinished {
+                self.rest = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                self.invalid += invalid.len() as u64;
+                out.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+    }
+
+    fn utf16(&mut self, bytes: &[u8], last: bool, out: &mut String) {
+        let units = |b: &[u8]| match self.encoding {
+            Encoding::Utf16Be => u16::from_be_bytes([b[0], b[1]]),
+            _ => u16::from_le_bytes([b[0], b[1]]),
+        };
+        let mut even = bytes.len() & !1;
+        // A pair that goes on in the next part.
+        if !last && even >= 2 && (0xD800..0xDC00).contains(&units(&bytes[even - 2..])) {
+            even -= 2;
+        }
+        let mut invalid = 0;
+        for c in char::decode_utf16(bytes[..even].chunks_exact(2).map(units)) {
+            out.push(c.unwrap_or_else(|_| {
+                invalid += 2;
+                char::REPLACEMENT_CHARACTER
+            }));
+        }
+        self.invalid += invalid;
+        if !last {
+            self.rest = bytes[even..].to_vec();
+        } else if even < bytes.len() {
+            self.invalid += 1;
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+/// A text to edit, and how it is written back.
+pub struct Text {
+    /// UTF-8, but for bytes of a UTF-8 file that are none: those stay as they are.
+    pub bytes: Vec<u8>,
+    encoding: Encoding,
+    marked: bool,
+}
+
+impl Text {
+    /// The text of a whole file.
+    pub fn of(file: Vec<u8>, asked: Option<Encoding>, path: &str) -> Result<Text, FilesError> {
+        let head = &file[..file.len().min(HEAD)];
+        let Some(encoding) = asked.or_else(|| guess(head)) else {
+            return Err(FilesError::Binary {
+                path: path.to_owned(),
+                mime: crate::mime::mime(path, head, false),
+                size: file.len() as u64,
+            });
+        };
+        let skip = mark_len(head, encoding);
+        let marked = skip > 0;
+        if encoding == Encoding::Utf8 {
+            let mut bytes = file;
+            bytes.drain(..skip);
+            return Ok(Text { bytes, encoding, marked });
+        }
+        let (mut decoder, mut out) = (Decoder::new(encoding), String::new());
+        decoder.add(&file[skip..], true, &mut out);
+        let text = Text { bytes: out.into_bytes(), encoding, marked };
+        // What cannot be written back as it was must not be edited.
+        let back = text.encode()?;
+        if let Some(at) = (0..back.len().max(file.len())).find(|i| back.get(*i) != file.get(*i)) {
+            let encoding = encoding.name().to_owned();
+            return Err(FilesError::Encoding {
+                path: path.to_owned(),
+                encoding,
+                offset: at as u64,
+            });
+        }
+        Ok(text)
+    }
+
+    /// The file's bytes.
+    pub fn encode(&self) -> Result<Vec<u8>, FilesError> {
+        let mark = if self.marked { mark(self.encoding) } else { b"" };
+        encode(&self.bytes, self.encoding, mark)
+    }
+}
+
+/// Text as a file's bytes.
+pub fn encode(text: &[u8], encoding: Encoding, mark: &[u8]) -> Result<Vec<u8>, FilesError> {
+    let mut out = mark.to_vec();
+    if encoding == Encoding::Utf8 {
+        out.extend_from_slice(text);
+        return Ok(out);
+    }
+    let text = String::from_utf8_lossy(text);
+    match encoding {
+        Encoding::Latin1 => {
+            for c in text.chars() {
+                let byte = u8::try_from(u32::from(c));
+                out.push(byte.map_err(|_| FilesError::Unencodable { character: c })?);
+            }
+        }
+        Encoding::Utf16Be => text.encode_utf16().for_each(|u| out.extend(u.to_be_bytes())),
+        _ => text.encode_utf16().for_each(|u| out.extend(u.to_le_bytes())),
+    }
+    Ok(out)
+}
+
+/// The mark that a new file of that encoding gets: UTF-16 is not known without.
+pub fn new_mark(encoding: Encoding) -> &'static [u8] {
+    match encoding {
+        Encoding::Utf16Le | Encoding::Utf16Be => mark(encoding),
+        _ => b"",
+    }
+}
+
+/// Whether lines end with CR LF: all that have an end.
+pub fn is_crlf(text: &[u8]) -> bool {
+    let mut any = false;
+    for at in memchr::memchr_iter(b'\n', text) {
+        if at == 0 || text[at - 1] != b'\r' {
+            return false;
+        }
+        any = true;
+    }
+    any
+}
+
+/// The text with CR LF at the end of each line.
+pub fn to_crlf(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + text.len() / 16);
+    for (i, b) in text.iter().enumerate() {
+        if *b == b'\n' && (i == 0 || text[i - 1] != b'\r') {
+            out.push(b'\r');
+        }
+        out.push(*b);
+    }
+    out
+}
+
+/// Where a text's lines are: four bytes for each.
+pub struct Lines<'a> {
+    text: &'a [u8],
+    starts: Vec<u32>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a text of less than 4 GiB.
+    pub fn new(text: &'a [u8]) -> Lines<'a> {
+        let mut starts = Vec::new();
+        if !text.is_empty() {
+            starts.push(0);
+            starts.extend(memchr::memchr_iter(b'\n', text).map(|i| i as u32 + 1));
+            if text.ends_with(b"\n") {
+                starts.pop();
+            }
+        }
+        Lines { text, starts }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Where a line begins; the text's end for what is beyond the last one.
+    pub fn start(&self, i: usize) -> usize {
+        self.starts.get(i).map_or(self.text.len(), |s| *s as usize)
+    }
+
+    /// A line with its end.
+    pub fn get(&self, i: usize) -> &'a [u8] {
+        &self.text[self.start(i)..self.start(i + 1)]
+    }
+
+    /// Lines `from` to before `to`.
+    pub fn range(&self, from: usize, to: usize) -> Vec<&'a [u8]> {
+        (from..to.min(self.len())).map(|i| self.get(i)).collect()
+    }
+
+    /// The line that a position is in.
+    pub fn at(&self, position: usize) -> usize {
+        self.starts.partition_point(|s| *s as usize <= position).saturating_sub(1)
+    }
+}
+
+/// A line without its end.
+pub fn bare(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Lines with their numbers, as `cat -n` shows them, each at most `width` bytes long.
+pub fn numbered(lines: &[&[u8]], first: u64, width: usize) -> String {
+    let mut out = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        let line = String::from_utf8_lossy(bare(line));
+        let (line, more) = cut(&line, width);
+        let dots = if more { "…" } else { "" };
+        out.push_str(&format!("{:>6}\t{line}{dots}\n", first + i as u64));
+    }
+    out
+}
+
+/// At most `width` bytes of a text, and whether there are more.
+pub fn cut(text: &str, width: usize) -> (&str, bool) {
+    if text.len() <= width {
+        return (text, false);
+    }
+    let end = (0..=width).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    (&text[..end], true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(encoding: Encoding, parts: &[&[u8]]) -> (String, u64) {
+        let (mut d, mut out) = (Decoder::new(encoding), String::new());
+        for (i, part) in parts.iter().enumerate() {
+            d.add(part, i + 1 == parts.len(), &mut out);
+        }
+        (out, d.invalid)
+    }
+
+    #[test]
+    fn characters_may_lie_in_two_parts() {
+        let euro = "a€b".as_bytes();
+        for at in 0..=euro.len() {
+            let parts = [&euro[..at], &euro[at..]];
+            assert_eq!(decoded(Encoding::Utf8, &parts), ("a€b".to_owned(), 0));
+        }
+        let wide: Vec<u8> = "x😀".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for at in 0..=wide.len() {
+            let parts = [&wide[..at], &wide[at..]];
+            assert_eq!(decoded(Encoding::Utf16Le, &parts), ("x😀".to_owned(), 0));
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_counted() {
+        assert_eq!(decoded(Encoding::Utf8, &[b"a\xffb\xe2\x82"]), ("a\u{fffd}b\u{fffd}".into(), 3));
+        assert_eq!(decoded(Encoding::Utf16Be, &[b"\xd8\0\0a\0"]).1, 3);
+        assert_eq!(decoded(Encoding::Latin1, &[b"\xe9\x80"]), ("é\u{80}".into(), 0));
+    }
+
+    #[test]
+    fn kinds_are_guessed() {
+        assert_eq!(guess(b"hello\n"), Some(Encoding::Utf8));
+        assert_eq!(guess(b""), Some(Encoding::Utf8));
+        assert_eq!(guess(b"caf\xe9\n"), Some(Encoding::Utf8));
+        assert_eq!(guess(b"\xff\xfeh\0i\0"), Some(Encoding::Utf16Le));
+        assert_eq!(guess(b"a\0b"), None);
+        assert_eq!(guess(b"\x01\x02\x03\x04\x05"), None);
+    }
+
+    #[test]
+    fn a_text_is_written_back_as_it_was() {
+        for file in [&b"\xef\xbb\xbfa\r\n"[..], b"\xff\xfea\0\n\0", b"\xfe\xff\0a", b"a\xffb"] {
+            assert_eq!(Text::of(file.to_vec(), None, "f").unwrap().encode().unwrap(), file);
+        }
+        // Half a pair.
+        assert!(Text::of(b"\xff\xfe\0\xd8".to_vec(), None, "f").is_err());
+    }
+}

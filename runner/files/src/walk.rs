@@ -1,0 +1,85 @@
+//! Walking a directory with all below, in the order of paths, within bounds.
+
+use crate::error::FilesError;
+use crate::place::Ctx;
+use wasibox_vfs::walk::Last;
+use wasibox_vfs::{FileKind, Loc};
+
+/// Deepest directory that is looked into.
+const DEPTH: usize = 200;
+
+/// Something met.
+pub struct Met<'a> {
+    /// The directory it is in.
+    pub dir: &'a Loc,
+    pub name: &'a [u8],
+    /// Its path from where the walk began.
+    pub path: &'a [u8],
+    pub kind: FileKind,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Into it, if it is a directory.
+    Into,
+    /// Past it.
+    Past,
+    Stop,
+}
+
+/// A directory that is walked through: what is left of it.
+struct Level {
+    at: Loc,
+    todo: std::vec::IntoIter<(Vec<u8>, FileKind)>,
+    /// Length of its path.
+    len: usize,
+}
+
+/// Calls `each` with all that is below `top`. A directory that cannot be read is told to `failed`.
+pub fn walk(
+    ctx: &Ctx<'_>,
+    top: Loc,
+    what: &str,
+    failed: &mut dyn FnMut(&[u8], wasibox_vfs::Errno),
+    each: &mut dyn FnMut(Met<'_>) -> Result<Next, FilesError>,
+) -> Result<(), FilesError> {
+    let mut path: Vec<u8> = Vec::new();
+    let names = match ctx.names(&top) {
+        Ok(names) => names,
+        Err(e) => {
+            failed(b"", e);
+            return Ok(());
+        }
+    };
+    let mut levels = vec![Level { at: top, todo: names.into_iter(), len: 0 }];
+    while let Some(now) = levels.last_mut() {
+        ctx.tick(what)?;
+        path.truncate(now.len);
+        let Some((name, kind)) = now.todo.next() else {
+            levels.pop();
+            continue;
+        };
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        path.extend_from_slice(&name);
+        match each(Met { dir: &now.at, name: &name, path: &path, kind })? {
+            Next::Stop => return Ok(()),
+            Next::Past => continue,
+            Next::Into if kind != FileKind::Dir => continue,
+            Next::Into => {}
+        }
+        if levels.len() >= DEPTH {
+            failed(&path, wasibox_vfs::Errno::NAMETOOLONG);
+            continue;
+        }
+        let Some(now) = levels.last() else { break };
+        let found = ctx.vfs.walk(&now.at, &name, Last::Keep).and_then(|w| w.existing());
+        match found.and_then(|at| ctx.names(&at).map(|names| (at, names))) {
+            Ok((at, names)) => levels.push(Level { at, todo: names.into_iter(), len: path.len() }),
+            Err(e) => failed(&path, e),
+        }
+    }
+    Ok(())
+}

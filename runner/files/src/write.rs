@@ -1,0 +1,175 @@
+//! `write`, `upload`, `delete`, `move`, `make_dir`.
+
+use crate::answer::Answer;
+use crate::error::FilesError;
+use crate::place::{Ctx, write_all};
+use crate::request::{Encoding, UploadOf, WriteOf};
+use crate::text;
+use wasibox_vfs::walk::Last;
+use wasibox_vfs::{Errno, FileKind, Loc};
+
+/// Deepest directory that is deleted with what is in it.
+const DEPTH: usize = 1000;
+
+/// Writes a whole file, or adds to it.
+pub fn write(ctx: &Ctx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
+    let place = ctx.place(&w.path, true)?;
+    let created = place.stat.is_none();
+    if !created && w.create_only {
+        return Err(FilesError::Exists { path: place.shown });
+    }
+    let encoding = w.encoding.unwrap_or(Encoding::Utf8);
+    let begins = !w.append || created;
+    let mark = if begins { text::new_mark(encoding) } else { b"" };
+    let bytes = text::encode(w.content.as_bytes(), encoding, mark)?;
+    if begins {
+        ctx.replace(&place, &bytes, w.mode)?;
+    } else {
+        let fail = |e| FilesError::system("write", &place.shown, e);
+        let file = ctx.open_to_write(&place, 0o644)?;
+        let end = file.stat().map_err(fail)?.size;
+        if let Err(e) = write_all(&file, &bytes, end) {
+            let _ = file.set_len(end);
+            return Err(fail(e));
+        }
+        if let Some(mode) = w.mode {
+            ctx.vfs.chmod(&place.dir, &place.name, mode & 0o7777).map_err(fail)?;
+        }
+    }
+    let size = ctx.stat(&w.path, true)?.size;
+    Ok(Answer::Written { path: place.shown, created, size })
+}
+
+/// Writes bytes: a whole file, or a part of one.
+pub fn upload(ctx: &Ctx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
+    let place = ctx.place(&u.path, true)?;
+    let created = place.stat.is_none();
+    let bytes = &u.data.0;
+    match u.offset {
+        None => ctx.replace(&place, bytes, u.mode)?,
+        Some(0) => {
+            // A file that comes in parts is not whole before the last one.
+            ctx.replace(&place, bytes, u.mode)?;
+        }
+        Some(offset) => {
+            let size = place.stat.map_or(0, |s| s.size);
+            if offset > size {
+                return Err(FilesError::Invalid(format!(
+                    "{} has {size} bytes, offset {offset} is beyond its end",
+                    place.shown
+                )));
+            }
+            let file = ctx.open_to_write(&place, u.mode.unwrap_or(0o644))?;
+            write_all(&file, bytes, offset)
+                .map_err(|e| FilesError::system("write", &place.shown, e))?;
+        }
+    }
+    let size = ctx.stat(&u.path, true)?.size;
+    Ok(Answer::Written { path: place.shown, created, size })
+}
+
+/// Deletes a file, a symbolic link, or a directory with all that is in it.
+pub fn delete(ctx: &Ctx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
+    let fail = |e| ctx.fail("delete", path, e);
+    let stat = ctx.stat(path, false)?;
+    let shown = ctx.absolute(path);
+    if stat.kind != FileKind::Dir {
+        ctx.vfs.remove(ctx.base(), path.as_bytes(), false).map_err(fail)?;
+        return Ok(Answer::Deleted { path: shown, count: 1 });
+    }
+    if !recursive {
+        return Err(FilesError::Directory { path: shown });
+    }
+    let walk = ctx.vfs.walk(ctx.base(), path.as_bytes(), Last::Keep).map_err(fail)?;
+    let (Some((up, name)), Some(top)) = (walk.parent, walk.found) else {
+        return Err(fail(Errno::BUSY));
+    };
+    let count = delete_tree(ctx, up, name, top).map_err(|e| match e {
+        Stop::Time(e) => e,
+        Stop::System(e) => fail(e),
+    })?;
+    Ok(Answer::Deleted { path: shown, count })
+}
+
+/// Why deleting has ended early.
+enum Stop {
+    Time(FilesError),
+    System(Errno),
+}
+
+impl From<Errno> for Stop {
+    fn from(e: Errno) -> Stop {
+        Stop::System(e)
+    }
+}
+
+/// Removes a directory, what is in it first.
+fn delete_tree(ctx: &Ctx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u64, Stop> {
+    struct Level {
+        up: Loc,
+        name: Vec<u8>,
+        at: Loc,
+        todo: Vec<(Vec<u8>, FileKind)>,
+    }
+    let mut count = 0;
+    let level = |up, name, at: Loc| -> Result<Level, Errno> {
+        let todo = ctx.names(&at)?;
+        Ok(Level { up, name, at, todo })
+    };
+    let mut levels = vec![level(up, name, top)?];
+    while let Some(now) = levels.last_mut() {
+        ctx.tick("deleting").map_err(Stop::Time)?;
+        let Some((name, kind)) = now.todo.pop() else {
+            let done = ctx.vfs.remove(&now.up, &now.name, true);
+            levels.pop();
+            done?;
+            count += 1;
+            continue;
+        };
+        if kind != FileKind::Dir {
+            ctx.vfs.remove(&now.at, &name, false)?;
+            count += 1;
+            continue;
+        }
+        if levels.len() >= DEPTH {
+            return Err(Errno::NAMETOOLONG.into());
+        }
+        let Some(now) = levels.last() else { break };
+        let up = now.at.clone();
+        let at = ctx.vfs.walk(&up, &name, Last::Keep)?.existing()?;
+        levels.push(level(up, name, at)?);
+    }
+    Ok(count)
+}
+
+/// Gives a file or directory another name.
+pub fn rename(ctx: &Ctx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
+    let stat = ctx.stat(from, false)?;
+    // Into a directory, as mv(1).
+    let mut to = to.to_owned();
+    if ctx.vfs.stat(ctx.base(), to.as_bytes(), true).is_ok_and(|s| s.kind == FileKind::Dir) {
+        let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or(from);
+        to = format!("{}/{name}", to.trim_end_matches('/'));
+    } else if let Some((above, _)) = to.trim_end_matches('/').rsplit_once('/') {
+        let above = if above.is_empty() { "/" } else { above };
+        ctx.make_dirs(above)?;
+    }
+    let base = ctx.base();
+    match ctx.vfs.rename(base, from.as_bytes(), base, to.as_bytes()) {
+        Ok(()) => {}
+        Err(Errno::XDEV) if stat.kind == FileKind::File => {
+            let (bytes, stat) = ctx.whole(from)?;
+            let place = ctx.place(&to, false)?;
+            ctx.replace(&place, &bytes, Some(stat.mode & 0o777))?;
+            ctx.vfs.remove(base, from.as_bytes(), false).map_err(|e| ctx.fail("move", from, e))?;
+        }
+        Err(e) => return Err(ctx.fail("move", from, e)),
+    }
+    Ok(Answer::Moved { from: ctx.absolute(from), to: ctx.absolute(&to) })
+}
+
+/// Makes a directory and those above it.
+pub fn make_dir(ctx: &Ctx<'_>, path: &str) -> Result<Answer, FilesError> {
+    let created = ctx.make_dirs(path)?;
+    Ok(Answer::Made { path: ctx.absolute(path), created })
+}
