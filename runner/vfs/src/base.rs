@@ -6,7 +6,7 @@
 //! [`crate::tree::Tree`], so that all clones of a tree share one base.
 
 use crate::budget::{Budget, Held};
-use crate::content::{Blob, Content};
+use crate::content::{Blob, Content, Lazy};
 use crate::tree::{Entries, Ino, Inode, Kind, Name, Program};
 use crate::walk::MAX_NAME;
 use std::collections::BTreeMap;
@@ -40,7 +40,12 @@ pub struct FolderEntry {
 /// What an entry of the base layer is.
 pub enum BaseKind {
     Dir(Arc<dyn Folder>),
-    File { bytes: Blob, program: Option<Program> },
+    File {
+        bytes: Blob,
+        program: Option<Program>,
+    },
+    /// A file whose bytes are fetched when it is opened.
+    Lazy(Arc<dyn Lazy>),
     Symlink(Vec<u8>),
 }
 
@@ -59,6 +64,7 @@ pub fn leaf(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folde
         BaseKind::File { bytes, program } => {
             Kind::File { content: Content::from_blob(bytes), program }
         }
+        BaseKind::Lazy(lazy) => Kind::File { content: Content::from_lazy(lazy), program: None },
         BaseKind::Symlink(target) => Kind::Symlink(target.into()),
     };
     Ok(Inode::at(kind, mode, time))

@@ -9,11 +9,59 @@
 
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Immutable bytes owned elsewhere, such as a slice of the mapped image.
 pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Immutable bytes that are fetched when somebody wants them: those of a file in an archive, or in
+/// a folder of the host. They are read without the tree locked, but for the parts that a write
+/// keeps of a chunk.
+pub trait Lazy: Any + Send + Sync {
+    /// How many there are, as a directory tells it.
+    fn len(&self) -> u64;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Called when the file is opened, `whole` if it is to be written to: makes sure that they can be had.
+    /// Memory that is kept for them is reserved from the budget.
+    ///
+    /// # Errors
+    /// EIO for what is damaged, ESTALE for what has changed, ENOMEM if the budget has no room.
+    fn ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno>;
+    /// Reads at an offset, at least a byte unless it is the end.
+    ///
+    /// # Errors
+    /// As [`Lazy::ready`].
+    fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno>;
+}
+
+/// What lies beneath the chunks.
+#[derive(Clone)]
+enum Base {
+    Blob(Blob),
+    Lazy(Arc<dyn Lazy>),
+}
+
+impl Base {
+    fn len(&self) -> u64 {
+        match self {
+            Base::Blob(b) => (**b).as_ref().len() as u64,
+            Base::Lazy(l) => l.len(),
+        }
+    }
+
+    fn same(&self, other: &Base) -> bool {
+        match (self, other) {
+            (Base::Blob(a), Base::Blob(b)) => Arc::ptr_eq(a, b),
+            (Base::Lazy(a), Base::Lazy(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
 
 /// Bytes of one chunk. A chunk is the unit of copying: 64 KiB costs about 5 us.
 pub const CHUNK: u64 = 64 * 1024;
@@ -32,7 +80,7 @@ const MAX_LEN: u64 = i64::MAX as u64;
 #[derive(Clone, Default)]
 pub struct Content {
     len: u64,
-    base: Option<Blob>,
+    base: Option<Base>,
     /// How much of `base` is still visible: truncation hides its tail for good.
     base_len: u64,
     chunks: BTreeMap<u64, Arc<Chunk>>,
@@ -90,7 +138,30 @@ impl Content {
     /// A file whose bytes are `blob`'s.
     pub fn from_blob(blob: Blob) -> Content {
         let len = (*blob).as_ref().len() as u64;
-        Content { len, base: Some(blob), base_len: len, ..Content::default() }
+        Content { len, base: Some(Base::Blob(blob)), base_len: len, ..Content::default() }
+    }
+
+    /// A file whose bytes are fetched when they are wanted.
+    pub fn from_lazy(lazy: Arc<dyn Lazy>) -> Content {
+        let len = lazy.len().min(MAX_LEN);
+        Content { len, base: Some(Base::Lazy(lazy)), base_len: len, ..Content::default() }
+    }
+
+    /// What is fetched when it is wanted, if any of it is visible.
+    pub(crate) fn lazy(&self) -> Option<&Arc<dyn Lazy>> {
+        match &self.base {
+            Some(Base::Lazy(l)) if self.base_len > 0 => Some(l),
+            _ => None,
+        }
+    }
+
+    /// The same, if nothing was ever changed.
+    pub(crate) fn untouched(&self) -> Option<&Arc<dyn Lazy>> {
+        let whole = self.chunks.is_empty() && self.len == self.base_len;
+        match &self.base {
+            Some(Base::Lazy(l)) if whole && l.len() == self.len => Some(l),
+            _ => None,
+        }
     }
 
     /// Length in bytes.
@@ -112,7 +183,7 @@ impl Content {
     /// base. False may mean equal bytes that were written anew.
     pub fn same(&self, other: &Content) -> bool {
         let base = match (&self.base, &other.base) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (Some(a), Some(b)) => a.same(b),
             (None, None) => true,
             _ => false,
         };
@@ -125,15 +196,39 @@ impl Content {
                 .all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(a.1, b.1))
     }
 
-    fn base_slice(&self, from: u64, to: u64) -> &[u8] {
-        let Some(base) = &self.base else { return &[] };
-        let b = (**base).as_ref();
-        let end = self.base_len.min(to).min(b.len() as u64);
-        if from >= end { &[] } else { &b[from as usize..end as usize] }
+    /// How many of the base's bytes are visible from `from` to before `to`.
+    fn base_between(&self, from: u64, to: u64) -> u64 {
+        let most = self.base.as_ref().map_or(0, Base::len);
+        self.base_len.min(most).min(to).saturating_sub(from)
+    }
+
+    /// Fills `out` with the base's bytes from `from` on, which must be visible.
+    fn base_read(&self, from: u64, out: &mut [u8]) -> Result<(), Errno> {
+        match &self.base {
+            _ if out.is_empty() => {}
+            Some(Base::Blob(b)) => {
+                let from = from as usize;
+                out.copy_from_slice(&(**b).as_ref()[from..from + out.len()]);
+            }
+            Some(Base::Lazy(l)) => {
+                let mut done = 0;
+                while done < out.len() {
+                    match l.read(from + done as u64, &mut out[done..])? {
+                        0 => return Err(Errno::IO),
+                        n => done += n,
+                    }
+                }
+            }
+            None => out.fill(0),
+        }
+        Ok(())
     }
 
     /// Reads at `off`; returns how many bytes were there.
-    pub fn read(&self, off: u64, buf: &mut [u8]) -> usize {
+    ///
+    /// # Errors
+    /// What is said by whoever has the bytes.
+    pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
         let want = (buf.len() as u64).min(self.len.saturating_sub(off));
         let mut done = 0u64;
         while done < want {
@@ -141,30 +236,41 @@ impl Content {
             let index = pos / CHUNK;
             let end = ((index + 1) * CHUNK).min(off + want);
             let out = &mut buf[done as usize..(end - off) as usize];
-            let src = match self.chunks.get(&index) {
-                Some(c) => c.bytes.get((pos - index * CHUNK) as usize..).unwrap_or(&[]),
-                None => self.base_slice(pos, end),
+            let n = match self.chunks.get(&index) {
+                Some(c) => {
+                    let src = c.bytes.get((pos - index * CHUNK) as usize..).unwrap_or(&[]);
+                    let n = src.len().min(out.len());
+                    out[..n].copy_from_slice(&src[..n]);
+                    n
+                }
+                None => {
+                    let n = self.base_between(pos, end) as usize;
+                    self.base_read(pos, &mut out[..n])?;
+                    n
+                }
             };
-            let n = src.len().min(out.len());
-            out[..n].copy_from_slice(&src[..n]);
             out[n..].fill(0);
             done = end - off;
         }
-        want as usize
+        Ok(want as usize)
     }
 
     /// Every byte, for callers that need it whole (digests, exec headers).
-    pub fn read_all(&self, limit: u64) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// As [`Content::read`].
+    pub fn read_all(&self, limit: u64) -> Result<Vec<u8>, Errno> {
         let mut out = vec![0; self.len.min(limit) as usize];
-        let n = self.read(0, &mut out);
+        let n = self.read(0, &mut out)?;
         out.truncate(n);
-        out
+        Ok(out)
     }
 
     /// Writes at `off`. `charge` is asked for the growth before anything changes.
     ///
     /// # Errors
-    /// What `charge` says; ENOSPC if the budget has no room.
+    /// What `charge` says; ENOSPC if the budget has no room; what is said by whoever has the bytes
+    /// that are kept. Nothing is changed then.
     pub fn write(
         &mut self,
         off: u64,
@@ -178,6 +284,7 @@ impl Content {
         let end =
             off.checked_add(data.len() as u64).filter(|e| *e <= MAX_LEN).ok_or(Errno::FBIG)?;
         let (mut growth, mut memory) = (0, 0);
+        let mut kept = BTreeMap::new();
         for index in off / CHUNK..=(end - 1) / CHUNK {
             let upto = (end - index * CHUNK).min(CHUNK);
             let base = self.base_in_chunk(index);
@@ -192,6 +299,14 @@ impl Content {
                 None => {
                     growth += base.max(upto) + CHUNK_OVERHEAD;
                     memory += Chunk::cost(base.max(upto));
+                    // Fetching may fail, so it comes before anything is changed. At most the first
+                    // and the last chunk are not written over whole.
+                    let from = off.saturating_sub(index * CHUNK);
+                    if self.lazy().is_some() && base > 0 && (from > 0 || upto < base) {
+                        let mut bytes = vec![0; base as usize];
+                        self.base_read(index * CHUNK, &mut bytes)?;
+                        kept.insert(index, bytes);
+                    }
                 }
             }
         }
@@ -211,7 +326,8 @@ impl Content {
             let chunk_end = ((index + 1) * CHUNK).min(end);
             let start = (pos - index * CHUNK) as usize;
             let src = &data[(pos - off) as usize..(chunk_end - off) as usize];
-            let bytes = &mut self.own_chunk(index, chunk_end - index * CHUNK, &mut part).bytes;
+            let room = chunk_end - index * CHUNK;
+            let bytes = &mut self.own_chunk(index, room, kept.remove(&index), &mut part).bytes;
             let stop = start + src.len();
             if bytes.len() < stop {
                 bytes.resize(start, 0);
@@ -230,7 +346,7 @@ impl Content {
     }
 
     fn base_in_chunk(&self, index: u64) -> u64 {
-        self.base_slice(index * CHUNK, (index + 1) * CHUNK).len() as u64
+        self.base_between(index * CHUNK, (index + 1) * CHUNK)
     }
 
     /// The chunk, owned by this file alone, with room for `upto` bytes.
@@ -238,10 +354,20 @@ impl Content {
         &mut self,
         index: u64,
         upto: u64,
+        fetched: Option<Vec<u8>>,
         part: &mut impl FnMut(u64) -> Reservation,
     ) -> &mut Chunk {
         if !self.chunks.contains_key(&index) {
-            let base = self.base_slice(index * CHUNK, (index + 1) * CHUNK);
+            let base = match (&self.base, &fetched) {
+                (_, Some(bytes)) => bytes.as_slice(),
+                (Some(Base::Blob(b)), None) => {
+                    let n = self.base_in_chunk(index) as usize;
+                    let from = (index * CHUNK) as usize;
+                    if n > 0 { &(**b).as_ref()[from..from + n] } else { &[] }
+                }
+                // All of it is written over.
+                _ => &[],
+            };
             let need = upto.max(base.len() as u64);
             let own = Chunk::new(base, need, part(Chunk::cost(need)));
             self.chunks.insert(index, Arc::new(own));
@@ -316,7 +442,7 @@ impl Content {
 
     /// Sets length and visible part of the image's bytes; `None` if that cannot be.
     pub(crate) fn reshape(&mut self, len: u64, base: Option<u64>) -> Option<()> {
-        let most = self.base.as_ref().map(|b| (**b).as_ref().len() as u64);
+        let most = self.base.as_ref().map(Base::len);
         if len > MAX_LEN || base.is_some_and(|n| most.is_none_or(|most| n > most)) {
             return None;
         }
@@ -385,7 +511,7 @@ mod tests {
     }
 
     fn all(c: &Content) -> Vec<u8> {
-        c.read_all(u64::MAX)
+        c.read_all(u64::MAX).unwrap()
     }
 
     #[test]
@@ -425,7 +551,7 @@ mod tests {
         assert_eq!(c.len(), (1 << 40) + 1);
         assert!(c.charged() < 1000);
         let mut b = [9; 4];
-        assert_eq!(c.read((1 << 40) - 3, &mut b), 4);
+        assert_eq!(c.read((1 << 40) - 3, &mut b), Ok(4));
         assert_eq!(b, [0, 0, 0, b'x']);
         assert_eq!(c.write(u64::MAX - 1, b"xy", &free(), ok), Err(Errno::FBIG));
     }

@@ -33,8 +33,8 @@ const PART: usize = 1 << 20;
 /// The files of a session at one time. Making one costs next to nothing.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    tree: Tree,
-    origin: Arc<Origin>,
+    pub(crate) tree: Tree,
+    pub(crate) origin: Arc<Origin>,
     bytes: u64,
     entries: u64,
 }
@@ -201,7 +201,7 @@ fn described(n: &Inode, what: What) -> Node {
 /// The tree as a session began, and how its nodes are named.
 #[derive(Debug)]
 pub(crate) struct Origin {
-    tree: Tree,
+    pub(crate) tree: Tree,
     /// Where its nodes lie that are not of the image's layer.
     places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
 }

@@ -110,10 +110,21 @@ impl File {
     /// Reads at `off`; 0 is end of file.
     pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
         match self {
-            File::Tree(f) => match &f.vfs.read().tree.node(f.ino)?.kind {
-                Kind::File { content, .. } => Ok(content.read(off, buf)),
-                _ => Err(Errno::INVAL),
-            },
+            File::Tree(f) => {
+                let st = f.vfs.read();
+                let node = st.tree.node(f.ino)?;
+                let Kind::File { content, .. } = &node.kind else { return Err(Errno::INVAL) };
+                if content.lazy().is_none() {
+                    return content.read(off, buf);
+                }
+                // The bytes may have to be fetched, and nobody is to wait for that.
+                let node = node.clone();
+                drop(st);
+                match &node.kind {
+                    Kind::File { content, .. } => content.read(off, buf),
+                    _ => Err(Errno::INVAL),
+                }
+            }
             File::Host { fd, .. } => Ok(rustix::io::pread(&**fd, buf, off)?),
             File::Dir { .. } => Err(Errno::ISDIR),
             File::Device(d, ..) => d.read(buf),

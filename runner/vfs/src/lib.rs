@@ -51,6 +51,7 @@ mod session_state;
 pub mod setup;
 pub mod stop;
 pub mod tree;
+pub mod view;
 pub mod walk;
 
 pub use base::{BaseKind, Folder, FolderEntry};
@@ -58,7 +59,7 @@ pub use box_abi::{Kind as FileKind, Stat};
 pub use bridge::MetaExchange;
 pub use budget::{Budget, Reservation};
 pub use changes::{Bounds, Change, ChangeKind, Changes};
-pub use content::Blob;
+pub use content::{Blob, Lazy};
 pub use errno::Errno;
 pub use file::{File, Readiness, Stream};
 pub use guard::Protected;
@@ -70,6 +71,7 @@ pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
 pub use tree::{Ino, Program, ROOT};
+pub use view::{Difference, FileView, Seen, Shape};
 pub use walk::Loc;
 
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -114,6 +114,7 @@ impl Vfs {
         }
         let file = match &loc {
             Loc::Tree(ino) => {
+                self.fetch(*ino, how)?;
                 let mut st = self.write();
                 if st.tree.get(*ino).is_none() {
                     return Ok(None);
@@ -133,6 +134,28 @@ impl Vfs {
             Loc::Descriptor(n) => return Ok(Some(Opened::Descriptor(*n))),
         };
         Ok(Some(Opened::File(file)))
+    }
+
+    /// Sees to it that a file's bytes can be had, if that is not known. The tree must not be locked by
+    /// the caller: it may take its time.
+    fn fetch(&self, ino: Ino, how: OpenFlags) -> Result<(), Errno> {
+        let keeps = how.write && !how.truncate;
+        let lazy = {
+            let st = self.read();
+            match st.tree.get(ino).map(|n| (n, &n.kind)) {
+                // Whoever may not open it is told so afterwards.
+                Some((n, Kind::File { content, .. })) if n.need(4).is_ok() || keeps => {
+                    content.lazy().cloned()
+                }
+                _ => None,
+            }
+        };
+        match lazy {
+            Some(lazy) if !how.truncate && (how.read || keeps) => {
+                lazy.ready(&self.shared.budget, keeps)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn open_dir(&self, loc: &Loc, how: OpenFlags) -> Result<File, Errno> {
@@ -259,7 +282,10 @@ impl Vfs {
     /// and changes of mounts are told by name.
     pub fn reopen(&self, file: &File, how: OpenFlags, writes: bool) -> Result<Option<File>, Errno> {
         match file {
-            File::Tree(f) => self.open_node(&mut self.write(), f.ino(), how).map(Some),
+            File::Tree(f) => {
+                self.fetch(f.ino(), how)?;
+                self.open_node(&mut self.write(), f.ino(), how).map(Some)
+            }
             File::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
             File::Host { fd, mount, .. } => {
                 let again = || self.mount(*mount).reopen(fd, host_flags(how));
@@ -417,13 +443,17 @@ impl Vfs {
                 return Err(Errno::ACCES);
             }
             match &loc {
-                Loc::Tree(ino) => match self.read().tree.get(*ino).map(|n| &n.kind) {
-                    Some(Kind::File { content, program }) => {
-                        Ok(Some((*program, content.read_all(head as u64))))
+                Loc::Tree(ino) => {
+                    self.fetch(*ino, OpenFlags { read: true, ..OpenFlags::default() })?;
+                    let node = self.read().tree.get(*ino).cloned();
+                    match node.as_deref().map(|n| &n.kind) {
+                        Some(Kind::File { content, program }) => {
+                            Ok(Some((*program, content.read_all(head as u64)?)))
+                        }
+                        Some(_) => Err(Errno::ACCES),
+                        None => Ok(None),
                     }
-                    Some(_) => Err(Errno::ACCES),
-                    None => Ok(None),
-                },
+                }
                 Loc::Host(m, rel) => {
                     let fd = self.mount(*m).open_existing(rel, OFlags::RDONLY)?;
                     let mut buf = vec![0; head];

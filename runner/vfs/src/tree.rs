@@ -279,6 +279,11 @@ impl Tree {
         Tree { base: Arc::new(Base::new(budget.clone())), budget, ..Tree::default() }
     }
 
+    /// The session's memory budget.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
     /// The image's layer.
     pub fn base(&self) -> &Base {
         &self.base

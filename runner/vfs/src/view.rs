@@ -1,0 +1,229 @@
+//! A snapshot's files as they are found by names: for whoever writes a folder down, or tells what has become of it.
+//!
+//! Nothing is locked: a snapshot does not change. What mounts and devices show is no part of it.
+
+use crate::base;
+use crate::budget::Budget;
+use crate::content::{Content, Lazy};
+use crate::delta::Snapshot;
+use crate::errno::Errno;
+use crate::tree::{Ino, Inode, Kind, Name, ROOT, Tree};
+use box_abi::Stat;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet, btree_map};
+use std::iter::Peekable;
+use std::sync::Arc;
+
+/// What is found at a path.
+#[derive(Clone, Debug)]
+pub struct Seen<'a> {
+    pub stat: Stat,
+    pub shape: Shape<'a>,
+}
+
+/// What it is.
+#[derive(Clone, Debug)]
+pub enum Shape<'a> {
+    Dir,
+    File(FileView<'a>),
+    Symlink(&'a [u8]),
+    /// A device, a named pipe, a mount.
+    Other,
+}
+
+/// A file's bytes.
+#[derive(Clone, Debug)]
+pub struct FileView<'a> {
+    content: &'a Content,
+    budget: &'a Arc<Budget>,
+}
+
+impl<'a> FileView<'a> {
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.content.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads at an offset; 0 is the end.
+    ///
+    /// # Errors
+    /// If bytes that were never looked at cannot be had.
+    pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+        if let Some(lazy) = self.content.lazy().filter(|_| off == 0) {
+            lazy.ready(self.budget, false)?;
+        }
+        self.content.read(off, buf)
+    }
+
+    /// What the session began with, if it has changed none of it and it is fetched when wanted.
+    pub fn untouched(&self) -> Option<&'a Arc<dyn Lazy>> {
+        self.content.untouched()
+    }
+
+    /// Whether both are known to be the same bytes.
+    pub fn same(&self, other: &FileView<'_>) -> bool {
+        self.content.same(other.content)
+    }
+}
+
+/// A name that leads to other things than as the session began.
+#[derive(Clone, Debug)]
+pub struct Difference<'a> {
+    pub old: Option<Seen<'a>>,
+    pub new: Option<Seen<'a>>,
+}
+
+impl Snapshot {
+    /// Calls `each` with all that is below the directory `dir`, which has an absolute plain path: with the path from
+    /// there, what is above first, in the order of names.
+    ///
+    /// # Errors
+    /// NOENT or NOTDIR for `dir`; what `each` says first.
+    pub fn each_below<E: From<Errno>>(
+        &self,
+        dir: &[u8],
+        each: &mut dyn FnMut(&[u8], Seen<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let top = lookup(&self.tree, dir)?;
+        let mut path = Vec::new();
+        let mut frames = vec![(entries(&self.tree, Some(top)), 0)];
+        while let Some((frame, len)) = frames.last_mut() {
+            path.truncate(*len);
+            let Some((name, ino)) = frame.next() else {
+                frames.pop();
+                continue;
+            };
+            push(&mut path, name);
+            let Some(node) = self.tree.get(*ino) else { continue };
+            each(&path, self.seen(node, *ino))?;
+            if matches!(node.kind, Kind::Dir { .. }) {
+                frames.push((entries(&self.tree, Some(*ino)), path.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every name below `dir` that is not what it was as the session began; permission bits count.
+    /// What costs is what has changed.
+    ///
+    /// # Errors
+    /// What `each` says first.
+    pub fn differences<E: From<Errno>>(
+        &self,
+        dir: &[u8],
+        each: &mut dyn FnMut(&[u8], Difference<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (old, new) = (&self.origin.tree, &self.tree);
+        let touched = new.touched();
+        let top = |tree| lookup(tree, dir).ok();
+        let mut frames = vec![Frame::new((old, top(old)), (new, top(new)), 0)];
+        let mut path = Vec::new();
+        while let Some(frame) = frames.last_mut() {
+            path.truncate(frame.len);
+            let Some((name, a, b)) = frame.next() else {
+                frames.pop();
+                continue;
+            };
+            if a == b && a.is_some_and(|i| is_untouched(i, &touched)) {
+                continue;
+            }
+            push(&mut path, name);
+            let before = a.and_then(|i| Some((old.get(i)?, i)));
+            let after = b.and_then(|i| Some((new.get(i)?, i)));
+            if differs(before.map(|n| &**n.0), after.map(|n| &**n.0)) {
+                let old = before.map(|(n, i)| self.seen(n, i));
+                let new = after.map(|(n, i)| self.seen(n, i));
+                each(&path, Difference { old, new })?;
+            }
+            let dir = |n: Option<(&Arc<Inode>, Ino)>| {
+                n.filter(|(n, _)| matches!(n.kind, Kind::Dir { .. })).map(|(_, i)| i)
+            };
+            let (a, b) = (dir(before), dir(after));
+            if a.is_some() || b.is_some() {
+                frames.push(Frame::new((old, a), (new, b), path.len()));
+            }
+        }
+        Ok(())
+    }
+
+    fn seen<'a>(&'a self, node: &'a Inode, ino: Ino) -> Seen<'a> {
+        let shape = match &node.kind {
+            Kind::Dir { .. } => Shape::Dir,
+            Kind::File { content, .. } => {
+                Shape::File(FileView { content, budget: self.tree.budget() })
+            }
+            Kind::Symlink(target) => Shape::Symlink(target),
+            _ => Shape::Other,
+        };
+        Seen { stat: node.stat(ino), shape }
+    }
+}
+
+fn push(path: &mut Vec<u8>, name: &[u8]) {
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+}
+
+/// Whether a node of the image, with all below, is as it was.
+fn is_untouched(ino: Ino, touched: &HashSet<Ino>) -> bool {
+    ino >= base::FIRST && !touched.contains(&ino)
+}
+
+fn lookup(tree: &Tree, path: &[u8]) -> Result<Ino, Errno> {
+    let mut at = ROOT;
+    for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty()) {
+        at = *tree.entries(at)?.get(name).ok_or(Errno::NOENT)?;
+    }
+    tree.entries(at).map(|_| at)
+}
+
+fn entries(tree: &Tree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, Ino> {
+    static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
+    dir.and_then(|d| tree.entries(d).ok()).map_or(&NONE, |e| e).iter()
+}
+
+/// Whether a name means something else. Of directories only the bits count: what is in them is looked at by itself.
+fn differs(old: Option<&Inode>, new: Option<&Inode>) -> bool {
+    let (Some(old), Some(new)) = (old, new) else { return true };
+    let same = match (&old.kind, &new.kind) {
+        (Kind::Dir { .. }, Kind::Dir { .. }) => true,
+        (Kind::File { content: a, .. }, Kind::File { content: b, .. }) => a.same(b),
+        (Kind::Symlink(a), Kind::Symlink(b)) => return a != b,
+        (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+    };
+    !same || old.mode != new.mode
+}
+
+/// A directory that is compared: what is left of both sides, and the length of its path.
+struct Frame<'a> {
+    old: Peekable<btree_map::Iter<'a, Name, Ino>>,
+    new: Peekable<btree_map::Iter<'a, Name, Ino>>,
+    len: usize,
+}
+
+impl<'a> Frame<'a> {
+    fn new(old: (&'a Tree, Option<Ino>), new: (&'a Tree, Option<Ino>), len: usize) -> Frame<'a> {
+        let side = |(tree, dir)| entries(tree, dir).peekable();
+        Frame { old: side(old), new: side(new), len }
+    }
+
+    fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {
+        let order = match (self.old.peek(), self.new.peek()) {
+            (None, None) => return None,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+        };
+        let old = if order.is_le() { self.old.next() } else { None };
+        let new = if order.is_ge() { self.new.next() } else { None };
+        let name = old.or(new)?.0;
+        Some((name, old.map(|(_, i)| *i), new.map(|(_, i)| *i)))
+    }
+}
