@@ -50,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-store", &["wasibox-snapshot"]),
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-vfs", "box-text"]),
+    ("wasibox-workspace", &["wasibox-vfs", "wasibox-files"]),
     ("wasibox-sandbox", &["wasibox-image", "wasibox-vfs", "box-abi", "backtrace"]),
     ("wasibox-worker", &[]),
     ("wasibox", &["wasibox-sandbox", "wasibox-image", "wasibox-vfs", "wasibox-worker"]),

@@ -1,0 +1,326 @@
+//! Carrying operations out in a folder of the host.
+//!
+//! New files are written to a folder of their own within it first. When all are there, names are removed, then the new
+//! ones put in their places. So a file that was moved in the session is read before it is removed, and a disk that is
+//! full changes nothing. What is not as it was when the session began is left alone and told.
+
+use crate::archive::HIDDEN;
+use crate::changes::{Operation, Was};
+use crate::error::WorkspaceError;
+use crate::overlay::{Overlay, mount};
+use crate::{leads_out, shown, split};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::host::HostMount;
+use wasibox_vfs::walk::MAX_NAME;
+use wasibox_vfs::{Errno, FileKind, Protected};
+
+/// Operations that are taken, and bytes of their paths.
+const OPERATIONS: usize = 1_000_000;
+const PATHS: usize = 128 << 20;
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Paths that are now as in the session.
+    pub done: Vec<String>,
+    /// Paths that were left as they are, and why.
+    pub left: Vec<(String, String)>,
+}
+
+/// Something to do once all files are there.
+enum Step {
+    Remove {
+        path: Vec<u8>,
+        was: Was,
+    },
+    MakeDir {
+        path: Vec<u8>,
+        mode: u16,
+    },
+    Link {
+        path: Vec<u8>,
+        target: Vec<u8>,
+        was: Was,
+    },
+    /// The file of that number takes its name.
+    Place {
+        path: Vec<u8>,
+        file: usize,
+        was: Was,
+    },
+    Mode {
+        path: Vec<u8>,
+        mode: u16,
+        was: Was,
+    },
+}
+
+/// Takes operations for a folder of the host.
+pub struct Applier {
+    mount: HostMount,
+    steps: Vec<Step>,
+    paths: usize,
+    left: u64,
+    /// The folder of new files, and how many they are.
+    staging: Option<Vec<u8>>,
+    staged: usize,
+    /// The file that bytes are for: where it goes, its length so far.
+    open: Option<(File, Vec<u8>, Was, u64)>,
+}
+
+impl Overlay {
+    /// Brings changes back to the folder `dir` of the host, which the overlay is of, in one process: all, or those of
+    /// `chosen` paths and what is below.
+    ///
+    /// # Errors
+    /// If files cannot be read or the folder cannot be written: then nothing has changed but what
+    /// may have been done before.
+    pub fn apply(
+        &self,
+        snapshot: &Snapshot,
+        chosen: &[&str],
+        dir: &Path,
+        protected: &Protected,
+        most: u64,
+    ) -> Result<Applied, WorkspaceError> {
+        let mut applier = Applier::new(dir, protected, most)?;
+        let left = self.operations(snapshot, chosen, most, &mut |op| applier.take(op))?;
+        let mut done = applier.finish()?;
+        done.left.extend(left.into_iter().map(|(path, why)| (path, why.to_owned())));
+        Ok(done)
+    }
+}
+
+impl Applier {
+    /// For the folder `dir`; at most `most` bytes are written.
+    ///
+    /// # Errors
+    /// If it is no folder that may be mounted.
+    pub fn new(dir: &Path, protected: &Protected, most: u64) -> Result<Applier, WorkspaceError> {
+        Ok(Applier {
+            mount: mount(dir, true, protected)?,
+            steps: Vec::new(),
+            paths: 0,
+            left: most,
+            staging: None,
+            staged: 0,
+            open: None,
+        })
+    }
+
+    /// Takes the next operation. Only new files are written now, beside all others.
+    ///
+    /// # Errors
+    /// If it makes no sense, or a file cannot be written. Nothing has changed then.
+    pub fn take(&mut self, op: Operation) -> Result<(), WorkspaceError> {
+        if self.open.is_some() && !matches!(op, Operation::Bytes(_) | Operation::End) {
+            return Err(WorkspaceError::Operations("a file without an end"));
+        }
+        let step = match op {
+            Operation::Remove { path, was } => {
+                Step::Remove { path: self.path(path.into_vec())?, was }
+            }
+            Operation::MakeDir { path, mode } => {
+                Step::MakeDir { path: self.path(path.into_vec())?, mode: mode & 0o777 }
+            }
+            Operation::Mode { path, mode, was } => {
+                Step::Mode { path: self.path(path.into_vec())?, mode: mode & 0o777, was }
+            }
+            Operation::Link { path, target, was } => {
+                let (path, target) = (self.path(path.into_vec())?, target.into_vec());
+                if target.is_empty() || target.contains(&0) || leads_out(split(&path).0, &target) {
+                    return Err(WorkspaceError::Operations("a link that leads out of the folder"));
+                }
+                Step::Link { path, target, was }
+            }
+            Operation::File { path, mode, was } => {
+                let path = self.path(path.into_vec())?;
+                let file = self.stage(mode & 0o777)?;
+                self.open = Some((file, path, was, 0));
+                return Ok(());
+            }
+            Operation::Bytes(bytes) => {
+                self.left = self
+                    .left
+                    .checked_sub(bytes.len() as u64)
+                    .ok_or(WorkspaceError::Operations("more bytes than are allowed"))?;
+                let Some((file, path, _, len)) = &mut self.open else {
+                    return Err(WorkspaceError::Operations("bytes of no file"));
+                };
+                *len += bytes.len() as u64;
+                let wrong =
+                    |e: std::io::Error| WorkspaceError::Host { path: shown(path), errno: e.into() };
+                return file.write_all(&bytes).map_err(wrong);
+            }
+            Operation::End => {
+                let Some((file, path, was, _)) = self.open.take() else {
+                    return Err(WorkspaceError::Operations("the end of no file"));
+                };
+                let wrong = |e: std::io::Error| WorkspaceError::Host {
+                    path: shown(&path),
+                    errno: e.into(),
+                };
+                file.sync_all().map_err(wrong)?;
+                Step::Place { path, file: self.staged - 1, was }
+            }
+        };
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// A path, if it is one of something in the folder.
+    fn path(&mut self, path: Vec<u8>) -> Result<Vec<u8>, WorkspaceError> {
+        self.paths += path.len();
+        if self.steps.len() >= OPERATIONS || self.paths > PATHS {
+            return Err(WorkspaceError::Operations("too many"));
+        }
+        let plain =
+            |p: &[u8]| !matches!(p, b"" | b"." | b"..") && p.len() <= MAX_NAME && !p.contains(&0);
+        match path.len() <= 4096 && path.split(|b| *b == b'/').all(plain) {
+            true => Ok(path),
+            false => Err(WorkspaceError::Operations("a path that is none of the folder")),
+        }
+    }
+
+    /// Makes a new file among those that have no place yet.
+    fn stage(&mut self, mode: u16) -> Result<File, WorkspaceError> {
+        let wrong = |errno| WorkspaceError::Host { path: "a temporary file".into(), errno };
+        let dir = match &self.staging {
+            Some(dir) => dir.clone(),
+            None => {
+                let mut random = [0; 8];
+                getrandom::fill(&mut random).map_err(|_| wrong(Errno::IO))?;
+                let name = format!("{HIDDEN}-{:016x}", u64::from_le_bytes(random)).into_bytes();
+                self.mount.mkdir(b"", &name, 0o700).map_err(wrong)?;
+                self.staging.insert(name).clone()
+            }
+        };
+        let name = self.staged.to_string();
+        let flags = rustix::fs::OFlags::WRONLY;
+        let fd = self.mount.create(&dir, name.as_bytes(), flags, mode).map_err(wrong)?;
+        self.staged += 1;
+        Ok(File::from(fd))
+    }
+
+    /// Removes names and puts the new ones in their places.
+    ///
+    /// # Errors
+    /// If a file has no end. What cannot be done to a path is told of it, and the others are done.
+    pub fn finish(mut self) -> Result<Applied, WorkspaceError> {
+        if self.open.is_some() {
+            return Err(WorkspaceError::Operations("a file without an end"));
+        }
+        let mut out = Applied::default();
+        let steps = std::mem::take(&mut self.steps);
+        let removals = steps.iter().rev().filter(|s| matches!(s, Step::Remove { .. }));
+        let others = steps.iter().filter(|s| !matches!(s, Step::Remove { .. } | Step::Mode { .. }));
+        let modes = steps.iter().rev().filter(|s| matches!(s, Step::Mode { .. }));
+        for step in removals.chain(others).chain(modes) {
+            let (path, done) = self.step(step);
+            match done {
+                Ok(()) => out.done.push(shown(path)),
+                Err(why) => out.left.push((shown(path), why)),
+            }
+        }
+        Ok(out)
+    }
+
+    fn step<'a>(&self, step: &'a Step) -> (&'a [u8], Result<(), String>) {
+        let run =
+            |path: &[u8], was: Option<&Was>, act: &dyn Fn(&[u8], &[u8]) -> Result<(), Errno>| {
+                if let Some(was) = was {
+                    self.is_still(path, was)?;
+                }
+                let (dir, name) = split(path);
+                act(dir, name).map_err(words)
+            };
+        match step {
+            Step::Remove { path, was } => {
+                let act = |dir: &[u8], name: &[u8]| self.mount.remove(dir, name, *was == Was::Dir);
+                (path, run(path, Some(was), &act))
+            }
+            Step::MakeDir { path, mode } => {
+                let act = |dir: &[u8], name: &[u8]| match self.mount.mkdir(dir, name, *mode) {
+                    Err(Errno::EXIST) if self.kind(path) == Some(FileKind::Dir) => Ok(()),
+                    done => done,
+                };
+                (path, run(path, None, &act))
+            }
+            Step::Link { path, target, was } => {
+                let act = |dir: &[u8], name: &[u8]| {
+                    if *was != Was::Nothing {
+                        self.mount.remove(dir, name, false)?;
+                    }
+                    self.mount.symlink(target, dir, name)
+                };
+                (path, run(path, Some(was), &act))
+            }
+            Step::Place { path, file, was } => {
+                let act = |dir: &[u8], name: &[u8]| {
+                    let staging = self.staging.as_deref().ok_or(Errno::NOENT)?;
+                    let number = file.to_string();
+                    self.mount.rename((staging, number.as_bytes()), (dir, name))
+                };
+                (path, run(path, Some(was), &act))
+            }
+            Step::Mode { path, mode, was } => {
+                let act = |_: &[u8], _: &[u8]| self.mount.chmod(path, *mode);
+                (path, run(path, Some(was), &act))
+            }
+        }
+    }
+
+    fn kind(&self, path: &[u8]) -> Option<FileKind> {
+        self.mount.stat(path).ok().map(|s| s.kind)
+    }
+
+    /// Whether the host has at a path what it had.
+    fn is_still(&self, path: &[u8], was: &Was) -> Result<(), String> {
+        let now = match self.mount.stat(path) {
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT) => None,
+            Err(e) => return Err(words(e)),
+        };
+        let same = match (was, &now) {
+            (Was::Nothing, None) => true,
+            (Was::Dir, Some(s)) => s.kind == FileKind::Dir,
+            (Was::File { ino, size, mtime }, Some(s)) => {
+                s.kind == FileKind::File && (s.ino, s.size, s.mtime) == (*ino, *size, *mtime)
+            }
+            (Was::Link(target), Some(s)) => {
+                s.kind == FileKind::Symlink
+                    && self.mount.read_link(path).is_ok_and(|t| t.as_slice() == target.as_slice())
+            }
+            _ => false,
+        };
+        let why = || match (was, now.is_some()) {
+            (Was::Nothing, _) => "the host has something of this name by now".to_owned(),
+            (_, false) => "it is gone on the host".to_owned(),
+            _ => "it was changed on the host meanwhile".to_owned(),
+        };
+        if same { Ok(()) } else { Err(why()) }
+    }
+}
+
+/// Why something cannot be done to a path.
+fn words(e: Errno) -> String {
+    match e {
+        Errno::NOTEMPTY => "it has files that are not the session's".to_owned(),
+        Errno::LOOP => "a symbolic link is on the way".to_owned(),
+        e => e.text().to_owned(),
+    }
+}
+
+impl Drop for Applier {
+    fn drop(&mut self) {
+        let Some(dir) = &self.staging else { return };
+        for n in 0..self.staged {
+            // Those that are in their places are not here any more.
+            let _ = self.mount.remove(dir, n.to_string().as_bytes(), false);
+        }
+        let _ = self.mount.remove(b"", dir, true);
+    }
+}

@@ -1,0 +1,423 @@
+//! A zip that is read: what it says of itself is checked as a whole, then its entries are a tree.
+//!
+//! The central directory is believed only where everything else agrees: local headers say the same, no two
+//! entries have bytes in common, no name comes twice, no entry is left unlisted.
+
+use crate::entry::{Cache, Entry};
+use crate::error::WorkspaceError;
+use crate::leads_out;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wasibox_vfs::walk::MAX_NAME;
+use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry};
+use zip::{CompressionMethod, ZipArchive};
+
+/// The host's folder in a zip: guests do not see it.
+pub const HIDDEN: &str = ".wasibox";
+/// Longest path, longest target of a link, deepest directory.
+const PATH: usize = 4096;
+const TARGET: u64 = 4095;
+const DEPTH: usize = 200;
+/// How many times its length deflated data can have at most.
+const RATIO: u64 = 1032;
+/// Bytes that are read of the file at once while it is checked.
+const BLOCK: usize = 16 << 10;
+
+/// What a zip may be.
+#[derive(Clone, Copy, Debug)]
+pub struct ZipLimits {
+    pub entries: u64,
+    /// Bytes of its directory and of the headers.
+    pub directory: u64,
+    /// Bytes that a file has when it is unpacked, and all together.
+    pub file: u64,
+    pub total: u64,
+}
+
+impl Default for ZipLimits {
+    /// 200,000 entries, 64 MiB, files of 512 MiB, 8 GiB.
+    fn default() -> ZipLimits {
+        ZipLimits { entries: 200_000, directory: 64 << 20, file: 512 << 20, total: 8 << 30 }
+    }
+}
+
+/// A file that is read from any place by anybody, a bounded number of bytes in all.
+#[derive(Clone)]
+pub(crate) struct At {
+    file: Arc<File>,
+    at: u64,
+    len: u64,
+    /// Bytes that may still be read; `None` is no limit.
+    left: Option<Arc<AtomicU64>>,
+    block: Vec<u8>,
+    block_at: u64,
+}
+
+impl At {
+    fn new(file: Arc<File>, left: Option<u64>) -> io::Result<At> {
+        let len = file.metadata()?.len();
+        let left = left.map(|n| Arc::new(AtomicU64::new(n)));
+        Ok(At { file, at: 0, len, left, block: Vec::new(), block_at: 0 })
+    }
+
+    fn buffered(&self) -> &[u8] {
+        let skip = self.at.checked_sub(self.block_at).and_then(|n| usize::try_from(n).ok());
+        skip.and_then(|n| self.block.get(n..)).unwrap_or(&[])
+    }
+}
+
+impl Read for At {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.buffered().is_empty() && !out.is_empty() {
+            let want = BLOCK.max(out.len().min(1 << 20));
+            if let Some(left) = &self.left {
+                let want = want as u64;
+                let spent = |n: u64| n.checked_sub(want);
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)
+                    .map_err(|_| io::Error::other("its directory is too large"))?;
+            }
+            self.block.resize(want, 0);
+            let n = self.file.read_at(&mut self.block, self.at)?;
+            self.block.truncate(n);
+            self.block_at = self.at;
+        }
+        let have = self.buffered();
+        let n = have.len().min(out.len());
+        out[..n].copy_from_slice(&have[..n]);
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl Seek for At {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(n) => Some(n),
+            SeekFrom::End(n) => self.len.checked_add_signed(n),
+            SeekFrom::Current(n) => self.at.checked_add_signed(n),
+        };
+        self.at = at.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
+    }
+}
+
+/// What is in the tree of entries.
+#[derive(Debug)]
+enum Node {
+    Dir { mode: u16, time: u64, entries: BTreeMap<Vec<u8>, Node>, listed: bool },
+    File { index: usize, size: u64, mode: u16, time: u64 },
+    Link { target: Vec<u8>, time: u64 },
+}
+
+/// An open zip.
+pub struct Archive {
+    pub(crate) zip: ZipArchive<At>,
+    root: Arc<Node>,
+    /// Entries of the host's folder, by name.
+    pub(crate) hidden: BTreeMap<Vec<u8>, usize>,
+    pub(crate) cache: Cache,
+    limits: ZipLimits,
+}
+
+impl std::fmt::Debug for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Archive({} entries)", self.zip.len())
+    }
+}
+
+impl Archive {
+    /// Opens and checks a zip. Nothing is unpacked but the targets of symbolic links.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn open(file: File, limits: &ZipLimits) -> Result<Arc<Archive>, WorkspaceError> {
+        let file = Arc::new(file);
+        let wrong = |e: io::Error| WorkspaceError::Malformed(e.to_string());
+        let reader = At::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
+        let mut zip = ZipArchive::new(reader)?;
+        let have = zip.len() as u64;
+        if have > limits.entries {
+            let most = limits.entries;
+            return Err(WorkspaceError::TooLarge { what: "entries:", have, most });
+        }
+        if zip.offset() != 0 {
+            return Err(WorkspaceError::Malformed("there are bytes before its first entry".into()));
+        }
+        // Another allowance: headers are read once more.
+        let again = At::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
+        let mut checked = ZipArchive::new(again)?;
+        checked.validate_header_consistency()?;
+        let (root, hidden) = tree(&mut zip, limits)?;
+        // From now on what is read is what the entries say.
+        let reader = At::new(file, None).map_err(wrong)?;
+        let zip = ZipArchive::new(reader)?;
+        let root = Arc::new(root);
+        Ok(Arc::new(Archive { zip, root, hidden, cache: Cache::default(), limits: *limits }))
+    }
+
+    pub(crate) fn limits(&self) -> &ZipLimits {
+        &self.limits
+    }
+
+    /// The folder for [`wasibox_vfs::Vfs::new`], at an absolute plain path such as `/work`.
+    ///
+    /// # Errors
+    /// If the path is no place for a workspace.
+    pub fn base(self: &Arc<Self>, at: &str) -> Result<BaseFile, WorkspaceError> {
+        let path = place(at)?;
+        let Node::Dir { mode, time, .. } = &*self.root else {
+            return Err(WorkspaceError::Malformed("it has no directory".into()));
+        };
+        let dir = Dir { archive: self.clone(), path: Vec::new() };
+        Ok(BaseFile { path, mode: *mode, time: *time, kind: BaseKind::Dir(Arc::new(dir)) })
+    }
+
+    /// A file of the host's folder.
+    ///
+    /// # Errors
+    /// If it is larger than `most` or damaged.
+    pub fn hidden(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        let Some(index) = self.hidden.get(name.as_bytes()) else { return Ok(None) };
+        let mut zip = self.zip.clone();
+        let entry = zip.by_index(*index)?;
+        let size = entry.size();
+        if size > most {
+            return Err(WorkspaceError::TooLarge {
+                what: "bytes of a hidden file:",
+                have: size,
+                most,
+            });
+        }
+        unpack(entry, size).map(Some).map_err(|e| WorkspaceError::Malformed(e.to_string()))
+    }
+
+    fn dir(&self, path: &[Vec<u8>]) -> Option<&BTreeMap<Vec<u8>, Node>> {
+        let mut at = &*self.root;
+        for name in path {
+            let Node::Dir { entries, .. } = at else { return None };
+            at = entries.get(name)?;
+        }
+        match at {
+            Node::Dir { entries, .. } => Some(entries),
+            _ => None,
+        }
+    }
+}
+
+/// A workspace's place as a path of the tree.
+pub(crate) fn place(at: &str) -> Result<Vec<u8>, WorkspaceError> {
+    let parts: Vec<&str> = at.split('/').skip(1).collect();
+    let plain =
+        |p: &&str| !matches!(*p, "" | "." | "..") && p.len() <= MAX_NAME && !p.contains('\0');
+    let reserved = matches!(parts.first(), Some(&("dev" | "proc" | ".box")));
+    if !at.starts_with('/') || !parts.iter().all(plain) || reserved {
+        return Err(WorkspaceError::Place(at.to_owned()));
+    }
+    Ok(at.as_bytes().to_vec())
+}
+
+/// A directory of the zip.
+struct Dir {
+    archive: Arc<Archive>,
+    path: Vec<Vec<u8>>,
+}
+
+impl Folder for Dir {
+    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+        let entries = self.archive.dir(&self.path).ok_or("the zip has no such directory")?;
+        Ok(entries
+            .iter()
+            .map(|(name, node)| {
+                let (mode, time, kind) = match node {
+                    Node::Dir { mode, time, .. } => {
+                        let path = [&self.path[..], std::slice::from_ref(name)].concat();
+                        let dir = Dir { archive: self.archive.clone(), path };
+                        (*mode, *time, BaseKind::Dir(Arc::new(dir)))
+                    }
+                    Node::File { index, size, mode, time } => {
+                        let entry = Entry::new(self.archive.clone(), *index, *size, *mode, *time);
+                        (*mode, *time, BaseKind::Lazy(entry))
+                    }
+                    Node::Link { target, time } => {
+                        (0o777, *time, BaseKind::Symlink(target.clone()))
+                    }
+                };
+                FolderEntry { name: name.clone(), mode, time, kind }
+            })
+            .collect())
+    }
+}
+
+/// All bytes of an entry, which must be as many as it says; the checksum is compared at its end.
+pub(crate) fn unpack(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(size.min(1 << 20) as usize);
+    from.by_ref().take(size).read_to_end(&mut out)?;
+    // The checksum is looked at where there is no more.
+    let mut more = [0];
+    if out.len() as u64 != size || from.read(&mut more)? != 0 {
+        return Err(io::Error::other("an entry has another length than it says"));
+    }
+    Ok(out)
+}
+
+/// The entries as a tree, and those of the host's folder.
+fn tree(
+    zip: &mut ZipArchive<At>,
+    limits: &ZipLimits,
+) -> Result<(Node, BTreeMap<Vec<u8>, usize>), WorkspaceError> {
+    let mut root = Node::Dir { mode: 0o755, time: 0, entries: BTreeMap::new(), listed: true };
+    let (mut hidden, mut total) = (BTreeMap::new(), 0u64);
+    for index in 0..zip.len() {
+        let entry = zip.by_index_raw(index)?;
+        let name = entry_name(&entry)?;
+        let refuse = |why| WorkspaceError::Entry { name: crate::shown(&name), why };
+        let path = parts(&name).map_err(refuse)?;
+        let size = entry.size();
+        let packed = entry.compressed_size();
+        if entry.encrypted() {
+            return Err(refuse("it is encrypted"));
+        }
+        let possible = match entry.compression() {
+            CompressionMethod::Stored => size == packed,
+            CompressionMethod::Deflated => size <= packed.saturating_mul(RATIO),
+            _ => return Err(refuse("only stored and deflated entries are read")),
+        };
+        if !possible {
+            return Err(refuse("it states a length that its data cannot have"));
+        }
+        if size > limits.file {
+            return Err(refuse("it is larger than a file may be"));
+        }
+        total = total.saturating_add(size);
+        if total > limits.total {
+            let (have, most) = (total, limits.total);
+            return Err(WorkspaceError::TooLarge { what: "bytes unpacked:", have, most });
+        }
+        let bits = entry.unix_mode();
+        let time = nanoseconds(entry.last_modified());
+        let mode = |default| bits.map_or(default, |m| (m & 0o777) as u16);
+        let (is_dir, is_link) = (name.ends_with(b"/"), entry.is_symlink());
+        match bits.map(|m| m & 0o170_000) {
+            Some(0o040_000) if is_dir => {}
+            Some(0o100_000 | 0) | None => {}
+            Some(0o120_000) if !is_dir => {}
+            _ => return Err(refuse("it is neither a file, a directory nor a symbolic link")),
+        }
+        drop(entry);
+        if path[0] == HIDDEN.as_bytes() {
+            if let ([_, name], false, false) = (&path[..], is_dir, is_link) {
+                hidden.insert(name.clone(), index);
+            } else if !is_dir || path.len() > 1 {
+                return Err(refuse("the host's folder has files only"));
+            }
+            continue;
+        }
+        let node = if is_dir {
+            if size != 0 {
+                return Err(refuse("a directory has no bytes"));
+            }
+            Node::Dir { mode: mode(0o755), time, entries: BTreeMap::new(), listed: true }
+        } else if is_link {
+            if size == 0 || size > TARGET {
+                return Err(refuse("a symbolic link has a target of 1 to 4095 bytes"));
+            }
+            let target =
+                unpack(zip.by_index(index)?, size).map_err(|_| refuse("its data is damaged"))?;
+            let dir = path[..path.len() - 1].join(&b'/');
+            if target.contains(&0) || leads_out(&dir, &target) {
+                return Err(refuse("the symbolic link leads out of the zip"));
+            }
+            Node::Link { target, time }
+        } else {
+            Node::File { index, size, mode: mode(0o644), time }
+        };
+        insert(&mut root, &path, node, time).map_err(refuse)?;
+    }
+    Ok((root, hidden))
+}
+
+/// The name's bytes: as they are if they are UTF-8, in code page 437 otherwise.
+fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> Result<Vec<u8>, WorkspaceError> {
+    let raw = entry.name_raw();
+    match std::str::from_utf8(raw) {
+        Ok(_) => Ok(raw.to_vec()),
+        Err(_) => Ok(entry.name()?.into_owned().into_bytes()),
+    }
+}
+
+/// The parts of a name, if it is one of something in a folder.
+fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
+    if name.is_empty() || name.len() > PATH {
+        return Err("its name is empty or too long");
+    }
+    if name.starts_with(b"/") {
+        return Err("its name is an absolute path");
+    }
+    if name.contains(&b'\\') {
+        return Err("its name has a backslash");
+    }
+    if name.contains(&0) {
+        return Err("its name has a NUL");
+    }
+    let plain = name.strip_suffix(b"/").unwrap_or(name);
+    let parts: Vec<Vec<u8>> = plain.split(|b| *b == b'/').map(<[u8]>::to_vec).collect();
+    for part in &parts {
+        match part.as_slice() {
+            b".." => return Err("its name has '..'"),
+            b"" | b"." => return Err("its name has an empty part or '.'"),
+            p if p.len() > MAX_NAME => return Err("a part of its name is too long"),
+            _ => {}
+        }
+    }
+    if parts.len() > DEPTH {
+        return Err("it lies too deep");
+    }
+    Ok(parts)
+}
+
+/// Puts an entry into the tree, with the directories above it.
+fn insert(root: &mut Node, path: &[Vec<u8>], node: Node, time: u64) -> Result<(), &'static str> {
+    let (last, above) = path.split_last().ok_or("its name is empty")?;
+    let mut at = root;
+    for name in above {
+        let Node::Dir { entries, .. } = at else { return Err("it lies in what is no directory") };
+        at = entries.entry(name.clone()).or_insert_with(|| Node::Dir {
+            mode: 0o755,
+            time,
+            entries: BTreeMap::new(),
+            listed: false,
+        });
+    }
+    let Node::Dir { entries, .. } = at else { return Err("it lies in what is no directory") };
+    match (entries.get_mut(last), node) {
+        (None, node) => {
+            entries.insert(last.clone(), node);
+            Ok(())
+        }
+        // Its entry comes after what is in it.
+        (Some(Node::Dir { mode, time, listed, .. }), Node::Dir { mode: m, time: t, .. })
+            if !*listed =>
+        {
+            (*mode, *time, *listed) = (m, t, true);
+            Ok(())
+        }
+        _ => Err("its name comes twice"),
+    }
+}
+
+/// A zip's time, which is taken to be UTC.
+fn nanoseconds(time: Option<zip::DateTime>) -> u64 {
+    let Some(t) = time else { return 0 };
+    // Howard Hinnant's `days_from_civil`.
+    let (y, m) = (i64::from(t.year()), i64::from(t.month()));
+    let y = if m <= 2 { y - 1 } else { y };
+    let (era, yoe) = (y.div_euclid(400), y.rem_euclid(400));
+    let doy = (153 * (m + if m > 2 { -3 } else { 9 }) + 2) / 5 + i64::from(t.day()) - 1;
+    let days = era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468;
+    let hms = i64::from(t.hour()) * 3600 + i64::from(t.minute()) * 60 + i64::from(t.second());
+    u64::try_from(days * 86_400 + hms).unwrap_or(0) * 1_000_000_000
+}

@@ -1,0 +1,362 @@
+//! What a session has made of an overlaid folder: a list, a diff, operations that make the host's folder the same.
+
+use crate::error::WorkspaceError;
+use crate::overlay::{HostFile, Overlay, join};
+use crate::write::each_piece;
+use crate::{leads_out, shown, split};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use std::any::Any;
+use std::collections::BTreeSet;
+use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::{Difference, FileView, Seen, Shape};
+
+/// Largest file whose lines are compared.
+const COMPARED: u64 = 1 << 20;
+
+/// A path of which something has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    pub path: String,
+    /// Bytes before and now of a file, 0 of anything else; none where there is nothing.
+    pub old: Option<u64>,
+    pub new: Option<u64>,
+    /// It is a directory, before or now.
+    pub directory: bool,
+    /// Why it cannot be brought to the host, if it cannot.
+    pub left_out: Option<String>,
+}
+
+/// Changes as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// As git writes them: unified diffs, sizes of what is no text.
+    pub text: Vec<u8>,
+    /// There is more than was asked for.
+    pub truncated: bool,
+}
+
+/// What was on the host as the session began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Was {
+    Nothing,
+    Dir,
+    File { ino: u64, size: u64, mtime: u64 },
+    Link(ByteBuf),
+}
+
+/// A step towards making the host's folder what the session's is. Paths are from the folder, without dots. Removals come in an
+/// order in which each directory comes before what is in it, all else likewise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Operation {
+    Remove {
+        path: ByteBuf,
+        was: Was,
+    },
+    MakeDir {
+        path: ByteBuf,
+        mode: u16,
+    },
+    Link {
+        path: ByteBuf,
+        target: ByteBuf,
+        was: Was,
+    },
+    /// A file; its bytes follow, then [`Operation::End`].
+    File {
+        path: ByteBuf,
+        mode: u16,
+        was: Was,
+    },
+    Bytes(ByteBuf),
+    End,
+    /// Other permission bits.
+    Mode {
+        path: ByteBuf,
+        mode: u16,
+        was: Was,
+    },
+}
+
+/// Whether a path is one of those that were chosen, or below one; none is all.
+fn is_chosen(path: &[u8], chosen: &[&str]) -> bool {
+    chosen.is_empty()
+        || chosen.iter().any(|c| {
+            let c = c.trim_matches('/').as_bytes();
+            c.is_empty()
+                || path.strip_prefix(c).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        })
+}
+
+fn is_dir(seen: &Option<Seen<'_>>) -> bool {
+    matches!(seen, Some(Seen { shape: Shape::Dir, .. }))
+}
+
+fn size(seen: &Option<Seen<'_>>) -> Option<u64> {
+    seen.as_ref().map(|s| if let Shape::File(f) = &s.shape { f.len() } else { 0 })
+}
+
+/// Why something cannot be brought to the host.
+fn hindrance(path: &[u8], new: &Option<Seen<'_>>) -> Option<&'static str> {
+    match new.as_ref().map(|s| &s.shape) {
+        Some(Shape::Symlink(target)) if leads_out(split(path).0, target) => {
+            Some("the symbolic link leads out of the folder")
+        }
+        Some(Shape::Other) => Some("neither a file, a directory nor a symbolic link"),
+        _ => None,
+    }
+}
+
+/// What the host had.
+fn was(old: &Option<Seen<'_>>) -> Was {
+    match old.as_ref().map(|s| &s.shape) {
+        Some(Shape::Dir) => Was::Dir,
+        Some(Shape::Symlink(target)) => Was::Link(ByteBuf::from(*target)),
+        Some(Shape::File(file)) => {
+            let lazy = file.untouched().map(|l| &**l as &dyn Any);
+            match lazy.and_then(|l| l.downcast_ref::<HostFile>()) {
+                Some(f) => Was::File { ino: f.stat.ino, size: f.stat.size, mtime: f.stat.mtime },
+                None => Was::Nothing,
+            }
+        }
+        _ => Was::Nothing,
+    }
+}
+
+impl Overlay {
+    /// Paths that have changed, `most` at most; whether there are more.
+    ///
+    /// # Errors
+    /// None: all is known.
+    pub fn changes(
+        &self,
+        snapshot: &Snapshot,
+        most: usize,
+    ) -> Result<(Vec<Changed>, bool), WorkspaceError> {
+        let (mut out, mut more) = (Vec::new(), false);
+        snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
+            if out.len() >= most {
+                more = true;
+                return Ok(());
+            }
+            out.push(Changed {
+                path: shown(path),
+                old: size(&d.old),
+                new: size(&d.new),
+                directory: is_dir(&d.old) || is_dir(&d.new),
+                left_out: hindrance(path, &d.new).map(str::to_owned),
+            });
+            Ok(())
+        })?;
+        Ok((out, more))
+    }
+
+    /// The changes as text, of `chosen` paths and what is below them (all, if there are none), `most` bytes about.
+    ///
+    /// # Errors
+    /// If a file of the session cannot be read. What cannot be read on the host any more is told in the text.
+    pub fn diff(
+        &self,
+        snapshot: &Snapshot,
+        chosen: &[&str],
+        most: usize,
+    ) -> Result<Diff, WorkspaceError> {
+        let mut out = Diff::default();
+        snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
+            if !is_chosen(path, chosen) || out.truncated {
+                return Ok(());
+            }
+            if out.text.len() >= most {
+                out.truncated = true;
+                return Ok(());
+            }
+            describe(path, &d, &mut out.text)
+        })?;
+        Ok(out)
+    }
+
+    /// The steps that make the host's folder what the session's is, as far as they are `chosen`, with all bytes: `most` at
+    /// most. Paths that cannot be brought to the host are told.
+    ///
+    /// # Errors
+    /// If a file cannot be read, past `most`, what `each` says first.
+    pub fn operations(
+        &self,
+        snapshot: &Snapshot,
+        chosen: &[&str],
+        most: u64,
+        each: &mut dyn FnMut(Operation) -> Result<(), WorkspaceError>,
+    ) -> Result<Vec<(String, &'static str)>, WorkspaceError> {
+        let (mut left_out, mut bytes, mut made) = (Vec::new(), 0u64, BTreeSet::new());
+        snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
+            if !is_chosen(path, chosen) {
+                if is_dir(&d.new) && !is_dir(&d.old) {
+                    made.insert(path.to_vec());
+                }
+                return Ok(());
+            }
+            if let Some(why) = hindrance(path, &d.new) {
+                left_out.push((shown(path), why));
+                return Ok(());
+            }
+            // Directories that were not chosen, but are needed.
+            let mut above = Vec::new();
+            for part in split(path).0.split(|b| *b == b'/').filter(|p| !p.is_empty()) {
+                above = join(&above, part);
+                if d.new.is_some() && made.remove(&above) {
+                    each(Operation::MakeDir { path: ByteBuf::from(above.clone()), mode: 0o755 })?;
+                }
+            }
+            let path_of = || ByteBuf::from(path);
+            let Difference { old, new } = &d;
+            let before = was(old);
+            let same_shape = matches!(
+                (old.as_ref().map(|s| &s.shape), new.as_ref().map(|s| &s.shape)),
+                (Some(Shape::Dir), Some(Shape::Dir))
+                    | (Some(Shape::File(_)), Some(Shape::File(_)))
+                    | (Some(Shape::Symlink(_)), Some(Shape::Symlink(_)))
+            );
+            if old.is_some() && !same_shape {
+                each(Operation::Remove { path: path_of(), was: before.clone() })?;
+            }
+            let before = if same_shape { before } else { Was::Nothing };
+            let Some(new) = new else { return Ok(()) };
+            let mode = new.stat.mode & 0o777;
+            match &new.shape {
+                Shape::Dir if same_shape => {
+                    each(Operation::Mode { path: path_of(), mode, was: before })
+                }
+                Shape::Dir => each(Operation::MakeDir { path: path_of(), mode }),
+                Shape::Symlink(target) => {
+                    let target = ByteBuf::from(*target);
+                    each(Operation::Link { path: path_of(), target, was: before })
+                }
+                Shape::File(file) => {
+                    if let Some(Seen { shape: Shape::File(old), .. }) = old
+                        && old.same(file)
+                    {
+                        return each(Operation::Mode { path: path_of(), mode, was: before });
+                    }
+                    bytes = bytes.saturating_add(file.len());
+                    if bytes > most {
+                        return Err(WorkspaceError::TooLarge {
+                            what: "bytes to bring back:",
+                            have: bytes,
+                            most,
+                        });
+                    }
+                    each(Operation::File { path: path_of(), mode, was: before })?;
+                    each_piece(path, file, &mut |piece| {
+                        each(Operation::Bytes(ByteBuf::from(piece)))
+                    })?;
+                    each(Operation::End)
+                }
+                Shape::Other => Ok(()),
+            }
+        })?;
+        Ok(left_out)
+    }
+}
+
+/// The text of a file that is small enough; what it is in words otherwise.
+fn text(file: &FileView<'_>) -> Result<Vec<u8>, String> {
+    if file.len() > COMPARED {
+        return Err(format!("{} bytes", file.len()));
+    }
+    let mut out = Vec::new();
+    each_piece(b"", file, &mut |piece| {
+        out.extend_from_slice(piece);
+        Ok(())
+    })
+    .map_err(|e| match e {
+        WorkspaceError::Session { errno, .. } => format!("cannot be read: {errno}"),
+        e => e.to_string(),
+    })?;
+    if out[..out.len().min(8192)].contains(&0) {
+        return Err(format!("{} bytes", out.len()));
+    }
+    Ok(out)
+}
+
+/// A name in a diff's heads: quoted if a line feed or the like is in it, as git does.
+fn quoted(prefix: &str, path: &[u8]) -> String {
+    let text = format!("{prefix}{}", shown(path));
+    if text.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
+        let mut out = String::from("\"");
+        for c in text.chars() {
+            match c {
+                '"' | '\\' => out.extend(['\\', c]),
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                c if c.is_control() => out.push_str(&format!("\\{:03o}", u32::from(c))),
+                c => out.push(c),
+            }
+        }
+        out.push('"');
+        return out;
+    }
+    text
+}
+
+/// A change as git writes it.
+fn describe(path: &[u8], d: &Difference<'_>, out: &mut Vec<u8>) -> Result<(), WorkspaceError> {
+    let (a, b) = (quoted("a/", path), quoted("b/", path));
+    let kind = |s: &Seen<'_>| match &s.shape {
+        Shape::File(_) => format!("100{:03o}", s.stat.mode & 0o777),
+        Shape::Symlink(_) => "120000".to_owned(),
+        _ => format!("040{:03o}", s.stat.mode & 0o777),
+    };
+    // Directories by themselves have no place in a diff; what is in them tells of them.
+    let plain = |s: &Option<Seen<'_>>| {
+        matches!(s, None | Some(Seen { shape: Shape::Dir | Shape::Other, .. }))
+    };
+    if plain(&d.old) && plain(&d.new) {
+        if let (Some(old), Some(new)) = (&d.old, &d.new) {
+            let head =
+                format!("diff --git {a} {b}\nold mode {}\nnew mode {}\n", kind(old), kind(new));
+            out.extend_from_slice(head.as_bytes());
+        }
+        return Ok(());
+    }
+    out.extend_from_slice(format!("diff --git {a} {b}\n").as_bytes());
+    let (old, new) = (d.old.as_ref().filter(|s| !matches!(s.shape, Shape::Dir)), &d.new);
+    let new = new.as_ref().filter(|s| !matches!(s.shape, Shape::Dir));
+    match (old, new) {
+        (None, Some(new)) => {
+            out.extend_from_slice(format!("new file mode {}\n", kind(new)).as_bytes())
+        }
+        (Some(old), None) => {
+            out.extend_from_slice(format!("deleted file mode {}\n", kind(old)).as_bytes())
+        }
+        (Some(old), Some(new)) if kind(old) != kind(new) => {
+            let modes = format!("old mode {}\nnew mode {}\n", kind(old), kind(new));
+            out.extend_from_slice(modes.as_bytes());
+        }
+        _ => {}
+    }
+    let side = |s: Option<&Seen<'_>>| match s.map(|s| &s.shape) {
+        Some(Shape::File(f)) => text(f),
+        Some(Shape::Symlink(target)) => Ok(target.to_vec()),
+        _ => Ok(Vec::new()),
+    };
+    let names = (
+        if old.is_some() { &*a } else { "/dev/null" },
+        if new.is_some() { &*b } else { "/dev/null" },
+    );
+    match (side(old), side(new)) {
+        (Ok(before), Ok(after)) => out.extend(wasibox_files::diff(&before, &after, names, 3)),
+        (before, after) => {
+            let told =
+                |s: Result<Vec<u8>, String>| s.map_or_else(|e| e, |t| format!("{} bytes", t.len()));
+            let line = format!(
+                "Binary files {} ({}) and {} ({}) differ\n",
+                names.0,
+                told(before),
+                names.1,
+                told(after)
+            );
+            out.extend_from_slice(line.as_bytes());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! The bytes of a zip's entry: unpacked when the file is opened, kept within bounds.
+//!
+//! What is unpacked is reserved from the session's budget. If there is no room, or much is kept already, entries that were
+//! unpacked longest ago are dropped: they are unpacked again when they are read. What is open for writing stays, so that
+//! a write does not wait.
+
+use crate::archive::{Archive, unpack};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use wasibox_vfs::budget::Reservation;
+use wasibox_vfs::{Budget, Errno, Lazy};
+
+/// Bytes that are kept of what nobody writes to.
+const KEPT: u64 = 128 << 20;
+
+/// Which entries are unpacked, the oldest first.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<Loaded>);
+
+#[derive(Default)]
+struct Loaded {
+    entries: VecDeque<(Weak<Entry>, u64)>,
+    bytes: u64,
+}
+
+impl Cache {
+    fn lock(&self) -> MutexGuard<'_, Loaded> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Drops the bytes of the oldest entry but `not`; false if there is none.
+    fn drop_one(&self, not: &Entry) -> bool {
+        loop {
+            let Some((entry, size)) = ({
+                let mut loaded = self.lock();
+                let oldest = loaded.entries.pop_front();
+                if let Some((_, size)) = &oldest {
+                    loaded.bytes -= size;
+                }
+                oldest
+            }) else {
+                return false;
+            };
+            let Some(entry) = entry.upgrade() else { continue };
+            if std::ptr::eq(&*entry, not) {
+                // It is the only one, or is met again behind the others.
+                let mut loaded = self.lock();
+                let only = loaded.entries.is_empty();
+                loaded.entries.push_back((Arc::downgrade(&entry), size));
+                loaded.bytes += size;
+                if only {
+                    return false;
+                }
+                continue;
+            }
+            // Whoever holds it is unpacking or reading it now.
+            if let Ok(mut state) = entry.state.try_lock()
+                && !state.stays
+            {
+                state.bytes = None;
+                return true;
+            }
+        }
+    }
+}
+
+/// What is known of an entry's bytes.
+#[derive(Default)]
+struct State {
+    bytes: Option<Arc<(Vec<u8>, Reservation)>>,
+    stays: bool,
+}
+
+/// A file of the zip.
+pub(crate) struct Entry {
+    pub archive: Arc<Archive>,
+    pub index: usize,
+    size: u64,
+    /// As the session began.
+    pub mode: u16,
+    pub time: u64,
+    state: Mutex<State>,
+    budget: OnceLock<Arc<Budget>>,
+    this: Weak<Entry>,
+}
+
+impl Entry {
+    pub fn new(archive: Arc<Archive>, index: usize, size: u64, mode: u16, time: u64) -> Arc<Entry> {
+        Arc::new_cyclic(|this| Entry {
+            archive,
+            index,
+            size,
+            mode,
+            time,
+            state: Mutex::default(),
+            budget: OnceLock::new(),
+            this: this.clone(),
+        })
+    }
+
+    /// The bytes, unpacked now if they are not.
+    fn bytes(&self, stays: bool) -> Result<Arc<(Vec<u8>, Reservation)>, Errno> {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.stays |= stays;
+        if let Some(bytes) = &state.bytes {
+            return Ok(bytes.clone());
+        }
+        let budget = self.budget.get().ok_or(Errno::IO)?;
+        let cache = &self.archive.cache;
+        while cache.lock().bytes.saturating_add(self.size) > KEPT && cache.drop_one(self) {}
+        let held = loop {
+            match budget.reserve(self.size + 256) {
+                Some(held) => break held,
+                None if cache.drop_one(self) => {}
+                None => return Err(Errno::NOMEM),
+            }
+        };
+        // Of the zip only the entry's own bytes are read: a clone shares its directory.
+        let mut zip = self.archive.zip.clone();
+        let entry = zip.by_index(self.index).map_err(|_| Errno::IO)?;
+        let bytes = unpack(entry, self.size).map_err(|_| Errno::IO)?;
+        let bytes = Arc::new((bytes, held));
+        state.bytes = Some(bytes.clone());
+        drop(state);
+        let mut loaded = cache.lock();
+        loaded.entries.push_back((self.this.clone(), self.size));
+        loaded.bytes += self.size;
+        Ok(bytes)
+    }
+}
+
+impl Lazy for Entry {
+    fn len(&self) -> u64 {
+        self.size
+    }
+
+    fn ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
+        let _ = self.budget.set(budget.clone());
+        self.bytes(whole).map(drop)
+    }
+
+    fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+        let bytes = self.bytes(false)?;
+        let rest = usize::try_from(off).ok().and_then(|off| bytes.0.get(off..)).unwrap_or(&[]);
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+}

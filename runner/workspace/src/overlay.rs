@@ -1,0 +1,203 @@
+//! A folder of the host beneath the session's changes: read as a guest looks, never written.
+//!
+//! A file is the one that was listed, or it cannot be read (ESTALE): what another program changes on the host meanwhile is
+//! not mixed with what the session has made of it.
+
+use crate::error::WorkspaceError;
+use crate::shown;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use wasibox_vfs::budget::Reservation;
+use wasibox_vfs::host::HostMount;
+use wasibox_vfs::{
+    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, Protected,
+    Stat,
+};
+
+/// Paths that are told as not read.
+const PROBLEMS: usize = 100;
+
+/// A folder of the host for a folder of a session.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    mount: Arc<HostMount>,
+    at: String,
+    problems: Arc<Mutex<Vec<(String, Errno)>>>,
+}
+
+/// The folder's mount, as host mounts are opened.
+pub(crate) fn mount(
+    dir: &Path,
+    writable: bool,
+    protected: &Protected,
+) -> Result<HostMount, WorkspaceError> {
+    let guest = "/".to_owned();
+    let spec = MountSpec { host: dir.to_owned(), guest, writable, quota: None };
+    let mount = HostMount::open(&spec, 0, 0, protected)?;
+    if mount.kind != FileKind::Dir {
+        let source = std::io::ErrorKind::NotADirectory.into();
+        return Err(WorkspaceError::Io { path: dir.to_owned(), source });
+    }
+    Ok(mount)
+}
+
+impl Overlay {
+    /// Opens the folder `dir` of the host for the folder `at` of a session, such as `/work`. What is `protected` is not
+    /// shown, as in mounts.
+    ///
+    /// # Errors
+    /// If it is no folder that may be mounted.
+    pub fn open(dir: &Path, at: &str, protected: &Protected) -> Result<Overlay, WorkspaceError> {
+        crate::archive::place(at)?;
+        let mount = Arc::new(mount(dir, false, protected)?);
+        Ok(Overlay { mount, at: at.to_owned(), problems: Arc::default() })
+    }
+
+    /// The folder, for [`wasibox_vfs::Vfs::new`].
+    ///
+    /// # Errors
+    /// If the host's folder is gone.
+    pub fn base(&self) -> Result<BaseFile, WorkspaceError> {
+        let stat = self
+            .mount
+            .stat(b"")
+            .map_err(|errno| WorkspaceError::Host { path: ".".into(), errno })?;
+        let dir = Dir { overlay: self.clone(), rel: Vec::new() };
+        Ok(BaseFile {
+            path: self.at.clone().into_bytes(),
+            // What a session may do in its own layer is not the host's business.
+            mode: stat.mode | 0o700,
+            time: stat.mtime,
+            kind: BaseKind::Dir(Arc::new(dir)),
+        })
+    }
+
+    /// Where it is in the session.
+    pub(crate) fn at(&self) -> &[u8] {
+        self.at.as_bytes()
+    }
+
+    /// Paths of the host that could not be listed, and why.
+    pub fn problems(&self) -> Vec<(String, Errno)> {
+        self.problems.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    fn note(&self, path: &[u8], errno: Errno) {
+        let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+        if problems.len() < PROBLEMS {
+            problems.push((shown(path), errno));
+        }
+    }
+}
+
+/// `dir/name`.
+pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
+}
+
+/// A directory of the host.
+struct Dir {
+    overlay: Overlay,
+    rel: Vec<u8>,
+}
+
+impl Folder for Dir {
+    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+        let mount = &self.overlay.mount;
+        let listed = match mount.list(&self.rel) {
+            Ok(listed) => listed,
+            // The host's affair: the session sees an empty directory, and whoever asks is told.
+            Err(e) => {
+                self.overlay.note(&self.rel, e);
+                return Ok(Vec::new());
+            }
+        };
+        let mut out = Vec::with_capacity(listed.len());
+        for (name, _, _) in listed {
+            let rel = join(&self.rel, &name);
+            let stat = match mount.stat(&rel) {
+                Ok(stat) => stat,
+                Err(e) => {
+                    self.overlay.note(&rel, e);
+                    continue;
+                }
+            };
+            let kind = match stat.kind {
+                FileKind::Dir => {
+                    BaseKind::Dir(Arc::new(Dir { overlay: self.overlay.clone(), rel }))
+                }
+                FileKind::File => {
+                    let (mount, kept) = (mount.clone(), Mutex::default());
+                    BaseKind::Lazy(Arc::new(HostFile { mount, rel, stat, kept }))
+                }
+                FileKind::Symlink => match mount.read_link(&rel) {
+                    Ok(target) => BaseKind::Symlink(target),
+                    Err(e) => {
+                        self.overlay.note(&rel, e);
+                        continue;
+                    }
+                },
+                // A pipe or a device would act on the host.
+                _ => continue,
+            };
+            out.push(FolderEntry { name, mode: stat.mode & 0o777, time: stat.mtime, kind });
+        }
+        Ok(out)
+    }
+}
+
+/// A file of the host, as it was listed.
+pub(crate) struct HostFile {
+    mount: Arc<HostMount>,
+    rel: Vec<u8>,
+    pub stat: Stat,
+    /// All its bytes, once it was opened to be written to: a write does not wait for the host.
+    kept: Mutex<Option<(Vec<u8>, Reservation)>>,
+}
+
+impl HostFile {
+    /// The file, if it is the one that was listed.
+    fn open(&self) -> Result<File, Errno> {
+        let fd = self.mount.open_existing(&self.rel, rustix::fs::OFlags::RDONLY)?;
+        let now = self.mount.fd_stat(&fd)?;
+        let known = |s: &Stat| (s.ino, s.size, s.mtime);
+        if known(&now) != known(&self.stat) {
+            return Err(Errno::STALE);
+        }
+        Ok(File::from(fd))
+    }
+}
+
+impl Lazy for HostFile {
+    fn len(&self) -> u64 {
+        self.stat.size
+    }
+
+    fn ready(&self, budget: &Arc<Budget>, whole: bool) -> Result<(), Errno> {
+        let mut kept = self.kept.lock().unwrap_or_else(|e| e.into_inner());
+        if kept.is_some() {
+            return Ok(());
+        }
+        let file = self.open()?;
+        if !whole {
+            return Ok(());
+        }
+        let held = budget.reserve(self.stat.size + 256).ok_or(Errno::NOMEM)?;
+        let mut bytes = vec![0; usize::try_from(self.stat.size).map_err(|_| Errno::NOMEM)?];
+        file.read_exact_at(&mut bytes, 0)?;
+        *kept = Some((bytes, held));
+        Ok(())
+    }
+
+    fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+        if let Some((bytes, _)) = &*self.kept.lock().unwrap_or_else(|e| e.into_inner()) {
+            let rest = usize::try_from(off).ok().and_then(|off| bytes.get(off..)).unwrap_or(&[]);
+            let n = rest.len().min(buf.len());
+            buf[..n].copy_from_slice(&rest[..n]);
+            return Ok(n);
+        }
+        Ok(self.open()?.read_at(buf, off)?)
+    }
+}

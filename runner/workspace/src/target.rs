@@ -1,0 +1,182 @@
+//! A file that is replaced at once: the new one is written beside it, flushed, checked, and takes its name.
+
+use crate::archive::{Archive, ZipLimits};
+use crate::error::WorkspaceError;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// By what one knows that a file is the one that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    dev: u64,
+    ino: u64,
+    len: u64,
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub fn of(file: &std::fs::Metadata) -> Stamp {
+        let changed = (file.mtime(), file.mtime_nsec());
+        Stamp { dev: file.dev(), ino: file.ino(), len: file.len(), changed }
+    }
+}
+
+/// Holds a file against other sessions, as long as it is open.
+pub(crate) fn hold(file: &File, path: &Path) -> Result<(), WorkspaceError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(WorkspaceError::Busy { path: path.to_owned() }),
+        // A file system without locks.
+        Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(e)) => Err(WorkspaceError::io(path)(e)),
+    }
+}
+
+/// A new file beside the one that it will replace. It is gone if it is not put in its place.
+#[derive(Debug)]
+pub struct Target {
+    path: PathBuf,
+    temporary: PathBuf,
+    file: Option<File>,
+}
+
+impl Target {
+    /// Begins a new file for `path`, which need not be there; symbolic links are not followed.
+    ///
+    /// # Errors
+    /// If its folder cannot be written.
+    pub fn begin(path: &Path) -> Result<Target, WorkspaceError> {
+        let dir = folder(path);
+        let name = path.file_name().unwrap_or_default();
+        for _ in 0..100 {
+            let mut random = [0; 8];
+            getrandom::fill(&mut random)
+                .map_err(|e| WorkspaceError::io(path)(io::Error::other(e.to_string())))?;
+            let mut temporary = OsString::from(".");
+            temporary.push(name);
+            temporary.push(format!(".{:016x}.new", u64::from_le_bytes(random)));
+            let temporary = dir.join(temporary);
+            let mut how = OpenOptions::new();
+            how.read(true).write(true).create_new(true).mode(0o600);
+            match how.open(&temporary) {
+                Ok(file) => {
+                    return Ok(Target { path: path.to_owned(), temporary, file: Some(file) });
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(WorkspaceError::io(&temporary)(e)),
+            }
+        }
+        Err(WorkspaceError::io(path)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    fn file(&self) -> io::Result<&File> {
+        self.file.as_ref().ok_or_else(|| io::Error::other("the file is in its place already"))
+    }
+
+    /// Puts the file in its place, if it is a zip within the limits; the bits are those of the file that it replaces, or
+    /// `bits`. Once this returns it is on the disk.
+    ///
+    /// # Errors
+    /// If it is no good zip, or cannot be written; then the old file is as it was.
+    pub fn commit(self, limits: &ZipLimits, bits: u32) -> Result<File, WorkspaceError> {
+        self.commit_over(limits, bits, None)
+    }
+
+    /// [`Target::commit`] over what must still have that stamp.
+    pub(crate) fn commit_over(
+        mut self,
+        limits: &ZipLimits,
+        bits: u32,
+        over: Option<Stamp>,
+    ) -> Result<File, WorkspaceError> {
+        let file =
+            self.file.take().ok_or(WorkspaceError::Operations("a file twice in its place"))?;
+        let temporary = self.temporary.clone();
+        let wrong = WorkspaceError::io(&temporary);
+        let again = file.try_clone().map_err(&wrong)?;
+        Archive::open(again, limits)?;
+        let old = std::fs::symlink_metadata(&self.path).ok().filter(|m| m.is_file());
+        if over.is_some() && old.as_ref().map(Stamp::of) != over {
+            return Err(WorkspaceError::Conflict { path: self.path.clone() });
+        }
+        let bits = old.map_or(bits, |m| m.mode()) & 0o777;
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(bits);
+        file.set_permissions(permissions).map_err(&wrong)?;
+        file.sync_all().map_err(&wrong)?;
+        hold(&file, &self.path)?;
+        std::fs::rename(&self.temporary, &self.path).map_err(&wrong)?;
+        self.temporary = PathBuf::new();
+        let dir = folder(&self.path);
+        File::open(dir).and_then(|d| d.sync_all()).map_err(WorkspaceError::io(dir))?;
+        Ok(file)
+    }
+}
+
+/// The folder that a path is in.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file()?.flush()
+    }
+}
+
+impl Read for Target {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.file()?.read(out)
+    }
+}
+
+impl Seek for Target {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file()?.seek(to)
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if !self.temporary.as_os_str().is_empty() {
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// An empty zip.
+pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<File, WorkspaceError> {
+    let mut target = Target::begin(path)?;
+    let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
+    target.write_all(&end).map_err(WorkspaceError::io(path))?;
+    target.commit(limits, 0o644)
+}
+
+/// Opens a zip by the path that the user has named, links in it followed.
+pub(crate) fn open(
+    path: &Path,
+    limits: &ZipLimits,
+) -> Result<(PathBuf, File, Arc<Archive>), WorkspaceError> {
+    let wrong = WorkspaceError::io(path);
+    let path = std::fs::canonicalize(path).map_err(&wrong)?;
+    // Not waiting where it is a named pipe.
+    let mut how = OpenOptions::new();
+    how.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    let file = how.open(&path).map_err(&wrong)?;
+    if !file.metadata().map_err(&wrong)?.is_file() {
+        return Err(WorkspaceError::Malformed("it is no regular file".into()));
+    }
+    hold(&file, &path)?;
+    let archive = Archive::open(file.try_clone().map_err(&wrong)?, limits)?;
+    Ok((path, file, archive))
+}

@@ -1,0 +1,240 @@
+//! The zip that a folder of the session is now.
+//!
+//! What the session has not changed is copied as it is packed. All else is deflated anew. Names are UTF-8; what has
+//! others is left out and told, as is what a zip has no words for.
+
+use crate::archive::{Archive, HIDDEN, place};
+use crate::entry::Entry;
+use crate::error::WorkspaceError;
+use crate::{leads_out, shown, split};
+use std::any::Any;
+use std::io::{self, Seek, Write};
+use std::sync::Arc;
+use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::{FileView, Seen, Shape};
+use zip::CompressionMethod;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// Bytes that are read at once.
+const PIECE: usize = 256 << 10;
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Files, and how many of them were copied as they were packed.
+    pub files: u64,
+    pub copied: u64,
+    /// Paths that were left out, and why.
+    pub left_out: Vec<(String, &'static str)>,
+}
+
+fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
+    WorkspaceError::Write(e.to_string())
+}
+
+/// A zip's time of nanoseconds since the epoch: in UTC, from 1980 on, even seconds.
+fn dos(time: u64) -> zip::DateTime {
+    let seconds = time / 1_000_000_000;
+    // Howard Hinnant's `civil_from_days`, for days since the epoch.
+    let (days, rest) = (seconds / 86400, seconds % 86400);
+    let z = days + 719_468;
+    let (era, doe) = (z / 146_097, z % 146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = (doy - (153 * mp + 2) / 5 + 1) as u8;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 } as u8;
+    let year = yoe + era * 400 + u64::from(month <= 2);
+    let (hour, minute) = ((rest / 3600) as u8, (rest / 60 % 60) as u8);
+    let year = u16::try_from(year).unwrap_or(u16::MAX);
+    let time = zip::DateTime::from_date_and_time(year, month, day, hour, minute, (rest % 60) as u8);
+    time.unwrap_or_default()
+}
+
+fn options(seen: &Seen<'_>) -> SimpleFileOptions {
+    SimpleFileOptions::default()
+        .unix_permissions(u32::from(seen.stat.mode & 0o777))
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(dos(seen.stat.mtime))
+}
+
+impl Archive {
+    /// Writes the folder at `at` of a session that began with this zip, to where one can seek. `hidden` are files of the
+    /// host's folder, by name; others that the zip has are kept.
+    ///
+    /// # Errors
+    /// If a file cannot be read or `to` cannot be written.
+    pub fn write(
+        self: &Arc<Self>,
+        snapshot: &Snapshot,
+        at: &str,
+        hidden: &[(&str, &[u8])],
+        to: impl Write + Seek,
+    ) -> Result<Saved, WorkspaceError> {
+        self.write_with(snapshot, at, hidden, ZipWriter::new(to))
+    }
+
+    /// The same to where one cannot seek, such as a socket to another process.
+    ///
+    /// # Errors
+    /// As [`Archive::write`].
+    pub fn stream(
+        self: &Arc<Self>,
+        snapshot: &Snapshot,
+        at: &str,
+        hidden: &[(&str, &[u8])],
+        to: impl Write,
+    ) -> Result<Saved, WorkspaceError> {
+        self.write_with(snapshot, at, hidden, ZipWriter::new_stream(to))
+    }
+
+    fn write_with<W: Write + Seek>(
+        self: &Arc<Self>,
+        snapshot: &Snapshot,
+        at: &str,
+        hidden: &[(&str, &[u8])],
+        mut out: ZipWriter<W>,
+    ) -> Result<Saved, WorkspaceError> {
+        let at = place(at)?;
+        let (mut saved, mut total) = (Saved::default(), 0u64);
+        out.set_raw_comment(self.zip.comment().into()).map_err(write_error)?;
+        self.write_hidden(hidden, &mut out)?;
+        snapshot.each_below::<WorkspaceError>(&at, &mut |path, seen| {
+            let mut leave = |why| {
+                saved.left_out.push((shown(path), why));
+                Ok(())
+            };
+            let Ok(name) = std::str::from_utf8(path) else { return leave("its name is no UTF-8") };
+            if name.contains('\\') {
+                return leave("its name has a backslash");
+            }
+            if name == HIDDEN || name.strip_prefix(HIDDEN).is_some_and(|r| r.starts_with('/')) {
+                return leave("this name is the host's");
+            }
+            match &seen.shape {
+                Shape::Dir => out.add_directory(name, options(&seen)).map_err(write_error),
+                Shape::Symlink(target) => {
+                    let Ok(link) = std::str::from_utf8(target) else {
+                        return leave("its target is no UTF-8");
+                    };
+                    if leads_out(split(path).0, target) {
+                        return leave("the symbolic link leads out of the folder");
+                    }
+                    out.add_symlink(name, link, options(&seen)).map_err(write_error)
+                }
+                Shape::File(file) => {
+                    if file.len() > self.limits().file {
+                        return leave("it is larger than a file of a zip may be");
+                    }
+                    total = total.saturating_add(file.len());
+                    if total > self.limits().total {
+                        let (have, most) = (total, self.limits().total);
+                        return Err(WorkspaceError::TooLarge {
+                            what: "bytes unpacked:",
+                            have,
+                            most,
+                        });
+                    }
+                    saved.files += 1;
+                    if self.copy(name, &seen, file, &mut out)? {
+                        saved.copied += 1;
+                        return Ok(());
+                    }
+                    pack(name, &seen, file, &mut out)
+                }
+                Shape::Other => leave("neither a file, a directory nor a symbolic link"),
+            }
+        })?;
+        out.finish().map_err(write_error)?.flush().map_err(write_error)?;
+        Ok(saved)
+    }
+
+    fn write_hidden<W: Write + Seek>(
+        &self,
+        hidden: &[(&str, &[u8])],
+        out: &mut ZipWriter<W>,
+    ) -> Result<(), WorkspaceError> {
+        for (name, bytes) in hidden {
+            if name.is_empty() || name.contains(['/', '\\', '\0']) || matches!(*name, "." | "..") {
+                return Err(WorkspaceError::Write(format!("no name of a hidden file: '{name}'")));
+            }
+            let large = bytes.len() as u64 >= u64::from(u32::MAX);
+            let how = SimpleFileOptions::default().unix_permissions(0o600).large_file(large);
+            out.start_file(format!("{HIDDEN}/{name}"), how).map_err(write_error)?;
+            out.write_all(bytes).map_err(write_error)?;
+        }
+        let mut zip = self.zip.clone();
+        for (name, index) in &self.hidden {
+            if !hidden.iter().any(|(new, _)| new.as_bytes() == name) {
+                let entry = zip.by_index_raw(*index)?;
+                out.raw_copy_file(entry).map_err(write_error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies an entry of this zip as it is packed, if that is what the file still is.
+    fn copy<W: Write + Seek>(
+        self: &Arc<Self>,
+        name: &str,
+        seen: &Seen<'_>,
+        file: &FileView<'_>,
+        out: &mut ZipWriter<W>,
+    ) -> Result<bool, WorkspaceError> {
+        let Some(lazy) = file.untouched() else { return Ok(false) };
+        let lazy: &dyn Any = &**lazy;
+        let Some(entry) = lazy.downcast_ref::<Entry>() else { return Ok(false) };
+        if !Arc::ptr_eq(&entry.archive, self) {
+            return Ok(false);
+        }
+        let mut zip = self.zip.clone();
+        let packed = zip.by_index_raw(entry.index)?;
+        let as_it_was = entry.mode == seen.stat.mode & 0o777 && entry.time == seen.stat.mtime;
+        let named = packed.name_raw() == name.as_bytes();
+        match (named, as_it_was) {
+            (true, true) => out.raw_copy_file(packed).map_err(write_error)?,
+            (false, true) => out.raw_copy_file_rename(packed, name).map_err(write_error)?,
+            (true, false) => out
+                .raw_copy_file_touch(
+                    packed,
+                    dos(seen.stat.mtime),
+                    Some(u32::from(seen.stat.mode & 0o777)),
+                )
+                .map_err(write_error)?,
+            (false, false) => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Packs a file.
+fn pack<W: Write + Seek>(
+    name: &str,
+    seen: &Seen<'_>,
+    file: &FileView<'_>,
+    out: &mut ZipWriter<W>,
+) -> Result<(), WorkspaceError> {
+    let large = file.len() >= u64::from(u32::MAX);
+    out.start_file(name, options(seen).large_file(large)).map_err(write_error)?;
+    each_piece(name.as_bytes(), file, &mut |piece| out.write_all(piece).map_err(write_error))
+}
+
+/// Calls `each` with a file's bytes, piece by piece.
+pub(crate) fn each_piece(
+    path: &[u8],
+    file: &FileView<'_>,
+    each: &mut dyn FnMut(&[u8]) -> Result<(), WorkspaceError>,
+) -> Result<(), WorkspaceError> {
+    let (mut piece, mut at) = (vec![0; PIECE.min(file.len().max(1) as usize)], 0);
+    while at < file.len() {
+        let n = file
+            .read(at, &mut piece)
+            .map_err(|errno| WorkspaceError::Session { path: shown(path), errno })?;
+        if n == 0 {
+            return Err(write_error(io::Error::from(io::ErrorKind::UnexpectedEof)));
+        }
+        each(&piece[..n])?;
+        at += n as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! A zip as a workspace, for one process: read, and saved after each call that has changed it.
+
+use crate::archive::{Archive, ZipLimits};
+use crate::error::WorkspaceError;
+use crate::target::{self, Stamp, Target};
+use crate::write::Saved;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::{BaseFile, Vfs};
+
+/// A zip that is a folder of a session.
+#[derive(Debug)]
+pub struct ZipWorkspace {
+    path: PathBuf,
+    at: String,
+    archive: Arc<Archive>,
+    /// The file that is in its place now, held against other sessions, and its stamp.
+    now: Mutex<(File, Stamp)>,
+}
+
+impl ZipWorkspace {
+    /// Opens the zip at `path` for the folder `at`, such as `/work`; makes an empty one with `create` if there is none.
+    ///
+    /// # Errors
+    /// If it is no good zip, cannot be read, or another session has it.
+    pub fn open(
+        path: &Path,
+        at: &str,
+        create: bool,
+        limits: &ZipLimits,
+    ) -> Result<ZipWorkspace, WorkspaceError> {
+        if create && std::fs::symlink_metadata(path).is_err() {
+            drop(target::empty(path, limits)?);
+        }
+        let (path, file, archive) = target::open(path, limits)?;
+        let stamp = Stamp::of(&file.metadata().map_err(WorkspaceError::io(&path))?);
+        crate::archive::place(at)?;
+        Ok(ZipWorkspace { path, at: at.to_owned(), archive, now: Mutex::new((file, stamp)) })
+    }
+
+    /// The folder, for [`Vfs::new`].
+    ///
+    /// # Errors
+    /// None, once it is open.
+    pub fn base(&self) -> Result<BaseFile, WorkspaceError> {
+        self.archive.base(&self.at)
+    }
+
+    /// The zip as the session began.
+    pub fn archive(&self) -> &Arc<Archive> {
+        &self.archive
+    }
+
+    /// Where the zip is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file of the host's folder in the zip, as the session began.
+    ///
+    /// # Errors
+    /// If it is larger than `most` or damaged.
+    pub fn hidden(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        self.archive.hidden(name, most)
+    }
+
+    /// Replaces the zip by what the folder is now. Once this returns it is on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be written, or another program has changed it; then it is as it was.
+    pub fn save(&self, vfs: &Vfs, hidden: &[(&str, &[u8])]) -> Result<Saved, WorkspaceError> {
+        self.save_snapshot(&vfs.snapshot(), hidden)
+    }
+
+    /// [`ZipWorkspace::save`] of files as they were at some time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn save_snapshot(
+        &self,
+        snapshot: &Snapshot,
+        hidden: &[(&str, &[u8])],
+    ) -> Result<Saved, WorkspaceError> {
+        let mut now = self.now.lock().unwrap_or_else(|e| e.into_inner());
+        let mut target = Target::begin(&self.path)?;
+        let buffered = std::io::BufWriter::with_capacity(1 << 20, &mut target);
+        let saved = self.archive.write(snapshot, &self.at, hidden, buffered)?;
+        let file = target.commit_over(self.archive.limits(), 0o644, Some(now.1))?;
+        let stamp = Stamp::of(&file.metadata().map_err(WorkspaceError::io(&self.path))?);
+        *now = (file, stamp);
+        Ok(saved)
+    }
+}
