@@ -72,13 +72,15 @@ fn pairs(values: Value, keys: Value) -> Result<Vec<(Value, Value)>> {
 
 fn groups(values: Value, keys: Value) -> Result<Vec<Vec<Value>>> {
     let mut out: Vec<Vec<Value>> = Vec::new();
-    let mut last: Option<Value> = None;
+    let mut first: Option<Value> = None;
     for (k, v) in pairs(values, keys)? {
-        match (out.last_mut(), &last) {
-            (Some(group), Some(l)) if compare(l, &k).is_eq() => group.push(v),
-            _ => out.push(vec![v]),
+        match (out.last_mut(), &first) {
+            (Some(group), Some(first)) if equal(first, &k) => group.push(v),
+            _ => {
+                out.push(vec![v]);
+                first = Some(k);
+            }
         }
-        last = Some(k);
     }
     Ok(out)
 }
@@ -89,7 +91,7 @@ fn unique(values: Value, keys: Value) -> Result<Value> {
         return Err(type_error(&values, "cannot be sorted, as it is not an array"));
     }
     let mut all = pairs(values, keys)?;
-    all.dedup_by(|b, a| compare(&a.0, &b.0).is_eq());
+    all.dedup_by(|b, a| equal(&a.0, &b.0));
     Ok(all.into_iter().map(|(_, v)| v).collect())
 }
 

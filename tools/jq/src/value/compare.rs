@@ -4,6 +4,7 @@
 //! Nothing here recurses: nesting is as deep as a program makes it.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use super::Value;
 
@@ -55,6 +56,8 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
     loop {
         if let Some((a, b)) = pair.take() {
             let order = match (a, b) {
+                // Only there is a value always equal to itself.
+                (a, b) if nans.is_eq() && shared(a, b) => Ordering::Equal,
                 (Value::Arr(a), Value::Arr(b)) => {
                     stack.push(Pending::Arrays(a.iter(), b.iter()));
                     Ordering::Equal
@@ -97,10 +100,27 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
     }
 }
 
-/// Equality as `==` has it; `nan` equals nothing.
+/// Whether both are one thing in memory. Programs that keep their state in objects share most of
+/// it between old and new: looking into it would take time exponential in how often it was shared.
+fn shared(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Str(a), Value::Str(b)) => Rc::ptr_eq(a, b),
+        (Value::Lit(a), Value::Lit(b)) => Rc::ptr_eq(a, b),
+        (Value::Arr(a), Value::Arr(b)) => Rc::ptr_eq(a, b),
+        (Value::Obj(a), Value::Obj(b)) => Rc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+/// Equality as `==` has it; `nan` equals nothing, but, as in jq, what is one thing in memory is
+/// equal whatever is in it.
 pub fn equal(a: &Value, b: &Value) -> bool {
-    let mut todo = vec![(a, b)];
-    while let Some((a, b)) = todo.pop() {
+    let mut todo = Vec::new();
+    let mut pair = Some((a, b));
+    while let Some((a, b)) = pair.take().or_else(|| todo.pop()) {
+        if shared(a, b) {
+            continue;
+        }
         match (a, b) {
             (Value::Arr(a), Value::Arr(b)) => {
                 if a.len() != b.len() {
