@@ -313,6 +313,32 @@ fn what_cannot_be_taken_up_is_named() {
 /// Whatever bytes stand there, a call ends by itself and soon.
 #[test]
 fn hostile_states() {
+    use box_sys::session::{Record, Value, Writer};
+    let s = Session::new();
+    for far in [i64::MIN, i64::MAX] {
+        let mut w = Writer::new();
+        w.record(&Record::SecondsZero(far));
+        w.record(&Record::GetOpts { index: u32::MAX, offset: u32::MAX });
+        w.record(&Record::Umask(u16::MAX));
+        w.record(&Record::Random(0));
+        w.record(&Record::Directories(vec![b"", b"\0", b"relative"]));
+        w.record(&Record::Cwd(b"relative"));
+        let a = Value::Indexed(vec![(far, b"x"), (-1, b"y")]);
+        w.record(&Record::Variable { name: b"a", attributes: b"aAnirtxclu?", value: a });
+        let me = Value::Scalar(b"me");
+        w.record(&Record::Variable { name: b"me", attributes: b"n", value: me });
+        let name = b"\x02x".as_slice();
+        w.record(&Record::Variable { name, attributes: b"", value: Value::Unset });
+        for name in [&b"PATH"[..], b"IFS", b"BASHPID", b"SHELLOPTS", b"FUNCNAME", b""] {
+            w.record(&Record::NoVariable(name));
+            w.record(&Record::Variable { name, attributes: b"r", value: Value::Unset });
+        }
+        std::fs::write(s.file(), w.finish()).unwrap();
+        let call = "SECONDS+=1; getopts ab: o -ab -b; echo $SECONDS $RANDOM; dirs; popd; umask; declare -p; echo $me ran";
+        let out = s.call(call);
+        assert!(out.stdout.ends_with(b"\nran\n"), "{out:?}");
+        assert_eq!(s.call("true").status.code(), Some(0));
+    }
     let s = Session::new();
     s.out("f() { echo f; }; a=(1 2); declare -A h=([k]=v); cd /usr; set -- 1 2; trap : USR1; alias x=y; set -u");
     let good = std::fs::read(s.file()).unwrap();

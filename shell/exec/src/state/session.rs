@@ -41,6 +41,8 @@ const CALL_SHOPTS: [ShOpt; 2] = [ShOpt::LoginShell, ShOpt::RestrictedShell];
 const ALWAYS: [&[u8]; 2] = [b"PWD", b"OLDPWD"];
 /// The call's own script.
 const OF_CALL: &[u8] = b"BASH_EXECUTION_STRING";
+/// Most that `SECONDS` may begin with: it is added to.
+const MOST_SECONDS: i64 = 1 << 53;
 /// Most things that one message names.
 const NAMED: usize = 10;
 
@@ -197,9 +199,14 @@ impl Shell<'_> {
                     s.dirs = Rc::new(all.iter().map(|d| d.to_vec()).collect());
                 }
                 Record::GetOpts { index, offset } => {
-                    s.getopts = GetOpts { index: index as usize, offset: offset as usize };
+                    // They are added to. What leads beyond the arguments is their end.
+                    let number = |n: u32| n.min(u32::MAX / 2) as usize;
+                    s.getopts = GetOpts { index: number(index), offset: number(offset) };
                 }
-                Record::SecondsZero(zero) => s.seconds_offset = session.began.saturating_sub(zero),
+                Record::SecondsZero(zero) => {
+                    let passed = session.began.saturating_sub(zero);
+                    s.seconds_offset = passed.clamp(-MOST_SECONDS, MOST_SECONDS);
+                }
                 Record::Random(seed) => {
                     s.random = seed;
                     s.random_set = true;
