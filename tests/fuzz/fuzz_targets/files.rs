@@ -1,0 +1,74 @@
+//! Files for models: a text and a request, each at random, within a short time. It is answered or refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::time::{Duration, Instant};
+use wasibox_files::{
+    EditOf, GlobOf, GrepOf, Limits, PatchLines, PatchOf, ReadOf, Request, SearchOf, Syntax,
+    UploadOf, apply, apply_within,
+};
+use wasibox_vfs::{Budget, DiskLimits, Protected, Vfs};
+
+/// The time that is given, and how much longer a step may take.
+const TIME: Duration = Duration::from_millis(500);
+const LATE: Duration = Duration::from_secs(5);
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&how, rest)) = data.split_first() else { return };
+    let mut parts = rest.splitn(3, |b| *b == 0xF5);
+    let mut next = || parts.next().unwrap_or_default();
+    let (file, a, b) = (next().to_vec(), next(), next());
+    let (a, b) = (String::from_utf8_lossy(a).into_owned(), String::from_utf8_lossy(b).into_owned());
+    let (limits, budget) = (DiskLimits::default(), Budget::new(64 << 20));
+    let vfs = Vfs::new([], &[], limits, budget, &Protected::default()).unwrap();
+    let data = wasibox_files::Data(file);
+    let upload = UploadOf { path: "f".into(), data, offset: None, mode: None };
+    apply(&vfs, "/tmp", &Request::Upload(upload)).unwrap();
+    let number = a.len() as u64;
+    let syntax = [Syntax::Perl, Syntax::Extended, Syntax::Literal][usize::from(how / 16) % 3];
+    let request = match how % 8 {
+        0 => Request::Read(ReadOf { offset: Some(number as i64 - 8), ..ReadOf::new("f") }),
+        1 => Request::Edit(EditOf::new("f", a, b)),
+        2 => Request::ApplyPatch(PatchOf { patch: a, strip: None, fuzz: None, dry_run: false }),
+        3 => Request::PatchLines(PatchLines {
+            path: "f".into(),
+            first: number,
+            last: b.len() as u64,
+            text: a,
+            expect: None,
+            encoding: None,
+        }),
+        4 => Request::Grep(GrepOf { syntax, before: 1, after: 2, ..GrepOf::new(a) }),
+        5 => Request::Search(SearchOf {
+            pattern: a,
+            path: ".".into(),
+            syntax,
+            ignore_case: true,
+            include: vec![b],
+            hidden: true,
+            offset: 0,
+            limit: None,
+        }),
+        6 => Request::Glob(GlobOf {
+            pattern: a,
+            path: ".".into(),
+            hidden: true,
+            newest: false,
+            directories: true,
+            limit: None,
+        }),
+        _ => Request::ApplyPatch(PatchOf {
+            patch: format!("--- f\n+++ f\n@@ -{number} +1 @@\n{a}"),
+            strip: None,
+            fuzz: Some(3),
+            dry_run: true,
+        }),
+    };
+    let limits = Limits { time: TIME, ..Limits::default() };
+    let start = Instant::now();
+    let done = apply_within(&vfs, "/tmp", &request, &limits);
+    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+    if let Err(e) = done {
+        let _ = e.to_string();
+    }
+});

@@ -1,0 +1,69 @@
+//! A zip: any bytes; a good one with some of its bytes changed. It is refused, or all of it can be listed, each file read
+//! or not, and what is saved is a zip that is not refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::fs::File;
+use std::io::{Cursor, Write};
+use std::sync::LazyLock;
+use wasibox_fuzz::patched;
+use wasibox_vfs::{Budget, DiskLimits, Errno, Protected, Shape, Vfs};
+use wasibox_workspace::{Archive, WorkspaceError, ZipLimits};
+use zip::write::SimpleFileOptions;
+
+static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut z = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let how = SimpleFileOptions::default().unix_permissions(0o644);
+    z.start_file("a", how).unwrap();
+    z.write_all(&b"hello world ".repeat(20)).unwrap();
+    z.start_file("d/b", how.compression_method(zip::CompressionMethod::Stored)).unwrap();
+    z.write_all(b"stored").unwrap();
+    z.add_directory("d/e", how).unwrap();
+    z.add_symlink("d/l", "../a", how).unwrap();
+    z.start_file("large", how.large_file(true)).unwrap();
+    z.write_all(b"64").unwrap();
+    z.start_file(".wasibox/history", how).unwrap();
+    z.write_all(b"past").unwrap();
+    z.set_comment("c").unwrap();
+    z.finish().unwrap().into_inner()
+});
+
+const LIMITS: ZipLimits =
+    ZipLimits { entries: 1000, directory: 1 << 20, file: 1 << 20, total: 4 << 20 };
+
+fn file(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile()).unwrap();
+    file.write_all(bytes).unwrap();
+    file
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&how, rest)) = data.split_first() else { return };
+    let bytes = if how % 2 == 0 { rest.to_vec() } else { patched(&GOOD, rest) };
+    let Ok(archive) = Archive::open(file(&bytes), &LIMITS) else { return };
+    let _ = archive.hidden("history", 1 << 20);
+    let base = archive.base("/work").unwrap();
+    let (limits, budget) = (DiskLimits::default(), Budget::new(8 << 20));
+    let vfs = Vfs::new([base], &[], limits, budget, &Protected::default()).unwrap();
+    let snapshot = vfs.snapshot();
+    snapshot
+        .each_below::<Errno>(b"/work", &mut |path, seen| {
+            assert!(!path.starts_with(b".wasibox"));
+            if let Shape::File(f) = seen.shape {
+                let mut bytes = vec![0; f.len() as usize];
+                let _ = f.read(0, &mut bytes);
+            }
+            Ok(())
+        })
+        .unwrap();
+    let mut out = Cursor::new(Vec::new());
+    match archive.write(&snapshot, "/work", &[("history", b"new")], &mut out) {
+        Ok(_) => {
+            let again = Archive::open(file(out.get_ref()), &LIMITS).unwrap();
+            assert_eq!(again.hidden("history", 100).unwrap().as_deref(), Some(&b"new"[..]));
+        }
+        // A file that is damaged and was not copied.
+        Err(WorkspaceError::Session { .. } | WorkspaceError::Write(_)) => {}
+        Err(e) => panic!("{e}"),
+    }
+});
