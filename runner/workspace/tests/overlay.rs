@@ -255,7 +255,8 @@ fn operations_of_a_hostile_session_are_refused() {
         let mut now: Vec<_> =
             fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         let mut want = all.clone();
-        (now.sort(), want.sort());
+        now.sort();
+        want.sort();
         assert_eq!(now, want);
     }
     let mut applier = Applier::new(dir.path(), &Protected::default(), 1000).unwrap();
