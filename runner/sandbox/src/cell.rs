@@ -218,7 +218,7 @@ impl Interpreter {
     fn changed(&mut self) -> Vec<u64> {
         let ready = &self.left.ready;
         let Some((base, _, size)) = ready.place() else { return Vec::new() };
-        self.tracker.changed(base, size, |n, buf| ready.page(n, buf))
+        self.tracker.changed(base, size, |n| ready.page(n))
     }
 
     /// See [`Sandbox::take_cell_changes`].
@@ -233,16 +233,11 @@ impl Interpreter {
             look.dedup();
         }
         let mut gone = Vec::new();
-        let (mut now, mut first) = (vec![0; PAGE], Box::new([0; PAGE]));
         for n in look {
-            if !self.left.ready.page(n, &mut now) {
-                continue;
-            }
-            let is_first =
-                self.template.page(n as usize * PAGE, &mut first).is_ok() && now == *first;
-            if !is_first {
+            let Some(page) = self.left.ready.page(n) else { continue };
+            if !self.template.is_at(n as usize * PAGE, page) {
                 told.insert(n);
-                emit(n, &now);
+                emit(n, page);
             } else if told.remove(&n) && !is_whole {
                 gone.push(n);
             }
@@ -498,7 +493,7 @@ impl Sandbox {
             return Err(CellError::Malformed);
         }
         // What was put is no change.
-        tracker.changed(base, size, |n, buf| ready.page(n, buf));
+        tracker.changed(base, size, |n| ready.page(n));
         let cannot = |why: Errno| match why {
             Errno::NOMEM => CellError::Memory,
             _ => CellError::Malformed,
