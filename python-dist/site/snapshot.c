@@ -41,7 +41,7 @@ int __main_void(void);
 
 /* Part of the kept memory. */
 static bool prepared;
-static PyObject *resume_function, *finish_function;
+static PyObject *resume_function, *finish_function, *cell_module;
 /* Set in a process that went on, or that wants to begin anew. */
 static bool resumed, declined;
 
@@ -72,8 +72,9 @@ __attribute__((export_name("wasibox_prepare"))) void wasibox_prepare(void)
     resume_function = PyObject_GetAttrString(module, "resume");
     finish_function = PyObject_GetAttrString(module, "finish");
     PyObject *done = PyObject_CallMethod(module, "prepare", NULL);
+    cell_module = PyObject_GetAttrString(module, "cells");
     Py_DECREF(module);
-    if (resume_function == NULL || finish_function == NULL || done == NULL)
+    if (cell_module == NULL || resume_function == NULL || finish_function == NULL || done == NULL)
         give_up();
     Py_DECREF(done);
     fflush(NULL);
@@ -289,6 +290,28 @@ static PyObject *environment(void)
     return list;
 }
 
+/* Goes on from the prepared memory with a command line that was understood; false, with an
+ * exception, if that fails. */
+static bool go_on(const struct invocation *how, int argc, char **argv)
+{
+    wasibox_files_anew();
+    wasibox_zone_anew();
+    wasibox_adopt();
+    resumed = true;
+    if (!configure(how, argc, argv)) {
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
+        return false;
+    }
+    PyObject *names = environment();
+    PyObject *done = names == NULL
+        ? NULL
+        : PyObject_CallFunction(resume_function, "OO", names, how->unbuffered ? Py_True : Py_False);
+    Py_XDECREF(names);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 int wasibox_go_on(int argc, char **argv)
 {
     struct invocation how;
@@ -299,24 +322,30 @@ int wasibox_go_on(int argc, char **argv)
         declined = true;
         return 0;
     }
-    wasibox_files_anew();
-    wasibox_zone_anew();
-    wasibox_adopt();
-    resumed = true;
-    if (!configure(&how, argc, argv)) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
+    if (!go_on(&how, argc, argv))
         give_up();
-    }
-    PyObject *names = environment();
-    PyObject *done = names == NULL
-        ? NULL
-        : PyObject_CallFunction(resume_function, "OO", names, how.unbuffered ? Py_True : Py_False);
-    Py_XDECREF(names);
-    if (done == NULL)
-        give_up();
-    Py_DECREF(done);
     return Py_RunMain();
+}
+
+int wasibox_begin_cells(void)
+{
+    static char *argv[] = {"python3", NULL};
+    struct invocation how = {.first = 1};
+    __wasilibc_ensure_environ();
+    wasibox_enter_cwd();
+    if (wasibox_is_elsewhere(argv[0]) || !plain_environment(&how.unbuffered)
+        || !plain_packages() || !wasibox_signals_anew())
+        return 0;
+    if (!go_on(&how, 1, argv))
+        give_up();
+    return 1;
+}
+
+PyObject *wasibox_cell_function(const char *name)
+{
+    if (cell_module == NULL)
+        cell_module = PyImport_ImportModule("_wasibox_cell");
+    return cell_module == NULL ? NULL : PyObject_GetAttrString(cell_module, name);
 }
 
 /* 0 when the process has ended by itself, 1 to begin with `_start`. */

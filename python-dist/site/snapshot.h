@@ -20,4 +20,11 @@ int wasibox_is_prepared(void);
  * be decided at initialisation, nothing is done, and wasibox_resume says so. */
 int wasibox_go_on(int argc, char **argv);
 
+/* For an interpreter that stays (cell.c): goes on from the prepared memory; false, and nothing is
+ * done, if environment or signals ask for what must be decided at initialisation. */
+int wasibox_begin_cells(void);
+
+/* A function of the Python half of cells, prepared or imported. */
+struct _object *wasibox_cell_function(const char *name);
+
 #endif

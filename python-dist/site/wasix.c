@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,4 +55,17 @@ void wasibox_enter_cwd(void)
     if (!enter(path))
         (void)enter(getenv("PWD"));
     free(path);
+}
+
+void wasibox_enter_new_cwd(void)
+{
+    static char *last;
+    char *path = runtime_cwd();
+    if (path != NULL && last != NULL && strcmp(path, last) == 0) {
+        free(path);
+        return;
+    }
+    (void)enter(path);
+    free(last);
+    last = path;
 }

@@ -7,6 +7,10 @@
  * Asks the runtime, then $PWD; keeps "/" when neither names a directory. */
 void wasibox_enter_cwd(void);
 
+/* The same between two cells, unless the runtime's answer is that of the last call: then the
+ * process's own directory stays. */
+void wasibox_enter_new_cwd(void);
+
 /* Puts descriptors that the parent passed on in their places, and takes its file creation
  * mask over (posix/process.c). */
 void wasibox_adopt(void);

@@ -236,6 +236,8 @@ _seed_arrays = None
 _at_exit = []
 # What the start of a script imports by itself: -c, -m, a folder or zip file.
 _AT_START = {"linecache", "runpy", "pkgutil", "types", "typing", "zipimport"}
+# The Python half of cells (cell.c).
+cells = None
 # Filters that packages have added to `warnings.filters`.
 _filters = []
 _register = atexit.register
@@ -268,9 +270,10 @@ def _before_use(name):
 
 def prepare():
     """Imports what scripts are likely to use and hides it."""
-    global _seed_arrays
+    global _seed_arrays, cells
     filters = list(warnings.filters)
     atexit.register = _note_at_exit
+    cells = importlib.import_module("_wasibox_cell")
     for name in _PREPARED:
         count = len(sys.modules)
         try:
@@ -304,7 +307,7 @@ def prepare():
     _closures.update((name, _closure(name)) for name in _PREPARED if name in _stash)
     random = _stash.get("numpy.random")
     _seed_arrays = None if random is None else random.seed
-    del sys.modules["_wasibox"]
+    del sys.modules["_wasibox"], _stash["_wasibox_cell"]
     sys.meta_path.insert(0, _Finder)
     gc.collect()
     for fd in range(4, 64):

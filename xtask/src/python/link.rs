@@ -18,6 +18,7 @@ use super::workshop::{Done, Key, Leftover, Workshop};
 
 /// Our part of the program.
 const SITE: &[&str] = &[
+    "site/cell.c",
     "site/main.c",
     "site/modules.h",
     "site/snapshot.c",
@@ -73,7 +74,7 @@ pub fn build(
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
         let files =
-            ["main.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c"].map(|name| site.join(name));
+            ["main.c", "cell.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c"].map(|name| site.join(name));
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
