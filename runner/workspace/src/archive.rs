@@ -106,8 +106,8 @@ impl Seek for At {
 }
 
 /// What is in the tree of entries.
-#[derive(Debug)]
-enum Node {
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
     Dir { mode: u16, time: u64, entries: BTreeMap<Vec<u8>, Node>, listed: bool },
     File { index: usize, size: u64, mode: u16, time: u64 },
     Link { target: Vec<u8>, time: u64 },
@@ -116,7 +116,9 @@ enum Node {
 /// An open zip.
 pub struct Archive {
     pub(crate) zip: ZipArchive<At>,
-    root: Arc<Node>,
+    pub(crate) root: Arc<Node>,
+    /// What the first session began with, if the zip has kept that.
+    pub(crate) original: Option<Arc<Node>>,
     /// Entries of the host's folder, by name.
     pub(crate) hidden: BTreeMap<Vec<u8>, usize>,
     pub(crate) cache: Cache,
@@ -155,8 +157,18 @@ impl Archive {
         // From now on what is read is what the entries say.
         let reader = At::new(file, None).map_err(wrong)?;
         let zip = ZipArchive::new(reader)?;
+        // A list that is damaged must not keep anybody from the files.
+        let original = crate::kept::original(&zip, &root, &hidden, limits);
+        let original = original.unwrap_or(None).map(Arc::new);
         let root = Arc::new(root);
-        Ok(Arc::new(Archive { zip, root, hidden, cache: Cache::default(), limits: *limits }))
+        Ok(Arc::new(Archive {
+            zip,
+            root,
+            original,
+            hidden,
+            cache: Cache::default(),
+            limits: *limits,
+        }))
     }
 
     pub(crate) fn limits(&self) -> &ZipLimits {
@@ -168,11 +180,24 @@ impl Archive {
     /// # Errors
     /// If the path is no place for a workspace.
     pub fn base(self: &Arc<Self>, at: &str) -> Result<BaseFile, WorkspaceError> {
+        self.base_of(&self.root, at)
+    }
+
+    /// The folder as the first session began with it, if the zip has kept that and nobody else has changed the zip since:
+    /// what a session has changed, as data, fits this one ([`crate::KeepBase`]).
+    ///
+    /// # Errors
+    /// If the path is no place for a workspace.
+    pub fn original(self: &Arc<Self>, at: &str) -> Result<Option<BaseFile>, WorkspaceError> {
+        self.original.as_ref().map(|root| self.base_of(root, at)).transpose()
+    }
+
+    fn base_of(self: &Arc<Self>, root: &Arc<Node>, at: &str) -> Result<BaseFile, WorkspaceError> {
         let path = place(at)?;
-        let Node::Dir { mode, time, .. } = &*self.root else {
+        let Node::Dir { mode, time, .. } = &**root else {
             return Err(WorkspaceError::Malformed("it has no directory".into()));
         };
-        let dir = Dir { archive: self.clone(), path: Vec::new() };
+        let dir = Dir { archive: self.clone(), root: root.clone(), path: Vec::new() };
         Ok(BaseFile { path, mode: *mode, time: *time, kind: BaseKind::Dir(Arc::new(dir)) })
     }
 
@@ -194,17 +219,29 @@ impl Archive {
         }
         unpack(entry, size).map(Some).map_err(|e| WorkspaceError::Malformed(e.to_string()))
     }
+}
+
+impl Node {
+    /// A directory that has an entry of its own.
+    pub(crate) fn empty(mode: u16, time: u64) -> Node {
+        Node::Dir { mode, time, entries: BTreeMap::new(), listed: true }
+    }
 
     fn dir(&self, path: &[Vec<u8>]) -> Option<&BTreeMap<Vec<u8>, Node>> {
-        let mut at = &*self.root;
+        match self.find(path)? {
+            Node::Dir { entries, .. } => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// What is at a path.
+    pub(crate) fn find(&self, path: &[Vec<u8>]) -> Option<&Node> {
+        let mut at = self;
         for name in path {
             let Node::Dir { entries, .. } = at else { return None };
             at = entries.get(name)?;
         }
-        match at {
-            Node::Dir { entries, .. } => Some(entries),
-            _ => None,
-        }
+        Some(at)
     }
 }
 
@@ -223,19 +260,21 @@ pub(crate) fn place(at: &str) -> Result<Vec<u8>, WorkspaceError> {
 /// A directory of the zip.
 struct Dir {
     archive: Arc<Archive>,
+    root: Arc<Node>,
     path: Vec<Vec<u8>>,
 }
 
 impl Folder for Dir {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
-        let entries = self.archive.dir(&self.path).ok_or("the zip has no such directory")?;
+        let entries = self.root.dir(&self.path).ok_or("the zip has no such directory")?;
         Ok(entries
             .iter()
             .map(|(name, node)| {
                 let (mode, time, kind) = match node {
                     Node::Dir { mode, time, .. } => {
                         let path = [&self.path[..], std::slice::from_ref(name)].concat();
-                        let dir = Dir { archive: self.archive.clone(), path };
+                        let dir =
+                            Dir { archive: self.archive.clone(), root: self.root.clone(), path };
                         (*mode, *time, BaseKind::Dir(Arc::new(dir)))
                     }
                     Node::File { index, size, mode, time } => {
@@ -269,7 +308,7 @@ fn tree(
     zip: &mut ZipArchive<At>,
     limits: &ZipLimits,
 ) -> Result<(Node, BTreeMap<Vec<u8>, usize>), WorkspaceError> {
-    let mut root = Node::Dir { mode: 0o755, time: 0, entries: BTreeMap::new(), listed: true };
+    let mut root = Node::empty(0o755, 0);
     let (mut hidden, mut total) = (BTreeMap::new(), 0u64);
     for index in 0..zip.len() {
         let entry = zip.by_index_raw(index)?;
@@ -320,7 +359,7 @@ fn tree(
             if size != 0 {
                 return Err(refuse("a directory has no bytes"));
             }
-            Node::Dir { mode: mode(0o755), time, entries: BTreeMap::new(), listed: true }
+            Node::empty(mode(0o755), time)
         } else if is_link {
             if size == 0 || size > TARGET {
                 return Err(refuse("a symbolic link has a target of 1 to 4095 bytes"));
@@ -350,7 +389,7 @@ fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> Result<Vec<u8>, Wor
 }
 
 /// The parts of a name, if it is one of something in a folder.
-fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
+pub(crate) fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
     if name.is_empty() || name.len() > PATH {
         return Err("its name is empty or too long");
     }
@@ -380,7 +419,12 @@ fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
 }
 
 /// Puts an entry into the tree, with the directories above it.
-fn insert(root: &mut Node, path: &[Vec<u8>], node: Node, time: u64) -> Result<(), &'static str> {
+pub(crate) fn insert(
+    root: &mut Node,
+    path: &[Vec<u8>],
+    node: Node,
+    time: u64,
+) -> Result<(), &'static str> {
     let (last, above) = path.split_last().ok_or("its name is empty")?;
     let mut at = root;
     for name in above {

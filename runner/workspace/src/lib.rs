@@ -9,6 +9,7 @@
 //! | a zip that is read: checks, names, the tree of its entries | `archive` |
 //! | the bytes of an entry, kept within the session's memory | `entry` |
 //! | the zip that the folder is now | `write` |
+//! | what a zip keeps of what the first session began with | `kept` |
 //! | a file replaced at once: temporary file, flush, rename | `target` |
 //! | the three together, for one process | `zipped` |
 //! | a folder of the host beneath the session's changes | `overlay` |
@@ -37,6 +38,7 @@ mod archive;
 mod changes;
 mod entry;
 mod error;
+mod kept;
 mod overlay;
 mod target;
 mod write;
@@ -46,6 +48,7 @@ pub use applier::{Applied, Applier};
 pub use archive::{Archive, HIDDEN, ZipLimits};
 pub use changes::{Changed, Diff, Operation, Was};
 pub use error::WorkspaceError;
+pub use kept::KeepBase;
 pub use overlay::Overlay;
 pub use target::Target;
 pub use write::Saved;

@@ -6,6 +6,7 @@
 use crate::archive::{Archive, HIDDEN, place};
 use crate::entry::Entry;
 use crate::error::WorkspaceError;
+use crate::kept::{KeepBase, Keeper};
 use crate::{leads_out, shown, split};
 use std::any::Any;
 use std::io::{self, Seek, Write};
@@ -28,7 +29,7 @@ pub struct Saved {
     pub left_out: Vec<(String, &'static str)>,
 }
 
-fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
+pub(crate) fn write_error(e: impl std::fmt::Display) -> WorkspaceError {
     WorkspaceError::Write(e.to_string())
 }
 
@@ -69,9 +70,10 @@ impl Archive {
         snapshot: &Snapshot,
         at: &str,
         hidden: &[(&str, &[u8])],
+        keep: KeepBase,
         to: impl Write + Seek,
     ) -> Result<Saved, WorkspaceError> {
-        self.write_with(snapshot, at, hidden, ZipWriter::new(to))
+        self.write_with(snapshot, at, hidden, keep, ZipWriter::new(to))
     }
 
     /// The same to where one cannot seek, such as a socket to another process.
@@ -83,9 +85,10 @@ impl Archive {
         snapshot: &Snapshot,
         at: &str,
         hidden: &[(&str, &[u8])],
+        keep: KeepBase,
         to: impl Write,
     ) -> Result<Saved, WorkspaceError> {
-        self.write_with(snapshot, at, hidden, ZipWriter::new_stream(to))
+        self.write_with(snapshot, at, hidden, keep, ZipWriter::new_stream(to))
     }
 
     fn write_with<W: Write + Seek>(
@@ -93,12 +96,14 @@ impl Archive {
         snapshot: &Snapshot,
         at: &str,
         hidden: &[(&str, &[u8])],
+        keep: KeepBase,
         mut out: ZipWriter<W>,
     ) -> Result<Saved, WorkspaceError> {
         let at = place(at)?;
         let (mut saved, mut total) = (Saved::default(), 0u64);
         out.set_raw_comment(self.zip.comment().into()).map_err(write_error)?;
         self.write_hidden(hidden, &mut out)?;
+        let mut keeper = Keeper::default();
         snapshot.each_below::<WorkspaceError>(&at, &mut |path, seen| {
             let mut leave = |why| {
                 saved.left_out.push((shown(path), why));
@@ -111,6 +116,7 @@ impl Archive {
             if name == HIDDEN || name.strip_prefix(HIDDEN).is_some_and(|r| r.starts_with('/')) {
                 return leave("this name is the host's");
             }
+            let bits = seen.stat.mode & 0o777;
             match &seen.shape {
                 Shape::Dir => out.add_directory(name, options(&seen)).map_err(write_error),
                 Shape::Symlink(target) => {
@@ -120,6 +126,7 @@ impl Archive {
                     if leads_out(split(path).0, target) {
                         return leave("the symbolic link leads out of the folder");
                     }
+                    keeper.shown(path, crc32fast::hash(target), target.len() as u64, 0o777);
                     out.add_symlink(name, link, options(&seen)).map_err(write_error)
                 }
                 Shape::File(file) => {
@@ -136,15 +143,20 @@ impl Archive {
                         });
                     }
                     saved.files += 1;
-                    if self.copy(name, &seen, file, &mut out)? {
+                    if let Some((index, crc)) = self.copy(name, &seen, file, &mut out)? {
+                        keeper.copied(path, index);
+                        keeper.shown(path, crc, file.len(), bits);
                         saved.copied += 1;
                         return Ok(());
                     }
-                    pack(name, &seen, file, &mut out)
+                    let crc = pack(name, &seen, file, &mut out)?;
+                    keeper.shown(path, crc, file.len(), bits);
+                    Ok(())
                 }
                 Shape::Other => leave("neither a file, a directory nor a symbolic link"),
             }
         })?;
+        keeper.write(self, keep, &mut out)?;
         out.finish().map_err(write_error)?.flush().map_err(write_error)?;
         Ok(saved)
     }
@@ -155,7 +167,9 @@ impl Archive {
         out: &mut ZipWriter<W>,
     ) -> Result<(), WorkspaceError> {
         for (name, bytes) in hidden {
-            if name.is_empty() || name.contains(['/', '\\', '\0']) || matches!(*name, "." | "..") {
+            let reserved = crate::kept::is_reserved(name.as_bytes());
+            let dots = matches!(*name, "" | "." | "..");
+            if reserved || dots || name.contains(['/', '\\', '\0']) {
                 return Err(WorkspaceError::Write(format!("no name of a hidden file: '{name}'")));
             }
             let large = bytes.len() as u64 >= u64::from(u32::MAX);
@@ -165,7 +179,8 @@ impl Archive {
         }
         let mut zip = self.zip.clone();
         for (name, index) in &self.hidden {
-            if !hidden.iter().any(|(new, _)| new.as_bytes() == name) {
+            let given = hidden.iter().any(|(new, _)| new.as_bytes() == name);
+            if !given && !crate::kept::is_reserved(name) {
                 let entry = zip.by_index_raw(*index)?;
                 out.raw_copy_file(entry).map_err(write_error)?;
             }
@@ -173,23 +188,24 @@ impl Archive {
         Ok(())
     }
 
-    /// Copies an entry of this zip as it is packed, if that is what the file still is.
+    /// Copies an entry of this zip as it is packed, if that is what the file still is: its number and checksum.
     fn copy<W: Write + Seek>(
         self: &Arc<Self>,
         name: &str,
         seen: &Seen<'_>,
         file: &FileView<'_>,
         out: &mut ZipWriter<W>,
-    ) -> Result<bool, WorkspaceError> {
-        let Some(lazy) = file.untouched() else { return Ok(false) };
+    ) -> Result<Option<(usize, u32)>, WorkspaceError> {
+        let Some(lazy) = file.untouched() else { return Ok(None) };
         let lazy: &dyn Any = &**lazy;
-        let Some(entry) = lazy.downcast_ref::<Entry>() else { return Ok(false) };
+        let Some(entry) = lazy.downcast_ref::<Entry>() else { return Ok(None) };
         if !Arc::ptr_eq(&entry.archive, self) {
-            return Ok(false);
+            return Ok(None);
         }
         let mut zip = self.zip.clone();
         let packed = zip.by_index_raw(entry.index)?;
         let as_it_was = entry.mode == seen.stat.mode & 0o777 && entry.time == seen.stat.mtime;
+        let crc = packed.crc32();
         let named = packed.name_raw() == name.as_bytes();
         match (named, as_it_was) {
             (true, true) => out.raw_copy_file(packed).map_err(write_error)?,
@@ -201,22 +217,27 @@ impl Archive {
                     Some(u32::from(seen.stat.mode & 0o777)),
                 )
                 .map_err(write_error)?,
-            (false, false) => return Ok(false),
+            (false, false) => return Ok(None),
         }
-        Ok(true)
+        Ok(Some((entry.index, crc)))
     }
 }
 
-/// Packs a file.
+/// Packs a file; its checksum.
 fn pack<W: Write + Seek>(
     name: &str,
     seen: &Seen<'_>,
     file: &FileView<'_>,
     out: &mut ZipWriter<W>,
-) -> Result<(), WorkspaceError> {
+) -> Result<u32, WorkspaceError> {
+    let mut crc = crc32fast::Hasher::new();
     let large = file.len() >= u64::from(u32::MAX);
     out.start_file(name, options(seen).large_file(large)).map_err(write_error)?;
-    each_piece(name.as_bytes(), file, &mut |piece| out.write_all(piece).map_err(write_error))
+    each_piece(name.as_bytes(), file, &mut |piece| {
+        crc.update(piece);
+        out.write_all(piece).map_err(write_error)
+    })?;
+    Ok(crc.finalize())
 }
 
 /// Calls `each` with a file's bytes, piece by piece.

@@ -2,6 +2,7 @@
 
 use crate::archive::{Archive, ZipLimits};
 use crate::error::WorkspaceError;
+use crate::kept::KeepBase;
 use crate::target::{self, Stamp, Target};
 use crate::write::Saved;
 use std::fs::File;
@@ -48,6 +49,14 @@ impl ZipWorkspace {
         self.archive.base(&self.at)
     }
 
+    /// The folder as the first session began with it: see [`Archive::original`].
+    ///
+    /// # Errors
+    /// None, once it is open.
+    pub fn original(&self) -> Result<Option<BaseFile>, WorkspaceError> {
+        self.archive.original(&self.at)
+    }
+
     /// The zip as the session began.
     pub fn archive(&self) -> &Arc<Archive> {
         &self.archive
@@ -70,8 +79,13 @@ impl ZipWorkspace {
     ///
     /// # Errors
     /// If it cannot be written, or another program has changed it; then it is as it was.
-    pub fn save(&self, vfs: &Vfs, hidden: &[(&str, &[u8])]) -> Result<Saved, WorkspaceError> {
-        self.save_snapshot(&vfs.snapshot(), hidden)
+    pub fn save(
+        &self,
+        vfs: &Vfs,
+        hidden: &[(&str, &[u8])],
+        keep: KeepBase,
+    ) -> Result<Saved, WorkspaceError> {
+        self.save_snapshot(&vfs.snapshot(), hidden, keep)
     }
 
     /// [`ZipWorkspace::save`] of files as they were at some time.
@@ -82,11 +96,12 @@ impl ZipWorkspace {
         &self,
         snapshot: &Snapshot,
         hidden: &[(&str, &[u8])],
+        keep: KeepBase,
     ) -> Result<Saved, WorkspaceError> {
         let mut now = self.now.lock().unwrap_or_else(|e| e.into_inner());
         let mut target = Target::begin(&self.path)?;
         let buffered = std::io::BufWriter::with_capacity(1 << 20, &mut target);
-        let saved = self.archive.write(snapshot, &self.at, hidden, buffered)?;
+        let saved = self.archive.write(snapshot, &self.at, hidden, keep, buffered)?;
         let file = target.commit_over(self.archive.limits(), 0o644, Some(now.1))?;
         let stamp = Stamp::of(&file.metadata().map_err(WorkspaceError::io(&self.path))?);
         *now = (file, stamp);

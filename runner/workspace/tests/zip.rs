@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wasibox_files::{Answer, Content, EditOf, ReadOf, Request, WriteOf, apply};
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, OpenFlags, Opened, Protected, Vfs};
-use wasibox_workspace::{Archive, Target, WorkspaceError, ZipLimits, ZipWorkspace};
+use wasibox_workspace::{Archive, KeepBase, Target, WorkspaceError, ZipLimits, ZipWorkspace};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -94,7 +94,7 @@ fn a_zip_is_a_folder_and_is_saved() {
     apply(&v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
     v.symlink(b"/etc/passwd", &ROOT_LOC, b"/work/out").unwrap();
     write(&v, ".wasibox/history", "a guest's");
-    let saved = w.save(&v, &[("more", b"told")]).unwrap();
+    let saved = w.save(&v, &[("more", b"told")], KeepBase::No).unwrap();
     assert_eq!((saved.files, saved.copied), (3, 1));
     let left: Vec<&str> = saved.left_out.iter().map(|(p, _)| p.as_str()).collect();
     assert_eq!(left, [".wasibox", ".wasibox/history", "out"]);
@@ -108,7 +108,7 @@ fn a_zip_is_a_folder_and_is_saved() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     // The session goes on, and saves again; what it has not looked at comes from the old file.
     write(&v, "a.txt", "third\n");
-    assert_eq!(w.save(&v, &[]).unwrap().copied, 1);
+    assert_eq!(w.save(&v, &[], KeepBase::No).unwrap().copied, 1);
     drop((w, v));
     let (w, v) = open(&path);
     assert_eq!((read(&v, "a.txt").as_str(), read(&v, "new/ü.txt").as_str()), ("third\n", "new\n"));
@@ -135,7 +135,7 @@ fn what_is_not_changed_is_copied_as_it_is_packed() {
     // Other bits and another name by themselves need no unpacking; both together do.
     v.chmod(&ROOT_LOC, b"/work/src/deep/run.sh", 0o700).unwrap();
     apply(&v, "/work", &Request::Move { from: "stored".into(), to: "other".into() }).unwrap();
-    assert_eq!(w.save(&v, &[]).unwrap().copied, 3);
+    assert_eq!(w.save(&v, &[], KeepBase::No).unwrap().copied, 3);
     assert_eq!(packed("src/deep/run.sh"), before);
     assert_eq!(packed("other"), b"as it is");
     assert!(python(&path).contains("src/deep/run.sh 0o100700 200000"));
@@ -154,7 +154,7 @@ fn an_empty_one_is_made_and_one_session_has_it() {
         Err(WorkspaceError::Busy { .. })
     ));
     write(&v, "f", "x");
-    w.save(&v, &[]).unwrap();
+    w.save(&v, &[], KeepBase::No).unwrap();
     assert!(matches!(
         ZipWorkspace::open(&path, "/work", true, &limits),
         Err(WorkspaceError::Busy { .. })
@@ -162,7 +162,7 @@ fn an_empty_one_is_made_and_one_session_has_it() {
     // Another program replaces it.
     project(&dir.path().join("other.zip"));
     fs::rename(dir.path().join("other.zip"), &path).unwrap();
-    assert!(matches!(w.save(&v, &[]), Err(WorkspaceError::Conflict { .. })));
+    assert!(matches!(w.save(&v, &[], KeepBase::No), Err(WorkspaceError::Conflict { .. })));
     assert!(python(&path).contains("a.txt"));
     drop((w, v));
     assert_eq!(read(&open(&path).1, "a.txt"), "hello\n");
@@ -178,7 +178,7 @@ fn a_save_that_fails_changes_nothing() {
     let w = ZipWorkspace::open(&path, "/work", false, &limits).unwrap();
     let v = session(w.base().unwrap(), 1 << 30);
     write(&v, "large", &"x".repeat(150_000));
-    assert!(matches!(w.save(&v, &[]), Err(WorkspaceError::TooLarge { .. })));
+    assert!(matches!(w.save(&v, &[], KeepBase::No), Err(WorkspaceError::TooLarge { .. })));
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     // What a worker sends must be a zip.
@@ -211,7 +211,7 @@ fn it_is_streamed_to_where_nobody_can_seek() {
         }
     }
     let mut pipe = Pipe(Vec::new());
-    a.stream(&v.snapshot(), "/work", &[("history", b"now")], &mut pipe).unwrap();
+    a.stream(&v.snapshot(), "/work", &[("history", b"now")], KeepBase::No, &mut pipe).unwrap();
     let mut target = Target::begin(&dir.path().join("out.zip")).unwrap();
     target.write_all(&pipe.0).unwrap();
     target.commit(&ZipLimits::default(), 0o640).unwrap();
@@ -240,7 +240,7 @@ fn zips_of_other_programs_are_read() {
     assert_eq!(read(&v, "dir/a"), "hello ".repeat(100));
     assert_eq!((read(&v, "grün").as_str(), read(&v, "large").as_str()), ("x", "64"));
     write(&v, "dir/b", "b");
-    w.save(&v, &[]).unwrap();
+    w.save(&v, &[], KeepBase::No).unwrap();
     assert!(python(&path).contains("large"));
     // git archive, whose zips have a comment and times.
     let git = |args: &[&str]| {
@@ -260,7 +260,7 @@ fn zips_of_other_programs_are_read() {
     git(&["archive", "--format=zip", "-o", "g.zip", "HEAD"]);
     let (w, v) = open(&dir.path().join("g.zip"));
     assert_eq!(read(&v, "d/f"), "from git\n".repeat(50));
-    w.save(&v, &[]).unwrap();
+    w.save(&v, &[], KeepBase::No).unwrap();
     assert!(python(&dir.path().join("g.zip")).contains("d/f"));
 }
 
@@ -528,4 +528,68 @@ fn every_shorter_zip_is_refused() {
     for len in 0..good.len() {
         assert!(archive(&good[..len]).is_err(), "{len}");
     }
+}
+
+/// A session's changes, as data, are taken up over what its zip has kept; states before them can be had.
+#[test]
+fn a_zip_carries_what_a_history_needs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("p.zip");
+    project(&path);
+    let (w, v) = open(&path);
+    let begun = v.snapshot();
+    let collect = |old: &_, new: &_| {
+        let mut parts = Vec::new();
+        wasibox_vfs::delta::between::<()>(old, new, &mut |d| {
+            parts.push(d);
+            Ok(())
+        })
+        .unwrap();
+        parts
+    };
+    apply(&v, "/work", &Request::Edit(EditOf::new("a.txt", "hello", "goodbye"))).unwrap();
+    apply(&v, "/work", &Request::Move { from: "src".into(), to: "lib".into() }).unwrap();
+    let first = collect(&begun, &v.snapshot());
+    apply(&v, "/work", &Request::Delete { path: "stored".into(), recursive: false }).unwrap();
+    let second = collect(&begun, &v.snapshot());
+    w.save(&v, &[("history", b"h")], KeepBase::Present).unwrap();
+    drop((w, v));
+    for round in 0..2 {
+        let w = ZipWorkspace::open(&path, "/work", false, &ZipLimits::default()).unwrap();
+        let past = session(w.original().unwrap().unwrap(), 1 << 30);
+        assert_eq!(
+            (read(&past, "a.txt").as_str(), read(&past, "stored").as_str()),
+            ("hello\n", "as it is")
+        );
+        first.iter().for_each(|d| past.restore(d.clone()).unwrap());
+        assert_eq!(
+            (read(&past, "a.txt").as_str(), read(&past, "stored").as_str()),
+            ("goodbye\n", "as it is")
+        );
+        assert_eq!(read(&past, "lib/deep/run.sh").len(), 200_000);
+        let now = session(w.original().unwrap().unwrap(), 1 << 30);
+        second.iter().for_each(|d| now.restore(d.clone()).unwrap());
+        assert_eq!(now.stat(&ROOT_LOC, b"/work/stored", true).map(drop), Err(Errno::NOENT));
+        // What the zip shows is the state that was saved.
+        let shown = session(w.base().unwrap(), 1 << 30);
+        assert_eq!(read(&shown, "a.txt"), if round == 0 { "goodbye\n" } else { "again\n" });
+        assert!(shown.stat(&ROOT_LOC, b"/work/.wasibox", true).is_err());
+        write(&now, "a.txt", "again\n");
+        w.save(&now, &[("history", b"h2")], KeepBase::Original).unwrap();
+    }
+    assert!(!python(&path).contains("\nstored"));
+    // Another program changes it: the list is not believed any more.
+    let edit = "import sys, zipfile\nzipfile.ZipFile(sys.argv[1], 'a').writestr('more', 'x')";
+    assert!(Command::new("python3").args(["-c", edit]).arg(&path).status().unwrap().success());
+    let w = ZipWorkspace::open(&path, "/work", false, &ZipLimits::default()).unwrap();
+    assert!(w.original().unwrap().is_none());
+    let v = session(w.base().unwrap(), 1 << 30);
+    assert!(w.save(&v, &[], KeepBase::Original).is_err());
+    assert_eq!(w.hidden("history", 10).unwrap().as_deref(), Some(&b"h2"[..]));
+    assert!(matches!(
+        w.save(&v, &[("base.list", b"")], KeepBase::No),
+        Err(WorkspaceError::Write(_))
+    ));
+    w.save(&v, &[], KeepBase::No).unwrap();
+    assert!(!python(&path).contains("base"));
 }

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{Cursor, Write};
 use std::sync::LazyLock;
 use wasibox_fuzz::patched;
-use wasibox_vfs::{Budget, DiskLimits, Errno, Protected, Shape, Vfs};
-use wasibox_workspace::{Archive, WorkspaceError, ZipLimits};
+use wasibox_vfs::{BaseFile, Budget, DiskLimits, Errno, Loc, Protected, Shape, Vfs};
+use wasibox_workspace::{Archive, KeepBase, WorkspaceError, ZipLimits};
 use zip::write::SimpleFileOptions;
 
 static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -28,6 +28,37 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     z.finish().unwrap().into_inner()
 });
 
+/// The same, saved with what it began with.
+static KEPT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let archive = Archive::open(file(&GOOD), &LIMITS).unwrap();
+    let vfs = session(archive.base("/work").unwrap());
+    let root = Loc::Tree(wasibox_vfs::ROOT);
+    vfs.rename(&root, b"/work/a", &root, b"/work/d/a").unwrap();
+    vfs.remove(&root, b"/work/large", false).unwrap();
+    let mut out = Cursor::new(Vec::new());
+    archive.write(&vfs.snapshot(), "/work", &[], KeepBase::Present, &mut out).unwrap();
+    out.into_inner()
+});
+
+fn session(base: BaseFile) -> Vfs {
+    let (limits, budget) = (DiskLimits::default(), Budget::new(8 << 20));
+    Vfs::new([base], &[], limits, budget, &Protected::default()).unwrap()
+}
+
+/// Reads all that there is.
+fn look(vfs: &Vfs) {
+    vfs.snapshot()
+        .each_below::<Errno>(b"/work", &mut |path, seen| {
+            assert!(!path.starts_with(b".wasibox"));
+            if let Shape::File(f) = seen.shape {
+                let mut bytes = vec![0; f.len() as usize];
+                let _ = f.read(0, &mut bytes);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
 const LIMITS: ZipLimits =
     ZipLimits { entries: 1000, directory: 1 << 20, file: 1 << 20, total: 4 << 20 };
 
@@ -39,27 +70,24 @@ fn file(bytes: &[u8]) -> File {
 
 fuzz_target!(|data: &[u8]| {
     let Some((&how, rest)) = data.split_first() else { return };
-    let bytes = if how % 2 == 0 { rest.to_vec() } else { patched(&GOOD, rest) };
+    let bytes = match how % 3 {
+        0 => rest.to_vec(),
+        1 => patched(&GOOD, rest),
+        _ => patched(&KEPT, rest),
+    };
     let Ok(archive) = Archive::open(file(&bytes), &LIMITS) else { return };
     let _ = archive.hidden("history", 1 << 20);
-    let base = archive.base("/work").unwrap();
-    let (limits, budget) = (DiskLimits::default(), Budget::new(8 << 20));
-    let vfs = Vfs::new([base], &[], limits, budget, &Protected::default()).unwrap();
+    if let Some(base) = archive.original("/work").unwrap() {
+        look(&session(base));
+    }
+    let vfs = session(archive.base("/work").unwrap());
+    look(&vfs);
     let snapshot = vfs.snapshot();
-    snapshot
-        .each_below::<Errno>(b"/work", &mut |path, seen| {
-            assert!(!path.starts_with(b".wasibox"));
-            if let Shape::File(f) = seen.shape {
-                let mut bytes = vec![0; f.len() as usize];
-                let _ = f.read(0, &mut bytes);
-            }
-            Ok(())
-        })
-        .unwrap();
     let mut out = Cursor::new(Vec::new());
-    match archive.write(&snapshot, "/work", &[("history", b"new")], &mut out) {
+    match archive.write(&snapshot, "/work", &[("history", b"new")], KeepBase::Present, &mut out) {
         Ok(_) => {
             let again = Archive::open(file(out.get_ref()), &LIMITS).unwrap();
+            assert!(again.original("/work").unwrap().is_some());
             assert_eq!(again.hidden("history", 100).unwrap().as_deref(), Some(&b"new"[..]));
         }
         // A file that is damaged and was not copied.
