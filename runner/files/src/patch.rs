@@ -232,7 +232,7 @@ impl Plan<'_> {
         for (i, hunk) in hunks.iter().enumerate() {
             let expected =
                 hunk.start.map(|s| (s.saturating_sub(1) as isize).saturating_add(offset));
-            let found = self.place(&lines, hunk, at, expected)?;
+            let found = self.place(path, &lines, hunk, at, expected)?;
             let Some(Fit { at: start, cut, fuzz }) = found else {
                 let wanted = hunk.old().join(&b'\n');
                 return Err(FilesError::Hunk {
@@ -275,6 +275,7 @@ impl Plan<'_> {
     /// lines of context are left out of the longer end first.
     fn place(
         &self,
+        path: &str,
         lines: &Lines<'_>,
         hunk: &Hunk,
         least: usize,
@@ -303,10 +304,8 @@ impl Plan<'_> {
                             places.push(at);
                         }
                         if places.len() > 1 {
-                            return Err(FilesError::Malformed {
-                                line: 0,
-                                why: "a hunk without line numbers fits several places".to_owned(),
-                            });
+                            let why = "a hunk without line numbers fits several places";
+                            return Err(self.wrong(path, why));
                         }
                     }
                     match places.first() {

@@ -26,7 +26,7 @@ const PART: u64 = 1 << 20;
 pub fn read(ctx: &Ctx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
     let path = ctx.absolute(&r.path);
     if ctx.stat(&r.path, true)?.kind == FileKind::Dir {
-        let skip = r.offset.and_then(|n| u64::try_from(n - 1).ok()).unwrap_or(0);
+        let skip = r.offset.and_then(|n| u64::try_from(n.saturating_sub(1)).ok()).unwrap_or(0);
         let (entries, next_offset) = list::entries(ctx, &r.path, 1, true, skip, r.limit)?;
         let next_offset = next_offset.map(|n| n + 1);
         return Ok(Answer::Read {

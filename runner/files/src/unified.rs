@@ -9,6 +9,9 @@ use imara_diff::{Algorithm, Diff, InternedInput, sources};
 /// Hunks and files that a patch may have.
 const HUNKS: usize = 10_000;
 
+/// The highest number of a line that is told apart from others.
+const MOST_START: usize = 1 << 40;
+
 /// A line of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -228,7 +231,8 @@ fn numbers(head: &str) -> Option<(usize, usize, usize)> {
     };
     let ((start, old), (_, new)) = (range(old)?, range(new)?);
     // An insertion after line N begins with the line after it.
-    Some((if old == 0 { start.checked_add(1)? } else { start }, old, new))
+    let start = start.min(MOST_START);
+    Some((if old == 0 { start + 1 } else { start }, old, new))
 }
 
 /// A hunk and the line after it.

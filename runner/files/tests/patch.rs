@@ -197,3 +197,36 @@ fn repeating_lines_end() {
     assert!(matches!(e, FilesError::Time { .. } | FilesError::Hunk { .. }), "{e}");
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
+
+#[test]
+fn numbers_without_bounds() {
+    let v = vfs();
+    put(&v, "/work/f", "a\nb\n");
+    let most = u64::MAX;
+    for head in [
+        format!("@@ -{most},{most} +{most},{most} @@"),
+        format!("@@ -{},0 +1 @@", most),
+        format!("@@ -{} +1 @@", i64::MAX as u64 + 2),
+        format!("@@ -{}9 +1 @@", most),
+    ] {
+        let _ = patch(&v, &format!("--- f\n+++ f\n{head}\n a\n-x\n+y\n"));
+        patch(&v, &format!("--- f\n+++ f\n{head}\n a\n-b\n+c\n")).unwrap();
+        assert_eq!(text(&v, "/work/f"), "a\nc\n", "{head}");
+        put(&v, "/work/f", "a\nb\n");
+    }
+    for offset in [i64::MIN, i64::MAX] {
+        let _ = ask(&v, &format!(r#"{{"read": {{"path": "f", "offset": {offset}}}}}"#));
+        let _ = ask(&v, &format!(r#"{{"read": {{"path": ".", "offset": {offset}}}}}"#));
+    }
+    for json in [
+        r#"{"download": {"path": "f", "offset": 18446744073709551615}}"#,
+        r#"{"download": {"path": "f", "limit": 18446744073709551615}}"#,
+        r#"{"upload": {"path": "f", "data": "", "offset": 18446744073709551615}}"#,
+        r#"{"ls": {"offset": 18446744073709551615, "depth": 4294967295, "limit": 18446744073709551615}}"#,
+        r#"{"grep": {"pattern": "a", "offset": 18446744073709551615, "before": 4294967295, "after": 4294967295}}"#,
+        r#"{"search": {"pattern": "a", "offset": 18446744073709551615, "limit": 18446744073709551615}}"#,
+        r#"{"read": {"path": "f", "limit": 18446744073709551615, "max_bytes": 18446744073709551615}}"#,
+    ] {
+        let _ = ask(&v, json);
+    }
+}

@@ -24,8 +24,9 @@ const TARGET: u64 = 4095;
 const DEPTH: usize = 200;
 /// How many times its length deflated data can have at most.
 const RATIO: u64 = 1032;
-/// Bytes that are read of the file at once while it is checked.
-const BLOCK: usize = 16 << 10;
+/// Bytes that are read of the file at once: few after a leap, more each time as it goes on.
+const FEW: usize = 512;
+const MANY: usize = 64 << 10;
 
 /// What a zip may be.
 #[derive(Clone, Copy, Debug)]
@@ -73,13 +74,9 @@ impl At {
 impl Read for At {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.buffered().is_empty() && !out.is_empty() {
-            let want = BLOCK.max(out.len().min(1 << 20));
-            if let Some(left) = &self.left {
-                let want = want as u64;
-                let spent = |n: u64| n.checked_sub(want);
-                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)
-                    .map_err(|_| io::Error::other("its directory is too large"))?;
-            }
+            let goes_on = self.at == self.block_at + self.block.len() as u64;
+            let block = if goes_on { (self.block.len() * 2).clamp(FEW, MANY) } else { FEW };
+            let want = block.max(out.len().min(1 << 20));
             self.block.resize(want, 0);
             let n = self.file.read_at(&mut self.block, self.at)?;
             self.block.truncate(n);
@@ -89,6 +86,11 @@ impl Read for At {
         let n = have.len().min(out.len());
         out[..n].copy_from_slice(&have[..n]);
         self.at += n as u64;
+        if let Some(left) = &self.left {
+            let spent = |left: u64| left.checked_sub(n as u64);
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)
+                .map_err(|_| io::Error::other("its directory is too large"))?;
+        }
         Ok(n)
     }
 }
