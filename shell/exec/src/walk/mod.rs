@@ -258,10 +258,13 @@ impl Shell<'_> {
             function: f.clone().into(),
             source,
             line: c.line,
-            export: old.is_some_and(|d| d.export),
+            export: self.state.options.has(SetOpt::AllExport) || old.is_some_and(|d| d.export),
             readonly: false,
             trace: old.is_some_and(|d| d.trace),
         };
+        if def.export {
+            self.state.vars.touch_env();
+        }
         let functions = std::rc::Rc::make_mut(&mut self.state.functions);
         functions.insert(std::rc::Rc::from(&*f.name), def);
         Ok(0)
