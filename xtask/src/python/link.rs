@@ -73,8 +73,8 @@ pub fn build(
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
-        let files =
-            ["main.c", "cell.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c"].map(|name| site.join(name));
+        let files = ["main.c", "cell.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c"]
+            .map(|name| site.join(name));
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
             let mut clang = host::tool(tools.path("clang"), &wasm.dir);
