@@ -1,7 +1,8 @@
 //! `exec`: the process goes on as another program.
 //!
-//! WASIX's call takes its lists as lines, so a line feed in an argument or in the environment rules it
-//! out; the caller spawns and waits then.
+//! WASIX's call takes its lists as lines, so a line feed in an argument or in the environment, as exported
+//! functions have it, rules it out on other hosts; the caller spawns and waits then. Our own host takes
+//! strings that end in NULs as well.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -42,7 +43,8 @@ pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
         return io::ErrorKind::Unsupported.into();
     }
     let mut env = environment(spec);
-    if spec.argv.iter().chain(&env).any(|s| s.contains(&b'\n') || s.contains(&0)) {
+    let has = |byte: u8| spec.argv.iter().chain(&env).any(|s| s.contains(&byte));
+    if has(0) || has(b'\n') && !super::events::ours() {
         return io::ErrorKind::Unsupported.into();
     }
     // A null list would keep the old environment, an empty one is passed as one empty line.
@@ -60,7 +62,7 @@ pub(super) fn exec(spec: &SpawnSpec<'_>) -> io::Error {
 
 fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
     let cwd = path::to_bytes(spec.cwd);
-    let (args, env) = (spec.argv.join(&b'\n'), env.join(&b'\n'));
+    let (args, env) = (list(spec.argv), list(env));
     let program = path::to_bytes(spec.program);
     let mut high = Vec::new();
     // JUSTIFICATION: descriptors must get exact numbers, which std cannot give; the rest are host
@@ -93,4 +95,12 @@ fn replace(spec: &SpawnSpec<'_>, env: &[Vec<u8>]) -> io::Result<()> {
             0,
         ))
     }
+}
+
+/// The strings as lines, or each with a NUL behind it if one has a line feed.
+fn list(strings: &[Vec<u8>]) -> Vec<u8> {
+    if strings.iter().any(|s| s.contains(&b'\n')) {
+        return strings.iter().flat_map(|s| s.iter().copied().chain([0])).collect();
+    }
+    strings.join(&b'\n')
 }

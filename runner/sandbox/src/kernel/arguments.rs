@@ -62,14 +62,17 @@ impl Arguments {
         Ok(out)
     }
 
-    /// Strings separated by line feeds.
+    /// Strings separated by line feeds, as WASIX has them, or each ended by a NUL: so our own programs pass
+    /// what has line feeds in it.
     pub fn lines(&mut self, mem: &Mem<'_>, at: u32, len: u32) -> Result<Vec<Vec<u8>>, Errno> {
         if len as usize > self.room {
             return Err(Errno::TOOBIG);
         }
         let mut out = Vec::new();
-        for line in mem.bytes(at, len as usize)?.split(|b| *b == b'\n') {
-            out.push(self.copy(line)?);
+        let all = mem.bytes(at, len as usize)?;
+        let (all, end) = all.strip_suffix(&[0]).map_or((all, b'\n'), |all| (all, 0));
+        for string in all.split(|b| *b == end) {
+            out.push(self.copy(string)?);
         }
         Ok(out)
     }

@@ -290,8 +290,8 @@ pub fn proc_spawn3(
     Ok(c.mem.put_u32(out, pid)?)
 }
 
-/// Replaces the program. Lists are separated by line feeds; a null list of the
-/// environment keeps it.
+/// Replaces the program. Lists are separated by line feeds, or their strings end in NULs; a null list
+/// of the environment keeps it.
 #[allow(clippy::too_many_arguments)] // the import's own signature
 pub fn proc_exec3(
     c: &mut Call<'_>,
