@@ -56,6 +56,18 @@ impl Session {
         self.head().state
     }
 
+    /// Whether the commit that it is at was made by another session: it is a fork in which nothing was
+    /// done yet.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_fork(&self) -> Result<bool, Error> {
+        let db = self.store.db();
+        let head = self.row(&db)?.head;
+        let sql = "SELECT session <> ? FROM commits WHERE id = ?";
+        Ok(db.0.prepare_cached(sql)?.query_row((self.id, head), |row| row.get(0))?)
+    }
+
     pub(crate) fn set_head(&self, commit: Commit) -> Commit {
         *self.head.lock().unwrap_or_else(|e| e.into_inner()) = commit.clone();
         commit

@@ -169,6 +169,7 @@ fn garbage_goes_and_nothing_else() {
     };
     texts(&a, &v, &[("/tmp/large", &noise)]);
     let fork = store.fork("a", None, "b").unwrap();
+    assert!(fork.is_fork().unwrap() && !a.is_fork().unwrap());
     let size = || std::fs::metadata(&path).unwrap().len();
     store.gc().unwrap();
     let full = size();
