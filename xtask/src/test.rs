@@ -23,7 +23,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut steps = Steps::new(if fast { 3 } else { 9 });
+    let mut steps = Steps::new(if fast { 3 } else { 10 });
     if !fast {
         steps.begin("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
@@ -41,7 +41,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.begin("unit tests: guest");
     let mut guest = env::cargo();
     guest.args(["test", "--locked", "--workspace", "--exclude", "wasibox-tests"]);
-    guest.args(["--exclude", "wasibox-escape"]);
+    guest.args(["--exclude", "wasibox-escape", "--exclude", "wasibox-sessions"]);
     for name in HOST {
         guest.args(["--exclude", name]);
     }
@@ -56,6 +56,11 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         steps.end("ok");
         steps.begin("hostile programs");
         escape::short()?;
+        steps.end("ok");
+        steps.begin("sessions");
+        let mut sessions = env::cached_cargo()?;
+        sessions.args(["test", "--locked", "--release", "-p", "wasibox-sessions"]);
+        env::run(sessions.env("WASIBOX_DIST", env::dist()))?;
         steps.end("ok");
     }
     steps.begin("cases and end-to-end tests");
@@ -82,14 +87,14 @@ fn clippy() -> Result<()> {
     let strict = ["--", "-D", "warnings"];
     let mut guest = env::cargo();
     guest.args(["clippy", "--locked", "--workspace", "--all-targets"]);
-    guest.args(["--exclude", "wasibox-escape"]);
+    guest.args(["--exclude", "wasibox-escape", "--exclude", "wasibox-sessions"]);
     for name in HOST {
         guest.args(["--exclude", name]);
     }
     env::run(guest.args(strict))?;
     let mut cmd = env::cached_cargo()?;
     let cmd = host(&mut cmd, &["clippy", "--locked", "--release", "--all-targets"]);
-    env::run(cmd.args(["-p", "wasibox-escape"]).args(strict))
+    env::run(cmd.args(["-p", "wasibox-escape", "-p", "wasibox-sessions"]).args(strict))
 }
 
 /// The multicall binary for this machine.

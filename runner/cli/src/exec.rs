@@ -48,7 +48,7 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
     watch_signals(signals, session.interrupter());
     let mut exec = Exec::new(o.argv);
     exec.env = o.env;
-    exec.cwd = o.cwd.unwrap_or(exec.cwd);
+    exec.cwd = o.cwd;
     exec.input = if o.no_stdin { Input::Bytes(Vec::new()) } else { Input::Inherit };
     exec.list_files = o.json;
     exec.raw_terminal = o.raw;

@@ -47,6 +47,30 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// What is asked for, in a few words for people: the operation and its path.
+    pub fn summary(&self) -> String {
+        let (what, of) = match self {
+            Request::Read(r) => ("read", &*r.path),
+            Request::Write(w) => ("write", &*w.path),
+            Request::Edit(e) => ("edit", &*e.path),
+            Request::PatchLines(p) => ("patch_lines", &*p.path),
+            Request::ApplyPatch(_) => ("apply_patch", ""),
+            Request::Delete { path, .. } => ("delete", &**path),
+            Request::Move { from, .. } => ("move", &**from),
+            Request::MakeDir { path } => ("make_dir", &**path),
+            Request::Ls(l) => ("ls", &*l.path),
+            Request::Glob(g) => ("glob", &*g.pattern),
+            Request::Grep(g) => ("grep", &*g.pattern),
+            Request::Search(s) => ("search", &*s.pattern),
+            Request::Upload(u) => ("upload", &*u.path),
+            Request::Download { path, .. } => ("download", &**path),
+            Request::Stat { path, .. } => ("stat", &**path),
+        };
+        format!("{what} {of}").trim_end().to_owned()
+    }
+}
+
 fn yes() -> bool {
     true
 }

@@ -64,7 +64,7 @@ mod snapshot;
 mod stack;
 pub mod streams;
 mod template;
-mod terminal;
+pub mod terminal;
 pub mod track;
 mod trusted;
 pub mod watchdog;

@@ -54,7 +54,7 @@ pub struct RunSpec {
     /// The whole environment, as `NAME=value`.
     pub env: Vec<Vec<u8>>,
     /// Working directory in the guest, absolute.
-    pub cwd: String,
+    pub cwd: Vec<u8>,
     pub stdin: Arc<dyn Stream>,
     pub stdout: Arc<dyn Stream>,
     pub stderr: Arc<dyn Stream>,
@@ -314,10 +314,10 @@ impl Sandbox {
             ..self.policy.limits
         };
         let root = Loc::Tree(wasibox_vfs::tree::ROOT);
-        let (loc, path) = self
-            .vfs
-            .chdir(&root, spec.cwd.as_bytes())
-            .map_err(|why| SandboxError::Cwd { path: spec.cwd.clone(), why })?;
+        let (loc, path) = self.vfs.chdir(&root, &spec.cwd).map_err(|why| SandboxError::Cwd {
+            path: String::from_utf8_lossy(&spec.cwd).into_owned(),
+            why,
+        })?;
         let (program, argv) = self.find(&spec, &loc)?;
         let cannot = |why: Errno| SandboxError::NotExecutable {
             name: String::from_utf8_lossy(&argv[0]).into_owned(),

@@ -84,7 +84,7 @@ fn run(sandbox: &Sandbox, args: &[&str]) -> (Status, String) {
     let spec = RunSpec {
         argv,
         env: Vec::new(),
-        cwd: "/".into(),
+        cwd: b"/".into(),
         stdin: BytesInput::new(Vec::new()),
         stdout: out.clone(),
         stderr: err,

@@ -6,7 +6,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wasibox::{Action, Exec, Image, Policy, Pool, PoolOptions, Session};
+use wasibox::{
+    Action, Engine, EngineOptions, Exec, Image, Isolation, Policy, Pool, PoolOptions, Session,
+};
 
 /// Counted runs of a call; sessions are made a tenth as often.
 const RUNS: usize = 200;
@@ -25,7 +27,98 @@ fn main() -> Result<()> {
     calls(image, &pool)?;
     sessions(image, &pool)?;
     memory(&pool)?;
-    throughput(image, &pool)
+    throughput(image, &pool)?;
+    let kept = |isolation| {
+        let pool =
+            PoolOptions { program: Some(runner.clone()), warm: 4, ..PoolOptions::new(image) };
+        let options = EngineOptions { isolation, pool, awake: 32, idle: None };
+        Engine::new(options)
+    };
+    histories(&kept(Isolation::Threads)?, &kept(Isolation::Process)?)
+}
+
+/// Sessions that keep their state: in memory and in a file.
+fn histories(threads: &Engine, process: &Engine) -> Result<()> {
+    let dir = std::env::temp_dir().join(format!("wasibox-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&dir)?;
+    let stored = process.store(&dir.join("w.wbx"))?;
+    let durable = stored.create("a", Policy::default())?;
+    let (a, b) = (threads.session(Policy::default())?, process.session(Policy::default())?);
+    println!(
+        "{:<44} {:>12} {:>12} {:>12}",
+        "with history", "by thread", "by process", "and a store"
+    );
+    for script in ["true", "echo hi | wc -c", "echo x > /tmp/x"] {
+        medians(&format!("warm `{script}`"), &mut [&a, &b, &durable], &|s| {
+            s.exec(script)?;
+            Ok(())
+        })?;
+    }
+    a.exec("for i in {1..10000}; do echo $i > /tmp/f$i; done")?;
+    b.exec("for i in {1..10000}; do echo $i > /tmp/f$i; done")?;
+    durable.exec("for i in {1..10000}; do echo $i > /tmp/f$i; done")?;
+    medians("undo of 10,000 new files, and redo", &mut [&a, &b, &durable], &|s| {
+        s.undo()?;
+        s.redo()?;
+        Ok(())
+    })?;
+    medians("fork of it", &mut [&a, &b, &durable], &|s| {
+        let name = format!("f{}", s.store()?.sessions()?.len());
+        drop(s.fork(&name)?);
+        Ok(())
+    })?;
+    for s in [&a, &b, &durable] {
+        s.exec("rm -f /tmp/f*")?;
+        s.python("x = 0")?;
+    }
+    medians("python `x += 1`", &mut [&a, &b, &durable], &|s| {
+        s.python("x += 1")?;
+        Ok(())
+    })?;
+    for s in [&a, &b, &durable] {
+        s.python("import pandas as pd; df = pd.DataFrame({'a': range(65536), 'b': 0.5})")?;
+    }
+    medians("sleep, wake and `df.shape`", &mut [&a, &b, &durable], &|s| {
+        s.park();
+        s.python("df.shape")?;
+        Ok(())
+    })?;
+    for (n, isolation) in ["by thread", "by process"].iter().zip([threads, process]) {
+        let mut times = Vec::new();
+        for _ in 0..RUNS / 10 {
+            if let Some(pool) = isolation.pool() {
+                pool.warm_up();
+            }
+            times.push(timed(|| {
+                isolation.session(Policy::default())?.exec("true")?;
+                Ok(())
+            })?);
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        println!("a session with history and `true`, {n}: {:.3} ms", median(&mut times));
+    }
+    drop((durable, stored));
+    Ok(std::fs::remove_dir_all(&dir)?)
+}
+
+/// Prints the medians of an act in each of the sessions, in turn.
+fn medians(
+    what: &str,
+    sessions: &mut [&Session],
+    act: &dyn Fn(&Session) -> Result<()>,
+) -> Result<()> {
+    let mut times = vec![Vec::new(); sessions.len()];
+    for round in 0..RUNS / 4 + 5 {
+        for (s, times) in sessions.iter().zip(&mut times) {
+            let took = timed(|| act(s))?;
+            if round >= 5 {
+                times.push(took);
+            }
+        }
+    }
+    let shown: Vec<String> = times.iter_mut().map(|t| format!("{:>9.3} ms", median(t))).collect();
+    println!("{what:<44} {}", shown.join(" "));
+    Ok(())
 }
 
 fn by_threads(image: &Path) -> Result<Session> {

@@ -1,5 +1,6 @@
 //! What can be asked of a session.
 
+use box_abi::session::{Record, Surroundings, Value, Writer};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -17,11 +18,11 @@ pub enum Action {
 pub struct Exec {
     /// Arguments; the first is the command.
     pub argv: Vec<Vec<u8>>,
-    /// Added to the default environment ([`Exec::default_env`]), replacing names that
-    /// are there.
+    /// Added to the session's environment, which begins as [`Exec::default_env`], replacing names
+    /// that are there.
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Working directory in the guest, absolute.
-    pub cwd: String,
+    /// Working directory in the guest, absolute. By default that of the session, which begins in [`HOME`].
+    pub cwd: Option<String>,
     pub input: Input,
     pub output: Output,
     /// Limit of wall-clock time instead of the policy's.
@@ -30,6 +31,38 @@ pub struct Exec {
     pub list_files: bool,
     /// Whether a terminal that output goes to gets every byte as it is, not text and colours only.
     pub raw_terminal: bool,
+    /// Where the session's shell was when the call before ended.
+    place: Option<Place>,
+    /// Code for an interpreter that stays, instead of a command.
+    pub(crate) cell: Option<Cell>,
+}
+
+/// Code for an interpreter of the session's that stays from call to call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    /// Which interpreter.
+    pub name: String,
+    pub code: Vec<u8>,
+}
+
+/// The name of the session's Python interpreter.
+pub const PYTHON: &str = "python";
+
+/// What of the shell's state a command has that runs without the session's shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub cwd: Option<Vec<u8>>,
+    umask: Option<u16>,
+    /// Variables of the environment that are others than at first; none: they are gone.
+    environment: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+impl Place {
+    /// That of a shell's state.
+    pub fn of(state: &[u8]) -> Option<Place> {
+        let Surroundings { cwd, umask, environment, .. } = Surroundings::of(state).ok()?;
+        Some(Place { cwd, umask, environment: environment.into_iter().collect() })
+    }
 }
 
 /// Where standard input comes from.
@@ -63,12 +96,93 @@ impl Exec {
         Exec {
             argv: argv.into_iter().map(|a| a.into().into_vec()).collect(),
             env: Vec::new(),
-            cwd: HOME.into(),
+            cwd: None,
             input: Input::Bytes(Vec::new()),
             output: Output::Capture { limit: CAPTURE },
             timeout: None,
             list_files: true,
             raw_terminal: false,
+            place: None,
+            cell: None,
+        }
+    }
+
+    /// A cell of the session's Python interpreter: variables, imports and open files stay for the next one. The
+    /// value of its last expression is in the outcome ([`Outcome::value`](crate::Outcome)).
+    pub fn python(code: impl Into<Vec<u8>>) -> Exec {
+        let cell = Cell { name: PYTHON.into(), code: code.into() };
+        Exec { cell: Some(cell), ..Exec::new(["python3"]) }
+    }
+
+    /// A script for the session's shell: it goes on with the variables, functions, options and the directory
+    /// of the call before, and leaves its own to the next. In a session without a history it
+    /// is a shell of its own.
+    pub fn script(script: impl Into<OsString>) -> Exec {
+        Exec::new([OsString::from("sh"), SESSION_OPTION.into(), "-c".into(), script.into()])
+    }
+
+    /// What runs, as a person would type it.
+    pub(crate) fn command(&self) -> Vec<u8> {
+        if let Some(cell) = &self.cell {
+            return cell.code.clone();
+        }
+        match self.as_script() {
+            Some(script) => script.to_vec(),
+            None => self.argv.iter().map(|a| quoted(a)).collect::<Vec<_>>().join(&b' '),
+        }
+    }
+
+    /// The script for the session's shell, if it is one.
+    fn as_script(&self) -> Option<&[u8]> {
+        match self.argv.as_slice() {
+            [sh, session, _, script] if sh == b"sh" && session == SESSION_OPTION.as_bytes() => {
+                Some(script)
+            }
+            _ => None,
+        }
+    }
+
+    /// The state that a script's shell begins with, if it is not that of the last one. Takes the variables, which
+    /// would be those of a fresh shell otherwise, and not be kept.
+    pub(crate) fn state_after(&mut self, state: &[u8]) -> Option<Vec<u8>> {
+        self.as_script()?;
+        if self.cwd.is_none() && self.env.is_empty() {
+            return None;
+        }
+        let mut w = Writer::after(state).unwrap_or_else(|_| Writer::new());
+        if let Some(cwd) = &self.cwd {
+            w.record(&Record::Cwd(cwd.as_bytes()));
+            let value = Value::Scalar(cwd.as_bytes());
+            w.record(&Record::Variable { name: b"PWD", attributes: b"x", value });
+        }
+        for (name, value) in std::mem::take(&mut self.env) {
+            let value = Value::Scalar(&value);
+            w.record(&Record::Variable { name: &name, attributes: b"x", value });
+        }
+        Some(w.finish())
+    }
+
+    /// Goes on where the session's shell was, which does so by itself.
+    pub(crate) fn go_on(&mut self, state: Option<&[u8]>) {
+        if self.as_script().is_none() {
+            self.place = state.and_then(Place::of);
+        }
+    }
+
+    /// Bytes that are captured at most.
+    pub(crate) fn captures(&self) -> u64 {
+        match self.output {
+            Output::Capture { limit } => limit,
+            Output::Inherit => 0,
+        }
+    }
+
+    /// The directory that it begins in.
+    pub(crate) fn directory(&self) -> Vec<u8> {
+        let place = || self.place.as_ref()?.cwd.clone();
+        match &self.cwd {
+            Some(cwd) => cwd.clone().into_bytes(),
+            None => place().unwrap_or_else(|| HOME.into()),
         }
     }
 
@@ -89,17 +203,55 @@ impl Exec {
 
     /// The environment as `NAME=value` strings.
     pub(crate) fn environment(&self) -> Vec<Vec<u8>> {
-        let mut all: Vec<(Vec<u8>, Vec<u8>)> = Exec::default_env()
-            .iter()
-            .map(|(k, v)| (k.as_bytes().to_vec(), v.as_bytes().to_vec()))
-            .collect();
-        all.push((b"PWD".to_vec(), self.cwd.clone().into_bytes()));
+        let both = |(k, v): &(&str, &str)| (k.as_bytes().to_vec(), v.as_bytes().to_vec());
+        let mut all: Vec<(Vec<u8>, Vec<u8>)> = Exec::default_env().iter().map(both).collect();
+        for (name, value) in self.place.iter().flat_map(|place| &place.environment) {
+            all.retain(|(other, _)| other != name);
+            all.extend(value.clone().map(|value| (name.clone(), value)));
+        }
+        all.retain(|(name, _)| name != b"PWD");
+        all.push((b"PWD".to_vec(), self.directory()));
+        if let Some(umask) = self.place.as_ref().and_then(|place| place.umask) {
+            all.push((box_abi::UMASK_VARIABLE.into(), format!("{umask:o}").into_bytes()));
+        }
         for (k, v) in &self.env {
             all.retain(|(name, _)| name != k);
             all.push((k.clone(), v.clone()));
         }
         all.into_iter().map(|(k, v)| [&k, b"=".as_slice(), &v].concat()).collect()
     }
+}
+
+impl From<&str> for Exec {
+    fn from(script: &str) -> Exec {
+        Exec::script(script)
+    }
+}
+
+impl From<String> for Exec {
+    fn from(script: String) -> Exec {
+        Exec::script(script)
+    }
+}
+
+/// The option by which `sh` takes part in a session.
+const SESSION_OPTION: &str = "--session";
+
+/// A word as a shell reads it back.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(b);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        return word.to_vec();
+    }
+    let mut out = vec![b'\''];
+    for b in word {
+        match b {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            b => out.push(*b),
+        }
+    }
+    out.push(b'\'');
+    out
 }
 
 #[cfg(test)]
@@ -110,7 +262,7 @@ mod tests {
     fn given_variables_replace_default_ones() {
         let mut e = Exec::new(["true"]);
         e.env = vec![(b"HOME".to_vec(), b"/x".to_vec()), (b"A".to_vec(), b"b=c".to_vec())];
-        e.cwd = "/tmp".into();
+        e.cwd = Some("/tmp".into());
         let env = e.environment();
         let has = |s: &[u8]| env.iter().filter(|v| *v == s).count();
         assert_eq!((has(b"HOME=/x"), has(b"HOME=/home/user")), (1, 0));

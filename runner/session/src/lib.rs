@@ -1,45 +1,66 @@
 //! The embedding API: sessions in which commands of an image run.
 //!
 //! ```no_run
-//! use wasibox::{Action, Exec, Policy, Session};
+//! use wasibox::{Engine, Exec, Policy};
 //!
-//! let session = Session::open("image.webc".as_ref(), Policy::default())?;
-//! let outcome = session.apply(Action::Exec(Exec::new(["sh", "-c", "echo hi | wc -c"])))?;
-//! assert_eq!(outcome.stdout, b"3\n");
+//! let engine = Engine::open("image.webc".as_ref())?;
+//! let session = engine.session(Policy::default())?;
+//! assert_eq!(session.exec("echo hi | wc -c")?.stdout, b"3\n");
+//! session.exec("cd /tmp; export NAME=value")?;
+//! let outcome = session.exec(Exec::new(["printenv", "NAME", "PWD"]))?;
+//! assert_eq!(outcome.stdout, b"value\n/tmp\n");
+//! session.python("x = 41")?;
+//! assert_eq!(session.python("x + 1")?.value.as_deref(), Some("42"));
+//! session.undo()?;
 //! # Ok::<(), wasibox::Error>(())
 //! ```
 //!
-//! Every entrance (this crate, the command line, later MCP and HTTP) turns what it
-//! was asked into one [`Action`] on a [`Session`]. A session is an image, a [`Policy`]
-//! and the files its commands leave; it runs one command at a time.
+//! An [`Engine`] is an image and what all its sessions share. A [`Session`] is data: files, what its shell
+//! knows, interpreters that stay, and the history of all that, in memory or in a store ([`Engine::store`]). While
+//! it is used it has a process of its own behind a second wall, or threads ([`Isolation`]). Every
+//! entrance (this crate, the command line, later MCP and HTTP) comes down to one [`Exec`] or one request about
+//! files ([`files::Request`]) on a session; calls of one session come one after another.
 //!
-//! A session runs in a process of its own, behind a second wall ([`Session::open`], and [`Pool`]
-//! for several), or in the embedder's process ([`Session::with`]). For the former a
-//! program must be at hand that serves as its process: `runner`, or the embedder's own, if it calls
+//! For processes a program must be at hand that serves as one: `runner`, or the embedder's own, if it calls
 //! [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
+//! # Stages
+//! `session` takes a call, `awake` finds it a place, `live` runs it (`worker`, or a sandbox here), `kept` makes
+//! a commit of what it has changed.
+//!
 //! # Deliberately absent
-//! Stored sessions, snapshots and the network bridge are to come; an `Action`
-//! variant will be added for each.
+//! The network bridge is to come. Limits and mounts are never read from a store: what comes from elsewhere
+//! grants nothing.
 #![forbid(unsafe_code)]
 
 mod action;
-mod files;
+mod awake;
+mod describe;
+pub mod diff;
+mod engine;
+mod history;
+mod kept;
+mod live;
 mod outcome;
+pub mod policy;
 mod run;
 mod session;
 mod worker;
 
-pub use action::{Action, Exec, Input, Output};
+pub use action::{Action, Exec, HOME, Input, Output, PYTHON};
+pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use outcome::{FileChange, FileChangeKind, Outcome};
+pub use run::Inherited;
 pub use session::{Error, Interrupt, Session};
+pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
-pub use wasibox_sandbox::watchdog;
 pub use wasibox_sandbox::{
     DiskLimits, LimitHit, Limits, MountSpec, Policy, SandboxError, compile_all,
 };
+pub use wasibox_sandbox::{terminal, watchdog};
+pub use wasibox_store as store;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
 pub use worker::pool::{Pool, PoolOptions, probe};

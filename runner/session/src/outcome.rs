@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use wasibox_sandbox::LimitHit;
 
 /// What became of a command. As JSON, output that is not UTF-8 has its bad bytes
@@ -30,6 +31,16 @@ pub struct Outcome {
     pub files: Vec<FileChange>,
     /// More files may have changed than are listed.
     pub files_truncated: bool,
+    /// Processes that were left when the command had ended, and were ended with it: their arguments, 20 at most.
+    pub ended: Vec<String>,
+    /// The value of a cell's last expression, as `repr` writes it; at most 64 KiB.
+    pub value: Option<String>,
+    /// The same as a text of JSON, where it is plain data; at most 1 MiB.
+    pub value_json: Option<String>,
+    /// The cell's interpreter ended, or was ended: the next cell goes on from before this one.
+    pub put_back: bool,
+    /// The commit that the call has made; absent without a history.
+    pub commit: Option<u64>,
 }
 
 /// What happened to a file; in JSON `created`, `modified` or `deleted`.
@@ -58,7 +69,7 @@ pub struct FileChange {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let ms = |t: f64| (t * 1000.0).round() / 1000.0;
-        let mut o = s.serialize_struct("Outcome", 12)?;
+        let mut o = s.serialize_struct("Outcome", 17)?;
         o.serialize_field("exit_code", &self.exit_code)?;
         for (name, raw, bytes) in
             [("stdout", "stdout_base64", &self.stdout), ("stderr", "stderr_base64", &self.stderr)]
@@ -77,6 +88,25 @@ impl Serialize for Outcome {
         o.serialize_field("limit_hit", &self.limit_hit.map(LimitHit::name))?;
         o.serialize_field("files", &self.files)?;
         o.serialize_field("files_truncated", &self.files_truncated)?;
+        o.serialize_field("ended", &self.ended)?;
+        match &self.value {
+            Some(value) => o.serialize_field("value", value)?,
+            None => o.skip_field("value")?,
+        }
+        // What is too deep to be read is left out: its text is there.
+        let plain = self.value_json.as_deref().and_then(|j| serde_json::from_str::<Json>(j).ok());
+        match plain {
+            Some(plain) => o.serialize_field("value_json", &plain)?,
+            None => o.skip_field("value_json")?,
+        }
+        match self.put_back {
+            true => o.serialize_field("put_back", &true)?,
+            false => o.skip_field("put_back")?,
+        }
+        match self.commit {
+            Some(number) => o.serialize_field("commit", &number)?,
+            None => o.skip_field("commit")?,
+        }
         o.end()
     }
 }
@@ -98,6 +128,11 @@ mod tests {
             limit_hit: Some(LimitHit::Timeout),
             files: vec![],
             files_truncated: true,
+            ended: vec!["sleep 9".into()],
+            value: Some("[1]".into()),
+            value_json: Some("[1]".into()),
+            put_back: false,
+            commit: None,
         };
         let j = serde_json::to_value(&o).unwrap();
         assert_eq!(j["stdout"], "a\u{fffd}");
@@ -106,5 +141,8 @@ mod tests {
         assert_eq!(j["duration_ms"], 1.235);
         assert_eq!(j["limit_hit"], "timeout");
         assert_eq!(j["files_truncated"], true);
+        assert_eq!((&j["value"], &j["value_json"]), (&"[1]".into(), &serde_json::json!([1])));
+        assert!(j.get("put_back").is_none() && j.get("commit").is_none());
+        assert_eq!(j["ended"], serde_json::json!(["sleep 9"]));
     }
 }

@@ -1,7 +1,7 @@
 //! Running a command in a sandbox: what a session does by threads, and what its worker does.
 
 use crate::action::{Exec, Input, Output};
-use crate::files;
+use crate::describe;
 use crate::outcome::Outcome;
 use crate::session::Error;
 use std::os::fd::AsFd;
@@ -22,7 +22,7 @@ pub struct Inherited<'a> {
 /// If it could not be started, or if it came upon a damaged part of the image.
 pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<Outcome, Error> {
     let policy_limit = sandbox.policy().limits.output;
-    let env = exec.environment();
+    let (env, cwd) = (exec.environment(), exec.directory());
     let stdin: Arc<dyn Stream> = match exec.input {
         Input::Bytes(b) => BytesInput::new(b),
         Input::Inherit => HostStream::input(inherited.stdin)?,
@@ -36,7 +36,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
     let mut spec = RunSpec {
         argv: exec.argv,
         env,
-        cwd: exec.cwd,
+        cwd,
         stdin,
         stdout: out.clone(),
         stderr: err.clone(),
@@ -48,7 +48,13 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         spec.stderr = HostStream::output(inherited.stderr, meter.clone(), exec.raw_terminal)?;
     }
     let mark = exec.list_files.then(|| sandbox.mark());
-    let result = sandbox.run(spec)?;
+    let (result, value, value_json, put_back) = match exec.cell {
+        None => (sandbox.run(spec)?, None, None, false),
+        Some(cell) => {
+            let ran = sandbox.cell(&cell.name, spec, &cell.code)?;
+            (ran.run, ran.value.map(text), ran.json.map(text), ran.is_gone)
+        }
+    };
     let changes = mark.map(|m| sandbox.changes(&m)).unwrap_or_default();
     let exit_code = match (result.limit, result.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
@@ -69,6 +75,15 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         peak_memory: result.peak_memory,
         limit_hit: result.limit,
         files_truncated: changes.truncated,
-        files: files::describe(sandbox, changes.list),
+        files: describe::describe(sandbox, changes.list),
+        ended: result.ended,
+        value,
+        value_json,
+        put_back,
+        commit: None,
     })
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,12 +1,17 @@
 //! A session.
 
-use crate::action::{Action, Exec};
+use crate::action::{Action, Exec, HOME, PYTHON};
+use crate::awake::{Sleeper, Slot};
+use crate::kept::{Kept, Note};
+use crate::live::{Here, Live, Looked};
 use crate::outcome::Outcome;
-use crate::run::{self, Inherited};
+use crate::run::Inherited;
+use crate::worker::link::{self, Link};
 use crate::worker::pool::{Pool, PoolOptions};
-use crate::worker::remote::{self, Remote};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use wasibox_files as files;
 use wasibox_image::{Image, ImageError};
 use wasibox_sandbox::{Policy, Sandbox, SandboxError};
 use wasibox_worker::channel::ChannelError;
@@ -35,6 +40,21 @@ pub enum Error {
     Walls(String),
     #[error(transparent)]
     Channel(#[from] ChannelError),
+    #[error(transparent)]
+    Store(#[from] wasibox_store::Error),
+    /// Another call of the session is running ([`Session::try_exec`]).
+    #[error("the session is busy")]
+    Busy,
+    /// What [`Session::files`] was asked for cannot be done.
+    #[error(transparent)]
+    Files(#[from] files::FilesError),
+    /// An interpreter that was kept cannot come back; why. Files and shell are there, and
+    /// [`Session::reset`] begins a new one.
+    #[error("the interpreter cannot come back: {0}; reset it to begin a new one")]
+    Cell(String),
+    /// The session was made to run commands only: it has no history.
+    #[error("the session has no history")]
+    NoHistory,
 }
 
 impl From<ImageError> for Error {
@@ -43,39 +63,91 @@ impl From<ImageError> for Error {
     }
 }
 
-/// An image, a policy, and the files that commands leave for the next ones.
-pub struct Session(Kind);
+/// An image, a policy, and what commands leave for the next ones.
+///
+/// A session is data between two calls. Clones are the same session.
+#[derive(Clone)]
+pub struct Session(pub(crate) Arc<Shared>);
 
-enum Kind {
-    /// In this process.
-    Threads(Box<Sandbox>),
-    /// In a process of its own.
-    Process(Box<Remote>),
+pub(crate) struct Shared {
+    origin: Origin,
+    pub policy: Policy,
+    inner: Mutex<Inner>,
+    interrupt: Interrupt,
+    /// The worker's process, 0 for none: what can be told of a session that is busy.
+    pid: AtomicU32,
+}
+
+/// What makes the session's sandboxes.
+pub(crate) enum Origin {
+    /// It was made with the session.
+    Once,
+    Pool(Arc<Pool>),
+    Engine(Arc<crate::engine::Shared>),
+}
+
+pub(crate) struct Inner {
+    live: Option<Live>,
+    pub kept: Kept,
+    walls: Option<Walls>,
+    /// Its place among the sessions that are awake.
+    slot: Option<Slot>,
 }
 
 /// Ends what a session runs, from another thread.
-#[derive(Clone)]
-pub struct Interrupt(Target);
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Mutex<Target>>);
 
-#[derive(Clone)]
-enum Target {
+#[derive(Default)]
+struct Target {
+    /// Asked for while the session was asleep.
+    is_due: bool,
+    control: Option<Control>,
+}
+
+enum Control {
     Threads(wasibox_sandbox::Interrupt),
-    Process(remote::Interrupt),
+    Process(link::Interrupt),
+}
+
+impl Control {
+    fn interrupt(&self) {
+        match self {
+            Control::Threads(i) => i.interrupt(),
+            Control::Process(i) => i.interrupt(),
+        }
+    }
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Interrupt {
     /// Ends what runs, or what runs next if nothing does.
     pub fn interrupt(&self) {
-        match &self.0 {
-            Target::Threads(i) => i.interrupt(),
-            Target::Process(i) => i.interrupt(),
+        let mut target = lock(&self.0);
+        match &target.control {
+            Some(control) => control.interrupt(),
+            None => target.is_due = true,
         }
+    }
+
+    /// Takes the handle of a sandbox that is there from now on, or none.
+    fn set(&self, control: Option<Control>) {
+        let mut target = lock(&self.0);
+        if let Some(control) = &control
+            && std::mem::take(&mut target.is_due)
+        {
+            control.interrupt();
+        }
+        target.control = control;
     }
 }
 
 impl Session {
-    /// Opens a session on the image at `path`, in a process of its own. Who opens several makes
-    /// a [`Pool`] and uses [`Session::on`].
+    /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. Who opens
+    /// several makes an [`Engine`](crate::Engine).
     ///
     /// # Errors
     /// A missing or damaged image, a mount that cannot be made, no worker to be had.
@@ -84,16 +156,18 @@ impl Session {
         Session::on(&Pool::new(options)?, policy)
     }
 
-    /// Opens a session in a worker of the pool.
+    /// Opens a session in a worker of the pool, whose state ends with it.
     ///
     /// # Errors
     /// As [`Session::open`].
     pub fn on(pool: &Arc<Pool>, policy: Policy) -> Result<Session, Error> {
-        Ok(Session(Kind::Process(Box::new(Remote::open(pool.clone(), policy)?))))
+        let session = Session::new(Origin::Pool(pool.clone()), policy, Kept::layer());
+        session.0.wake(&mut lock(&session.0.inner))?;
+        Ok(session)
     }
 
     /// Opens a session in this process, by threads: quicker to begin, and with one wall only.
-    /// A fault of the sandbox or of the engine is a fault of this process.
+    /// A fault of the sandbox or of the engine is a fault of this process. Its state ends with it.
     /// Says where machine code is kept (`None`: nowhere) and who is told when a program must
     /// be compiled first, one line at a time.
     ///
@@ -105,40 +179,54 @@ impl Session {
         artifacts: Option<PathBuf>,
         progress: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Session, Error> {
-        let sandbox = Sandbox::new(image, policy, artifacts, progress)?;
-        Ok(Session(Kind::Threads(Box::new(sandbox))))
+        let sandbox = Sandbox::new(image, policy.clone(), artifacts, progress)?;
+        let session = Session::new(Origin::Once, policy, Kept::Nothing);
+        let live = Live::Threads(Box::new(Here::new(sandbox)));
+        session.0.set_live(&mut lock(&session.0.inner), live)?;
+        Ok(session)
+    }
+
+    pub(crate) fn new(origin: Origin, policy: Policy, kept: Kept) -> Session {
+        let inner = Inner { live: None, kept, walls: None, slot: None };
+        Session(Arc::new(Shared {
+            origin,
+            policy,
+            inner: Mutex::new(inner),
+            interrupt: Interrupt::default(),
+            pid: AtomicU32::new(0),
+        }))
     }
 
     /// A handle that ends what runs, from another thread.
     pub fn interrupter(&self) -> Interrupt {
-        Interrupt(match &self.0 {
-            Kind::Threads(sandbox) => Target::Threads(sandbox.interrupter()),
-            Kind::Process(remote) => Target::Process(remote.interrupter()),
-        })
+        self.0.interrupt.clone()
     }
 
-    /// The walls around the session's process; `None` if it is this one.
+    /// The walls around the session's process; `None` if it is this one. Of a session that sleeps, those
+    /// around the last one.
     pub fn walls(&self) -> Option<Walls> {
-        match &self.0 {
-            Kind::Threads(_) => None,
-            Kind::Process(remote) => Some(remote.walls()),
-        }
+        lock(&self.0.inner).walls
     }
 
     /// The number of the session's process while it has one of its own.
     pub fn worker(&self) -> Option<u32> {
-        match &self.0 {
-            Kind::Threads(_) => None,
-            Kind::Process(remote) => remote.pid(),
-        }
+        Some(self.0.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
     }
 
-    /// Gives the session's process up until the next call, which takes another one. Without
-    /// effect on a session by threads.
+    /// What the session may have.
+    pub fn policy(&self) -> &Policy {
+        &self.0.policy
+    }
+
+    /// Gives process, threads and mappings back until the next call. Without effect on a
+    /// session of [`Session::with`], whose state is nowhere else. Waits for a call that runs.
     pub fn park(&self) {
-        if let Kind::Process(remote) = &self.0 {
-            remote.park();
-        }
+        self.0.sleep(&mut lock(&self.0.inner));
+    }
+
+    /// Whether it has a process or threads now.
+    pub fn is_awake(&self) -> bool {
+        lock(&self.0.inner).live.is_some()
     }
 
     /// Closes a jail around this whole process, which must have one thread: for programs that are one
@@ -148,12 +236,13 @@ impl Session {
     /// # Errors
     /// If a wall fails that the host has.
     pub fn close_jail(&self) -> Result<Walls, Error> {
-        let Kind::Threads(sandbox) = &self.0 else { return Ok(Walls::default()) };
+        let inner = lock(&self.0.inner);
+        let Some(Live::Threads(here)) = &inner.live else { return Ok(Walls::default()) };
         let paths = |writable| {
-            let some = sandbox.policy().mounts.iter().filter(move |m| m.writable == writable);
+            let some = self.0.policy.mounts.iter().filter(move |m| m.writable == writable);
             some.map(|m| m.host.clone())
         };
-        let own = sandbox.own_files().into_iter().filter(|path| path.exists());
+        let own = here.sandbox.own_files().into_iter().filter(|path| path.exists());
         let jail = Jail {
             read: paths(false).chain(own).collect(),
             write: paths(true).collect(),
@@ -165,32 +254,231 @@ impl Session {
     /// Whether the machine code of all programs is kept already; `None` if none can be kept.
     /// A session with a process of its own begins with all of it.
     pub fn is_compiled(&self) -> Option<bool> {
-        match &self.0 {
-            Kind::Threads(sandbox) => sandbox.is_compiled(),
-            Kind::Process(_) => Some(true),
+        match &lock(&self.0.inner).live {
+            Some(Live::Threads(here)) => here.sandbox.is_compiled(),
+            _ => Some(true),
         }
     }
 
-    /// Does what is asked, and waits for it.
+    /// Does what is asked, and waits for it, and for the call before it.
     ///
     /// # Errors
-    /// If it could not be begun, or if the session's process died of it. A command that fails is an
-    /// outcome, not an error.
+    /// If it could not be begun, or if the session's process died of it: the session is as before the
+    /// call then. A command that fails is an outcome, not an error.
     pub fn apply(&self, action: Action) -> Result<Outcome, Error> {
         match action {
             Action::Exec(exec) => self.exec(exec),
         }
     }
 
-    fn exec(&self, exec: Exec) -> Result<Outcome, Error> {
-        match &self.0 {
-            Kind::Threads(sandbox) => {
+    /// Runs a command; a text is a script for the session's shell.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
+        self.0.call(&mut lock(&self.0.inner), exec.into(), None)
+    }
+
+    /// Runs a cell in the session's Python interpreter, which stays.
+    ///
+    /// # Errors
+    /// As [`Session::apply`]; [`Error::Cell`] if the interpreter cannot come back.
+    pub fn python(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
+        self.exec(Exec::python(code))
+    }
+
+    /// Ends the Python interpreter; the next cell begins a new one. With a history this is a commit.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub fn reset(&self) -> Result<(), Error> {
+        let mut inner = lock(&self.0.inner);
+        let Inner { live, kept, .. } = &mut *inner;
+        kept.reset(live.as_mut(), PYTHON)
+    }
+
+    /// Reads or changes the session's files without a guest, as one would be allowed to. Relative paths are
+    /// from the directory that the shell is in. What changes files is a commit.
+    ///
+    /// # Errors
+    /// [`Error::Files`] with what was wrong and what to do; as [`Session::apply`].
+    pub fn files(&self, request: &files::Request) -> Result<files::Answer, Error> {
+        self.0.files(&mut lock(&self.0.inner), request)
+    }
+
+    /// The same, if no call is running.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if one is; as [`Session::apply`].
+    pub fn try_exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
+        let mut inner = self.0.try_lock().ok_or(Error::Busy)?;
+        self.0.call(&mut inner, exec.into(), None)
+    }
+
+    /// Runs a command whose [`Input::Inherit`](crate::Input::Inherit) and
+    /// [`Output::Inherit`](crate::Output::Inherit) are these descriptors, not this process's streams:
+    /// pipes that other threads feed and read while it runs.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn exec_on(&self, exec: Exec, streams: &Inherited<'_>) -> Result<Outcome, Error> {
+        self.0.call(&mut lock(&self.0.inner), exec, Some(streams))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        lock(&self.0.inner)
+    }
+}
+
+impl Shared {
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    fn try_lock(&self) -> Option<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Some(inner),
+            Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Gives up what runs it, if it can come back; whether it was awake.
+    fn sleep(&self, inner: &mut Inner) -> bool {
+        if matches!(inner.kept, Kept::Nothing) {
+            return false;
+        }
+        self.drop_live(inner)
+    }
+
+    fn drop_live(&self, inner: &mut Inner) -> bool {
+        self.interrupt.set(None);
+        self.pid.store(0, Ordering::Relaxed);
+        inner.kept.asleep();
+        let was = inner.live.take().is_some();
+        inner.slot = None;
+        was
+    }
+
+    fn set_live(&self, inner: &mut Inner, live: Live) -> Result<(), Error> {
+        inner.walls = live.walls();
+        let control = match &live {
+            Live::Threads(here) => Control::Threads(here.sandbox.interrupter()),
+            Live::Process(link) => Control::Process(link.interrupter()?),
+        };
+        self.interrupt.set(Some(control));
+        self.pid.store(live.pid().unwrap_or(0), Ordering::Relaxed);
+        inner.live = Some(live);
+        Ok(())
+    }
+
+    /// Makes a sandbox what the session was.
+    fn wake(self: &Arc<Shared>, inner: &mut Inner) -> Result<(), Error> {
+        let mut live = match &self.origin {
+            Origin::Once => return Err(Error::Worker("cannot go on".into())),
+            Origin::Pool(pool) => Live::Process(Box::new(Link::begin(pool, &self.policy)?)),
+            Origin::Engine(engine) => {
+                inner.slot = Some(engine.awake.enter(self));
+                engine.begin(&self.policy)?
+            }
+        };
+        inner.kept.give(&mut live)?;
+        self.set_live(inner, live)
+    }
+
+    /// What it runs in; begins it first if it sleeps.
+    fn live<'a>(self: &Arc<Shared>, inner: &'a mut Inner) -> Result<&'a mut Live, Error> {
+        if inner.live.is_none()
+            && let Err(e) = self.wake(inner)
+        {
+            self.drop_live(inner);
+            return Err(e);
+        }
+        if let Some(slot) = &inner.slot {
+            slot.touch();
+        }
+        inner.live.as_mut().ok_or(Error::NoWorker)
+    }
+
+    fn call(
+        self: &Arc<Shared>,
+        inner: &mut Inner,
+        mut exec: Exec,
+        streams: Option<&Inherited<'_>>,
+    ) -> Result<Outcome, Error> {
+        let note = Note::begin(&exec);
+        self.live(inner)?;
+        exec.go_on(inner.kept.shell());
+        let is_kept = !matches!(inner.kept, Kept::Nothing);
+        let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
+        let given = match &exec.cell {
+            Some(cell) => inner.kept.give_cell(live, &cell.name),
+            None => inner.kept.give_shell(live, &mut exec),
+        };
+        if let Err(e) = given {
+            if matches!(e, Error::Worker(_)) {
+                self.drop_live(inner);
+            }
+            return Err(e);
+        }
+        let called = match streams {
+            Some(streams) => live.call(exec, streams, is_kept),
+            None => {
                 let (stdin, stdout, stderr) =
                     (std::io::stdin(), std::io::stdout(), std::io::stderr());
-                let inherited = Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr };
-                run::exec(sandbox, exec, &inherited)
+                let streams = Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr };
+                live.call(exec, &streams, is_kept)
             }
-            Kind::Process(remote) => remote.exec(exec),
+        };
+        let is_gone = called.is_gone;
+        let result = inner.kept.keep(called, note, &self.policy.limits);
+        // What could not be kept is not to be built on.
+        let is_unkept = matches!(result, Err(Error::Store(_) | Error::Worker(_)));
+        if is_gone || (is_unkept && is_kept) {
+            self.drop_live(inner);
         }
+        result
+    }
+
+    fn files(
+        self: &Arc<Shared>,
+        inner: &mut Inner,
+        request: &files::Request,
+    ) -> Result<files::Answer, Error> {
+        let note = Note::of(request.summary().into_bytes());
+        self.live(inner)?;
+        let cwd = crate::action::Place::of(inner.kept.shell().unwrap_or_default());
+        let cwd = cwd.and_then(|place| String::from_utf8(place.cwd?).ok());
+        let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
+        let looked = live.files((cwd.unwrap_or_else(|| HOME.into()), request.clone()));
+        let kept = looked.and_then(|Looked { answer, changed }| {
+            let error = answer.as_ref().err().map(ToString::to_string);
+            inner.kept.keep_files(changed, &note, error, &self.policy.limits)?;
+            Ok(answer?)
+        });
+        if matches!(kept, Err(Error::Store(_) | Error::Worker(_))) {
+            self.drop_live(inner);
+        }
+        kept
+    }
+
+    /// Moves the session to another state that is kept: what `act` gives, if it has history.
+    pub(crate) fn turn<T>(
+        &self,
+        act: impl FnOnce(&wasibox_store::Session) -> Result<T, wasibox_store::Error>,
+    ) -> Result<T, Error> {
+        let mut inner = lock(&self.inner);
+        let Inner { live, kept, .. } = &mut *inner;
+        let result = kept.turn(live.as_mut(), act);
+        if result.as_ref().is_err_and(|(_, is_broken)| *is_broken) {
+            self.drop_live(&mut inner);
+        }
+        result.map_err(|(e, _)| e)
+    }
+}
+
+impl Sleeper for Shared {
+    fn try_sleep(&self) -> bool {
+        self.try_lock().is_some_and(|mut inner| self.sleep(&mut inner))
     }
 }

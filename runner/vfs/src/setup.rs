@@ -37,11 +37,12 @@ pub struct MountSpec {
 }
 
 /// Directories every session has, writable, with their modes.
-const HOMES: &[(&str, u16)] = &[
+pub const HOMES: &[(&str, u16)] = &[
     ("/bin", 0o755),
     ("/dev", 0o755),
     ("/etc", 0o755),
     ("/home/user", 0o755),
+    ("/mnt/input", 0o755),
     ("/output", 0o755),
     ("/tmp", 0o1777),
     ("/usr/bin", 0o755),

@@ -172,14 +172,8 @@ const MISSING: &[libc::c_long] = &[libc::SYS_clone3];
 /// The requests of `ioctl` that streams and terminals are asked, and two that find the pages that an
 /// interpreter has written to (`wasibox_sandbox::track`). These need descriptors that are opened before:
 /// `userfaultfd` itself is missing, and what was opened hears of no fault of the host's kernel.
-const IOCTLS: &[u64] = &[
-    libc::FIONREAD,
-    libc::FIONBIO,
-    libc::TCGETS,
-    libc::TIOCGWINSZ,
-    UFFDIO_REGISTER,
-    PAGEMAP_SCAN,
-];
+const IOCTLS: &[u64] =
+    &[libc::FIONREAD, libc::FIONBIO, libc::TCGETS, libc::TIOCGWINSZ, UFFDIO_REGISTER, PAGEMAP_SCAN];
 const UFFDIO_REGISTER: u64 = 0xc020_aa00;
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 

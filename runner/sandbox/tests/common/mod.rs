@@ -106,7 +106,7 @@ pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>
     let spec = RunSpec {
         argv: argv.iter().map(|a| a.as_bytes().to_vec()).collect(),
         env: vec![b"PATH=/bin".to_vec(), b"HOME=/home/user".to_vec()],
-        cwd: "/home/user".into(),
+        cwd: b"/home/user".into(),
         stdin: BytesInput::new(stdin.to_vec()),
         stdout: out.clone(),
         stderr: err.clone(),

@@ -28,11 +28,51 @@ pub enum Request {
     Copy,
     /// Make the sandbox and close the jail. Answered by [`Reply::Ready`].
     Begin(Policy),
-    /// A part of the session's state, before the first call. Not answered.
-    Restore(Delta),
+    /// A part of the session's files, between calls; true if they were so with another image. Not answered.
+    Restore(Delta, bool),
+    /// What the shell knows. Not answered.
+    Shell(ByteBuf),
+    /// A page of an interpreter that comes back. Not answered.
+    Page(u64, ByteBuf),
+    /// Bring an interpreter back with the pages that were sent. Answered by [`Reply::Restored`].
+    RestoreCell(CellHead),
+    /// Forget an interpreter. Not answered.
+    ForgetCell(String),
+    /// A part of a request about files: [`Asked`] in postcard, of which the last is followed by an answer:
+    /// [`Reply::Changed`]s and [`Reply::Answer`]s.
+    Files { is_last: bool, bytes: ByteBuf },
     /// Run a command. With it come descriptors for what is not given or captured: standard
-    /// input, output, error. Answered by [`Reply::Output`]s, [`Reply::Changed`]s and [`Reply::Done`].
+    /// input, output, error. Answered by [`Reply::Changed`]s, [`Reply::Shell`],
+    /// [`Reply::Page`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::Done`].
     Call(Exec),
+}
+
+/// A request about files, with the directory that relative paths are from.
+pub type Asked = (String, wasibox_files::Request);
+/// What has come of it.
+pub type Answered = Result<wasibox_files::Answer, wasibox_files::FilesError>;
+
+/// An interpreter but for its pages.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellHead {
+    pub name: String,
+    /// What its memory is of use with.
+    pub module: [u8; 32],
+    pub rest: ByteBuf,
+    /// It is a copy of one that may go on elsewhere.
+    pub is_fork: bool,
+}
+
+/// What has changed in an interpreter, but for its pages.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellTail {
+    pub name: String,
+    pub module: [u8; 32],
+    /// All pages that differ from the module's were told, not only those that have changed.
+    pub is_whole: bool,
+    /// Pages that are as the module has them again.
+    pub gone: Vec<u64>,
+    pub rest: ByteBuf,
 }
 
 /// On the control socket, at any time.
@@ -59,6 +99,19 @@ pub enum Reply {
     },
     /// What the call has changed of the session.
     Changed(Delta),
+    /// What the shell knows now.
+    Shell(ByteBuf),
+    /// A page of the interpreter that ran, in which it has changed.
+    Page(u64, ByteBuf),
+    /// All else that the interpreter is, behind its pages.
+    Cell(CellTail),
+    /// Why an interpreter cannot come back, if it cannot.
+    Restored(Option<String>),
+    /// A part of the answer to a request about files: [`Answered`] in postcard.
+    Answer {
+        is_last: bool,
+        bytes: ByteBuf,
+    },
     Done(Done),
     Failed(Fault),
 }
@@ -74,6 +127,10 @@ pub struct Done {
     limit_hit: Option<LimitHit>,
     files: Vec<FileChange>,
     files_truncated: bool,
+    ended: Vec<String>,
+    value: Option<String>,
+    value_json: Option<String>,
+    put_back: bool,
 }
 
 impl Done {
@@ -88,6 +145,10 @@ impl Done {
             limit_hit: o.limit_hit,
             files: o.files,
             files_truncated: o.files_truncated,
+            ended: o.ended,
+            value: o.value,
+            value_json: o.value_json,
+            put_back: o.put_back,
         };
         (o.stdout, o.stderr, done)
     }
@@ -105,6 +166,11 @@ impl Done {
             limit_hit: self.limit_hit,
             files: self.files,
             files_truncated: self.files_truncated,
+            ended: self.ended,
+            value: self.value,
+            value_json: self.value_json,
+            put_back: self.put_back,
+            commit: None,
         }
     }
 }

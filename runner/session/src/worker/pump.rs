@@ -1,11 +1,14 @@
 //! Copying between the caller's streams and a worker's pipes while the worker is waited for.
 //!
 //! A worker never gets the streams themselves: what it could do to a terminal or to another
-//! reader of the caller's input is not the guest's to do.
+//! reader of the caller's input is not the guest's to do. A terminal gets text and colours only, as from a
+//! sandbox in this process.
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
+use std::io::IsTerminal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use wasibox_sandbox::terminal::Filter;
 
 /// Bytes on their way.
 const ROOM: usize = 64 << 10;
@@ -19,6 +22,7 @@ struct Copy<'a> {
     from: Option<End<'a>>,
     to: Option<End<'a>>,
     bytes: Vec<u8>,
+    filter: Option<Filter>,
 }
 
 enum End<'a> {
@@ -48,22 +52,23 @@ impl<'a> Pump<'a> {
     pub fn input(&mut self, from: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&ours, true)?;
-        self.add(End::Callers(from), End::Pipe(ours));
+        self.add(End::Callers(from), End::Pipe(ours), None);
         Ok(theirs)
     }
 
-    /// Copies to the caller's `to`; the end of the pipe for the worker.
+    /// Copies to the caller's `to`; the end of the pipe for the worker. With `raw`, a terminal gets every byte.
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn output(&mut self, to: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
+    pub fn output(&mut self, to: BorrowedFd<'a>, raw: bool) -> std::io::Result<OwnedFd> {
+        let filter = (!raw && to.is_terminal()).then(Filter::default);
         let (ours, theirs) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        self.add(End::Pipe(ours), End::Callers(to));
+        self.add(End::Pipe(ours), End::Callers(to), filter);
         Ok(theirs)
     }
 
-    fn add(&mut self, from: End<'a>, to: End<'a>) {
-        self.0.push(Copy { from: Some(from), to: Some(to), bytes: Vec::new() });
+    fn add(&mut self, from: End<'a>, to: End<'a>, filter: Option<Filter>) {
+        self.0.push(Copy { from: Some(from), to: Some(to), bytes: Vec::new(), filter });
     }
 
     /// What must be waited for, beside the worker.
@@ -121,7 +126,10 @@ impl Copy<'_> {
                 Ok(0) => self.end(),
                 Ok(n) => {
                     buffer.truncate(n);
-                    self.bytes = buffer;
+                    self.bytes = match &mut self.filter {
+                        Some(filter) => filter.pass(&buffer),
+                        None => buffer,
+                    };
                     return true;
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {}

@@ -2,6 +2,7 @@
 
 use super::message::{Control, Done, Fault, PART, Reply, Request};
 use crate::action::Exec;
+use crate::live::Here;
 use crate::run::{self, Inherited};
 use crate::session::Error;
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use wasibox_image::Image;
 use wasibox_sandbox::fork::{self, Side};
 use wasibox_sandbox::{Limits, Policy, Prepared, Sandbox, SandboxError};
-use wasibox_vfs::{Vfs, delta};
+use wasibox_vfs::Vfs;
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
@@ -109,7 +110,7 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         let vfs = sandbox.vfs().clone();
         std::thread::spawn(move || hole(&vfs));
     }
-    calls(&mut channel, &sandbox)
+    calls(&mut channel, &mut Here::new(sandbox))
 }
 
 /// A session of processes of its own, which ends with the parent.
@@ -232,33 +233,75 @@ fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> 
     Ok((sandbox, walls))
 }
 
-fn calls(channel: &mut Channel, sandbox: &Sandbox) -> Result<(), WorkerError> {
-    let mut known = sandbox.vfs().snapshot();
+fn calls(channel: &mut Channel, here: &mut Here) -> Result<(), WorkerError> {
+    let mut pages: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut asked: Vec<u8> = Vec::new();
     loop {
         match channel.receive(None)? {
-            Some((Request::Restore(delta), _)) => {
-                if let Err(e) = sandbox.vfs().restore(delta) {
-                    let why = format!("the session's state does not fit: {}", e.text());
-                    channel.send(&Reply::Failed(Fault::Other(why)), &[])?;
+            Some((Request::Restore(delta, is_elsewhere), _)) => {
+                if let Err(e) = here.restore(delta, is_elsewhere) {
+                    channel.send(&Reply::Failed(e.into()), &[])?;
                     return Ok(());
                 }
-                known = sandbox.vfs().snapshot();
             }
+            Some((Request::Shell(state), _)) => here.set_shell(state.into_vec().into()),
+            Some((Request::Page(number, bytes), _)) => pages.push((number, bytes.into_vec())),
+            Some((Request::RestoreCell(head), _)) => {
+                let why = here.restore_cell(&head, std::mem::take(&mut pages)).err();
+                channel.send(&Reply::Restored(why), &[])?;
+            }
+            Some((Request::Files { is_last, bytes }, _)) => {
+                asked.extend_from_slice(&bytes);
+                if is_last {
+                    files(channel, here, &std::mem::take(&mut asked))?;
+                }
+            }
+            Some((Request::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
             Some((Request::Call(exec), fds)) => {
-                let result = call(sandbox, exec, fds);
+                let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
+                let result = call(&here.sandbox, exec, fds);
                 if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
                     // Nothing more can run here; the parent takes another worker.
                     return Ok(());
                 }
-                let now = sandbox.vfs().snapshot();
                 let mut tell = |part| channel.send(&Reply::Changed(part), &[]);
-                delta::between(&known, &now, &mut tell)?;
-                known = now;
+                if let Some(shell) = here.tell(&mut tell)? {
+                    channel.send(&Reply::Shell(ByteBuf::from(&*shell)), &[])?;
+                }
+                if let Some(name) = cell {
+                    tell_cell(channel, here, &name)?;
+                }
                 finish(channel, result)?;
             }
             _ => return Err(WorkerError::Order),
         }
     }
+}
+
+fn files(channel: &Channel, here: &mut Here, asked: &[u8]) -> Result<(), WorkerError> {
+    let asked = postcard::from_bytes(asked).map_err(|_| WorkerError::Order)?;
+    let answer = here.files(&asked);
+    here.tell_files(&mut |part| channel.send(&Reply::Changed(part), &[]))?;
+    let bytes = postcard::to_stdvec(&answer).map_err(|_| WorkerError::Order)?;
+    let mut parts = bytes.chunks(PART).peekable();
+    while let Some(part) = parts.next() {
+        let is_last = parts.peek().is_none();
+        channel.send(&Reply::Answer { is_last, bytes: ByteBuf::from(part) }, &[])?;
+    }
+    Ok(())
+}
+
+fn tell_cell(channel: &Channel, here: &Here, name: &str) -> Result<(), WorkerError> {
+    let mut sent = Ok(());
+    let mut send = |number, page: &[u8]| {
+        if sent.is_ok() {
+            sent = channel.send(&Reply::Page(number, ByteBuf::from(page)), &[]);
+        }
+    };
+    if let Some(tail) = here.tell_cell(name, &mut send) {
+        channel.send(&Reply::Cell(tail), &[])?;
+    }
+    Ok(sent?)
 }
 
 fn call(sandbox: &Sandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {

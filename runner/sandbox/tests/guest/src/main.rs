@@ -56,6 +56,8 @@ fn main() {
         "stain" => stain(),
         "stains" => println!("{}", stains()),
         "fill" => fill(a[0], a[1].parse().unwrap()),
+        "copy" => drop(std::fs::copy(a[0], a[1]).unwrap()),
+        "unlink" => std::fs::remove_file(a[0]).unwrap(),
         "kill" => report_kill(a[0].parse().unwrap(), &a[1..]),
         "bomb" => bomb(a[0].parse().unwrap()),
         "fds" => fds(),

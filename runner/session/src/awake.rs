@@ -1,0 +1,202 @@
+//! Which sessions of an engine are awake: so many at once, and not for longer than they are used.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::time::{Duration, Instant};
+
+/// How often a session that wants to be awake looks whether another one can sleep.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// What can be put to sleep.
+pub trait Sleeper: Send + Sync + 'static {
+    /// Goes to sleep unless it is busy; whether it was awake. It leaves its [`Slot`].
+    fn try_sleep(&self) -> bool;
+}
+
+/// The sessions that are awake.
+pub struct Awake<S: Sleeper>(Arc<Room<S>>);
+
+struct Room<S> {
+    places: Mutex<Vec<Place<S>>>,
+    changed: Condvar,
+    most: usize,
+    begun: Instant,
+}
+
+struct Place<S> {
+    who: Weak<S>,
+    used: Arc<AtomicU64>,
+}
+
+/// A place among those that are awake; left when it is dropped.
+pub struct Slot {
+    used: Arc<AtomicU64>,
+    begun: Instant,
+    leave: Box<dyn Fn() + Send>,
+}
+
+impl Slot {
+    /// It is used now.
+    pub fn touch(&self) {
+        self.used.store(millis(self.begun), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        (self.leave)();
+    }
+}
+
+fn millis(begun: Instant) -> u64 {
+    begun.elapsed().as_millis() as u64
+}
+
+impl<S> Room<S> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Place<S>>> {
+        self.places.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl<S: Sleeper> Awake<S> {
+    /// Room for so many at once. After `idle` without a call each goes to sleep, if that is a time.
+    ///
+    /// # Errors
+    /// If there can be no thread to look after them.
+    pub fn new(most: usize, idle: Option<Duration>) -> std::io::Result<Awake<S>> {
+        let room = Arc::new(Room {
+            places: Mutex::new(Vec::new()),
+            changed: Condvar::new(),
+            most: most.max(1),
+            begun: Instant::now(),
+        });
+        if let Some(idle) = idle {
+            let weak = Arc::downgrade(&room);
+            let watch = std::thread::Builder::new().name("wasibox-idle".into());
+            watch.spawn(move || put_to_sleep(&weak, idle))?;
+        }
+        Ok(Awake(room))
+    }
+
+    /// How many are awake.
+    pub fn count(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    /// A place for a session that is about to be awake. If there is none, the one that was used
+    /// longest ago and is not busy goes to sleep; if all are busy, this waits.
+    pub fn enter(&self, who: &Arc<S>) -> Slot {
+        let room = &self.0;
+        let used = Arc::new(AtomicU64::new(millis(room.begun)));
+        loop {
+            let mut places = room.lock();
+            if places.len() < room.most {
+                places.push(Place { who: Arc::downgrade(who), used: used.clone() });
+                break;
+            }
+            let mut others: Vec<(u64, Option<Arc<S>>)> =
+                places.iter().map(|p| (p.used.load(Ordering::Relaxed), p.who.upgrade())).collect();
+            drop(places);
+            others.sort_by_key(|(used, _)| *used);
+            // It leaves its place itself.
+            if others.into_iter().flat_map(|(_, who)| who).any(|who| who.try_sleep()) {
+                continue;
+            }
+            let places = room.lock();
+            if places.len() >= room.most {
+                drop(room.changed.wait_timeout(places, AGAIN));
+            }
+        }
+        let (room, mine) = (room.clone(), used.clone());
+        let begun = room.begun;
+        let leave = Box::new(move || {
+            room.lock().retain(|place| !Arc::ptr_eq(&place.used, &mine));
+            room.changed.notify_one();
+        });
+        Slot { used, begun, leave }
+    }
+}
+
+/// The life of the thread that looks after idle sessions, until there is nothing to look after.
+fn put_to_sleep<S: Sleeper>(room: &Weak<Room<S>>, idle: Duration) {
+    let step = (idle / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
+    loop {
+        std::thread::sleep(step);
+        let Some(room) = room.upgrade() else { return };
+        let now = millis(room.begun);
+        let is_old = |p: &&Place<S>| {
+            u128::from(now.saturating_sub(p.used.load(Ordering::Relaxed))) >= idle.as_millis()
+        };
+        let old: Vec<_> = room.lock().iter().filter(is_old).flat_map(|p| p.who.upgrade()).collect();
+        for session in old {
+            session.try_sleep();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[derive(Default)]
+    struct One {
+        slot: Mutex<Option<Slot>>,
+        busy: AtomicBool,
+    }
+
+    impl Sleeper for One {
+        fn try_sleep(&self) -> bool {
+            !self.busy.load(Ordering::Relaxed) && self.slot.lock().unwrap().take().is_some()
+        }
+    }
+
+    fn enter(awake: &Awake<One>) -> Arc<One> {
+        let one = Arc::new(One::default());
+        *one.slot.lock().unwrap() = Some(awake.enter(&one));
+        one
+    }
+
+    fn is_awake(one: &One) -> bool {
+        one.slot.lock().unwrap().is_some()
+    }
+
+    #[test]
+    fn the_one_that_is_idle_longest_makes_room() {
+        let awake = Awake::new(2, None).unwrap();
+        let (a, b) = (enter(&awake), enter(&awake));
+        std::thread::sleep(Duration::from_millis(5));
+        a.slot.lock().unwrap().as_ref().unwrap().touch();
+        let c = enter(&awake);
+        assert_eq!((is_awake(&a), is_awake(&b), is_awake(&c)), (true, false, true));
+        a.busy.store(true, Ordering::Relaxed);
+        let d = enter(&awake);
+        assert_eq!((is_awake(&a), is_awake(&c), is_awake(&d)), (true, false, true));
+        assert_eq!(awake.count(), 2);
+    }
+
+    #[test]
+    fn where_all_are_busy_one_waits() {
+        let awake = Arc::new(Awake::new(1, None).unwrap());
+        let a = enter(&awake);
+        a.busy.store(true, Ordering::Relaxed);
+        let theirs = awake.clone();
+        let waits = std::thread::spawn(move || enter(&theirs));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!waits.is_finished() && is_awake(&a));
+        a.busy.store(false, Ordering::Relaxed);
+        let b = waits.join().unwrap();
+        assert!(is_awake(&b) && !is_awake(&a));
+    }
+
+    #[test]
+    fn idle_ones_go_to_sleep() {
+        let awake = Awake::new(4, Some(Duration::from_millis(40))).unwrap();
+        let a = enter(&awake);
+        let begun = Instant::now();
+        while is_awake(&a) && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!is_awake(&a) && awake.count() == 0);
+    }
+}

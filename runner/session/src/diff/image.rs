@@ -1,0 +1,136 @@
+//! The image's files by path, for whoever reads a session without running it.
+
+use crate::session::Error;
+use serde_bytes::ByteBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use wasibox_image::{EntryKind, Folder, Image, ImageError};
+use wasibox_store::snapshot::export;
+use wasibox_vfs::setup::HOMES;
+
+/// What a session of an image begins with, but for devices and mounts. Directories are read as
+/// they are looked into.
+pub struct ImageFiles {
+    image: Arc<Image>,
+    volumes: Vec<(Vec<ByteBuf>, Folder)>,
+    known: Mutex<HashMap<Vec<ByteBuf>, Arc<Listing>>>,
+}
+
+/// The entries of a directory.
+#[derive(Default)]
+pub struct Listing {
+    pub entries: BTreeMap<ByteBuf, Entry>,
+    folders: HashMap<ByteBuf, Vec<Folder>>,
+}
+
+/// What a name of the image leads to.
+#[derive(Clone)]
+pub enum Entry {
+    Dir,
+    File { bytes: wasibox_image::Bytes, mode: u16 },
+    Symlink(Vec<u8>),
+}
+
+fn names(path: &str) -> Vec<ByteBuf> {
+    path.split('/').filter(|n| !n.is_empty()).map(|n| ByteBuf::from(n.as_bytes())).collect()
+}
+
+impl ImageFiles {
+    /// The files of an image.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn new(image: Arc<Image>) -> Result<ImageFiles, Error> {
+        let volumes = image.folders()?.into_iter().map(|f| (names(f.path()), f)).collect();
+        Ok(ImageFiles { image, volumes, known: Mutex::default() })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// What is in a directory; none if there is no such one.
+    ///
+    /// # Errors
+    /// If the image is damaged.
+    pub fn list(&self, path: &[ByteBuf]) -> Result<Option<Arc<Listing>>, Error> {
+        let mut at = self.listing(&[], Vec::new())?;
+        for n in 1..=path.len() {
+            let name = &path[n - 1];
+            if !matches!(at.entries.get(name), Some(Entry::Dir)) {
+                return Ok(None);
+            }
+            let folders = at.folders.get(name).cloned().unwrap_or_default();
+            at = self.listing(&path[..n], folders)?;
+        }
+        Ok(Some(at))
+    }
+
+    /// What is at a path.
+    ///
+    /// # Errors
+    /// If the image is damaged.
+    pub fn entry(&self, path: &[ByteBuf]) -> Result<Option<Entry>, Error> {
+        let Some((name, dir)) = path.split_last() else { return Ok(Some(Entry::Dir)) };
+        Ok(self.list(dir)?.and_then(|dir| dir.entries.get(name).cloned()))
+    }
+
+    /// The directory at `path`, which is `folders` of volumes above it.
+    fn listing(&self, path: &[ByteBuf], folders: Vec<Folder>) -> Result<Arc<Listing>, Error> {
+        let lock = || self.known.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(known) = lock().get(path) {
+            return Ok(known.clone());
+        }
+        let listing = Arc::new(self.read(path, folders)?);
+        lock().insert(path.to_vec(), listing.clone());
+        Ok(listing)
+    }
+
+    fn read(&self, path: &[ByteBuf], mut folders: Vec<Folder>) -> Result<Listing, ImageError> {
+        let mut out = Listing::default();
+        folders.extend(self.volumes.iter().filter(|(at, _)| at == path).map(|(_, f)| f.clone()));
+        for folder in folders {
+            for (entry, below) in folder.list()? {
+                let name = entry.path.rsplit('/').next().unwrap_or_default();
+                let name = ByteBuf::from(name.as_bytes());
+                let kind = match entry.kind {
+                    EntryKind::Dir => Entry::Dir,
+                    EntryKind::File(bytes) => Entry::File { bytes, mode: entry.mode },
+                    EntryKind::Symlink(to) => Entry::Symlink(to.into_bytes()),
+                };
+                out.folders.entry(name.clone()).or_default().extend(below);
+                out.entries.insert(name, kind);
+            }
+        }
+        if path == names("/bin") || path == names("/usr/bin") {
+            for c in self.image.commands() {
+                let Some(bytes) = self.image.atom_shared(&c.atom) else { continue };
+                let name = ByteBuf::from(c.name.as_bytes());
+                out.entries.entry(name).or_insert(Entry::File { bytes, mode: 0o755 });
+            }
+        }
+        // Names above what lies deeper.
+        let homes = HOMES.iter().map(|(path, _)| names(path));
+        for deeper in self.volumes.iter().map(|(at, _)| at.clone()).chain(homes) {
+            if deeper.len() > path.len() && deeper.starts_with(path) {
+                out.entries.entry(deeper[path.len()].clone()).or_insert(Entry::Dir);
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl export::Image for ImageFiles {
+    fn file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, wasibox_store::snapshot::Error> {
+        let missing = wasibox_store::snapshot::Error::Malformed("a file of the image");
+        match self.entry(path) {
+            Ok(Some(Entry::File { bytes, .. })) => {
+                let bytes = (*bytes).as_ref();
+                let len = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());
+                Ok(bytes[..len].to_vec())
+            }
+            _ => Err(missing),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The names in a directory of a state: for completion, without running anything.
+
+use super::image::ImageFiles;
+use super::side::{Found, Side};
+use crate::session::Error;
+use serde_bytes::ByteBuf;
+use wasibox_store::Store;
+use wasibox_store::snapshot::Files;
+use wasibox_store::snapshot::delta::Id;
+
+/// Symbolic links on the way to a directory, as Linux has it.
+const MAX_LINKS: usize = 40;
+
+/// The names in the directory at an absolute path, and whether each is a directory; none if there is no
+/// such directory. Devices and mounts are not seen.
+///
+/// # Errors
+/// If store or image are damaged.
+pub fn list(
+    store: &Store,
+    files: &Files,
+    image: Option<&ImageFiles>,
+    path: &[u8],
+) -> Result<Option<Vec<(Vec<u8>, bool)>>, Error> {
+    store.with_objects(|objects| {
+        let side = Side { objects, files, image };
+        let Some(dir) = find(&side, path)? else { return Ok(None) };
+        let entries = side.entries(&dir)?;
+        let mut out = Vec::new();
+        for name in side.names(&dir, true)? {
+            match entries.get(&name)? {
+                Found::Nothing => {}
+                found => out.push((name.into_vec(), matches!(found, Found::Dir(_)))),
+            }
+        }
+        Ok(Some(out))
+    })
+}
+
+/// The directory at a path.
+fn find(side: &Side<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
+    let words = |path: &[u8]| -> Vec<ByteBuf> {
+        let words = path.split(|b| *b == b'/').filter(|w| !matches!(*w, b"" | b"."));
+        words.rev().map(ByteBuf::from).collect()
+    };
+    let (mut todo, mut above, mut links) = (words(path), vec![Id::ROOT], 0);
+    while let Some(name) = todo.pop() {
+        if name.as_slice() == b".." {
+            above.truncate(above.len().saturating_sub(1).max(1));
+            continue;
+        }
+        let Some(at) = above.last() else { return Ok(None) };
+        match side.entries(at)?.get(&name)? {
+            Found::Dir(id) => above.push(id),
+            Found::Symlink(to) if links < MAX_LINKS => {
+                links += 1;
+                if to.first() == Some(&b'/') {
+                    above.truncate(1);
+                }
+                todo.extend(words(&to));
+            }
+            _ => return Ok(None),
+        }
+    }
+    Ok(above.pop())
+}

@@ -1,0 +1,183 @@
+//! One of two states that are compared: what is at a place of it.
+
+use super::image::{Entry, ImageFiles};
+use crate::session::Error;
+use serde_bytes::ByteBuf;
+use std::collections::BTreeSet;
+use wasibox_store::snapshot::delta::{CHUNK, Id, Node, What};
+use wasibox_store::snapshot::files::{self, walk};
+use wasibox_store::snapshot::tree::{Key, Value, read};
+use wasibox_store::snapshot::{Error as Snapshot, Files, Objects, export};
+
+/// Bytes that are compared at once.
+const PIECE: usize = 16 * CHUNK as usize;
+
+/// The files of a commit, over those of the image if it is at hand.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    pub objects: &'a dyn Objects,
+    pub files: &'a Files,
+    pub image: Option<&'a ImageFiles>,
+}
+
+/// What is at a place.
+#[derive(Clone)]
+pub enum Found {
+    Nothing,
+    Dir(Id),
+    File(FileAt),
+    Symlink(Vec<u8>),
+    Fifo(u16),
+    /// A device or a mount, or what only the image knows.
+    Other,
+}
+
+/// A file.
+#[derive(Clone)]
+pub struct FileAt {
+    pub id: Id,
+    /// None: as the image has it.
+    pub node: Option<Node>,
+    pub mode: u16,
+    pub len: u64,
+}
+
+fn store(e: Snapshot) -> Error {
+    Error::Store(e.into())
+}
+
+impl<'a> Side<'a> {
+    /// The names in a directory. With `whole`, those that only the image has, too.
+    pub fn names(&self, dir: &Id, whole: bool) -> Result<BTreeSet<ByteBuf>, Error> {
+        let listed = self.list(dir)?;
+        let mut out: BTreeSet<ByteBuf> = listed.keys().cloned().collect();
+        if let (true, Id::Given(path), Some(image)) = (whole, dir, self.image)
+            && let Some(below) = image.list(path)?
+        {
+            out.extend(below.entries.keys().cloned());
+        }
+        Ok(out)
+    }
+
+    fn list(&self, dir: &Id) -> Result<walk::Listing, Error> {
+        walk::list(self.objects, &self.files.root, dir).map_err(store)
+    }
+
+    /// What the names of a directory lead to.
+    pub fn entries(&self, dir: &Id) -> Result<Entries<'a>, Error> {
+        Ok(Entries { side: *self, dir: dir.clone(), listed: self.list(dir)? })
+    }
+
+    /// What a node is.
+    fn node(&self, id: &Id) -> Result<Found, Error> {
+        let key = Key::node(id.clone());
+        match read::find(self.objects, &self.files.root, &key).map_err(store)? {
+            Some(Value::Node(node)) => Ok(match &node.what {
+                What::Dir { .. } => Found::Dir(id.clone()),
+                What::File { len, .. } => {
+                    let (mode, len) = (node.mode, *len);
+                    Found::File(FileAt { id: id.clone(), node: Some(*node), mode, len })
+                }
+                What::Symlink(to) => Found::Symlink(to.to_vec()),
+                What::Fifo => Found::Fifo(node.mode),
+                What::Same => Found::Other,
+            }),
+            Some(Value::Gone) => Ok(Found::Nothing),
+            Some(_) => Err(store(Snapshot::Malformed("parts of another kind of node"))),
+            None => self.given(id),
+        }
+    }
+
+    /// What the image has there.
+    fn given(&self, id: &Id) -> Result<Found, Error> {
+        let Id::Given(path) = id else {
+            return Err(store(Snapshot::Malformed("an entry that leads nowhere")));
+        };
+        if let Some(image) = self.image {
+            return Ok(match image.entry(path)? {
+                None => Found::Nothing,
+                Some(Entry::Dir) => Found::Dir(id.clone()),
+                Some(Entry::Symlink(to)) => Found::Symlink(to),
+                Some(Entry::File { bytes, mode }) => {
+                    let len = (*bytes).as_ref().len() as u64;
+                    Found::File(FileAt { id: id.clone(), node: None, mode, len })
+                }
+            });
+        }
+        // Something below it was changed, so it is a directory.
+        let is_dir = !self.list(id)?.is_empty();
+        Ok(if is_dir { Found::Dir(id.clone()) } else { Found::Other })
+    }
+
+    /// Bytes of a file from `from` on; none if they are the image's and that is not at hand.
+    pub fn read(&self, file: &FileAt, from: u64, most: usize) -> Result<Option<Vec<u8>>, Error> {
+        let base = match (&file.node, &file.id) {
+            (None, _) => file.len,
+            (Some(Node { what: What::File { base: Some(len), .. }, .. }), _) => *len,
+            _ => 0,
+        };
+        let image = match (&file.id, self.image) {
+            _ if base == 0 => Vec::new(),
+            (Id::Given(path), Some(image)) => match export::Image::file(image, path, base) {
+                Ok(bytes) => bytes,
+                Err(_) => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let Some(node) = &file.node else {
+            let from = usize::try_from(from).unwrap_or(usize::MAX).min(image.len());
+            let end = from.saturating_add(most).min(image.len());
+            return Ok(Some(image[from..end].to_vec()));
+        };
+        let root = &self.files.root;
+        let bytes = files::read(self.objects, root, &file.id, node, from, most, &image);
+        bytes.map(Some).map_err(store)
+    }
+}
+
+/// A directory of a side.
+pub struct Entries<'a> {
+    side: Side<'a>,
+    dir: Id,
+    listed: walk::Listing,
+}
+
+impl Entries<'_> {
+    /// What a name leads to.
+    pub fn get(&self, name: &ByteBuf) -> Result<Found, Error> {
+        match (self.listed.get(name), &self.dir) {
+            (Some(None), _) => Ok(Found::Nothing),
+            (Some(Some(id)), _) => self.side.node(id),
+            (None, Id::Given(path)) => {
+                let path = path.iter().cloned().chain([name.clone()]).collect();
+                match self.side.image {
+                    Some(_) => self.side.given(&Id::Given(path)),
+                    // Whether the image has it is not known; what the session made is listed.
+                    None => Ok(Found::Other),
+                }
+            }
+            (None, Id::Made(_)) => Ok(Found::Nothing),
+        }
+    }
+}
+
+/// Whether two files have the same bytes; none if that cannot be told.
+pub fn same(a: (&Side<'_>, &FileAt), b: (&Side<'_>, &FileAt)) -> Result<Option<bool>, Error> {
+    if a.1.len != b.1.len {
+        return Ok(Some(false));
+    }
+    let mut at = 0;
+    while at < a.1.len {
+        let (Some(one), Some(two)) = (a.0.read(a.1, at, PIECE)?, b.0.read(b.1, at, PIECE)?) else {
+            return Ok(None);
+        };
+        if one != two {
+            return Ok(Some(false));
+        }
+        if one.is_empty() {
+            break;
+        }
+        at += one.len() as u64;
+    }
+    Ok(Some(true))
+}

@@ -1,0 +1,137 @@
+//! A difference as text, in the form of `git diff`, which `patch -p1` and `git apply` take.
+
+use super::{Difference, Item};
+use crate::session::Error;
+use similar::{Algorithm, TextDiff};
+use std::io::Write;
+use std::time::Duration;
+
+/// Files of more bytes are not shown line by line.
+pub const MAX_TEXT: u64 = 8 << 20;
+/// How long lines are compared; what is shown then is right and longer than it need be.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Lines around a change.
+const CONTEXT: usize = 3;
+
+/// Writes a difference.
+///
+/// # Errors
+/// If the store is damaged, or `to` cannot be written.
+pub fn unified(difference: &Difference<'_>, to: &mut dyn Write) -> Result<(), Error> {
+    let Difference { path, old, new } = difference;
+    // What was of another kind is gone, and something else is there.
+    if let (Some(a), Some(b)) = (old, new)
+        && (a.git_mode() ^ b.git_mode()) & 0o170_000 != 0
+    {
+        one(path, Some(a), None, to)?;
+        return one(path, None, Some(b), to);
+    }
+    one(path, old.as_ref(), new.as_ref(), to)
+}
+
+fn one(
+    path: &[u8],
+    old: Option<&Item<'_>>,
+    new: Option<&Item<'_>>,
+    to: &mut dyn Write,
+) -> Result<(), Error> {
+    let (a, b) = (quoted(b"a", path), quoted(b"b", path));
+    put(to, &[b"diff --git ", &a, b" ", &b, b"\n"])?;
+    match (old, new) {
+        (None, Some(b)) => writeln!(to, "new file mode {:06o}", b.git_mode())?,
+        (Some(a), None) => writeln!(to, "deleted file mode {:06o}", a.git_mode())?,
+        (Some(a), Some(b)) if a.git_mode() != b.git_mode() => {
+            writeln!(to, "old mode {:06o}\nnew mode {:06o}", a.git_mode(), b.git_mode())?;
+        }
+        _ => {}
+    }
+    let bytes = |item: Option<&Item<'_>>| match item {
+        Some(item) => item.bytes(MAX_TEXT),
+        None => Ok(Some(Vec::new())),
+    };
+    let (before, after) = (bytes(old)?, bytes(new)?);
+    let (before, after) = match (before, after) {
+        (Some(before), Some(after)) if is_text(&before) && is_text(&after) => (before, after),
+        (Some(before), Some(after)) if before == after => return Ok(()),
+        _ => return sizes(old, new, &a, &b, to),
+    };
+    if before == after {
+        return Ok(());
+    }
+    let name = |item: Option<&Item<'_>>, name: Vec<u8>| match item {
+        Some(_) => name,
+        None => b"/dev/null".to_vec(),
+    };
+    put(to, &[b"--- ", &name(old, a), b"\n+++ ", &name(new, b), b"\n"])?;
+    let mut config = TextDiff::configure();
+    config.algorithm(Algorithm::Myers).timeout(PATIENCE);
+    let lines = config.diff_lines(before.as_slice(), after.as_slice());
+    Ok(lines.unified_diff().context_radius(CONTEXT).to_writer(to)?)
+}
+
+/// What is told of files that are not shown.
+fn sizes(
+    old: Option<&Item<'_>>,
+    new: Option<&Item<'_>>,
+    a: &[u8],
+    b: &[u8],
+    to: &mut dyn Write,
+) -> Result<(), Error> {
+    let nothing = b"/dev/null".as_slice();
+    let (a, b) = (if old.is_some() { a } else { nothing }, if new.is_some() { b } else { nothing });
+    let size = |item: &Item<'_>| match item.is_fifo() {
+        true => "named pipe".to_owned(),
+        false => format!("{} bytes", item.size),
+    };
+    let sizes = match (old, new) {
+        (Some(a), Some(b)) => format!("{} and {}", size(a), size(b)),
+        (Some(one), None) | (None, Some(one)) => size(one),
+        (None, None) => return Ok(()),
+    };
+    put(to, &[b"Binary files ", a, b" and ", b, b" differ (", sizes.as_bytes(), b")\n"])
+}
+
+fn put(to: &mut dyn Write, parts: &[&[u8]]) -> Result<(), Error> {
+    Ok(to.write_all(&parts.concat())?)
+}
+
+/// As Git decides: no NUL in the first bytes.
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes[..bytes.len().min(8000)].contains(&0)
+}
+
+/// A path with its prefix, in quotes if it has what would not be read back.
+fn quoted(prefix: &[u8], path: &[u8]) -> Vec<u8> {
+    let whole = [prefix, path].concat();
+    let is_bad = |b: &u8| *b < b' ' || *b == 0x7f || matches!(b, b'"' | b'\\');
+    if !whole.iter().any(is_bad) && std::str::from_utf8(&whole).is_ok() {
+        return whole;
+    }
+    let mut out = b"\"".to_vec();
+    for b in whole {
+        match b {
+            b'"' | b'\\' => out.extend([b'\\', b]),
+            b'\n' => out.extend(b"\\n"),
+            b'\t' => out.extend(b"\\t"),
+            b' '..=b'~' => out.push(b),
+            _ => out.extend(format!("\\{b:03o}").bytes()),
+        }
+    }
+    out.push(b'"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        let q = |path: &[u8]| String::from_utf8_lossy(&quoted(b"a", path)).into_owned();
+        assert_eq!(q(b"/tmp/x y"), "a/tmp/x y");
+        assert_eq!(q("/grün".as_bytes()), "a/grün");
+        // git -c core.quotePath=false diff --no-index
+        assert_eq!(q(b"/a\"b\\c\n\t\x01"), r#""a/a\"b\\c\n\t\001""#);
+        assert_eq!(q(b"/\xff"), r#""a/\377""#);
+    }
+}

@@ -1,0 +1,259 @@
+//! What all sessions of an image share.
+
+use crate::awake::Awake;
+use crate::kept::{Kept, Temporary};
+use crate::live::{Here, Live};
+use crate::session::{Error, Origin, Session};
+use crate::worker::link::Link;
+use crate::worker::pool::{Pool, PoolOptions};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use wasibox_image::Image;
+use wasibox_sandbox::{Policy, Sandbox};
+use wasibox_store::snapshot::Digest;
+use wasibox_store::{Info, Store};
+
+/// What stands between sessions and the embedder's process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// A process with a jail for each session that is awake.
+    #[default]
+    Process,
+    /// Threads of this process: quicker to begin, and with WebAssembly as the only wall.
+    Threads,
+}
+
+/// What an [`Engine`] is made of.
+#[derive(Clone)]
+pub struct EngineOptions {
+    pub isolation: Isolation,
+    /// Image, machine code, program for workers, workers that are kept ready, progress, walls.
+    pub pool: PoolOptions,
+    /// Sessions that are awake at once. A call of one more puts the one to sleep that was used longest ago, or waits.
+    pub awake: usize,
+    /// After so long without a call a session goes to sleep; `None`: it stays awake.
+    pub idle: Option<Duration>,
+}
+
+impl EngineOptions {
+    /// Processes, [`PoolOptions::new`], 32 sessions awake, asleep after a minute.
+    pub fn new(image: impl Into<PathBuf>) -> EngineOptions {
+        EngineOptions {
+            isolation: Isolation::default(),
+            pool: PoolOptions::new(image),
+            awake: 32,
+            idle: Some(Duration::from_secs(60)),
+        }
+    }
+}
+
+/// An image and what its sessions share: machine code, workers, the rule who is awake. Clones are the
+/// same engine; several of them, of one image or more, can be side by side.
+///
+/// ```no_run
+/// use wasibox::{Engine, Policy};
+///
+/// let engine = Engine::open("image.webc".as_ref())?;
+/// let s = engine.session(Policy::default())?;
+/// s.exec("cd /tmp; x=41")?;
+/// assert_eq!(s.exec("echo $((x + 1)) in $PWD")?.stdout, b"42 in /tmp\n");
+/// s.undo()?;
+///
+/// let store = engine.store("work.wbx".as_ref())?;
+/// let a = store.create("a", Policy::default())?;
+/// a.exec("echo hi > note")?;
+/// # Ok::<(), wasibox::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine(Arc<Shared>);
+
+pub(crate) struct Shared {
+    image: Arc<Image>,
+    options: EngineOptions,
+    pool: Option<Arc<Pool>>,
+    pub awake: Awake<crate::session::Shared>,
+    /// The store of sessions that have none, and how many it has seen.
+    memory: OnceLock<Store>,
+    unnamed: AtomicU64,
+}
+
+impl Shared {
+    /// A new sandbox.
+    pub fn begin(&self, policy: &Policy) -> Result<Live, Error> {
+        if let Some(pool) = &self.pool {
+            return Ok(Live::Process(Box::new(Link::begin(pool, policy)?)));
+        }
+        let PoolOptions { artifacts, progress, .. } = &self.options.pool;
+        let (image, artifacts) = (self.image.clone(), artifacts.clone());
+        let sandbox = Sandbox::new(image, policy.clone(), artifacts, progress.clone())?;
+        Ok(Live::Threads(Box::new(Here::new(sandbox))))
+    }
+}
+
+impl Engine {
+    /// An engine with [`EngineOptions::new`].
+    ///
+    /// # Errors
+    /// A missing or damaged image, no program for workers.
+    pub fn open(image: &Path) -> Result<Engine, Error> {
+        Engine::new(EngineOptions::new(image))
+    }
+
+    /// An engine as asked for.
+    ///
+    /// # Errors
+    /// As [`Engine::open`].
+    pub fn new(options: EngineOptions) -> Result<Engine, Error> {
+        let image = Arc::new(Image::open(&options.pool.image)?);
+        let pool = match options.isolation {
+            Isolation::Process => Some(Pool::new(options.pool.clone())?),
+            Isolation::Threads => None,
+        };
+        let awake = Awake::new(options.awake, options.idle)?;
+        let (memory, unnamed) = (OnceLock::new(), AtomicU64::new(0));
+        Ok(Engine(Arc::new(Shared { image, options, pool, awake, memory, unnamed })))
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.0.image
+    }
+
+    /// What tells the image from others.
+    pub fn digest(&self) -> Digest {
+        Digest(self.0.image.digest())
+    }
+
+    /// The pool of workers, unless sessions are threads.
+    pub fn pool(&self) -> Option<&Arc<Pool>> {
+        self.0.pool.as_ref()
+    }
+
+    /// Sessions that have a process or threads now.
+    pub fn awake(&self) -> usize {
+        self.0.awake.count()
+    }
+
+    /// A new session with its history in memory, gone with its last clone.
+    ///
+    /// # Errors
+    /// If memory cannot be had. What the policy asks for is seen at the first call.
+    pub fn session(&self, policy: Policy) -> Result<Session, Error> {
+        let store = self.memory()?;
+        let name = self.unnamed();
+        let session = store.create(&name, Some(self.digest()))?;
+        let temporary = Temporary { store: store.clone(), name };
+        Ok(self.of(session, Some(self.digest()), policy, Some(temporary)))
+    }
+
+    /// The sessions of a store, a file that is made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be opened or is no store.
+    pub fn store(&self, path: &Path) -> Result<Sessions, Error> {
+        Ok(Sessions { engine: self.clone(), store: Store::open(path)? })
+    }
+
+    /// The sessions of a store that is open.
+    pub fn sessions(&self, store: Store) -> Sessions {
+        Sessions { engine: self.clone(), store }
+    }
+
+    fn memory(&self) -> Result<&Store, Error> {
+        if let Some(store) = self.0.memory.get() {
+            return Ok(store);
+        }
+        let made = Store::in_memory()?;
+        Ok(self.0.memory.get_or_init(|| made))
+    }
+
+    fn unnamed(&self) -> String {
+        format!("s{}", self.0.unnamed.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn shared(shared: &Arc<Shared>) -> Engine {
+        Engine(shared.clone())
+    }
+
+    pub(crate) fn of(
+        &self,
+        session: wasibox_store::Session,
+        begun: Option<Digest>,
+        policy: Policy,
+        temporary: Option<Temporary>,
+    ) -> Session {
+        let kept = Kept::stored(session, self.digest(), begun, temporary);
+        Session::new(Origin::Engine(self.0.clone()), policy, kept)
+    }
+}
+
+/// The named sessions of a store, on an engine.
+#[derive(Clone)]
+pub struct Sessions {
+    engine: Engine,
+    store: Store,
+}
+
+impl Sessions {
+    /// What they run on.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The store itself: history, tags, values, log and snapshots of sessions that nobody runs.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Makes a session, in which nothing was done, and holds it.
+    ///
+    /// # Errors
+    /// If there is one of that name, or the name cannot be one.
+    pub fn create(&self, name: &str, policy: Policy) -> Result<Session, Error> {
+        let digest = Some(self.engine.digest());
+        let session = self.store.create(name, digest)?;
+        Ok(self.engine.of(session, digest, policy, None))
+    }
+
+    /// Takes hold of a session until it is dropped.
+    ///
+    /// # Errors
+    /// If there is none of that name, or another process has it.
+    pub fn session(&self, name: &str, policy: Policy) -> Result<Session, Error> {
+        let session = self.store.session(name)?;
+        let begun = self.store.info(name)?.image;
+        Ok(self.engine.of(session, begun, policy, None))
+    }
+
+    /// The sessions, by name.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn list(&self) -> Result<Vec<Info>, Error> {
+        Ok(self.store.sessions()?)
+    }
+
+    /// Forgets a session that nobody uses.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it is in use.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        Ok(self.store.remove(name)?)
+    }
+
+    /// Takes a session in from a snapshot.
+    ///
+    /// # Errors
+    /// If it is none, or there is a session of that name.
+    pub fn import(
+        &self,
+        name: &str,
+        from: impl std::io::Read,
+        policy: Policy,
+    ) -> Result<Session, Error> {
+        self.store.import(name, from, &wasibox_store::Limits::default())?;
+        self.session(name, policy)
+    }
+}

@@ -1,0 +1,434 @@
+//! What is kept of a session between its calls, and while it sleeps.
+
+use crate::action::Exec;
+use crate::live::{Called, Live, Told};
+use crate::outcome::{FileChange, FileChangeKind, Outcome};
+use crate::session::Error;
+use crate::worker::link::state_limit;
+use crate::worker::message::CellHead;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use wasibox_sandbox::{LimitHit, Limits};
+use wasibox_store::Store;
+use wasibox_store::snapshot::commit::ChangeKind;
+use wasibox_store::snapshot::{Blob, Changed, Digest, Files, State};
+use wasibox_vfs::delta::{Delta, Layer};
+
+/// Most bytes of a shell's state.
+pub const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
+/// Most bytes of what an interpreter is beside its memory.
+const MAX_REST: u64 = 16 << 20;
+/// State of so many bytes leaves memory to the allocator that is worth giving back.
+const LARGE: u64 = 16 << 20;
+/// Bytes of a command that the history has.
+const MAX_COMMAND: usize = 1 << 20;
+/// Bytes of a command that the log has.
+const MAX_LOGGED: usize = 16 << 10;
+
+/// Where a session's state is.
+pub enum Kept {
+    /// In what runs it, and nowhere else.
+    Nothing,
+    /// Here, without a history.
+    Layer(Box<Layer>),
+    /// In a store, call by call.
+    Stored(Box<Stored>),
+}
+
+pub struct Stored {
+    pub session: wasibox_store::Session,
+    /// The image it goes on with is another one than it was begun with.
+    is_elsewhere: bool,
+    /// What the shell knows, and as of which commit.
+    shell: Option<(Blob, Arc<[u8]>)>,
+    /// What runs the session knows that of the shell.
+    is_told: bool,
+    /// Takes the session out of its store in the end. After the session, which is let go of first.
+    temporary: Option<Temporary>,
+    /// Interpreters that are in what runs the session, as they are in the last commit.
+    cells: BTreeSet<String>,
+}
+
+/// A session that its store has only as long as it is used.
+pub struct Temporary {
+    pub store: Store,
+    pub name: String,
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What cannot be removed from memory is of no use to anybody either.
+        let _ = self.store.remove(&self.name);
+        if is_many(&REMOVED) {
+            let _ = self.store.gc();
+        }
+    }
+}
+
+/// Sessions that were removed since what they had was collected, of all stores in memory.
+static REMOVED: AtomicUsize = AtomicUsize::new(0);
+
+fn is_many(removed: &AtomicUsize) -> bool {
+    const MANY: usize = 256;
+    removed.fetch_add(1, Ordering::Relaxed) % MANY == MANY - 1
+}
+
+/// What is told of a call.
+pub struct Note {
+    begun: Instant,
+    time: u64,
+    command: Vec<u8>,
+}
+
+impl Note {
+    pub fn begin(exec: &Exec) -> Note {
+        Note::of(exec.command())
+    }
+
+    pub fn of(mut command: Vec<u8>) -> Note {
+        command.truncate(MAX_COMMAND);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let time = since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
+        Note { begun: Instant::now(), time, command }
+    }
+
+    fn text(&self) -> String {
+        let end = self.command.len().min(MAX_LOGGED);
+        String::from_utf8_lossy(&self.command[..end]).into_owned()
+    }
+}
+
+impl Kept {
+    pub fn layer() -> Kept {
+        Kept::Layer(Box::default())
+    }
+
+    pub fn stored(
+        session: wasibox_store::Session,
+        image: Digest,
+        begun: Option<Digest>,
+        temporary: Option<Temporary>,
+    ) -> Kept {
+        let is_elsewhere = begun.is_some_and(|begun| begun != image);
+        Kept::Stored(Box::new(Stored {
+            session,
+            is_elsewhere,
+            shell: None,
+            is_told: false,
+            temporary,
+            cells: BTreeSet::new(),
+        }))
+    }
+
+    /// Gives a new sandbox all that the session was.
+    ///
+    /// # Errors
+    /// If it cannot be read, or does not fit.
+    pub fn give(&mut self, live: &mut Live) -> Result<(), Error> {
+        match self {
+            Kept::Nothing => Ok(()),
+            Kept::Layer(layer) => layer.parts(&mut |part| live.restore(part, false)),
+            Kept::Stored(stored) => {
+                let files = stored.session.state().files;
+                let is_elsewhere = stored.is_elsewhere;
+                let mut give = |part: Delta| live.restore(part, is_elsewhere);
+                stored.session.changes(&Files::default(), &files, &mut give)?;
+                stored.load_shell()?;
+                stored.tell_shell(live)
+            }
+        }
+    }
+
+    /// What ran the session does so no more.
+    pub fn asleep(&mut self) {
+        if let Kept::Stored(stored) = self {
+            stored.is_told = false;
+            stored.shell = None;
+            stored.cells.clear();
+        }
+    }
+
+    /// Sees to it that the session's shell begins as the last one ended; `exec` may ask for another directory
+    /// and more variables, as if `cd` and `export` stood before its script.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn give_shell(&mut self, live: &mut Live, exec: &mut Exec) -> Result<(), Error> {
+        let Kept::Stored(stored) = self else { return Ok(()) };
+        let own = stored.shell.as_ref().and_then(|(_, state)| exec.state_after(state));
+        match own {
+            Some(state) => {
+                stored.is_told = false;
+                live.set_shell(&state.into())
+            }
+            None => stored.tell_shell(live),
+        }
+    }
+
+    /// The shell's state, as long as the session is awake.
+    pub fn shell(&self) -> Option<&[u8]> {
+        match self {
+            Kept::Stored(stored) => Some(&stored.shell.as_ref()?.1),
+            _ => None,
+        }
+    }
+
+    /// Sees to it that the interpreter of that name is what the last commit says.
+    ///
+    /// # Errors
+    /// [`Error::Cell`] if it cannot come back; if the worker is gone.
+    pub fn give_cell(&mut self, live: &mut Live, name: &str) -> Result<(), Error> {
+        let Kept::Stored(stored) = self else { return Ok(()) };
+        if stored.cells.contains(name) {
+            return Ok(());
+        }
+        let State { cells, .. } = stored.session.state();
+        let Some(cell) = cells.iter().find(|cell| cell.name == name) else { return Ok(()) };
+        let rest = stored.session.load(&cell.rest, MAX_REST)?;
+        let head = CellHead {
+            name: name.into(),
+            module: cell.module.0,
+            rest: rest.into(),
+            is_fork: stored.session.is_fork()?,
+        };
+        live.restore_cell(head, &mut |to| stored.session.pages(cell, to))?;
+        stored.cells.insert(name.into());
+        Ok(())
+    }
+
+    /// Forgets an interpreter; the next cell of that name begins a new one.
+    ///
+    /// # Errors
+    /// If it cannot be kept; if the worker is gone.
+    pub fn reset(&mut self, live: Option<&mut Live>, name: &str) -> Result<(), Error> {
+        let note = Note::of([b"reset ", name.as_bytes()].concat());
+        if let Kept::Stored(stored) = self {
+            stored.cells.remove(name);
+            stored.session.commit(|w| {
+                w.forget_cell(name);
+                w.command(&note.command)?;
+                w.call.time = note.time;
+                let text = json!({ "event": "reset", "interpreter": name }).to_string();
+                w.log(&stored.session, &text)?;
+                Ok::<_, Error>(())
+            })?;
+        }
+        live.map_or(Ok(()), |live| live.forget_cell(name))
+    }
+
+    /// Keeps what a call has changed.
+    ///
+    /// # Errors
+    /// The call's; if it cannot be kept: then the session is as before it.
+    pub fn keep(&mut self, called: Called, note: Note, limits: &Limits) -> Result<Outcome, Error> {
+        match self {
+            Kept::Nothing => called.result,
+            Kept::Layer(layer) => {
+                add(layer, called.changed, limits)?;
+                called.result
+            }
+            Kept::Stored(stored) => stored.keep(called, &note),
+        }
+    }
+
+    /// Keeps what the host has changed of the files.
+    ///
+    /// # Errors
+    /// If it cannot be kept: then the session is as before.
+    pub fn keep_files(
+        &mut self,
+        changed: Vec<Delta>,
+        note: &Note,
+        error: Option<String>,
+        limits: &Limits,
+    ) -> Result<(), Error> {
+        match self {
+            Kept::Nothing => Ok(()),
+            Kept::Layer(layer) => add(layer, changed, limits),
+            Kept::Stored(stored) => stored.keep_files(changed, note, error),
+        }
+    }
+
+    /// Moves the session to another state of its store, and what runs it with it. An error says
+    /// whether what runs it is still of use.
+    pub fn turn<T>(
+        &mut self,
+        live: Option<&mut Live>,
+        act: impl FnOnce(&wasibox_store::Session) -> Result<T, wasibox_store::Error>,
+    ) -> Result<T, (Error, bool)> {
+        let Kept::Stored(stored) = self else { return Err((Error::NoHistory, false)) };
+        let before = stored.session.state();
+        let done = act(&stored.session).map_err(|e| (e.into(), false))?;
+        let State { files, shell, cells } = stored.session.state();
+        let forgotten = match cells == before.cells {
+            true => BTreeSet::new(),
+            // They come back with the next cell.
+            false => std::mem::take(&mut stored.cells),
+        };
+        let shell_is_same = shell == before.shell;
+        if !shell_is_same {
+            (stored.shell, stored.is_told) = (None, false);
+        }
+        let Some(live) = live else { return Ok(done) };
+        let is_elsewhere = stored.is_elsewhere;
+        let mut give = |part: Delta| live.restore(part, is_elsewhere);
+        let moved = stored.session.changes(&before.files, &files, &mut give);
+        let moved = moved.and_then(|()| {
+            forgotten.iter().try_for_each(|name| live.forget_cell(name))?;
+            stored.load_shell()?;
+            stored.tell_shell(live)
+        });
+        moved.map(|()| done).map_err(|e| (e, true))
+    }
+}
+
+/// Adds what a call has changed to the session's state.
+fn add(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Error> {
+    let limit = state_limit(limits);
+    let more = changed.iter().map(Delta::size).sum::<u64>();
+    // Of a layer that does not fit nothing can be used, so the old one stays until it does.
+    if more.saturating_add(layer.size()) > limit.saturating_mul(2) {
+        return Err(Error::Worker("told of more than the session may hold".into()));
+    }
+    for part in changed {
+        layer.add(part, limit);
+    }
+    Ok(())
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Kept::Layer(layer) = self {
+            let is_large = layer.size() >= LARGE;
+            drop(std::mem::take(layer));
+            if is_large {
+                wasibox_sandbox::heap::trim();
+            }
+        }
+    }
+}
+
+impl Stored {
+    /// Whether the session is in its store only as long as it is used.
+    pub fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
+    }
+
+    fn load_shell(&mut self) -> Result<(), Error> {
+        let blob = self.session.state().shell;
+        if self.shell.as_ref().is_none_or(|(of, _)| *of != blob) {
+            let bytes = self.session.load(&blob, MAX_SHELL)?;
+            (self.shell, self.is_told) = (Some((blob, bytes.into())), false);
+        }
+        Ok(())
+    }
+
+    fn tell_shell(&mut self, live: &mut Live) -> Result<(), Error> {
+        if let Some((_, bytes)) = self.shell.as_ref().filter(|_| !self.is_told) {
+            live.set_shell(bytes)?;
+            self.is_told = true;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, called: Called, note: &Note) -> Result<Outcome, Error> {
+        let Called { result, changed, shell, cell, is_gone } = called;
+        if is_gone {
+            // Nothing of it is left but that it was.
+            self.session.log(&entry(note, &result, None))?;
+            return result;
+        }
+        if let (Err(_), true, None) = (&result, changed.is_empty(), &shell) {
+            self.session.log(&entry(note, &result, None))?;
+            return result;
+        }
+        match (&cell, &result) {
+            (Some(told), _) => drop(self.cells.insert(told.tail.name.clone())),
+            // The next cell goes on from before this one.
+            (None, Ok(outcome)) if outcome.put_back => self.cells.clear(),
+            _ => {}
+        }
+        let duration = u64::try_from(note.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let shell = shell.filter(|s| s.len() as u64 <= MAX_SHELL);
+        self.session.commit(|w| {
+            changed.into_iter().try_for_each(|delta| w.add(delta))?;
+            if let Some(shell) = &shell {
+                w.shell(shell)?;
+            }
+            if let Some(Told { tail, pages }) = cell {
+                if tail.is_whole {
+                    w.forget_cell(&tail.name);
+                }
+                let module = Digest(tail.module);
+                w.cell(&tail.name, module, pages, tail.gone, &tail.rest)?;
+            }
+            w.command(&note.command)?;
+            (w.call.time, w.call.duration) = (note.time, duration);
+            if let Ok(outcome) = &result {
+                w.call.exit_code = Some(outcome.exit_code);
+                let changed: Vec<Changed> = outcome.files.iter().map(changed_file).collect();
+                if !changed.is_empty() || outcome.files_truncated {
+                    w.changed(&changed, outcome.files_truncated)?;
+                }
+            }
+            w.log(&self.session, &entry(note, &result, Some(self.session.head().number)))?;
+            Ok::<_, Error>(())
+        })?;
+        if let Some(shell) = shell {
+            (self.shell, self.is_told) = (Some((self.session.state().shell, shell)), true);
+        }
+        let number = self.session.head().number;
+        result.map(|outcome| Outcome { commit: Some(number), ..outcome })
+    }
+
+    fn keep_files(
+        &mut self,
+        changed: Vec<Delta>,
+        note: &Note,
+        error: Option<String>,
+    ) -> Result<(), Error> {
+        let entry = json!({ "event": "files", "command": note.text(), "error": error }).to_string();
+        if changed.is_empty() {
+            return Ok(self.session.log(&entry)?);
+        }
+        self.session.commit(|w| {
+            changed.into_iter().try_for_each(|delta| w.add(delta))?;
+            w.command(&note.command)?;
+            w.call.time = note.time;
+            w.log(&self.session, &entry)?;
+            Ok::<_, Error>(())
+        })?;
+        Ok(())
+    }
+}
+
+fn changed_file(f: &FileChange) -> Changed {
+    let kind = match f.change {
+        FileChangeKind::Created => ChangeKind::Created,
+        FileChangeKind::Modified => ChangeKind::Modified,
+        FileChangeKind::Deleted => ChangeKind::Deleted,
+    };
+    Changed { path: f.path.clone().into_bytes().into(), kind, size: f.size }
+}
+
+/// A call as the log has it: one object of JSON.
+fn entry(note: &Note, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
+    let mut entry = json!({ "event": "exec", "command": note.text() });
+    match result {
+        Ok(o) => {
+            entry["exit_code"] = o.exit_code.into();
+            entry["duration_ms"] = ((o.duration_ms * 1000.0).round() / 1000.0).into();
+            entry["cpu_ms"] = ((o.cpu_ms * 1000.0).round() / 1000.0).into();
+            entry["limit_hit"] = o.limit_hit.map(LimitHit::name).into();
+            entry["changed_files"] = o.files.len().into();
+        }
+        Err(e) => entry["error"] = e.to_string().into(),
+    }
+    if let Some(before) = after {
+        entry["before"] = before.into();
+    }
+    entry.to_string()
+}

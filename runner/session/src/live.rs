@@ -1,0 +1,278 @@
+//! What runs a session's calls while it is awake: a sandbox in this process, or a worker.
+
+use crate::action::Exec;
+use crate::outcome::Outcome;
+use crate::run::{self, Inherited};
+use crate::session::Error;
+use crate::worker::link::Link;
+use crate::worker::message::{Answered, Asked, CellHead, CellTail};
+use std::convert::Infallible;
+use std::sync::Arc;
+use wasibox_sandbox::{Sandbox, SandboxError};
+use wasibox_vfs::delta::{self, Delta, Snapshot};
+use wasibox_worker::jail::Walls;
+
+/// Takes a page of an interpreter.
+pub type PageTo<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;
+
+/// A session that is awake. Dropping it loses what was not told.
+pub enum Live {
+    Threads(Box<Here>),
+    Process(Box<Link>),
+}
+
+/// A sandbox in this process.
+pub struct Here {
+    pub sandbox: Sandbox,
+    /// The files as they were last told.
+    known: Snapshot,
+    /// The shell's state as it was last told.
+    shell: Option<Arc<[u8]>>,
+}
+
+/// What became of a call.
+pub struct Called {
+    pub result: Result<Outcome, Error>,
+    /// What it has changed of the files, in parts.
+    pub changed: Vec<Delta>,
+    /// What the shell knows now, if that is something else.
+    pub shell: Option<Arc<[u8]>>,
+    /// What the interpreter is now that ran, if one did and is still there.
+    pub cell: Option<Told>,
+    /// Nothing more can run here, and what the call did is lost.
+    pub is_gone: bool,
+}
+
+/// An interpreter's change.
+pub struct Told {
+    pub tail: CellTail,
+    pub pages: Vec<(u64, Vec<u8>)>,
+}
+
+/// What became of a request about files.
+pub struct Looked {
+    pub answer: Answered,
+    /// What it has changed, in parts.
+    pub changed: Vec<Delta>,
+}
+
+impl Called {
+    /// A call that was lost with what ran it.
+    pub fn lost(result: Result<Outcome, Error>) -> Called {
+        Called { result, changed: Vec::new(), shell: None, cell: None, is_gone: true }
+    }
+}
+
+impl Live {
+    /// The walls around it; `None` if it is in this process.
+    pub fn walls(&self) -> Option<Walls> {
+        match self {
+            Live::Threads(_) => None,
+            Live::Process(link) => Some(link.walls()),
+        }
+    }
+
+    /// The process that it is, unless this one.
+    pub fn pid(&self) -> Option<u32> {
+        match self {
+            Live::Threads(_) => None,
+            Live::Process(link) => Some(link.pid()),
+        }
+    }
+
+    /// Takes up a part of what the session was, or of what it is to be instead, between two calls. With
+    /// `is_elsewhere` it was so with another image.
+    ///
+    /// # Errors
+    /// If it does not fit; it is of no use then.
+    pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
+        match self {
+            Live::Threads(here) => here.restore(delta, is_elsewhere),
+            Live::Process(link) => link.restore(delta, is_elsewhere),
+        }
+    }
+
+    /// Says what the shell knows.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn set_shell(&mut self, state: &Arc<[u8]>) -> Result<(), Error> {
+        match self {
+            Live::Threads(here) => {
+                here.set_shell(state.clone());
+                Ok(())
+            }
+            Live::Process(link) => link.set_shell(state),
+        }
+    }
+
+    /// Reads or changes files, without a guest.
+    ///
+    /// # Errors
+    /// If the worker is gone, and what it did with it.
+    pub fn files(&mut self, asked: Asked) -> Result<Looked, Error> {
+        match self {
+            Live::Threads(here) => {
+                let (answer, mut changed) = (here.files(&asked), Vec::new());
+                let Ok(()) = here.tell_files(&mut |part| {
+                    changed.push(part);
+                    Ok::<_, Infallible>(())
+                });
+                Ok(Looked { answer, changed })
+            }
+            Live::Process(link) => link.files(&asked),
+        }
+    }
+
+    /// Brings an interpreter back.
+    ///
+    /// # Errors
+    /// [`Error::Cell`] if it is of no use with this image, or damaged; if the worker is gone.
+    pub fn restore_cell(
+        &mut self,
+        head: CellHead,
+        pages: &mut dyn FnMut(PageTo<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Live::Threads(here) => {
+                let mut all = Vec::new();
+                pages(&mut |number, bytes| {
+                    all.push((number, bytes.to_vec()));
+                    Ok(())
+                })?;
+                here.restore_cell(&head, all).map_err(Error::Cell)
+            }
+            Live::Process(link) => link.restore_cell(head, pages),
+        }
+    }
+
+    /// Ends an interpreter.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn forget_cell(&mut self, name: &str) -> Result<(), Error> {
+        match self {
+            Live::Threads(here) => {
+                here.sandbox.forget_cell(name);
+                Ok(())
+            }
+            Live::Process(link) => link.forget_cell(name),
+        }
+    }
+
+    /// Runs a command. With `is_kept`, what it changes is told.
+    pub fn call(&mut self, exec: Exec, streams: &Inherited<'_>, is_kept: bool) -> Called {
+        match self {
+            Live::Threads(here) => here.call(exec, streams, is_kept),
+            Live::Process(link) => link.call(exec, streams),
+        }
+    }
+}
+
+impl Here {
+    pub fn new(sandbox: Sandbox) -> Here {
+        let known = sandbox.vfs().snapshot();
+        Here { sandbox, known, shell: None }
+    }
+
+    pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
+        let vfs = self.sandbox.vfs();
+        let fit = match is_elsewhere {
+            // What is not there is found out by whoever looks for it.
+            true => vfs.restore_elsewhere(delta, &mut Vec::new()),
+            false => vfs.restore(delta),
+        };
+        let fit = fit
+            .map_err(|e| Error::Refused(format!("the session's state does not fit: {}", e.text())));
+        self.known = self.sandbox.vfs().snapshot();
+        fit
+    }
+
+    pub fn set_shell(&mut self, state: Arc<[u8]>) {
+        self.sandbox.vfs().set_state(Some(state.clone()));
+        self.shell = Some(state);
+    }
+
+    /// Why an interpreter cannot come back, if it cannot.
+    pub fn restore_cell(
+        &mut self,
+        head: &CellHead,
+        pages: Vec<(u64, Vec<u8>)>,
+    ) -> Result<(), String> {
+        let CellHead { name, module, rest, is_fork } = head;
+        let restored = self.sandbox.restore_cell(name, module, pages, rest, *is_fork);
+        restored.map_err(|e| e.to_string())
+    }
+
+    /// Tells what has changed in an interpreter: its pages to `emit`, all else as the result.
+    pub fn tell_cell(&self, name: &str, emit: &mut dyn FnMut(u64, &[u8])) -> Option<CellTail> {
+        let change = self.sandbox.cell_changes(name, false, emit)?;
+        Some(CellTail {
+            name: name.into(),
+            module: change.module,
+            is_whole: change.is_whole,
+            gone: change.gone,
+            rest: change.rest.into(),
+        })
+    }
+
+    fn call(&mut self, exec: Exec, streams: &Inherited<'_>, is_kept: bool) -> Called {
+        let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
+        let result = run::exec(&self.sandbox, exec, streams);
+        if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
+            return Called::lost(result);
+        }
+        let mut called = Called { is_gone: false, ..Called::lost(result) };
+        if is_kept {
+            let changed = &mut called.changed;
+            let Ok(shell) = self.tell(&mut |part| {
+                changed.push(part);
+                Ok::<_, Infallible>(())
+            });
+            called.shell = shell;
+            let mut pages = Vec::new();
+            let mut keep = |number, page: &[u8]| pages.push((number, page.to_vec()));
+            let tail = cell.and_then(|name| self.tell_cell(&name, &mut keep));
+            called.cell = tail.map(|tail| Told { tail, pages });
+        }
+        called
+    }
+
+    /// Reads or changes files.
+    pub fn files(&self, (cwd, request): &Asked) -> Answered {
+        wasibox_files::apply(self.sandbox.vfs(), cwd, request)
+    }
+
+    /// Tells what has changed of the files since it was last told.
+    ///
+    /// # Errors
+    /// What `emit` says first.
+    pub fn tell_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
+        let now = self.sandbox.vfs().snapshot();
+        delta::between(&self.known, &now, emit)?;
+        self.known = now;
+        Ok(())
+    }
+
+    /// Tells what has changed since it was last told: of the files to `emit`, of the shell as the
+    /// result.
+    ///
+    /// # Errors
+    /// What `emit` says first.
+    pub fn tell<E>(
+        &mut self,
+        emit: &mut dyn FnMut(Delta) -> Result<(), E>,
+    ) -> Result<Option<Arc<[u8]>>, E> {
+        self.tell_files(emit)?;
+        let shell = self.sandbox.vfs().state();
+        let is_same = match (&shell, &self.shell) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        if is_same {
+            return Ok(None);
+        }
+        self.shell = shell;
+        Ok(self.shell.clone())
+    }
+}

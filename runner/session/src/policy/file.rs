@@ -1,0 +1,372 @@
+//! The policy file.
+
+use super::{LimitChanges, Preset, values};
+use serde::de::{Error as _, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wasibox_sandbox::{Limits, MountSpec, Policy};
+
+/// Most bytes of a policy file.
+pub const MAX_FILE: u64 = 1 << 20;
+
+/// What a policy file says. [`PolicyFile::default`] is that of an empty one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// The limits that `limits` changes.
+    pub preset: Option<Preset>,
+    pub limits: LimitChanges,
+    pub mounts: Vec<MountSpec>,
+    /// See [`Policy::fresh_programs`].
+    pub fresh_programs: bool,
+    /// Whether sessions are refused on a host that lacks a wall
+    /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
+    pub require_walls: bool,
+}
+
+/// Where a policy file is wrong, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub struct Mistake {
+    /// Counted from 1, as the column is, in characters.
+    pub line: usize,
+    pub column: usize,
+    pub message: String,
+}
+
+/// Why a policy file cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    #[error("{path}: {source}")]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{0}: more than {MAX_FILE} bytes")]
+    TooLong(PathBuf),
+    #[error("{path}:{mistake}")]
+    Wrong { path: PathBuf, mistake: Mistake },
+}
+
+impl PolicyFile {
+    /// Reads a file. Host paths in it that are not absolute begin where it lies.
+    ///
+    /// # Errors
+    /// If it cannot be read or is wrong.
+    pub fn read(path: &Path) -> Result<PolicyFile, PolicyError> {
+        let failed = |source| PolicyError::Read { path: path.into(), source };
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(PolicyError::TooLong(path.into()));
+        }
+        let dir = path.parent().unwrap_or(Path::new(""));
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(text),
+            Err(e) => Err(mistake(&bytes[..e.valid_up_to()], "not UTF-8".into())),
+        };
+        text.and_then(|text| PolicyFile::parse(text, dir))
+            .map_err(|mistake| PolicyError::Wrong { path: path.into(), mistake })
+    }
+
+    /// Reads a text. Host paths in it that are not absolute begin at `dir`.
+    ///
+    /// # Errors
+    /// If it is wrong.
+    pub fn parse(text: &str, dir: &Path) -> Result<PolicyFile, Mistake> {
+        let wrong = |e: toml::de::Error| {
+            let at = e.span().map_or(0, |span| span.start.min(text.len()));
+            mistake(&text.as_bytes()[..at], e.message().replace('\n', ", "))
+        };
+        let written: Written = toml::from_str(text).map_err(wrong)?;
+        let limits = written.limits;
+        let mount = |m: WrittenMount| MountSpec {
+            host: dir.join(m.host),
+            guest: m.guest.0,
+            writable: m.writable,
+            quota: m.quota.map(|q| q.0),
+        };
+        Ok(PolicyFile {
+            preset: written.preset.map(|p| p.0),
+            limits: LimitChanges {
+                timeout: limits.timeout.map(|t| t.0),
+                cpu: limits.cpu.map(|t| t.0),
+                memory: limits.memory.map(|n| n.0),
+                disk: limits.disk.map(|n| n.0),
+                inodes: limits.inodes,
+                output: limits.output.map(|n| n.0),
+                processes: limits.processes.map(|n| n.0),
+                spawns: limits.spawns,
+                descriptors: limits.descriptors.map(|n| n.0),
+                host_descriptors: limits.host_descriptors.map(|n| n.0),
+            },
+            mounts: written.mount.into_iter().map(mount).collect(),
+            fresh_programs: written.fresh_python,
+            require_walls: written.require_walls,
+        })
+    }
+
+    /// What it allows.
+    pub fn limits(&self) -> Limits {
+        self.limits.of(self.preset.unwrap_or_default().limits())
+    }
+
+    /// What it grants.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            mounts: self.mounts.clone(),
+            limits: self.limits(),
+            fresh_programs: self.fresh_programs,
+        }
+    }
+}
+
+/// A mistake after `before`.
+fn mistake(before: &[u8], message: String) -> Mistake {
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let begun = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(&before[begun..]).chars().count() + 1;
+    Mistake { line, column, message }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Written {
+    preset: Option<PresetName>,
+    #[serde(default)]
+    limits: WrittenLimits,
+    #[serde(default)]
+    mount: Vec<WrittenMount>,
+    #[serde(default)]
+    fresh_python: bool,
+    #[serde(default)]
+    require_walls: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct WrittenLimits {
+    timeout: Option<Time>,
+    cpu: Option<Time>,
+    memory: Option<Size>,
+    disk: Option<Size>,
+    inodes: Option<u64>,
+    output: Option<MaybeSize>,
+    processes: Option<Count>,
+    spawns: Option<u64>,
+    descriptors: Option<Count>,
+    host_descriptors: Option<Count>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct WrittenMount {
+    host: PathBuf,
+    guest: GuestPath,
+    #[serde(default)]
+    writable: bool,
+    quota: Option<Size>,
+}
+
+struct PresetName(Preset);
+struct Time(Option<Duration>);
+struct Size(u64);
+struct MaybeSize(Option<u64>);
+struct Count(usize);
+struct GuestPath(String);
+
+impl<'de> Deserialize<'de> for PresetName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        let wrong = || D::Error::custom(format!("`{name}` is not strict, normal or permissive"));
+        Preset::named(&name).map(PresetName).ok_or_else(wrong)
+    }
+}
+
+impl<'de> Deserialize<'de> for GuestPath {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let path = String::deserialize(from)?;
+        match path.starts_with('/') {
+            true => Ok(GuestPath(path)),
+            false => Err(D::Error::custom(format!("`{path}` is not an absolute path"))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match usize::deserialize(from)? {
+            0 => Err(D::Error::custom("must be more than 0")),
+            n => Ok(Count(n)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Seconds;
+        impl Visitor<'_> for Seconds {
+            type Value = Time;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("seconds, 0 for no limit")
+            }
+            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<Time, E> {
+                self.visit_f64(n as f64)
+            }
+            fn visit_f64<E: serde::de::Error>(self, n: f64) -> Result<Time, E> {
+                let limit = values::limit_of(n);
+                limit.map(Time).ok_or_else(|| E::invalid_value(Unexpected::Float(n), &self))
+            }
+        }
+        from.deserialize_any(Seconds)
+    }
+}
+
+/// A size in words or as a number of bytes.
+struct SizeVisitor;
+
+impl Visitor<'_> for SizeVisitor {
+    type Value = Size;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size such as \"512M\", or a number of bytes")
+    }
+    fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<Size, E> {
+        u64::try_from(n).map(Size).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+        let size = values::size(text);
+        size.map(Size).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(SizeVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for MaybeSize {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Maybe;
+        impl Visitor<'_> for Maybe {
+            type Value = MaybeSize;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as \"1M\", a number of bytes, or \"none\"")
+            }
+            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<MaybeSize, E> {
+                let n = u64::try_from(n);
+                n.map(|n| MaybeSize(Some(n))).map_err(|_| E::custom("must not be less than 0"))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<MaybeSize, E> {
+                match (text, values::size(text)) {
+                    ("none", _) => Ok(MaybeSize(None)),
+                    (_, Some(size)) => Ok(MaybeSize(Some(size))),
+                    _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        from.deserialize_any(Maybe)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<PolicyFile, Mistake> {
+        PolicyFile::parse(text, Path::new("/work/policies"))
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        let file = parse(
+            "preset = 'strict'\nfresh-python = true\nrequire-walls = true\n\
+            [limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
+            processes = 3\nspawns = 4\ndescriptors = 5\nhost-descriptors = 6\n\
+            [[mount]]\nhost = 'data'\nguest = '/data'\n\
+            [[mount]]\nhost = '/abs'\nguest = '/out'\nwritable = true\nquota = '10M'\n",
+        );
+        let file = file.unwrap();
+        assert!(file.fresh_programs && file.require_walls);
+        let l = file.limits();
+        assert_eq!((l.timeout, l.cpu), (Some(Duration::from_millis(2500)), None));
+        assert_eq!((l.memory, l.disk.bytes, l.disk.entries, l.output), (1 << 30, 4096, 7, None));
+        assert_eq!((l.processes, l.spawns, l.descriptors, l.disk.host_descriptors), (3, 4, 5, 6));
+        let policy = file.policy();
+        assert_eq!(policy.mounts[0].host, Path::new("/work/policies/data"));
+        assert_eq!((policy.mounts[0].writable, policy.mounts[0].quota), (false, None));
+        assert_eq!(policy.mounts[1].host, Path::new("/abs"));
+        assert_eq!((policy.mounts[1].writable, policy.mounts[1].quota), (true, Some(10 << 20)));
+    }
+
+    #[test]
+    fn nothing_said_is_the_default() {
+        assert_eq!(parse("").unwrap().policy(), Policy::default());
+        assert_eq!(parse("preset = 'strict'").unwrap().limits(), Preset::Strict.limits());
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        for (text, line, column, words) in [
+            ("x = 1", 1, 1, "unknown field `x`"),
+            ("preset = 'lax'", 1, 10, "`lax` is not strict, normal or permissive"),
+            ("[limits]\nmemroy = 1", 2, 1, "unknown field `memroy`"),
+            ("[limits]\nmemory = 'much'", 2, 10, "\"much\", expected a size"),
+            ("[limits]\n  timeout = -1", 2, 13, "expected seconds"),
+            ("[limits]\nprocesses = 0", 2, 13, "must be more than 0"),
+            ("[limits]\nspawns = -4", 2, 10, "-4"),
+            ("[[mount]]\nhost = 'a'\nguest = 'b'", 3, 9, "`b` is not an absolute path"),
+            ("[[mount]]\nhost = 'a'", 1, 1, "missing field `guest`"),
+            ("# grün\nü = 1", 2, 1, ""),
+            ("[limits", 1, 8, ""),
+        ] {
+            let m = parse(text).unwrap_err();
+            assert_eq!((m.line, m.column), (line, column), "{text:?}: {m}");
+            assert!(m.message.contains(words) && !m.message.contains('\n'), "{text:?}: {m}");
+        }
+    }
+
+    /// Whatever a file holds, it is a policy or a mistake with a place within it.
+    #[test]
+    fn no_file_is_too_wrong() {
+        let whole = "preset='strict'\n[limits]\ntimeout=1e3\nmemory='1G'\n[[mount]]\nhost='d'\nguest='/d'\nquota=1\n";
+        let mut texts = Vec::new();
+        for at in 0..whole.len() {
+            texts.push(whole[..at].to_owned());
+            for with in [
+                "", "'", "\n", "[", "]", "=", "9", "-", "\u{0}", "ü", "{", "#", "\"", ".", "inf",
+                "0x",
+            ] {
+                texts.push(format!("{}{with}{}", &whole[..at], &whole[at + 1..]));
+                texts.push(format!("{}{with}{}", &whole[..at], &whole[at..]));
+            }
+        }
+        let deep = ["a=", &"[".repeat(100_000)].concat();
+        texts.extend([deep, "a.".repeat(100_000), "[a.".repeat(10_000), "{a=".repeat(10_000)]);
+        let mut good = 0;
+        for text in texts {
+            match parse(&text) {
+                Ok(file) => good += usize::from(file.policy().mounts.len() < 2),
+                Err(m) => {
+                    assert!(m.line >= 1 && m.column >= 1 && m.line <= text.lines().count() + 1);
+                    assert!(!m.message.is_empty(), "{text:?}");
+                }
+            }
+        }
+        assert!(good > 0);
+    }
+
+    #[test]
+    fn files_are_read_to_a_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("p.toml");
+        std::fs::write(&path, "[[mount]]\nhost = 'd'\nguest = '/d'\n").unwrap();
+        assert_eq!(PolicyFile::read(&path).unwrap().mounts[0].host, dir.path().join("d"));
+        std::fs::write(&path, vec![b'#'; MAX_FILE as usize + 1]).unwrap();
+        assert!(matches!(PolicyFile::read(&path), Err(PolicyError::TooLong(_))));
+        std::fs::write(&path, b"a\n  \xff").unwrap();
+        let e = PolicyFile::read(&path).unwrap_err();
+        assert!(e.to_string().ends_with("p.toml:2:3: not UTF-8"), "{e}");
+    }
+}

@@ -1,0 +1,94 @@
+//! Limits with names.
+
+use std::time::Duration;
+use wasibox_sandbox::{DiskLimits, Limits};
+
+/// Limits for a purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// For a short command of someone whom nobody knows.
+    Strict,
+    /// [`Limits::default`].
+    #[default]
+    Normal,
+    /// For large work of one's own. What protects the host's memory is still there.
+    Permissive,
+}
+
+impl Preset {
+    /// All, from the narrowest.
+    pub const ALL: [Preset; 3] = [Preset::Strict, Preset::Normal, Preset::Permissive];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Strict => "strict",
+            Preset::Normal => "normal",
+            Preset::Permissive => "permissive",
+        }
+    }
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Preset> {
+        Preset::ALL.into_iter().find(|p| p.name() == name)
+    }
+
+    /// What it allows.
+    pub fn limits(self) -> Limits {
+        let normal = Limits::default();
+        match self {
+            Preset::Normal => normal,
+            Preset::Strict => Limits {
+                timeout: Some(Duration::from_secs(30)),
+                cpu: Some(Duration::from_secs(30)),
+                memory: 512 << 20,
+                disk: DiskLimits { bytes: 64 << 20, entries: 10_000, host_descriptors: 256 },
+                output: Some(1 << 20),
+                processes: 16,
+                spawns: 10_000,
+                descriptors: 256,
+                ..normal
+            },
+            Preset::Permissive => Limits {
+                timeout: None,
+                cpu: None,
+                memory: 16 << 30,
+                disk: DiskLimits { bytes: 8 << 30, entries: 2_000_000, ..normal.disk },
+                output: None,
+                processes: 1024,
+                spawns: u64::MAX,
+                descriptors: 4096,
+                ..normal
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_preset_allows_what_the_one_before_does() {
+        // No limit is more than any.
+        let time = |t: Option<Duration>| t.unwrap_or(Duration::MAX);
+        let all = Preset::ALL.map(Preset::limits);
+        for pair in all.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            assert!(time(a.timeout) <= time(b.timeout) && time(a.cpu) <= time(b.cpu));
+            assert!(a.memory < b.memory && a.disk.bytes < b.disk.bytes);
+            assert!(a.disk.entries < b.disk.entries && a.descriptors < b.descriptors);
+            assert!(a.output.unwrap_or(u64::MAX) <= b.output.unwrap_or(u64::MAX));
+            assert!(a.processes < b.processes && a.spawns < b.spawns);
+            // Workers have one size of stacks.
+            assert_eq!(a.stack, b.stack);
+        }
+        assert_eq!(Preset::Normal.limits(), Limits::default());
+    }
+
+    #[test]
+    fn names_lead_back() {
+        assert!(Preset::ALL.iter().all(|p| Preset::named(p.name()) == Some(*p)));
+        assert_eq!(Preset::named("lax"), None);
+    }
+}

@@ -1,0 +1,413 @@
+//! A worker that has a session: the parent's half.
+
+use super::message::{Asked, CellHead, CellTail, Control, PART, Reply, Request};
+use super::pool::Pool;
+use super::pump::Pump;
+use crate::action::{Exec, Input, Output};
+use crate::live::{Called, Looked, PageTo, Told};
+use crate::outcome::Outcome;
+use crate::run::Inherited;
+use crate::session::Error;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_bytes::ByteBuf;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use wasibox_sandbox::{LimitHit, Limits, Policy};
+use wasibox_vfs::delta::Delta;
+use wasibox_worker::channel::Sender;
+use wasibox_worker::child::{Ended as How, Worker};
+use wasibox_worker::jail::Walls;
+
+/// How long a worker may take to end a call at its deadline, or to begin a session.
+const GRACE: Duration = Duration::from_secs(2);
+const BEGIN: Duration = Duration::from_secs(30);
+/// How long a request about files may take, which ends by itself long before.
+const FILES: Duration = Duration::from_secs(60);
+/// Most bytes of an answer to one.
+const ANSWER: u64 = 64 << 20;
+/// How often the parent looks at a worker's memory while a call runs.
+const LOOK: Duration = Duration::from_millis(50);
+/// What a worker may have beside what its limits count: the engine, threads, buffers.
+const OWN: u64 = 96 << 20;
+/// Lines about progress that are passed on in one call.
+const LINES: usize = 1000;
+
+/// A worker with a session.
+pub struct Link {
+    worker: Worker,
+    walls: Walls,
+    limits: Limits,
+    progress: Arc<dyn Fn(&str) + Send + Sync>,
+    interrupt: Arc<Mutex<Option<Instant>>>,
+}
+
+/// Ends a call of a worker from another thread.
+pub struct Interrupt {
+    requested: Arc<Mutex<Option<Instant>>>,
+    control: Sender,
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Interrupt {
+    /// Ends the call.
+    pub fn interrupt(&self) {
+        lock(&self.requested).get_or_insert_with(Instant::now);
+        // A worker that is gone is noticed by who waits for it.
+        let _ = self.control.send(&Control::Interrupt);
+    }
+}
+
+/// What a call has brought so far.
+#[derive(Default)]
+struct Collected {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    cap: u64,
+    changed: Vec<Delta>,
+    shell: Option<Arc<[u8]>>,
+    pages: Vec<(u64, Vec<u8>)>,
+    cell: Option<CellTail>,
+    size: u64,
+    lines: usize,
+}
+
+/// Why the parent ended a worker.
+enum Killed {
+    Deadline,
+    Memory,
+    Interrupted,
+}
+
+impl Link {
+    /// Takes a worker of the pool for a session.
+    ///
+    /// # Errors
+    /// If no worker can be had, a mount cannot be made, or walls are required and missing.
+    pub fn begin(pool: &Pool, policy: &Policy) -> Result<Link, Error> {
+        if policy.limits.stack != Limits::default().stack {
+            return Err(Error::Refused("workers have the default stack".into()));
+        }
+        let mut worker = pool.take()?;
+        let memory = worker.limit_memory(memory_limit(&policy.limits));
+        let mut theirs = policy.clone();
+        for mount in &mut theirs.mounts {
+            // A worker has a working directory of its own.
+            mount.host = std::path::absolute(&mount.host)?;
+        }
+        worker.channel.send(&Request::Begin(theirs), &[])?;
+        let walls = loop {
+            match worker.channel.receive(Some(Instant::now() + BEGIN)) {
+                Ok(Some((Reply::Ready(walls), _))) => break Walls { memory, ..walls },
+                Ok(Some((Reply::Progress(_), _))) => {}
+                Ok(Some((Reply::Failed(fault), _))) => return Err(fault.into()),
+                Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
+                Ok(None) => return Err(Error::Worker("did not begin".into())),
+                Err(_) => return Err(Error::Worker(worker.end().to_string())),
+            }
+        };
+        let missing = walls.missing();
+        if pool.options().require_walls && !missing.is_empty() {
+            return Err(Error::Walls(missing.join(", ")));
+        }
+        let progress = pool.options().progress.clone();
+        let (limits, interrupt) = (policy.limits, Arc::default());
+        Ok(Link { worker, walls, limits, progress, interrupt })
+    }
+
+    /// A handle that ends calls.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn interrupter(&self) -> Result<Interrupt, Error> {
+        let control = self.worker.control.sender()?;
+        Ok(Interrupt { requested: self.interrupt.clone(), control })
+    }
+
+    /// The walls around the worker.
+    pub fn walls(&self) -> Walls {
+        self.walls
+    }
+
+    /// The worker's process.
+    pub fn pid(&self) -> u32 {
+        self.worker.pid()
+    }
+
+    /// Takes up a part of the session's state.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
+        self.send(&Request::Restore(delta, is_elsewhere))
+    }
+
+    /// Says what the shell knows.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn set_shell(&mut self, state: &[u8]) -> Result<(), Error> {
+        self.send(&Request::Shell(ByteBuf::from(state)))
+    }
+
+    /// Reads or changes files.
+    ///
+    /// # Errors
+    /// If the worker is gone, or answers what is no answer.
+    pub fn files(&mut self, asked: &Asked) -> Result<Looked, Error> {
+        let bytes = postcard::to_stdvec(asked).map_err(|e| Error::Refused(e.to_string()))?;
+        let count = bytes.len().div_ceil(PART).max(1);
+        for n in 0..count {
+            let part = &bytes[n * PART..bytes.len().min((n + 1) * PART)];
+            let bytes = ByteBuf::from(part);
+            self.send(&Request::Files { is_last: n + 1 == count, bytes })?;
+        }
+        let deadline = Instant::now() + FILES;
+        let (mut answer, mut changed, mut size) = (Vec::new(), Vec::new(), 0);
+        loop {
+            match self.worker.channel.receive(Some(deadline)) {
+                Ok(Some((Reply::Changed(part), _))) => {
+                    size += part.size();
+                    changed.push(part);
+                }
+                Ok(Some((Reply::Answer { is_last, bytes }, _))) => {
+                    size += bytes.len() as u64;
+                    answer.extend_from_slice(&bytes);
+                    if is_last {
+                        break;
+                    }
+                }
+                Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
+                Ok(None) => return Err(Error::Worker("did not answer in time".into())),
+                Err(_) => return Err(Error::Worker(self.worker.end().to_string())),
+            }
+            if size > state_limit(&self.limits).saturating_mul(2).saturating_add(ANSWER) {
+                return Err(Error::Worker("told of more than the session may hold".into()));
+            }
+        }
+        let answer = postcard::from_bytes(&answer);
+        let answer = answer.map_err(|_| Error::Worker("gave no answer".into()))?;
+        Ok(Looked { answer, changed })
+    }
+
+    /// Brings an interpreter back.
+    ///
+    /// # Errors
+    /// [`Error::Cell`] if it cannot come back; if the worker is gone.
+    pub fn restore_cell(
+        &mut self,
+        head: CellHead,
+        pages: &mut dyn FnMut(PageTo<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        pages(&mut |number, bytes| self.send(&Request::Page(number, ByteBuf::from(bytes))))?;
+        self.send(&Request::RestoreCell(head))?;
+        match self.worker.channel.receive(Some(Instant::now() + BEGIN)) {
+            Ok(Some((Reply::Restored(None), _))) => Ok(()),
+            Ok(Some((Reply::Restored(Some(why)), _))) => Err(Error::Cell(why)),
+            Ok(Some(_)) => Err(Error::Worker("answered out of order".into())),
+            Ok(None) => Err(Error::Worker("did not bring an interpreter back".into())),
+            Err(_) => Err(Error::Worker(self.worker.end().to_string())),
+        }
+    }
+
+    /// Ends an interpreter.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn forget_cell(&mut self, name: &str) -> Result<(), Error> {
+        self.send(&Request::ForgetCell(name.into()))
+    }
+
+    fn send(&mut self, request: &Request) -> Result<(), Error> {
+        let sent = self.worker.channel.send(request, &[]);
+        // Why it is gone says more than that it is.
+        sent.map_err(|_| Error::Worker(self.worker.end().to_string()))
+    }
+
+    /// Runs a command.
+    pub fn call(&mut self, exec: Exec, streams: &Inherited<'_>) -> Called {
+        let started = Instant::now();
+        let mut pump = Pump::default();
+        let timeout = exec.timeout.or(self.limits.timeout);
+        let deadline = timeout.and_then(|t| started.checked_add(t)?.checked_add(GRACE));
+        let mut got = Collected { cap: exec.captures(), ..Collected::default() };
+        let fds = match piped(&exec, streams, &mut pump) {
+            Ok(fds) => fds,
+            Err(e) => return Called { is_gone: false, ..Called::lost(Err(e.into())) },
+        };
+        let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        let sent = self.worker.channel.send(&Request::Call(exec), &borrowed);
+        drop(fds);
+        let ended = match sent {
+            Ok(()) => self.wait(&mut pump, deadline, &mut got),
+            Err(_) => Err(Error::Worker(self.worker.end().to_string())),
+        };
+        *lock(&self.interrupt) = None;
+        let result = match ended {
+            Ok(Ended::Done(done)) => {
+                pump.drain(&mut |wants| {
+                    let left = Timespec { tv_sec: GRACE.as_secs() as i64, tv_nsec: 0 };
+                    matches!(poll(wants, Some(&left)), Ok(n) if n > 0)
+                });
+                Ok(done.with(got.stdout, got.stderr))
+            }
+            // The command could not be run. That is the guest's or the caller's fault, not
+            // the worker's.
+            Ok(Ended::Failed(e)) => Err(e),
+            Ok(Ended::Killed(why)) => {
+                let (exit_code, limit_hit) = match why {
+                    Killed::Deadline => (124, Some(LimitHit::Timeout)),
+                    Killed::Memory => (137, Some(LimitHit::Memory)),
+                    Killed::Interrupted => (130, None),
+                };
+                return Called::lost(Ok(Outcome {
+                    exit_code,
+                    stdout: got.stdout,
+                    stderr: got.stderr,
+                    truncated: true,
+                    duration_ms: started.elapsed().as_secs_f64() * 1000.0,
+                    limit_hit,
+                    // What it did was lost with it.
+                    files_truncated: true,
+                    ..Outcome::default()
+                }));
+            }
+            Err(e) => return Called::lost(Err(e)),
+        };
+        let cell = got.cell.map(|tail| Told { tail, pages: got.pages });
+        Called { result, changed: got.changed, shell: got.shell, cell, is_gone: false }
+    }
+
+    fn wait(
+        &mut self,
+        pump: &mut Pump<'_>,
+        deadline: Option<Instant>,
+        got: &mut Collected,
+    ) -> Result<Ended, Error> {
+        let limit = memory_limit(&self.limits);
+        let mut look = Instant::now() + LOOK;
+        loop {
+            // First of all, whatever the worker sends.
+            let now = Instant::now();
+            if deadline.is_some_and(|d| now >= d) {
+                return Ok(Ended::Killed(Killed::Deadline));
+            }
+            if lock(&self.interrupt).is_some_and(|at| now >= at + GRACE) {
+                return Ok(Ended::Killed(Killed::Interrupted));
+            }
+            if now >= look {
+                look = now + LOOK;
+                if self.worker.memory().is_some_and(|m| m > limit) {
+                    return Ok(Ended::Killed(Killed::Memory));
+                }
+            }
+            match self.worker.channel.receive(Some(now)) {
+                Ok(Some((reply, _))) => match self.take(reply, got)? {
+                    Some(ended) => return Ok(ended),
+                    None => continue,
+                },
+                Ok(None) => {}
+                Err(_) => {
+                    return match self.worker.end() {
+                        How::OutOfMemory => Ok(Ended::Killed(Killed::Memory)),
+                        how => Err(Error::Worker(how.to_string())),
+                    };
+                }
+            }
+            pump.run();
+            let until = deadline.map_or(look, |d| d.min(look));
+            let left = until.saturating_duration_since(now);
+            let left = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
+            let mut wants = pump.wants();
+            wants.push(PollFd::new(&self.worker.channel, PollFlags::IN));
+            // An interrupted wait is followed by another look at everything.
+            let _ = poll(&mut wants, Some(&left));
+        }
+    }
+
+    fn take(&self, reply: Reply, got: &mut Collected) -> Result<Option<Ended>, Error> {
+        match reply {
+            Reply::Output { error, bytes } => {
+                if (got.stdout.len() + got.stderr.len() + bytes.len()) as u64 > got.cap {
+                    return Err(Error::Worker("wrote more than it may".into()));
+                }
+                let stream = if error { &mut got.stderr } else { &mut got.stdout };
+                stream.extend_from_slice(&bytes);
+            }
+            Reply::Changed(part) => {
+                got.size += part.size();
+                got.changed.push(part);
+                if got.size > state_limit(&self.limits).saturating_mul(2) {
+                    return Err(Error::Worker("told of more than the session may hold".into()));
+                }
+            }
+            Reply::Page(number, bytes) => {
+                got.size += bytes.len() as u64;
+                got.pages.push((number, bytes.into_vec()));
+                // Its memory is bounded like all memory.
+                if got.size > state_limit(&self.limits).saturating_mul(2) + self.limits.memory {
+                    return Err(Error::Worker("told of more than the session may hold".into()));
+                }
+            }
+            Reply::Cell(tail) => got.cell = Some(tail),
+            Reply::Shell(state) => got.shell = Some(state.into_vec().into()),
+            Reply::Progress(line) => {
+                got.lines += 1;
+                if got.lines < LINES {
+                    (self.progress)(&line);
+                }
+            }
+            Reply::Done(done) => return Ok(Some(Ended::Done(done))),
+            Reply::Failed(fault) => return Ok(Some(Ended::Failed(fault.into()))),
+            Reply::Warm
+            | Reply::NotKept
+            | Reply::Copied(_)
+            | Reply::Ready(_)
+            | Reply::Restored(_)
+            | Reply::Answer { .. } => {
+                return Err(Error::Worker("answered out of order".into()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Bytes of its own that a worker may have.
+fn memory_limit(limits: &Limits) -> u64 {
+    limits.memory.saturating_add(limits.output.unwrap_or(0)).saturating_add(OWN)
+}
+
+/// Bytes of the session's state that the parent keeps at most.
+pub fn state_limit(limits: &Limits) -> u64 {
+    let disk = &limits.disk;
+    disk.bytes.saturating_mul(2).saturating_add(disk.entries.saturating_mul(1024))
+}
+
+/// Pipes for the worker in place of the caller's streams, if it needs some.
+fn piped<'a>(
+    exec: &Exec,
+    streams: &'a Inherited<'_>,
+    pump: &mut Pump<'a>,
+) -> std::io::Result<Vec<OwnedFd>> {
+    let (input, output) = (exec.input == Input::Inherit, exec.output == Output::Inherit);
+    if !input && !output {
+        return Ok(Vec::new());
+    }
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    let nothing = || null.as_fd().try_clone_to_owned();
+    Ok(vec![
+        if input { pump.input(streams.stdin.as_fd())? } else { nothing()? },
+        if output { pump.output(streams.stdout.as_fd(), exec.raw_terminal)? } else { nothing()? },
+        if output { pump.output(streams.stderr.as_fd(), exec.raw_terminal)? } else { nothing()? },
+    ])
+}
+
+/// How a call ended, as far as the worker is concerned.
+enum Ended {
+    Done(super::message::Done),
+    Failed(Error),
+    Killed(Killed),
+}

@@ -1,0 +1,57 @@
+//! Sessions of the built image, for the tests beside this file. `WASIBOX_DIST` is the folder with `runner` and
+//! `image.webc`; without it, it is `dist` of the checkout.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::time::Duration;
+use wasibox::{Engine, EngineOptions, Isolation, Limits, Policy, PoolOptions, Session};
+
+/// Enough for a machine with much else to do.
+pub const LONG: Duration = Duration::from_secs(120);
+
+/// The folder with what was built.
+pub fn dist() -> PathBuf {
+    let beside = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist").into();
+    std::env::var_os("WASIBOX_DIST").map_or_else(beside, PathBuf::from)
+}
+
+/// Options for an engine of the built image.
+pub fn options(isolation: Isolation) -> EngineOptions {
+    let pool = PoolOptions {
+        program: Some(dist().join("runner")),
+        warm: 1,
+        ..PoolOptions::new(dist().join("image.webc"))
+    };
+    EngineOptions { isolation, pool, awake: 4, idle: None }
+}
+
+/// An engine of the built image.
+pub fn engine(isolation: Isolation) -> Engine {
+    Engine::new(options(isolation)).expect("an engine")
+}
+
+/// Limits that a hung call runs into.
+pub fn policy() -> Policy {
+    Policy { limits: Limits { timeout: Some(LONG), ..Limits::default() }, ..Policy::default() }
+}
+
+/// What a script prints on both streams, and its status unless it is 0.
+pub fn sh(s: &Session, script: &str) -> String {
+    shown(s.exec(script).expect("a call"))
+}
+
+/// What a cell prints, and its value.
+pub fn py(s: &Session, code: &str) -> String {
+    let o = s.python(code).expect("a call");
+    let value = o.value.clone();
+    shown(o) + &value.unwrap_or_default()
+}
+
+fn shown(o: wasibox::Outcome) -> String {
+    let mut out = String::from_utf8_lossy(&o.stdout).into_owned();
+    out += &String::from_utf8_lossy(&o.stderr);
+    if o.exit_code != 0 {
+        out += &format!("[{}]", o.exit_code);
+    }
+    out
+}
