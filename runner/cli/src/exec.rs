@@ -1,17 +1,16 @@
 //! `runner exec`.
 
-use crate::options::ExecOptions;
-use crate::{Failure, message, print, progress};
+use crate::Failure;
+use crate::args::exec::ExecArgs;
+use crate::call::{self, failure};
+use crate::progress::compiling;
 use signal_hook::iterator::Signals;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox::watchdog::{self, LastWords};
-use wasibox::{
-    Action, Error, Exec, Image, Input, Interrupt, LimitHit, Limits, Outcome, Output, Policy,
-    SandboxError, Session,
-};
+use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Session};
 
 /// How long the sandbox may take to end after a signal before the process just goes.
 const GRACE: Duration = Duration::from_millis(300);
@@ -20,50 +19,29 @@ const HELD_UP: Duration = Duration::from_secs(5);
 
 /// Runs a command and ends this process with its status. Never returns normally if a
 /// command ran: nothing needs to be torn down but by the system.
-pub fn run(o: ExecOptions) -> Result<u8, Failure> {
-    let mut limits = Limits::default();
-    limits.timeout = o.timeout.unwrap_or(limits.timeout);
-    limits.cpu = o.cpu.unwrap_or(limits.cpu);
-    limits.memory = o.memory.unwrap_or(limits.memory);
-    limits.disk.bytes = o.disk.unwrap_or(limits.disk.bytes);
-    limits.output = o.output_limit;
-    if let Some(n) = o.processes {
-        limits.processes = usize::try_from(n).unwrap_or(usize::MAX);
-    }
-    let policy = Policy { mounts: o.mounts, limits, fresh_programs: o.fresh_programs };
-    let image = Image::open(&o.image).map_err(|e| Failure::new(125, e))?;
+pub fn run(o: ExecArgs) -> Result<u8, Failure> {
+    let (path, argv) = o.image_and_command()?;
+    let (policy, require_walls) = o.grants.policy()?;
+    let limits = policy.limits;
+    let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
     let session =
-        Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), progress())
+        Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), compiling())
             .map_err(failure)?;
     if session.is_compiled() == Some(false) {
-        compile(&o.image)?;
+        compile(&path)?;
     }
-    let signals = signals()?;
-    guard(limits.timeout, o.json)?;
+    let signals = call::signals()?;
+    guard(limits.timeout, o.call.json)?;
     let walls = session.close_jail().map_err(failure)?;
     let missing = walls.missing();
-    if o.require_walls && !missing.is_empty() {
+    if require_walls && !missing.is_empty() {
         return Err(failure(Error::Walls(missing.join(", "))));
     }
     watch_signals(signals, session.interrupter());
-    let mut exec = Exec::new(o.argv);
-    exec.env = o.env;
-    exec.cwd = o.cwd;
-    exec.input = if o.no_stdin { Input::Bytes(Vec::new()) } else { Input::Inherit };
-    exec.list_files = o.json;
-    exec.raw_terminal = o.raw;
-    if !o.json {
-        exec.output = Output::Inherit;
-    } else if let Some(limit) = o.output_limit {
-        exec.output = Output::Capture { limit };
-    }
+    let mut exec = call::prepared(Exec::new(argv), &o.call, &limits);
+    exec.list_files = o.call.json;
     let outcome = session.apply(Action::Exec(exec)).map_err(failure)?;
-    if o.json {
-        let json = serde_json::to_string(&outcome).map_err(|e| Failure::new(125, e))?;
-        print(&(message::json_shown(json) + "\n"))?;
-    } else if let Some(text) = explain(outcome.limit_hit, &limits) {
-        message::say(&text);
-    }
+    call::tell(&outcome, o.call.json, &limits)?;
     end(outcome.exit_code.into())
 }
 
@@ -72,42 +50,6 @@ pub fn run(o: ExecOptions) -> Result<u8, Failure> {
 /// prints does that, and may hold standard output's lock while nobody reads it.
 fn end(status: i32) -> ! {
     signal_hook::low_level::exit(status)
-}
-
-/// What to tell about a limit that ended the command. A limit that the command was
-/// told of itself (memory, processes) is its own to report.
-fn explain(limit: Option<LimitHit>, limits: &Limits) -> Option<String> {
-    match limit? {
-        LimitHit::Timeout => {
-            let s = limits.timeout.unwrap_or_default().as_secs_f64();
-            Some(format!("the command was ended after {s} s (--timeout)"))
-        }
-        LimitHit::Cpu => {
-            let s = limits.cpu.unwrap_or_default().as_secs_f64();
-            Some(format!("the command was ended after {s} s of CPU time (--cpu)"))
-        }
-        LimitHit::Output => {
-            let n = limits.output.unwrap_or_default();
-            Some(format!("the command was ended after {n} bytes of output (--output-limit)"))
-        }
-        LimitHit::Memory => Some(format!(
-            "the command ran into the memory limit of {} MiB (--memory)",
-            limits.memory >> 20
-        )),
-        LimitHit::Processes => Some(format!(
-            "the command ran into the limit of {} processes (--processes)",
-            limits.processes
-        )),
-    }
-}
-
-fn failure(e: Error) -> Failure {
-    let status = match &e {
-        Error::Sandbox(SandboxError::NotFound(_)) => 127,
-        Error::Sandbox(SandboxError::NotExecutable { .. }) => 126,
-        _ => 125,
-    };
-    Failure::new(status, e)
 }
 
 /// Compiles an image in a process of its own: behind the jail nothing can be kept.
@@ -140,12 +82,6 @@ fn guard(timeout: Option<Duration>, json: bool) -> Result<(), Failure> {
     let error = b"runner: the command could not be ended in time; the sandbox ends\n".to_vec();
     let words = LastWords { output, error, status: 124 };
     watchdog::arm(after, words).map_err(|e| Failure::new(125, e))
-}
-
-/// The signals by which users end programs. Sockets for them must be had before the jail closes.
-fn signals() -> Result<Signals, Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(|e| Failure::new(125, e))
 }
 
 /// Ends the guest and this process when a signal comes.

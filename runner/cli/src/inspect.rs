@@ -1,7 +1,8 @@
 //! `runner inspect` and `runner compile`.
 
 use crate::message::{json_shown, shown};
-use crate::{Failure, print, progress};
+use crate::progress::compiling;
+use crate::{Failure, print};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +81,7 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
 /// Compiles every program of an image that this machine has no code for yet.
 pub fn compile(path: &Path) -> Result<u8, Failure> {
     let image = Arc::new(open(path)?);
-    wasibox::compile_all(image, wasibox::default_artifact_dir(), progress())
+    wasibox::compile_all(image, wasibox::default_artifact_dir(), compiling())
         .map_err(|e| Failure::new(125, e))?;
     Ok(0)
 }

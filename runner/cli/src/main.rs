@@ -1,29 +1,45 @@
-//! The command line: turns arguments into one `Action` on a session.
+//! The command line: turns arguments into actions on sessions and stores.
 //!
 //! | file | what |
 //! |---|---|
-//! | `options` | the options, declared once; parsing and `--help` derive from them |
+//! | `args` | the grammar, by clap's derive; what is said of mistakes |
 //! | `values` | sizes, times, mounts, variables |
-//! | `exec` | `runner exec` |
-//! | `inspect` | `runner inspect` and `runner compile` |
-//! | `doctor` | `runner doctor` |
-//! | `message` | what the runner itself says, and how names are shown in it |
+//! | `exec` | `runner exec`: one command in this process, with a jail around it |
+//! | `call` | what all that runs something shares: engine, signals, words for limits and errors |
+//! | `session` | `runner session ...`, a file for each kind of command |
+//! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
+//! | `shell` | `runner shell` |
+//! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
+//! | `manual` | `runner completions` and `runner man` |
+//! | `message`, `table` | what the runner itself says, how names and times are shown in it |
+//! | `progress` | how far long work is, on a terminal |
 //!
-//! Statuses of its own: 2 for a wrong command line, 125 if the sandbox cannot be made,
-//! 126 and 127 for a command that cannot be run or found, 124 after the time limit, 130
-//! after Ctrl-C. Anything else is the command's.
+//! Statuses of its own: 2 for a wrong command line, 125 if the sandbox cannot be made or a store cannot
+//! be used, 126 and 127 for a command that cannot be run or found, 124 after the time limit, 130
+//! after Ctrl-C; 1 for what is not there or not whole. Anything else is the command's.
 #![forbid(unsafe_code)]
 
+mod args;
+mod call;
 mod doctor;
 mod exec;
+mod fs;
 mod inspect;
+mod kv;
+mod manual;
 mod message;
-mod options;
+mod progress;
+mod session;
+mod shell;
+mod snapshot;
+mod table;
 mod values;
 
+use args::{Command, Parsed};
 use std::process::ExitCode;
 
 /// A message for the user, and the status that goes with it.
+#[derive(Debug)]
 struct Failure {
     status: u8,
     text: String,
@@ -41,6 +57,24 @@ impl Failure {
     }
 }
 
+impl From<wasibox::Error> for Failure {
+    fn from(e: wasibox::Error) -> Failure {
+        call::failure(e)
+    }
+}
+
+impl From<wasibox::store::Error> for Failure {
+    fn from(e: wasibox::store::Error) -> Failure {
+        call::failure(e.into())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(e: std::io::Error) -> Failure {
+        Failure::new(125, e)
+    }
+}
+
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|a| a == wasibox::WORKER_ARGUMENT) {
         std::panic::set_hook(Box::new(|_| {}));
@@ -50,7 +84,7 @@ fn main() -> ExitCode {
     // One line instead of Rust's report, should a damaged image make a reader panic.
     std::panic::set_hook(Box::new(|_| {}));
     wasibox::ignore_file_size_signal();
-    match options::parse(lexopt::Parser::from_env()).and_then(run) {
+    match args::parse(std::env::args_os().skip(1)).and_then(run) {
         Ok(status) => ExitCode::from(status),
         Err(f) => {
             message::say(&f.text);
@@ -62,30 +96,36 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: options::Command) -> Result<u8, Failure> {
+fn run(parsed: Parsed) -> Result<u8, Failure> {
+    let command = match parsed {
+        Parsed::Text(text) => return print(&text.to_string()).map(|()| 0),
+        Parsed::Command(command) => command,
+    };
     match command {
-        options::Command::Print(text) => {
-            print(&text)?;
-            Ok(0)
-        }
-        options::Command::Exec(e) => exec::run(*e),
-        options::Command::Inspect { image, json } => inspect::inspect(&image, json),
-        options::Command::Compile { image } => inspect::compile(&image),
-        options::Command::Doctor => doctor::run(),
+        Command::Exec(args) => exec::run(*args),
+        Command::Session(command) => session::run(*command),
+        Command::Snapshot(command) => snapshot::run(command),
+        Command::Fs(command) => fs::run(*command),
+        Command::Kv(command) => kv::run(command),
+        Command::Shell(args) => shell::run(&args),
+        Command::Inspect(args) => inspect::inspect(&args.image, args.json),
+        Command::Compile(args) => inspect::compile(&args.image),
+        Command::Doctor => doctor::run(),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::man(&dir),
     }
 }
 
 /// Writes to standard output; a reader that has left is no failure worth telling.
 fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(125, e)),
         _ => Ok(()),
     }
-}
-
-/// Tells the user what takes time.
-fn progress() -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
-    std::sync::Arc::new(message::say)
 }

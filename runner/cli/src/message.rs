@@ -24,6 +24,11 @@ pub fn hint(text: &str) {
     write(format!("{text}\n"));
 }
 
+/// Writes our own words to standard error as they are, without a newline.
+pub fn part(text: &str) {
+    write(text.to_owned());
+}
+
 fn write(line: String) {
     if GIVEN_UP.load(Ordering::Relaxed) {
         return;

@@ -2,36 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::time::Duration;
 use wasibox::MountSpec;
-
-/// Bytes: a number with an optional `K`, `M`, `G` or `T` (powers of 1024), optionally
-/// followed by `B` or `iB`.
-pub fn size(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.strip_suffix("iB").or(unit.strip_suffix('B')).unwrap_or(unit);
-    let shift = match unit.to_ascii_uppercase().as_str() {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// Seconds, fractions allowed; 0 is no limit, and so is what no machine will see the end of (30
-/// years), since clocks cannot show every time that a number of seconds can.
-pub fn seconds(text: &str) -> Option<Option<Duration>> {
-    const FOR_EVER: f64 = 1e9;
-    let s: f64 = text.parse().ok().filter(|s: &f64| s.is_finite() && *s >= 0.0)?;
-    if s == 0.0 || s >= FOR_EVER {
-        return Some(None);
-    }
-    Duration::try_from_secs_f64(s).ok().map(Some)
-}
+pub use wasibox::policy::values::{seconds, size};
 
 /// `HOST:GUEST[:ro|rw[,quota=SIZE]]`.
 pub fn mount(text: &OsStr) -> Option<MountSpec> {
@@ -73,30 +45,6 @@ pub fn variable(text: &OsStr) -> Option<(Vec<u8>, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes() {
-        assert_eq!(size("0"), Some(0));
-        assert_eq!(size("512M"), Some(512 << 20));
-        assert_eq!(size("1g"), Some(1 << 30));
-        assert_eq!(size("64KiB"), Some(65536));
-        assert_eq!(size("5B"), Some(5));
-        for bad in ["", "M", "1.5G", "-1", "1X", "99999999999T"] {
-            assert_eq!(size(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn times() {
-        assert_eq!(seconds("0.25"), Some(Some(Duration::from_millis(250))));
-        assert_eq!(seconds("0"), Some(None));
-        for long in ["1e9", "1e19", "1e300"] {
-            assert_eq!(seconds(long), Some(None), "{long}");
-        }
-        for bad in ["", "x", "-1", "nan", "inf", "1e400"] {
-            assert_eq!(seconds(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn mounts() {

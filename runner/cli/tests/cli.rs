@@ -92,7 +92,7 @@ fn help_and_version_are_printed() {
 #[test]
 fn inspect_tells_what_is_inside() {
     let o = runner().arg("inspect").arg(&*IMAGE).output().unwrap();
-    assert!(out(&o).starts_with("test/cli 1.2.3\n") && out(&o).contains("commands  15: echo cat"));
+    assert!(out(&o).starts_with("test/cli 1.2.3\n") && out(&o).contains("commands  17: echo cat"));
     let o = runner().args(["inspect", "--json"]).arg(&*IMAGE).output().unwrap();
     let j: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
     assert_eq!((&j["version"], &j["commands"]["wc"]), (&"1.2.3".into(), &"guest".into()));

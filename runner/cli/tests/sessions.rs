@@ -65,7 +65,11 @@ fn calls_are_commits_that_can_be_undone() {
         assert_eq!((last.call.exit_code, last.call.changed_count), (Some(0), 1));
         // While it is awake, and while it sleeps.
         for sleeps in [false, true] {
-            let nap = || drop(sleeps.then(|| s.park()));
+            let nap = || {
+                if sleeps {
+                    s.park();
+                }
+            };
             assert_eq!(s.undo().unwrap().number, last.number - 1);
             nap();
             let state = |s: &Session| {

@@ -24,7 +24,7 @@ pub static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| {
     assert!(built.success(), "the guest does not compile");
     let commands = [
         "echo", "cat", "wc", "gen", "yes", "exit", "spin", "sleep", "run", "fill", "args", "cwd",
-        "alloc", "recurse", "abort",
+        "alloc", "recurse", "abort", "copy", "unlink",
     ];
     let spec = ImageSpec {
         name: "test/cli".into(),

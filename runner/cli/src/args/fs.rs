@@ -1,0 +1,221 @@
+//! `fs ...`
+
+use super::session::Named;
+use super::stored::ImageArg;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+// Files of a session.
+#[derive(Args)]
+pub struct Of {
+    #[command(flatten)]
+    pub named: Named,
+    #[command(flatten)]
+    pub image: ImageArg,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Subcommand)]
+#[command(about = "Read, change and search a session's files, without running anything in it")]
+pub enum FsCommand {
+    /// Print a file
+    #[command(after_help = "Examples:\n  runner fs read --store work.wbx a /tmp/n.txt\n  \
+        runner fs read --store work.wbx --lines --offset 100 --limit 20 a main.py")]
+    Read {
+        #[command(flatten)]
+        of: Of,
+        /// Number the lines
+        #[arg(long)]
+        lines: bool,
+        /// The first line; counted from the end if negative
+        #[arg(long, value_name = "N", allow_hyphen_values = true, requires = "lines")]
+        offset: Option<i64>,
+        /// Lines at most
+        #[arg(long, value_name = "N", requires = "lines")]
+        limit: Option<u64>,
+        /// The file
+        #[arg(value_name = "PATH")]
+        path: String,
+    },
+    /// Write a file, and the folders above it
+    #[command(
+        after_help = "Examples:\n  runner fs write --store work.wbx a note.txt 'some text'\n  \
+        runner fs write --store work.wbx a data.bin - < data.bin"
+    )]
+    Write {
+        #[command(flatten)]
+        of: Of,
+        /// Add to its end
+        #[arg(long)]
+        append: bool,
+        /// The file
+        #[arg(value_name = "PATH")]
+        path: String,
+        /// What it holds then; - for standard input
+        #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+        text: String,
+    },
+    /// Replace a text in a file that is in it once
+    #[command(after_help = "Example:\n  runner fs edit --store work.wbx a main.py 'x = 1' 'x = 2'")]
+    Edit {
+        #[command(flatten)]
+        of: Of,
+        /// Wherever it is
+        #[arg(long)]
+        all: bool,
+        /// The file
+        #[arg(value_name = "PATH")]
+        path: String,
+        /// The text
+        #[arg(value_name = "OLD", allow_hyphen_values = true)]
+        old: String,
+        /// What is there then
+        #[arg(value_name = "NEW", allow_hyphen_values = true)]
+        new: String,
+    },
+    /// Apply a unified diff from standard input or a file of this host
+    Patch {
+        #[command(flatten)]
+        of: Of,
+        /// Leading parts of the paths to leave out
+        #[arg(short = 'p', long, value_name = "N")]
+        strip: Option<u32>,
+        /// Only tell what would be done
+        #[arg(long)]
+        dry_run: bool,
+        /// The diff
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// List a folder
+    Ls {
+        #[command(flatten)]
+        of: Of,
+        /// Folders below it, so many deep
+        #[arg(long, value_name = "N")]
+        depth: Option<u32>,
+        /// The folder
+        #[arg(value_name = "PATH", default_value = ".")]
+        path: String,
+    },
+    /// Find files by a pattern: ** stands for any folders
+    Glob {
+        #[command(flatten)]
+        of: Of,
+        /// The newest first
+        #[arg(long)]
+        newest: bool,
+        /// The pattern
+        #[arg(value_name = "PATTERN")]
+        pattern: String,
+        /// Where
+        #[arg(value_name = "PATH", default_value = ".")]
+        path: String,
+    },
+    /// Find lines by a regular expression
+    Grep {
+        #[command(flatten)]
+        of: Of,
+        /// The pattern is a text
+        #[arg(short = 'F', long)]
+        literal: bool,
+        /// Upper and lower case are the same
+        #[arg(short, long)]
+        ignore_case: bool,
+        /// Lines around each
+        #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
+        context: u32,
+        /// Only files whose names are like this
+        #[arg(long, value_name = "GLOB")]
+        include: Vec<String>,
+        /// The pattern
+        #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
+        pattern: String,
+        /// Where
+        #[arg(value_name = "PATH", default_value = ".")]
+        path: String,
+    },
+    /// Tell what a file is
+    Stat {
+        #[command(flatten)]
+        of: Of,
+        /// The file
+        #[arg(value_name = "PATH")]
+        path: String,
+    },
+    /// Delete a file or folder
+    Rm {
+        #[command(flatten)]
+        of: Of,
+        /// With all that is in it
+        #[arg(short, long)]
+        recursive: bool,
+        /// The file
+        #[arg(value_name = "PATH")]
+        path: String,
+    },
+    /// Rename a file or folder
+    Mv {
+        #[command(flatten)]
+        of: Of,
+        /// The file
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// Its new path
+        #[arg(value_name = "TO")]
+        to: String,
+    },
+    /// Make a folder, and those above it
+    Mkdir {
+        #[command(flatten)]
+        of: Of,
+        /// The folder
+        #[arg(value_name = "PATH")]
+        path: String,
+    },
+    /// Copy a file of this host into the session
+    Upload {
+        #[command(flatten)]
+        of: Of,
+        /// The host's file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The session's
+        #[arg(value_name = "PATH")]
+        path: String,
+    },
+    /// Copy a file of the session to this host
+    Download {
+        #[command(flatten)]
+        of: Of,
+        /// The session's file
+        #[arg(value_name = "PATH")]
+        path: String,
+        /// The host's
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+impl FsCommand {
+    /// Whose files.
+    pub fn of(&self) -> &Of {
+        match self {
+            FsCommand::Read { of, .. }
+            | FsCommand::Write { of, .. }
+            | FsCommand::Edit { of, .. }
+            | FsCommand::Patch { of, .. }
+            | FsCommand::Ls { of, .. }
+            | FsCommand::Glob { of, .. }
+            | FsCommand::Grep { of, .. }
+            | FsCommand::Stat { of, .. }
+            | FsCommand::Rm { of, .. }
+            | FsCommand::Mv { of, .. }
+            | FsCommand::Mkdir { of, .. }
+            | FsCommand::Upload { of, .. }
+            | FsCommand::Download { of, .. } => of,
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What a guest may have, and how a call of one is made.
+
+use crate::{Failure, values};
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use wasibox::policy::{LimitChanges, PolicyFile, Preset};
+use wasibox::{MountSpec, Policy};
+
+/// A value that is not what the option's value is named; said by [`super::wrong`].
+#[derive(Debug)]
+struct Bad;
+
+impl std::fmt::Display for Bad {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not that")
+    }
+}
+
+impl std::error::Error for Bad {}
+
+/// A value as `parse` reads it.
+fn value<T: Clone + Send + Sync + 'static>(parse: fn(&OsString) -> Option<T>) -> ValueParser {
+    OsStringValueParser::new().try_map(move |v| parse(&v).ok_or(Bad)).into()
+}
+
+/// The same for text.
+fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> ValueParser {
+    OsStringValueParser::new()
+        .try_map(move |v: OsString| v.to_str().and_then(parse).ok_or(Bad))
+        .into()
+}
+
+// What a guest may have. A store or snapshot never grants any of it. (No documentation: clap would take it for
+// that of the commands that have these options, here as in `CallArgs` and `stored`.)
+#[derive(Args)]
+pub struct GrantArgs {
+    /// Let the guest see a host directory or file; read-only unless rw; SIZE bounds what it adds
+    #[arg(long, value_name = "HOST:GUEST[:ro|rw[,quota=SIZE]]", value_parser = value(|v| values::mount(v)))]
+    pub mount: Vec<MountSpec>,
+    /// Show the guest a host file or folder, read-only, as /mnt/input/NAME
+    #[arg(long, value_name = "PATH")]
+    pub input: Vec<PathBuf>,
+    /// Limits for a purpose: strict, normal (the default) or permissive; see docs/policy.md
+    #[arg(long, value_name = "strict|normal|permissive", value_parser = text(Preset::named))]
+    pub limits: Option<Preset>,
+    /// Take limits and mounts from a file; what else is said on the command line comes before it
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    /// End the command after this time, status 124 (default 3600, 0 for never)
+    #[arg(long, value_name = "SECONDS", value_parser = text(values::seconds))]
+    pub timeout: Option<Time>,
+    /// End the command after this CPU time of all processes, status 152 (default none)
+    #[arg(long, value_name = "SECONDS", value_parser = text(values::seconds))]
+    pub cpu: Option<Time>,
+    /// Memory of all processes together (default 2G)
+    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    pub memory: Option<u64>,
+    /// What the guest's own files may hold (default 512M)
+    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    pub disk: Option<u64>,
+    /// How many files and folders the guest may make (default 200000)
+    #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok()))]
+    pub inodes: Option<u64>,
+    /// End the command when it has written more (default none, 16M with --json)
+    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    pub output_limit: Option<u64>,
+    /// Processes alive at once (default 128)
+    #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok().filter(|n| *n > 0)))]
+    pub processes: Option<u64>,
+    /// Begin Python at its beginning, not from what all processes share: slower
+    #[arg(long)]
+    pub fresh_python: bool,
+    /// Refuse to run on a host that lacks a wall (see runner doctor)
+    #[arg(long)]
+    pub require_walls: bool,
+}
+
+/// A limit of time, or none. By this name clap's derive takes it for one value.
+type Time = Option<Duration>;
+
+/// The folder of `--input`.
+const INPUT: &str = "/mnt/input";
+
+impl GrantArgs {
+    /// The policy of these options and of the file that they name, and whether walls are required.
+    ///
+    /// # Errors
+    /// A policy file that is wrong, two inputs of one name.
+    pub fn policy(&self) -> Result<(Policy, bool), Failure> {
+        let mut file = match &self.policy {
+            Some(path) => PolicyFile::read(path).map_err(|e| Failure::new(2, e))?,
+            None => PolicyFile::default(),
+        };
+        if self.limits.is_some() {
+            // Who asks for strict limits gets them, whatever the file says.
+            (file.preset, file.limits) = (self.limits, LimitChanges::default());
+        }
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let own = LimitChanges {
+            timeout: self.timeout,
+            cpu: self.cpu,
+            memory: self.memory,
+            disk: self.disk,
+            inodes: self.inodes,
+            output: self.output_limit.map(Some),
+            processes: self.processes.map(count),
+            ..LimitChanges::default()
+        };
+        file.limits = own.over(&file.limits);
+        file.fresh_programs |= self.fresh_python;
+        let mut policy = file.policy();
+        for mount in self.mount.iter().cloned().chain(self.inputs()?) {
+            // The same place of the guest's: what the command line says.
+            policy.mounts.retain(|m| m.guest != mount.guest);
+            policy.mounts.push(mount);
+        }
+        Ok((policy, file.require_walls || self.require_walls))
+    }
+
+    fn inputs(&self) -> Result<Vec<MountSpec>, Failure> {
+        let mut out: Vec<MountSpec> = Vec::new();
+        for host in &self.input {
+            let wrong = |why| Failure::usage(format!("--input: '{}' {why}", host.display()));
+            let whole = host.canonicalize().map_err(|e| {
+                Failure::new(125, format!("cannot mount {}: {}", host.display(), plain(&e)))
+            })?;
+            let name = host.file_name().or(whole.file_name());
+            let name = name.and_then(|n| n.to_str()).ok_or_else(|| wrong("has no name"))?;
+            let guest = format!("{INPUT}/{name}");
+            if out.iter().any(|m| m.guest == guest) {
+                return Err(wrong("has the name of another input"));
+            }
+            out.push(MountSpec { host: whole, guest, writable: false, quota: None });
+        }
+        Ok(out)
+    }
+}
+
+/// What went wrong, without the number that Rust adds.
+fn plain(e: &std::io::Error) -> String {
+    let text = e.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+// How a call is made.
+#[derive(Args)]
+pub struct CallArgs {
+    /// Set an environment variable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = value(|v| values::variable(v)))]
+    pub env: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Start in this directory of the guest (default /home/user; in a session, where it is)
+    #[arg(long, value_name = "DIR", value_parser = text(|d| d.starts_with('/').then(|| d.to_owned())))]
+    pub cwd: Option<String>,
+    /// Give the command an empty standard input
+    #[arg(long)]
+    pub no_stdin: bool,
+    /// Let the command tell a terminal everything, not text and colours only
+    #[arg(long)]
+    pub raw: bool,
+    /// Print a JSON outcome: exit_code, stdout, stderr, times, limits, changed files
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        grants: GrantArgs,
+    }
+
+    fn grants(args: &[&str]) -> GrantArgs {
+        Only::try_parse_from([&["x"][..], args].concat()).ok().unwrap().grants
+    }
+
+    #[test]
+    fn the_command_line_comes_before_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("p.toml");
+        let text = "preset = 'strict'\n[limits]\nmemory = '1G'\nprocesses = 9\n\
+            [[mount]]\nhost = 'd'\nguest = '/d'\n[[mount]]\nhost = 'e'\nguest = '/e'\n";
+        std::fs::write(&file, text).unwrap();
+        let file = file.to_str().unwrap();
+        let g = grants(&["--policy", file, "--memory", "2M", "--mount", "/x:/d:rw"]);
+        let (policy, _) = g.policy().ok().unwrap();
+        let strict = Preset::Strict.limits();
+        assert_eq!((policy.limits.memory, policy.limits.processes), (2 << 20, 9));
+        assert_eq!(policy.limits.timeout, strict.timeout);
+        let mounts: Vec<_> = policy.mounts.iter().map(|m| (&*m.guest, m.writable)).collect();
+        assert_eq!(mounts, [("/e", false), ("/d", true)]);
+        let g = grants(&["--policy", file, "--limits", "strict"]);
+        assert_eq!(g.policy().ok().unwrap().0.limits, strict);
+        assert_eq!(g.policy().ok().unwrap().0.mounts.len(), 2);
+    }
+
+    #[test]
+    fn inputs_lie_below_one_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a/data.csv", "b/data.csv"] {
+            let path = dir.path().join(name);
+            std::fs::create_dir(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "1").unwrap();
+        }
+        let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        let (a, b, f) = (at("a"), at("b/data.csv"), at("a/data.csv"));
+        let g = grants(&["--input", &a, "--input", &b]).policy().ok().unwrap().0;
+        let guests: Vec<_> = g.mounts.iter().map(|m| (&*m.guest, m.writable)).collect();
+        assert_eq!(guests, [("/mnt/input/a", false), ("/mnt/input/data.csv", false)]);
+        let two = grants(&["--input", &f, "--input", &b]).policy();
+        assert!(two.is_err_and(|f| f.status == 2));
+        assert!(grants(&["--input", "/no/such"]).policy().is_err_and(|f| f.status == 125));
+    }
+}

@@ -1,0 +1,201 @@
+//! The command line's grammar, as clap derives it from these types.
+//!
+//! | file | what |
+//! |---|---|
+//! | `grants` | what a guest may have: mounts, limits, policy; the same for all that runs one |
+//! | `exec` | `exec`, `inspect`, `compile` |
+//! | `session` | `session ...` |
+//! | `fs` | `fs ...` |
+//! | `stored` | `snapshot ...`, `kv ...`; where store and image are |
+//! | `wrong` | what clap says of a wrong command line, in our words |
+//!
+//! Only the command that is asked for is built: a table of all of them costs more than a call.
+
+pub mod exec;
+pub mod fs;
+pub mod grants;
+pub mod session;
+pub mod stored;
+mod wrong;
+
+use crate::Failure;
+use clap::builder::StyledStr;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Runs shell, tools and Python of an image in a sandbox.
+#[derive(Parser)]
+#[command(
+    name = "runner",
+    version,
+    args_override_self = true,
+    after_help = exec::EXAMPLES,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the user asks for.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a command in a sandbox of its own
+    Exec(Box<exec::ExecArgs>),
+    /// Make, use and look at sessions that are kept in a store
+    #[command(subcommand)]
+    Session(Box<session::SessionCommand>),
+    /// Write a session as one file, or take one in
+    #[command(subcommand)]
+    Snapshot(stored::SnapshotCommand),
+    /// A session's files
+    #[command(subcommand)]
+    Fs(Box<fs::FsCommand>),
+    /// Key-values of a session
+    #[command(subcommand)]
+    Kv(stored::KvCommand),
+    /// A shell for a person at a terminal
+    Shell(Box<session::ShellArgs>),
+    /// Show what is in an image
+    Inspect(exec::InspectArgs),
+    /// Compile an image for this machine
+    Compile(exec::CompileArgs),
+    /// Tell which walls this host has
+    Doctor,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual's pages into a folder
+    Man {
+        /// The folder, which is made if it is not there
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+    },
+}
+
+/// What is to be done: a command, or a text to print.
+pub enum Parsed {
+    Command(Command),
+    Text(StyledStr),
+}
+
+/// All commands, for whoever wants to tell of them.
+pub fn whole() -> clap::Command {
+    Cli::command()
+}
+
+/// Reads the command line, without the program's name.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    // `exec` is called for every small thing: it alone is 1 ms quicker to read than all.
+    let parsed = match args.first().and_then(|a| a.to_str()) {
+        Some("exec") => exec::read(args[1..].iter().cloned()).map(Command::Exec),
+        _ => read(args),
+    };
+    match parsed {
+        Ok(command) => Ok(Parsed::Command(command)),
+        Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Ok(Parsed::Text(e.render()))
+        }
+        Err(e) => Err(wrong::failure(&e)),
+    }
+}
+
+fn read(args: Vec<OsString>) -> Result<Command, clap::Error> {
+    let mut command = Cli::command();
+    let args = std::iter::once("runner".into()).chain(args);
+    let matches = command.try_get_matches_from_mut(args)?;
+    Ok(Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?.command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(args: &[&str]) -> Result<Parsed, Failure> {
+        parse(args.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn the_grammar_is_sound() {
+        whole().debug_assert();
+        exec::command().debug_assert();
+    }
+
+    #[test]
+    fn the_command_is_everything_after_the_image() {
+        for args in [
+            &["exec", "--json", "i.webc", "--", "ls", "--json", "--", "-x"][..],
+            &["exec", "--json", "i.webc", "ls", "--json", "--", "-x"],
+        ] {
+            let Ok(Parsed::Command(Command::Exec(e))) = parsed(args) else { panic!("{args:?}") };
+            let (image, argv) = e.image_and_command().ok().unwrap();
+            assert_eq!(argv, ["ls", "--json", "--", "-x"]);
+            assert!(e.call.json && image == *"i.webc");
+        }
+        // An option's name can be a command's.
+        let e = parsed(&["exec", "i.webc", "--json", "x"]);
+        let Ok(Parsed::Command(Command::Exec(e))) = e else { panic!() };
+        assert_eq!(e.image_and_command().ok().unwrap().1, ["--json", "x"]);
+    }
+
+    #[test]
+    fn mistakes_are_usage_errors() {
+        for args in [
+            &[][..],
+            &["frob"],
+            &["exec"],
+            &["exec", "--frob", "i.webc", "x"],
+            &["exec", "--mount", "nocolon", "i.webc", "x"],
+            &["exec", "--memory", "lots", "i.webc", "x"],
+            &["exec", "--limits", "lax", "i.webc", "x"],
+            &["exec", "--timeout"],
+            &["exec", "--cwd", "rel", "i.webc", "x"],
+            &["inspect"],
+            &["inspect", "a", "b"],
+            &["compile", "--json", "a"],
+            &["session"],
+            &["session", "frob"],
+            &["session", "undo", "--store", "s"],
+            &["session", "diff", "--store", "s", "a", "1", "x"],
+            &["kv", "set", "--store", "s", "a", "k"],
+            &["snapshot", "export", "--store", "s", "a"],
+            &["completions", "csh"],
+            &["session", "python", "--store", "s"],
+            &["fs"],
+            &["fs", "read", "--store", "s", "a"],
+            &["fs", "read", "--offset", "1", "--store", "s", "a", "f"],
+        ] {
+            assert!(parsed(args).is_err_and(|f| f.status == 2), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn both_ways_to_exec_have_the_same_options() {
+        let names = |c: &clap::Command| -> Vec<String> {
+            c.get_arguments().map(|a| a.get_id().to_string()).collect()
+        };
+        let all = whole();
+        let within = all.find_subcommand("exec").unwrap();
+        assert_eq!(names(within), names(&exec::command()));
+    }
+
+    /// Every command says what it does, and so does every option.
+    #[test]
+    fn everything_has_a_help() {
+        fn check(c: &clap::Command) {
+            assert!(c.get_about().is_some(), "{}", c.get_name());
+            for a in c.get_arguments() {
+                let is_ours = !["help", "version"].contains(&a.get_id().as_str());
+                assert!(!is_ours || a.get_help().is_some(), "{} {}", c.get_name(), a.get_id());
+            }
+            c.get_subcommands().for_each(check);
+        }
+        check(&whole());
+    }
+}

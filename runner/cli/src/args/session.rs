@@ -1,0 +1,263 @@
+//! `session ...` and `shell`.
+
+use super::grants::{CallArgs, GrantArgs};
+use super::stored::{ImageArg, StoreArg};
+use clap::{Args, Subcommand};
+use std::ffi::OsString;
+
+const EXEC: &str = "\
+SCRIPT runs in the session's shell, which goes on with the variables, functions, options and the
+directory of the script before. A command after -- runs without a shell, in the shell's directory
+and with its exported variables. A call that ends makes a commit: `history`, `undo`.
+
+Ctrl-C ends the call, with status 130; the session goes on. Statuses are those of `runner exec`.
+
+Mounts, limits and variables hold for this call. None of them is stored, so a store or snapshot that
+came from elsewhere grants nothing.
+
+Examples:
+  runner session exec --store work.wbx a 'cd /tmp; export A=1; f() { echo \"f $A\"; }'
+  runner session exec --store work.wbx a 'pwd; f'
+  runner session exec --store work.wbx --json a -- python3 -c 'print(6*7)'
+  runner session exec --store work.wbx --input data.csv a 'wc -l /mnt/input/data.csv'";
+
+// A session of a store.
+#[derive(Args)]
+pub struct Named {
+    #[command(flatten)]
+    pub store: StoreArg,
+    /// The session
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+#[derive(Subcommand)]
+#[command(about = "Make, use and look at sessions that are kept in a store")]
+pub enum SessionCommand {
+    /// Make a session, and print its name
+    #[command(
+        after_help = "Example:\n  runner session create --store work.wbx --image image.webc a"
+    )]
+    Create {
+        #[command(flatten)]
+        named: Named,
+        #[command(flatten)]
+        image: ImageArg,
+    },
+    /// Run a script or a command in a session
+    Exec(Box<SessionExec>),
+    /// Run a cell in a session's Python interpreter, which stays
+    Python(Box<SessionPython>),
+    /// End a session's Python interpreter: the next cell begins a new one
+    Reset {
+        #[command(flatten)]
+        named: Named,
+        #[command(flatten)]
+        image: ImageArg,
+    },
+    /// List the sessions of a store
+    List {
+        #[command(flatten)]
+        store: StoreArg,
+        /// Print a list of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tell everything of a session, or of one of its commits
+    #[command(after_help = "Examples:\n  runner session show --store work.wbx a\n  \
+        runner session show --store work.wbx a 3")]
+    Show {
+        #[command(flatten)]
+        named: Named,
+        /// Print an object of JSON
+        #[arg(long)]
+        json: bool,
+        /// The commit
+        #[arg(value_name = "N")]
+        number: Option<u64>,
+    },
+    /// Forget sessions
+    Rm {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The sessions
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+    },
+    /// List a session's commits: * is where it is, - was undone
+    History {
+        #[command(flatten)]
+        named: Named,
+        /// Print a list of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare the files of two commits, as diff -u does
+    #[command(
+        after_help = "Needs the session's image for the bytes that a changed file of the image had, and\n\
+        to know what a removed one was. Without it these are named and not shown.\n\n\
+        Example:\n  runner session diff --store work.wbx a 2 4 | less"
+    )]
+    Diff {
+        #[command(flatten)]
+        named: Named,
+        #[command(flatten)]
+        image: ImageArg,
+        /// Print paths and what happened to them only
+        #[arg(long)]
+        names: bool,
+        /// The older commit
+        #[arg(value_name = "A")]
+        old: u64,
+        /// The newer commit; by default where the session is
+        #[arg(value_name = "B")]
+        new: Option<u64>,
+    },
+    /// Go back to the commit before
+    Undo {
+        #[command(flatten)]
+        named: Named,
+    },
+    /// Go forward again
+    Redo {
+        #[command(flatten)]
+        named: Named,
+    },
+    /// Make everything as it was at a commit, by a new one
+    Restore {
+        #[command(flatten)]
+        named: Named,
+        /// The commit
+        #[arg(value_name = "N")]
+        number: u64,
+    },
+    /// Make a second session of what one is, or was at a commit
+    #[command(after_help = "Example:\n  runner session fork --store work.wbx a b")]
+    Fork {
+        #[command(flatten)]
+        named: Named,
+        /// The new session
+        #[arg(value_name = "NEW")]
+        new: String,
+        /// The commit
+        #[arg(value_name = "N")]
+        number: Option<u64>,
+    },
+    /// Name a commit, or list the names
+    Tag {
+        #[command(flatten)]
+        named: Named,
+        /// The commit's name
+        #[arg(value_name = "TAG")]
+        tag: Option<String>,
+        /// The commit; by default where the session is
+        #[arg(value_name = "N")]
+        number: Option<u64>,
+    },
+    /// Forget the name of a commit
+    Untag {
+        #[command(flatten)]
+        named: Named,
+        /// The commit's name
+        #[arg(value_name = "TAG")]
+        tag: String,
+    },
+    /// Print a session's log, one object of JSON a line
+    Log {
+        #[command(flatten)]
+        named: Named,
+    },
+    /// Make one of old commits: what was undone and what is older than the last N goes
+    Compact {
+        #[command(flatten)]
+        named: Named,
+        /// Commits that stay
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        keep: usize,
+    },
+    /// Remove what no session needs, and give its space back
+    Gc {
+        #[command(flatten)]
+        store: StoreArg,
+    },
+    /// Look whether a store is whole; status 1, and what is lost, if not
+    Check {
+        #[command(flatten)]
+        store: StoreArg,
+    },
+}
+
+/// Run a script or a command in a session
+#[derive(Args)]
+#[command(after_help = EXEC, override_usage = "runner session exec [OPTIONS] NAME SCRIPT\n       runner session exec [OPTIONS] NAME -- COMMAND [ARGS...]")]
+pub struct SessionExec {
+    #[command(flatten)]
+    pub named: Named,
+    #[command(flatten)]
+    pub image: ImageArg,
+    #[command(flatten)]
+    pub grants: GrantArgs,
+    #[command(flatten)]
+    pub call: CallArgs,
+    /// A script for the session's shell
+    #[arg(value_name = "SCRIPT", required_unless_present = "argv")]
+    pub script: Option<OsString>,
+    /// A command
+    #[arg(value_name = "COMMAND", last = true, conflicts_with = "script")]
+    pub argv: Vec<OsString>,
+}
+
+const PYTHON: &str = "\
+Variables, imports, functions, open files and figures stay for the next cell. The value of the last
+expression is printed; plt.show() saves figures to /output. A mistake ends the cell with status 1 and
+a traceback; sys.exit() ends the cell, not the interpreter. A cell that was ended by a limit or by
+Ctrl-C changes nothing: the next one goes on from before it.
+
+Examples:
+  runner session python --store work.wbx a 'x = 41'
+  runner session python --store work.wbx a 'x + 1'
+  runner session python --store work.wbx a - < analysis.py";
+
+/// Run a cell in a session's Python interpreter, which stays
+#[derive(Args)]
+#[command(after_help = PYTHON)]
+pub struct SessionPython {
+    #[command(flatten)]
+    pub named: Named,
+    #[command(flatten)]
+    pub image: ImageArg,
+    #[command(flatten)]
+    pub grants: GrantArgs,
+    #[command(flatten)]
+    pub call: CallArgs,
+    /// The code; - for standard input
+    #[arg(value_name = "CODE", allow_hyphen_values = true)]
+    pub code: OsString,
+}
+
+const SHELL: &str = "\
+Without NAME, the session is a new one that is gone when the shell ends. Lines are edited as with
+readline; Tab completes commands and paths, Ctrl-C ends what runs, Ctrl-D leaves. `exit` leaves, too.
+If standard input is no terminal, commands are read from it; they have no input of their own then.
+
+Examples:
+  runner shell --image image.webc
+  runner shell --store work.wbx a";
+
+/// A shell for a person at a terminal
+#[derive(Args)]
+#[command(after_help = SHELL)]
+pub struct ShellArgs {
+    #[command(flatten)]
+    pub store: StoreArg,
+    #[command(flatten)]
+    pub image: ImageArg,
+    #[command(flatten)]
+    pub grants: GrantArgs,
+    /// Let commands tell the terminal everything, not text and colours only
+    #[arg(long)]
+    pub raw: bool,
+    /// A session of the store
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}

@@ -1,0 +1,194 @@
+//! Where store and image are; `snapshot ...` and `kv ...`.
+
+use crate::Failure;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use wasibox::store::Store;
+
+/// A path that may be empty, as a variable may that says nothing.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+// Where the store is.
+#[derive(Args)]
+pub struct StoreArg {
+    /// The store of sessions, a file
+    #[arg(long, value_name = "FILE", env = "WASIBOX_STORE", hide_env_values = true, value_parser = path())]
+    pub store: Option<PathBuf>,
+}
+
+impl StoreArg {
+    /// Its path.
+    ///
+    /// # Errors
+    /// If none is said.
+    pub fn path(&self) -> Result<&PathBuf, Failure> {
+        let named = self.store.as_ref().filter(|p| !p.as_os_str().is_empty());
+        named.ok_or_else(|| {
+            Failure::usage("a store is missing: name it with --store or in WASIBOX_STORE")
+        })
+    }
+
+    /// The store, which must be there.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be opened.
+    pub fn open(&self) -> Result<Store, Failure> {
+        let path = self.path()?;
+        if !path.exists() {
+            return Err(Failure::new(125, format!("{}: no such store", path.display())));
+        }
+        self.open_or_make()
+    }
+
+    /// The store, made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be opened or made.
+    pub fn open_or_make(&self) -> Result<Store, Failure> {
+        let path = self.path()?;
+        Store::open(path).map_err(|e| {
+            let text = e.to_string();
+            let named = text.contains(&*path.to_string_lossy());
+            let text = if named { text } else { format!("{}: {text}", path.display()) };
+            Failure::new(125, text)
+        })
+    }
+}
+
+// Where the image is.
+#[derive(Args)]
+pub struct ImageArg {
+    /// The image; by default image.webc beside this program
+    #[arg(long, value_name = "FILE", env = "WASIBOX_IMAGE", hide_env_values = true, value_parser = path())]
+    pub image: Option<PathBuf>,
+}
+
+impl ImageArg {
+    /// Its path.
+    ///
+    /// # Errors
+    /// If none is said, and none lies beside this program.
+    pub fn path(&self) -> Result<PathBuf, Failure> {
+        self.find().ok_or_else(|| {
+            Failure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")
+        })
+    }
+
+    /// The same, if there is one.
+    pub fn find(&self) -> Option<PathBuf> {
+        if let Some(path) = self.image.as_ref().filter(|p| !p.as_os_str().is_empty()) {
+            return Some(path.clone());
+        }
+        let own = std::env::current_exe().ok()?;
+        Some(own.parent()?.join("image.webc")).filter(|path| path.is_file())
+    }
+}
+
+/// What a snapshot is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The session, to be taken in again
+    Wbs,
+    /// Its files alone, as tar in a Zstandard frame
+    #[value(name = "tar.zst")]
+    TarZst,
+    /// Its files alone, as zip
+    Zip,
+}
+
+#[derive(Subcommand)]
+#[command(about = "Write a session as one file, or take one in")]
+pub enum SnapshotCommand {
+    /// Write a session, or its files, as one file
+    #[command(after_help = "Examples:\n  runner snapshot export --store work.wbx a a.wbs\n  \
+        runner snapshot export --store work.wbx --history a - | ssh host runner snapshot import --store w.wbx --name a -\n  \
+        runner snapshot export --store work.wbx a files.zip")]
+    Export {
+        #[command(flatten)]
+        store: StoreArg,
+        #[command(flatten)]
+        image: ImageArg,
+        /// With all its history, not only what it is now
+        #[arg(long)]
+        history: bool,
+        /// By default what the name of FILE says, else wbs
+        #[arg(long, value_enum, value_name = "wbs|tar.zst|zip", hide_possible_values = true)]
+        format: Option<Format>,
+        /// The session
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The file, or - for standard output
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Make a session of a snapshot (.wbs); it grants nothing
+    #[command(after_help = "Example:\n  runner snapshot import --store other.wbx --name b a.wbs")]
+    Import {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The session's name; by default that of FILE
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// The file, or - for standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+#[command(about = "Key-values of a session")]
+pub enum KvCommand {
+    /// Print a value; status 1 if there is none
+    Get {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The session
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The key
+        #[arg(value_name = "KEY")]
+        key: OsString,
+    },
+    /// Set a value
+    #[command(after_help = "Examples:\n  runner kv set --store work.wbx a key value\n  \
+        runner kv set --store work.wbx a picture - < picture.png")]
+    Set {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The session
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The key
+        #[arg(value_name = "KEY")]
+        key: OsString,
+        /// The value, or - for standard input
+        #[arg(value_name = "VALUE")]
+        value: OsString,
+    },
+    /// Print all keys
+    List {
+        #[command(flatten)]
+        store: StoreArg,
+        /// Print a list of JSON
+        #[arg(long)]
+        json: bool,
+        /// The session
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Remove a value; status 1 if there is none
+    Delete {
+        #[command(flatten)]
+        store: StoreArg,
+        /// The session
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The key
+        #[arg(value_name = "KEY")]
+        key: OsString,
+    },
+}

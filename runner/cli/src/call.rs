@@ -1,0 +1,148 @@
+//! What all commands share that run something.
+
+use crate::args::grants::CallArgs;
+use crate::args::stored::ImageArg;
+use crate::progress::compiling;
+use crate::{Failure, message, print};
+use signal_hook::iterator::Signals;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wasibox::store::snapshot::Digest;
+use wasibox::{
+    Engine, EngineOptions, Error, Exec, Input, Interrupt, LimitHit, Limits, Outcome, Output,
+    PoolOptions, SandboxError,
+};
+
+/// The failure that an error is.
+pub fn failure(e: Error) -> Failure {
+    let status = match &e {
+        Error::Sandbox(SandboxError::NotFound(_)) => 127,
+        Error::Sandbox(SandboxError::NotExecutable { .. }) => 126,
+        _ => 125,
+    };
+    Failure::new(status, e)
+}
+
+/// An engine for one session.
+///
+/// # Errors
+/// No image, or one that cannot be opened.
+pub fn engine(image: &ImageArg, require_walls: bool) -> Result<Engine, Failure> {
+    let image: PathBuf = image.path()?;
+    let mut pool = PoolOptions::new(&image);
+    // One worker is made when the call begins, and none after it.
+    (pool.warm, pool.progress, pool.require_walls) = (0, compiling(), require_walls);
+    let options = EngineOptions { pool, awake: 1, idle: None, ..EngineOptions::new(image) };
+    Ok(Engine::new(options)?)
+}
+
+/// Tells if a session goes on with another image than it was begun with.
+pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
+    if let Some(begun) = begun.filter(|begun| *begun != engine.digest()) {
+        let short = |d: Digest| d.to_string().chars().take(12).collect::<String>();
+        message::say(&format!(
+            "session '{name}' was begun with image {} and goes on with {}",
+            short(begun),
+            short(engine.digest())
+        ));
+    }
+}
+
+/// A command as the options have it.
+pub fn prepared(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
+    exec.env = call.env.clone();
+    exec.cwd = call.cwd.clone();
+    exec.input = if call.no_stdin { Input::Bytes(Vec::new()) } else { Input::Inherit };
+    exec.raw_terminal = call.raw;
+    if !call.json {
+        exec.output = Output::Inherit;
+    } else if let Some(limit) = limits.output {
+        exec.output = Output::Capture { limit };
+    }
+    exec
+}
+
+/// Tells what became of a call, beside what it has written itself.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn tell(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(), Failure> {
+    if json {
+        let json = serde_json::to_string(outcome).map_err(|e| Failure::new(125, e))?;
+        return print(&(message::json_shown(json) + "\n"));
+    }
+    if let Some(text) = outcome.limit_hit.and_then(|limit| explain(limit, limits)) {
+        message::say(&text);
+    }
+    Ok(())
+}
+
+/// What to tell about a limit that ended the command. A limit that the command was
+/// told of itself (memory, processes) is its own to report.
+fn explain(limit: LimitHit, limits: &Limits) -> Option<String> {
+    Some(match limit {
+        LimitHit::Timeout => {
+            let s = limits.timeout.unwrap_or_default().as_secs_f64();
+            format!("the command was ended after {s} s (--timeout)")
+        }
+        LimitHit::Cpu => {
+            let s = limits.cpu.unwrap_or_default().as_secs_f64();
+            format!("the command was ended after {s} s of CPU time (--cpu)")
+        }
+        LimitHit::Output => {
+            let n = limits.output.unwrap_or_default();
+            format!("the command was ended after {n} bytes of output (--output-limit)")
+        }
+        LimitHit::Memory => format!(
+            "the command ran into the memory limit of {} MiB (--memory)",
+            limits.memory >> 20
+        ),
+        LimitHit::Processes => format!(
+            "the command ran into the limit of {} processes (--processes)",
+            limits.processes
+        ),
+    })
+}
+
+/// The signals by which users end programs. Sockets for them must be had before a jail closes.
+///
+/// # Errors
+/// If the system has no more descriptors.
+pub fn signals() -> Result<Signals, Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    Ok(Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?)
+}
+
+/// Which call is running, if one is: an odd number, another one for each.
+#[derive(Clone, Default)]
+pub struct Running(Arc<AtomicU64>);
+
+impl Running {
+    /// Does what runs.
+    pub fn during<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        let done = act();
+        self.0.fetch_add(1, Ordering::SeqCst);
+        done
+    }
+}
+
+/// Ends calls when signals come. Ctrl-C leaves this process and the session; a second one while the
+/// call is still ending, and all other signals, end the process, and the worker with it.
+pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: Running) {
+    use signal_hook::consts::SIGINT;
+    std::thread::spawn(move || {
+        let mut asked = 0;
+        for signal in signals.forever() {
+            let call = running.0.load(Ordering::SeqCst);
+            if signal == SIGINT && call.is_multiple_of(2) {
+                continue;
+            }
+            if signal != SIGINT || std::mem::replace(&mut asked, call) == call {
+                signal_hook::low_level::exit(128 + signal);
+            }
+            interrupt.interrupt();
+        }
+    });
+}

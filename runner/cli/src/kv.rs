@@ -1,0 +1,54 @@
+//! `runner kv ...`
+
+use crate::args::stored::KvCommand as Command;
+use crate::message::{json_shown, shown};
+use crate::{Failure, print, print_bytes};
+use std::io::{IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
+
+/// Longest value; the store says so, too.
+const MAX: u64 = 64 << 20;
+
+/// Does a command.
+pub fn run(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Get { store, name, key } => {
+            let Some(mut value) = store.open()?.value(&name, key.as_bytes())? else {
+                return Err(missing(&key));
+            };
+            if std::io::stdout().is_terminal() {
+                // As whoever made the store wanted it, but for what a terminal would obey.
+                value = wasibox::terminal::Filter::default().pass(&value);
+                value.push(b'\n');
+            }
+            print_bytes(&value)?;
+        }
+        Command::Set { store, name, key, value } => {
+            let mut bytes = value.as_bytes().to_vec();
+            if bytes == b"-" {
+                bytes.clear();
+                std::io::stdin().lock().take(MAX + 1).read_to_end(&mut bytes)?;
+            }
+            store.open()?.session(&name)?.set_value(key.as_bytes(), &bytes)?;
+        }
+        Command::List { store, json, name } => {
+            let keys = store.open()?.keys(&name)?;
+            let keys = keys.iter().map(|key| String::from_utf8_lossy(key));
+            let out: String = match json {
+                true => json_shown(format!("{}\n", keys.collect::<serde_json::Value>())),
+                false => keys.map(|key| shown(&key) + "\n").collect(),
+            };
+            print(&out)?;
+        }
+        Command::Delete { store, name, key } => {
+            if !store.open()?.session(&name)?.remove_value(key.as_bytes())? {
+                return Err(missing(&key));
+            }
+        }
+    }
+    Ok(0)
+}
+
+fn missing(key: &std::ffi::OsStr) -> Failure {
+    Failure::new(1, format!("no value '{}'", key.to_string_lossy()))
+}

@@ -1,0 +1,70 @@
+//! `runner session exec`, `python` and `reset`.
+
+use crate::args::grants::{CallArgs, GrantArgs};
+use crate::args::session::{Named, SessionExec, SessionPython};
+use crate::args::stored::ImageArg;
+use crate::{Failure, call, message, print_bytes};
+use std::io::{IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
+use wasibox::{Exec, Policy};
+
+/// Most bytes of a cell's code.
+const MAX_CODE: u64 = 16 << 20;
+
+/// Runs a script or a command; its status.
+pub fn exec(args: &SessionExec) -> Result<u8, Failure> {
+    let exec = match &args.script {
+        Some(script) => Exec::script(script),
+        None => Exec::new(&args.argv),
+    };
+    run(&args.named, &args.image, &args.grants, &args.call, exec)
+}
+
+/// Runs a cell; its status.
+pub fn python(args: &SessionPython) -> Result<u8, Failure> {
+    let mut code = args.code.as_bytes().to_vec();
+    if code == b"-" {
+        code.clear();
+        std::io::stdin().lock().take(MAX_CODE).read_to_end(&mut code)?;
+    }
+    run(&args.named, &args.image, &args.grants, &args.call, Exec::python(code))
+}
+
+fn run(
+    named: &Named,
+    image: &ImageArg,
+    grants: &GrantArgs,
+    options: &CallArgs,
+    exec: Exec,
+) -> Result<u8, Failure> {
+    let (policy, require_walls) = grants.policy()?;
+    let limits = policy.limits;
+    let sessions = call::engine(image, require_walls)?.sessions(named.store.open()?);
+    let name = &named.name;
+    let begun = sessions.store().info(name)?.image;
+    let session = sessions.session(name, policy)?;
+    call::note_image(name, begun, sessions.engine());
+    let exec = call::prepared(exec, options, &limits);
+    let running = call::Running::default();
+    call::watch_signals(call::signals()?, session.interrupter(), running.clone());
+    let outcome = running.during(|| session.exec(exec))?;
+    if let Some(value) = outcome.value.as_ref().filter(|_| !options.json) {
+        let mut line = format!("{value}\n").into_bytes();
+        if std::io::stdout().is_terminal() {
+            line = wasibox::terminal::Filter::default().pass(&line);
+        }
+        print_bytes(&line)?;
+    }
+    if outcome.put_back && outcome.limit_hit.is_none() {
+        message::say("the interpreter has ended; the next cell goes on from before this one");
+    }
+    call::tell(&outcome, options.json, &limits)?;
+    Ok(outcome.exit_code)
+}
+
+/// Ends a session's interpreter.
+pub fn reset(named: &Named, image: &ImageArg) -> Result<u8, Failure> {
+    let sessions = call::engine(image, false)?.sessions(named.store.open()?);
+    sessions.session(&named.name, Policy::default())?.reset()?;
+    Ok(0)
+}

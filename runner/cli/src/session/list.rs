@@ -1,0 +1,247 @@
+//! What tells of sessions and commits: `list`, `show`, `history`, `log`.
+
+use super::turn::LINE;
+use crate::args::session::Named;
+use crate::message::{json_shown, shown};
+use crate::{Failure, print, table};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use wasibox::store::snapshot::commit::ChangeKind;
+use wasibox::store::snapshot::{Blob, Commit};
+use wasibox::store::{Info, Store};
+
+fn print_json(value: &Value) -> Result<u8, Failure> {
+    print(&json_shown(format!("{value:#}\n")))?;
+    Ok(0)
+}
+
+fn info_json(info: &Info) -> Value {
+    json!({
+        "name": info.name,
+        "head": info.head,
+        "created": table::rfc3339(info.created),
+        "image": info.image.map(|d| d.to_string()),
+    })
+}
+
+/// The sessions of a store.
+pub fn list(store: &Store, json: bool) -> Result<u8, Failure> {
+    let all = store.sessions()?;
+    if json {
+        return print_json(&all.iter().map(info_json).collect());
+    }
+    let row = |info: &Info| {
+        let image = info.image.map_or("-".into(), |d| d.to_string().chars().take(12).collect());
+        vec![info.name.clone(), info.head.to_string(), table::time(info.created), image]
+    };
+    let rows: Vec<_> = all.iter().map(row).collect();
+    print(&table::table(&["NAME", "N", "CREATED (UTC)", "IMAGE"], &[1], &rows))?;
+    Ok(0)
+}
+
+/// A session's commits, and what else is to be known of each.
+struct History {
+    head: u64,
+    commits: Vec<Commit>,
+    /// Those that the head comes from, and itself.
+    line: HashSet<u64>,
+    tags: HashMap<u64, Vec<String>>,
+}
+
+impl History {
+    fn of(store: &Store, name: &str) -> Result<History, Failure> {
+        let (head, commits) = (store.info(name)?.head, store.history(name)?);
+        let parents: HashMap<u64, Option<u64>> =
+            commits.iter().map(|c| (c.number, c.parent)).collect();
+        let (mut line, mut at) = (HashSet::new(), Some(head));
+        while let Some(number) = at.filter(|n| line.insert(*n)) {
+            at = parents.get(&number).copied().flatten();
+        }
+        let mut tags: HashMap<u64, Vec<String>> = HashMap::new();
+        for (tag, number) in store.tags(name)? {
+            tags.entry(number).or_default().push(tag);
+        }
+        Ok(History { head, commits, line, tags })
+    }
+
+    fn tags(&self, number: u64) -> &[String] {
+        self.tags.get(&number).map_or(&[], Vec::as_slice)
+    }
+
+    fn mark(&self, number: u64) -> &'static str {
+        match () {
+            () if number == self.head => "*",
+            () if !self.line.contains(&number) => "-",
+            () => "",
+        }
+    }
+
+    fn json(&self, store: &Store, commit: &Commit) -> Result<Value, Failure> {
+        let call = &commit.call;
+        Ok(json!({
+            "number": commit.number,
+            "parent": commit.parent,
+            "time": table::rfc3339(call.time),
+            "duration_ms": call.duration as f64 / 1e6,
+            "exit_code": call.exit_code,
+            "command": String::from_utf8_lossy(&load(store, &call.command)?),
+            "changed_files": call.changed_count,
+            "head": commit.number == self.head,
+            "undone": !self.line.contains(&commit.number),
+            "tags": self.tags(commit.number),
+        }))
+    }
+}
+
+fn load(store: &Store, blob: &Blob) -> Result<Vec<u8>, Failure> {
+    let bytes = store.with_objects(|objects| blob.load(objects, LINE));
+    Ok(bytes.map_err(wasibox::store::Error::from)?)
+}
+
+fn status(commit: &Commit) -> String {
+    commit.call.exit_code.map_or("-".into(), |code| code.to_string())
+}
+
+/// How many files a call has changed.
+fn changed(commit: &Commit) -> String {
+    let more = if commit.call.changed_cut { "+" } else { "" };
+    format!("{}{more}", commit.call.changed_count)
+}
+
+/// A session's commits.
+pub fn history(named: &Named, json: bool) -> Result<u8, Failure> {
+    let store = named.store.open()?;
+    let history = History::of(&store, &named.name)?;
+    if json {
+        let all: Result<Vec<_>, _> =
+            history.commits.iter().map(|c| history.json(&store, c)).collect();
+        return print_json(&all?.into());
+    }
+    let mut rows = Vec::new();
+    for c in &history.commits {
+        let mut what = table::first_line(&load(&store, &c.call.command)?, 60);
+        for tag in history.tags(c.number) {
+            what += &format!("  [{}]", shown(tag));
+        }
+        rows.push(vec![
+            history.mark(c.number).to_owned(),
+            c.number.to_string(),
+            table::time(c.call.time),
+            status(c),
+            table::duration(c.call.duration),
+            changed(c),
+            what,
+        ]);
+    }
+    let head = ["", "N", "TIME (UTC)", "STATUS", "TOOK", "FILES", "COMMAND"];
+    print(&table::table(&head, &[1, 3, 4, 5], &rows))?;
+    Ok(0)
+}
+
+/// A session as a whole.
+pub fn show(named: &Named, json: bool) -> Result<u8, Failure> {
+    let store = named.store.open()?;
+    let info = store.info(&named.name)?;
+    let history = History::of(&store, &named.name)?;
+    let keys = store.keys(&named.name)?;
+    let head = store.commit(&named.name, info.head)?;
+    let totals = head.state.files.totals;
+    let tags: Vec<(String, u64)> = store.tags(&named.name)?;
+    if json {
+        let mut all = info_json(&info);
+        all["commits"] = history.commits.len().into();
+        all["bytes"] = totals.bytes.into();
+        all["inodes"] = totals.entries.into();
+        all["keys"] = keys.len().into();
+        all["tags"] = tags.into_iter().map(|(tag, n)| json!({"tag": tag, "number": n})).collect();
+        return print_json(&all);
+    }
+    let mut out = format!("{}\n", info.name);
+    let mut put = |what: &str, text: String| out += &format!("{what:<9} {text}\n");
+    put("created", format!("{} UTC", table::time(info.created)));
+    put("image", info.image.map_or("-".into(), |d| d.to_string()));
+    put("at", format!("commit {} of {}", info.head, history.commits.len()));
+    put("files", format!("{} bytes, {} files and folders", totals.bytes, totals.entries));
+    put("values", keys.len().to_string());
+    for (tag, number) in tags {
+        put("tag", format!("{} {number}", shown(&tag)));
+    }
+    print(&out)?;
+    Ok(0)
+}
+
+/// A commit.
+pub fn show_commit(named: &Named, number: u64, json: bool) -> Result<u8, Failure> {
+    let store = named.store.open()?;
+    let commit = store.commit(&named.name, number)?;
+    let history = History::of(&store, &named.name)?;
+    let files = store.with_objects(|objects| commit.call.changed(objects));
+    let files = files.map_err(wasibox::store::Error::from)?;
+    if json {
+        let word = |kind| match kind {
+            ChangeKind::Created => "created",
+            ChangeKind::Modified => "modified",
+            ChangeKind::Deleted => "deleted",
+        };
+        let mut all = history.json(&store, &commit)?;
+        all["files"] = files
+            .iter()
+            .map(|f| {
+                let path = String::from_utf8_lossy(&f.path);
+                json!({"path": path, "change": word(f.kind), "size": f.size})
+            })
+            .collect();
+        all["files_truncated"] = commit.call.changed_cut.into();
+        all["cells"] = commit.state.cells.iter().map(|c| c.name.clone()).collect();
+        return print_json(&all);
+    }
+    let mut out = format!("commit {}{}\n", commit.number, history.mark(number));
+    let mut put = |what: &str, text: String| out += &format!("{what:<9} {text}\n");
+    if let Some(parent) = commit.parent {
+        put("after", parent.to_string());
+    }
+    put("time", format!("{} UTC", table::time(commit.call.time)));
+    put("took", table::duration(commit.call.duration));
+    put("status", status(&commit));
+    for tag in history.tags(number) {
+        put("tag", shown(tag));
+    }
+    for cell in &commit.state.cells {
+        put("cell", shown(&cell.name));
+    }
+    put("files", changed(&commit));
+    for f in files {
+        let mark = match f.kind {
+            ChangeKind::Created => 'A',
+            ChangeKind::Modified => 'M',
+            ChangeKind::Deleted => 'D',
+        };
+        out += &format!("  {mark} {:>10}  {}\n", f.size, shown(&String::from_utf8_lossy(&f.path)));
+    }
+    let command = load(&store, &commit.call.command)?;
+    for line in String::from_utf8_lossy(&command).lines() {
+        out += &format!("  | {}\n", shown(line));
+    }
+    print(&out)?;
+    Ok(0)
+}
+
+/// The session's log: what is written of each call, with its time.
+pub fn log(named: &Named) -> Result<u8, Failure> {
+    let store = named.store.open()?;
+    let out = std::io::stdout().lock();
+    let mut out = std::io::BufWriter::new(out);
+    let done = store.audit(&named.name, &mut |time, entry| {
+        let mut entry: Value =
+            serde_json::from_str(entry).unwrap_or_else(|_| json!({"text": entry}));
+        if let Some(object) = entry.as_object_mut() {
+            object.insert("time".into(), table::rfc3339(time).into());
+        }
+        Ok(writeln!(out, "{}", json_shown(entry.to_string()))?)
+    });
+    match done.and_then(|()| Ok(out.flush()?)) {
+        Err(wasibox::store::Error::Io(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
+        done => Ok(done.map(|()| 0)?),
+    }
+}

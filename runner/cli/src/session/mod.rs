@@ -1,0 +1,51 @@
+//! `runner session ...`
+//!
+//! | file | commands |
+//! |---|---|
+//! | `call` | `exec`, `python`, `reset` |
+//! | `list` | `list`, `show`, `history`, `log` |
+//! | `turn` | `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `untag`, `rm` |
+//! | `diff` | `diff` |
+//! | `care` | `compact`, `gc`, `check` |
+//!
+//! Only these make an engine; all else is done on the store.
+
+mod call;
+mod care;
+mod diff;
+mod list;
+mod turn;
+
+pub use diff::files_of;
+
+use crate::Failure;
+use crate::args::session::SessionCommand as Command;
+
+/// Does a command.
+pub fn run(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Exec(args) => call::exec(&args),
+        Command::Python(args) => call::python(&args),
+        Command::Reset { named, image } => call::reset(&named, &image),
+        Command::Create { named, image } => turn::create(&named, &image),
+        Command::List { store, json } => list::list(&store.open()?, json),
+        Command::Show { named, json, number: None } => list::show(&named, json),
+        Command::Show { named, json, number: Some(n) } => list::show_commit(&named, n, json),
+        Command::History { named, json } => list::history(&named, json),
+        Command::Log { named } => list::log(&named),
+        Command::Diff { named, image, names, old, new } => {
+            diff::diff(&named, &image, names, old, new)
+        }
+        Command::Undo { named } => turn::turn(&named, |s| s.undo()),
+        Command::Redo { named } => turn::turn(&named, |s| s.redo()),
+        Command::Restore { named, number } => turn::turn(&named, |s| s.restore(number)),
+        Command::Fork { named, new, number } => turn::fork(&named, number, &new),
+        Command::Tag { named, tag: None, .. } => turn::tags(&named),
+        Command::Tag { named, tag: Some(tag), number } => turn::tag(&named, &tag, number),
+        Command::Untag { named, tag } => turn::untag(&named, &tag),
+        Command::Rm { store, names } => turn::remove(&store.open()?, &names),
+        Command::Compact { named, keep } => care::compact(&named, keep),
+        Command::Gc { store } => care::gc(&store.open()?),
+        Command::Check { store } => care::check(&store.open()?),
+    }
+}

@@ -1,0 +1,83 @@
+//! What makes sessions and moves them: `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `rm`.
+
+use crate::args::session::Named;
+use crate::args::stored::ImageArg;
+use crate::{Failure, message, print, table};
+use wasibox::Image;
+use wasibox::store::snapshot::{Commit, Digest};
+use wasibox::store::{Error, Session, Store};
+
+/// Bytes of a command that are looked at for its first line.
+pub const LINE: u64 = 1 << 20;
+
+/// Makes a session, and prints its name.
+pub fn create(named: &Named, image: &ImageArg) -> Result<u8, Failure> {
+    let path = image.path()?;
+    let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
+    let store = named.store.open_or_make()?;
+    store.create(&named.name, Some(Digest(image.digest())))?;
+    print(&format!("{}\n", named.name))?;
+    Ok(0)
+}
+
+/// Moves a session to another commit, and says to which one.
+pub fn turn(
+    named: &Named,
+    act: impl FnOnce(&Session) -> Result<Commit, Error>,
+) -> Result<u8, Failure> {
+    let session = named.store.open()?.session(&named.name)?;
+    let commit = act(&session)?;
+    let command = session.load(&commit.call.command, LINE)?;
+    print(&at(&commit, &command))?;
+    Ok(0)
+}
+
+/// Where a session is: the commit's number and command.
+pub fn at(commit: &Commit, command: &[u8]) -> String {
+    let line = table::first_line(command, 60);
+    match line.is_empty() {
+        true => format!("{}\n", commit.number),
+        false => format!("{}  {line}\n", commit.number),
+    }
+}
+
+/// Makes a second session, and prints its name.
+pub fn fork(named: &Named, at: Option<u64>, new: &str) -> Result<u8, Failure> {
+    named.store.open()?.fork(&named.name, at, new)?;
+    print(&format!("{new}\n"))?;
+    Ok(0)
+}
+
+/// Prints the names of commits.
+pub fn tags(named: &Named) -> Result<u8, Failure> {
+    let tags = named.store.open()?.tags(&named.name)?;
+    let rows: Vec<_> = tags.into_iter().map(|(tag, n)| vec![n.to_string(), tag]).collect();
+    print(&table::table(&["N", "TAG"], &[0], &rows))?;
+    Ok(0)
+}
+
+/// Names a commit.
+pub fn tag(named: &Named, tag: &str, number: Option<u64>) -> Result<u8, Failure> {
+    let session = named.store.open()?.session(&named.name)?;
+    let number = number.unwrap_or_else(|| session.head().number);
+    session.tag(tag, number)?;
+    Ok(0)
+}
+
+/// Forgets the name of a commit.
+pub fn untag(named: &Named, tag: &str) -> Result<u8, Failure> {
+    named.store.open()?.session(&named.name)?.untag(tag)?;
+    Ok(0)
+}
+
+/// Forgets sessions; goes on with the others where one cannot be.
+pub fn remove(store: &Store, names: &[String]) -> Result<u8, Failure> {
+    let mut status = 0;
+    for name in names {
+        if let Err(e) = store.remove(name) {
+            message::say(&e.to_string());
+            status = 125;
+        }
+    }
+    Ok(status)
+}

@@ -1,0 +1,344 @@
+//! What the Tab key gives, and whether a command is whole.
+
+use crate::Failure;
+use rustyline::completion::{Completer, Pair};
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Helper};
+use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wasibox::diff::{ImageFiles, list};
+use wasibox::{Image, MountSpec, Session};
+
+/// Names that are offered at most.
+const MOST: usize = 1000;
+
+/// Builtins and reserved words of the shell that people type.
+const BUILTINS: &[&str] = &[
+    "alias", "bg", "break", "case", "cd", "command", "continue", "declare", "dirs", "do", "done",
+    "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fg", "fi", "for",
+    "function", "getopts", "hash", "help", "if", "in", "jobs", "kill", "let", "local", "mapfile",
+    "popd", "printf", "pushd", "pwd", "read", "readonly", "return", "select", "set", "shift",
+    "shopt", "source", "test", "then", "time", "times", "trap", "true", "type", "ulimit", "umask",
+    "unalias", "unset", "until", "wait", "while",
+];
+
+/// Completes commands of the image and paths of the session.
+pub struct Completions {
+    session: Session,
+    files: ImageFiles,
+    mounts: Vec<MountSpec>,
+    commands: BTreeSet<String>,
+    dir: String,
+}
+
+/// A word that is being typed.
+struct Word<'a> {
+    /// Where it begins in the line.
+    start: usize,
+    /// As it is in the line.
+    text: &'a str,
+    quote: Option<char>,
+    is_command: bool,
+}
+
+impl Completions {
+    /// Those of a session.
+    pub fn new(
+        session: &Session,
+        image: &Arc<Image>,
+        mounts: Vec<MountSpec>,
+    ) -> Result<Completions, Failure> {
+        let commands = image.commands().iter().map(|c| c.name.clone());
+        let commands = commands.chain(BUILTINS.iter().map(|b| (*b).to_owned())).collect();
+        let files = ImageFiles::new(image.clone())?;
+        Ok(Completions { session: session.clone(), files, mounts, commands, dir: "/".into() })
+    }
+
+    /// Relative paths begin there.
+    pub fn set_directory(&mut self, dir: &str) {
+        dir.clone_into(&mut self.dir);
+    }
+
+    fn candidates(&self, word: &Word<'_>) -> Vec<Pair> {
+        let plain = unescaped(word.text, word.quote);
+        let mut out = Vec::new();
+        if word.is_command && !plain.contains('/') {
+            let fitting = self.commands.iter().filter(|c| c.starts_with(&plain));
+            out.extend(fitting.map(|c| pair(c.clone(), c, "", word)));
+        } else {
+            let (dir, begun) = plain.rsplit_once('/').map_or(("", &*plain), |(d, b)| (d, b));
+            let prefix = if plain.contains('/') { format!("{dir}/") } else { String::new() };
+            for (name, is_dir) in self.names(&prefix) {
+                let is_hidden = name.starts_with('.') && !begun.starts_with('.');
+                if name.starts_with(begun) && !is_hidden {
+                    let end = if is_dir { "/" } else { "" };
+                    out.push(pair(format!("{name}{end}"), &format!("{prefix}{name}"), end, word));
+                }
+            }
+        }
+        out.truncate(MOST);
+        if let [only] = out.as_mut_slice()
+            && !only.replacement.ends_with('/')
+        {
+            only.replacement.extend(word.quote);
+            only.replacement.push(' ');
+        }
+        out
+    }
+
+    /// What is in the directory that a word begins with, by name.
+    fn names(&self, prefix: &str) -> Vec<(String, bool)> {
+        let path = match prefix {
+            home if home.starts_with("~/") => format!("{}{}", wasibox::HOME, &home[1..]),
+            absolute if absolute.starts_with('/') => absolute.to_owned(),
+            relative => format!("{}/{relative}", self.dir),
+        };
+        if let Some(names) = self.mounted(&path) {
+            return names;
+        }
+        // What cannot be read has nothing to offer.
+        let Ok(head) = self.session.head() else { return Vec::new() };
+        let Ok(store) = self.session.store() else { return Vec::new() };
+        let listed = list(&store, &head.state.files, Some(&self.files), path.as_bytes());
+        let listed = listed.ok().flatten().unwrap_or_default();
+        let text = |(name, is_dir): (Vec<u8>, bool)| Some((String::from_utf8(name).ok()?, is_dir));
+        let is_shown = |(name, _): &(String, bool)| !name.contains(char::is_control);
+        listed.into_iter().filter_map(text).filter(is_shown).collect()
+    }
+
+    /// What is in a directory of the host's, if a mount shows it.
+    fn mounted(&self, path: &str) -> Option<Vec<(String, bool)>> {
+        let mount = self.mounts.iter().find_map(|m| {
+            let below = path.strip_prefix(m.guest.trim_end_matches('/'))?;
+            let is_below = below.is_empty() || below.starts_with('/');
+            let is_plain = below.split('/').all(|word| word != "..");
+            (is_below && is_plain).then(|| m.host.join(below.trim_start_matches('/')))
+        })?;
+        let mut out = Vec::new();
+        for entry in std::fs::read_dir(mount).ok()?.flatten() {
+            let is_dir = entry.file_type().is_ok_and(|t| t.is_dir());
+            out.extend(entry.file_name().into_string().ok().map(|name| (name, is_dir)));
+        }
+        out.retain(|(name, _)| !name.contains(char::is_control));
+        out.sort();
+        Some(out)
+    }
+}
+
+fn pair(display: String, text: &str, end: &str, word: &Word<'_>) -> Pair {
+    let mut replacement = String::new();
+    match word.quote {
+        Some(quote) => {
+            replacement.push(quote);
+            replacement += &quoted(text, quote);
+        }
+        None => replacement += &escaped(text),
+    }
+    Pair { display, replacement: replacement + end }
+}
+
+/// A word without its quotes and backslashes.
+fn unescaped(text: &str, quote: Option<char>) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => out.extend(chars.next()),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A word as the shell reads it back.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if " \t\"'`$&|;<>()[]{}*?!#\\".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn quoted(text: &str, quote: char) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match (quote, c) {
+            ('"', '"' | '$' | '`' | '\\') => out.extend(['\\', c]),
+            ('\'', '\'') => out.push_str("'\\''"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// The word at the end of what is typed.
+fn word(typed: &str) -> Word<'_> {
+    // What has been seen: the word's begin, its quote, whether a command is due.
+    let (mut start, mut quote, mut is_command, mut begun) = (0, None, true, false);
+    let mut quote_at = 0;
+    let mut chars = typed.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if let Some(q) = quote {
+            if c == '\\' && q == '"' {
+                chars.next();
+            } else if c == q {
+                quote = None;
+            }
+            continue;
+        }
+        if !begun {
+            start = at;
+        }
+        match c {
+            ' ' | '\t' | '\n' => {
+                let done = &typed[start..at];
+                // After these words another command begins.
+                let goes_on = matches!(
+                    done,
+                    "if" | "then" | "else" | "elif" | "do" | "while" | "until" | "time" | "!" | "{"
+                );
+                is_command =
+                    if begun { is_command && (goes_on || done.contains('=')) } else { is_command };
+                is_command |= c == '\n';
+                begun = false;
+            }
+            ';' | '|' | '&' | '(' | '`' => (is_command, begun) = (true, false),
+            '<' | '>' => (is_command, begun) = (false, false),
+            '\\' => {
+                chars.next();
+                begun = true;
+            }
+            '\'' | '"' => {
+                (quote, quote_at) = (Some(c), at);
+                begun = true;
+            }
+            _ => begun = true,
+        }
+    }
+    if !begun {
+        start = typed.len();
+    }
+    match quote {
+        // A quote in the middle of a word: what is in it is completed.
+        Some(_) => Word { start: quote_at, text: &typed[quote_at + 1..], quote, is_command },
+        None => Word { start, text: &typed[start..], quote, is_command },
+    }
+}
+
+/// Whether a shell would run this, and not ask for more. What is wrong is whole: the shell says so.
+pub fn is_complete(text: &[u8]) -> bool {
+    let line = text.strip_suffix(b"\n").unwrap_or(text);
+    if line.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
+        return false;
+    }
+    let mut parser = Parser::new(text, ParseOptions { extglob: true, ..ParseOptions::default() });
+    loop {
+        match parser.next_command(&NoAliases) {
+            // A here-document that the text's end has ended.
+            Ok(_) if !parser.take_warnings().is_empty() => return false,
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(e) => return !e.is_incomplete(),
+        }
+    }
+}
+
+impl Completer for Completions {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let word = word(&line[..at]);
+        Ok((word.start, self.candidates(&word)))
+    }
+}
+
+impl Validator for Completions {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match is_complete(context.input().as_bytes()) {
+            true => ValidationResult::Valid(None),
+            false => ValidationResult::Incomplete,
+        })
+    }
+}
+
+impl Hinter for Completions {
+    type Hint = String;
+}
+
+impl Highlighter for Completions {}
+impl Helper for Completions {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_whole_when_bash_runs_them() {
+        for whole in [
+            "ls",
+            "echo 'a b'",
+            "if true; then echo; fi",
+            "f() { :; }",
+            "cat <<E\nx\nE\n",
+            "echo )",
+            "a \\\\",
+            "",
+        ] {
+            assert!(is_complete(whole.as_bytes()), "{whole}");
+        }
+        for part in [
+            "echo 'a",
+            "if true",
+            "for x in a",
+            "echo $(",
+            "cat <<E\nx",
+            "ls |",
+            "a &&",
+            "f() {",
+            "echo \\",
+            "case x in",
+        ] {
+            assert!(!is_complete(part.as_bytes()), "{part}");
+        }
+    }
+
+    #[test]
+    fn the_word_at_the_end_is_found() {
+        let is = |typed: &str| {
+            let w = word(typed);
+            (w.start, w.text.to_owned(), w.quote, w.is_command)
+        };
+        assert_eq!(is(""), (0, "".into(), None, true));
+        assert_eq!(is("ec"), (0, "ec".into(), None, true));
+        assert_eq!(is("cat a"), (4, "a".into(), None, false));
+        assert_eq!(is("cat "), (4, "".into(), None, false));
+        assert_eq!(is("cat x; l"), (7, "l".into(), None, true));
+        assert_eq!(is("a | b"), (4, "b".into(), None, true));
+        assert_eq!(is("A=1 gr"), (4, "gr".into(), None, true));
+        assert_eq!(is("if tr"), (3, "tr".into(), None, true));
+        assert_eq!(is("cat a\\ b"), (4, "a\\ b".into(), None, false));
+        assert_eq!(is("cat 'a b"), (4, "a b".into(), Some('\''), false));
+        assert_eq!(is("cat > o"), (6, "o".into(), None, false));
+        assert_eq!(is("echo é/ü"), (5, "é/ü".into(), None, false));
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        assert_eq!(escaped("a b$"), "a\\ b\\$");
+        assert_eq!(unescaped("a\\ b", None), "a b");
+        assert_eq!(unescaped("a\\ b", Some('\'')), "a\\ b");
+        assert_eq!(quoted("it's", '\''), "it'\\''s");
+        assert_eq!(quoted("a\"$", '"'), "a\\\"\\$");
+    }
+}

@@ -1,0 +1,87 @@
+//! The editor of lines, and what was typed before: it is kept among the session's key-values, so that it goes
+//! where the session goes.
+
+use super::complete::Completions;
+use crate::{Failure, message};
+use rustyline::error::ReadlineError;
+use rustyline::history::{History, MemHistory, SearchDirection};
+use rustyline::{CompletionType, Config, Editor};
+use wasibox::Session;
+
+/// The key of what was typed.
+const KEY: &[u8] = b"shell.history";
+/// Commands and bytes that are kept.
+const LINES: usize = 1000;
+const BYTES: usize = 256 << 10;
+
+/// An editor of lines.
+pub struct Lines(Editor<Completions, MemHistory>);
+
+/// What was read.
+pub enum Read {
+    Line(String),
+    /// The person has thought again.
+    Nothing,
+    End,
+}
+
+impl Lines {
+    /// With what was typed before in the session.
+    pub fn new(completions: Completions, session: &Session) -> Result<Lines, Failure> {
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .max_history_size(LINES)
+            .and_then(|c| c.history_ignore_dups(true))
+            .map_err(failed)?
+            .build();
+        let history = MemHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, history).map_err(failed)?;
+        editor.set_helper(Some(completions));
+        let before = session.value(KEY)?.unwrap_or_default();
+        for line in before.split(|b| *b == 0).filter(|l| !l.is_empty()) {
+            // A store is of others, and the editor shows a line as it is.
+            let line = String::from_utf8_lossy(line);
+            let plain: String =
+                line.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+            editor.add_history_entry(plain).map_err(failed)?;
+        }
+        Ok(Lines(editor))
+    }
+
+    /// Reads a command, in the directory in which it will run.
+    pub fn read(&mut self, prompt: &str, dir: &str) -> Result<Read, Failure> {
+        if let Some(completions) = self.0.helper_mut() {
+            completions.set_directory(dir);
+        }
+        match self.0.readline(prompt) {
+            Ok(line) => Ok(Read::Line(line)),
+            Err(ReadlineError::Interrupted) => Ok(Read::Nothing),
+            Err(ReadlineError::Eof) => Ok(Read::End),
+            Err(e) => Err(failed(e)),
+        }
+    }
+
+    /// Keeps a command for the arrow keys, here and for the next shell in the session.
+    pub fn remember(&mut self, line: &str, session: &Session) {
+        if !self.0.add_history_entry(line).unwrap_or(false) {
+            return;
+        }
+        let history = self.0.history();
+        let (mut kept, mut left) = (Vec::new(), BYTES);
+        for n in (0..history.len()).rev() {
+            let Ok(Some(found)) = history.get(n, SearchDirection::Forward) else { break };
+            let Some(rest) = left.checked_sub(found.entry.len() + 1) else { break };
+            left = rest;
+            kept.push(found.entry.into_owned());
+        }
+        kept.reverse();
+        // The command runs all the same.
+        if let Err(e) = session.set_value(KEY, kept.join("\0").as_bytes()) {
+            message::say(&format!("what was typed is not kept: {e}"));
+        }
+    }
+}
+
+fn failed(e: ReadlineError) -> Failure {
+    Failure::new(125, format!("the terminal: {e}"))
+}

@@ -1,0 +1,180 @@
+//! `runner shell`: a shell for a person, on a session.
+//!
+//! | file | what |
+//! |---|---|
+//! | `complete` | commands and paths for the Tab key; when a command is not at its end yet |
+//! | `lines` | the editor, and what was typed before |
+//!
+//! Each command is a call of its own of the session's shell, so each is a commit that can be undone. It
+//! gets the person's input as it comes and not the terminal itself: what it could do to that is not the
+//! guest's to do.
+//!
+//! # Deliberately absent
+//! Programs that need the whole terminal; what is typed ahead while a command runs, which is the command's.
+
+mod complete;
+mod lines;
+
+use crate::args::session::ShellArgs;
+use crate::call::{self, Running};
+use crate::{Failure, message};
+use complete::{Completions, is_complete};
+use lines::{Lines, Read};
+use std::io::{BufRead, IsTerminal};
+use wasibox::{Exec, Input, Limits, Output, Session};
+
+/// What a session without a name is called in the prompt.
+const UNNAMED: &str = "box";
+
+struct Shell {
+    session: Session,
+    running: Running,
+    limits: Limits,
+    is_raw: bool,
+    /// That of the last command.
+    status: u8,
+}
+
+/// Runs commands until the person leaves; the status of the last one.
+pub fn run(args: &ShellArgs) -> Result<u8, Failure> {
+    let (policy, require_walls) = args.grants.policy()?;
+    let limits = policy.limits;
+    let engine = call::engine(&args.image, require_walls)?;
+    let (session, name) = match &args.name {
+        None => (engine.session(policy.clone())?, UNNAMED),
+        Some(name) => {
+            let sessions = engine.sessions(args.store.open()?);
+            call::note_image(name, sessions.store().info(name)?.image, &engine);
+            (sessions.session(name, policy.clone())?, name.as_str())
+        }
+    };
+    let running = Running::default();
+    let mut shell = Shell { session, running, limits, is_raw: args.raw, status: 0 };
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        let completions = Completions::new(&shell.session, engine.image(), policy.mounts)?;
+        let lines = Lines::new(completions, &shell.session)?;
+        // After the editor, which has a handler for Ctrl-C as long as it is there.
+        shell.watch_signals()?;
+        shell.talk(name, lines)?;
+    } else {
+        shell.watch_signals()?;
+        shell.read()?;
+    }
+    Ok(shell.status)
+}
+
+impl Shell {
+    fn watch_signals(&self) -> Result<(), Failure> {
+        let interrupt = self.session.interrupter();
+        call::watch_signals(call::signals()?, interrupt, self.running.clone());
+        Ok(())
+    }
+
+    /// Commands of a person.
+    fn talk(&mut self, name: &str, mut lines: Lines) -> Result<(), Failure> {
+        loop {
+            let dir = String::from_utf8_lossy(&self.session.directory()?).into_owned();
+            let prompt = format!("{name}:{}$ ", message::shown(&dir));
+            let line = match lines.read(&prompt, &dir)? {
+                Read::Line(line) => line,
+                Read::Nothing => continue,
+                Read::End => return Ok(()),
+            };
+            if line.trim().is_empty() {
+                continue;
+            }
+            lines.remember(&line, &self.session);
+            if let Some(status) = leaves(&line, self.status) {
+                self.status = status;
+                return Ok(());
+            }
+            self.call(&line, Input::Inherit);
+        }
+    }
+
+    /// Commands of standard input.
+    fn read(&mut self) -> Result<(), Failure> {
+        let mut input = std::io::stdin().lock();
+        let mut text = Vec::new();
+        loop {
+            let is_end = input.read_until(b'\n', &mut text)? == 0;
+            if text.trim_ascii().is_empty() {
+                text.clear();
+            } else if is_end || is_complete(&text) {
+                let line = String::from_utf8_lossy(&text).into_owned();
+                if let Some(status) = leaves(&line, self.status) {
+                    self.status = status;
+                    return Ok(());
+                }
+                self.call_bytes(std::mem::take(&mut text), Input::Bytes(Vec::new()));
+            }
+            if is_end {
+                return Ok(());
+            }
+        }
+    }
+
+    fn call(&mut self, script: &str, input: Input) {
+        self.call_bytes(script.as_bytes().to_vec(), input);
+    }
+
+    /// Runs a command. What goes wrong with it is told, and the session goes on.
+    fn call_bytes(&mut self, mut script: Vec<u8>, input: Input) {
+        use std::os::unix::ffi::OsStringExt;
+        if script.last() == Some(&b'\n') {
+            script.pop();
+        }
+        let mut exec = Exec::script(std::ffi::OsString::from_vec(script));
+        (exec.input, exec.output, exec.raw_terminal) = (input, Output::Inherit, self.is_raw);
+        if let Ok(size) = rustix::termios::tcgetwinsize(std::io::stdout()) {
+            for (name, n) in [("COLUMNS", size.ws_col), ("LINES", size.ws_row)] {
+                if n > 0 {
+                    exec.env.push((name.into(), n.to_string().into_bytes()));
+                }
+            }
+        }
+        let session = &self.session;
+        self.status = match self.running.during(|| session.exec(exec)) {
+            Ok(outcome) => {
+                // What it says goes to standard error, which may be closed.
+                let _ = call::tell(&outcome, false, &self.limits);
+                outcome.exit_code
+            }
+            Err(e) => {
+                let failure = Failure::from(e);
+                message::say(&failure.text);
+                failure.status
+            }
+        };
+    }
+}
+
+/// The status with which a command leaves the shell, if it is `exit` and nothing else. Within a
+/// script, `exit` ends the script.
+fn leaves(line: &str, status: u8) -> Option<u8> {
+    let mut words = line.split_whitespace();
+    if !matches!(words.next(), Some("exit" | "logout")) {
+        return None;
+    }
+    match (words.next(), words.next()) {
+        (None, _) => Some(status),
+        // As a shell does: the lowest eight bits.
+        (Some(n), None) => n.parse::<i64>().ok().map(|n| n as u8),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leaves;
+
+    #[test]
+    fn exit_leaves() {
+        assert_eq!((leaves("exit\n", 3), leaves(" exit 5 ", 3)), (Some(3), Some(5)));
+        // bash -c 'exit 257'; echo $?
+        assert_eq!((leaves("exit 257", 0), leaves("exit -1", 0)), (Some(1), Some(255)));
+        for no in ["exit 1 2", "exit; ls", "echo exit", "exit x"] {
+            assert_eq!(leaves(no, 0), None, "{no}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `runner snapshot ...`
+
+use crate::args::stored::{Format, ImageArg, SnapshotCommand as Command, StoreArg};
+use crate::message::{self, shown};
+use crate::progress::Counted;
+use crate::session::files_of;
+use crate::{Failure, print};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use wasibox::store::snapshot::export::{self, Image, NoImage};
+use wasibox::store::{Limits, Store};
+
+/// Most bytes of files in an archive: in a session a hole is nothing, in an archive it is zeros.
+const MOST: u64 = 64 << 30;
+/// Files of an archive that are told to be left out.
+const TOLD: usize = 10;
+
+/// Does a command.
+pub fn run(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Export { store, image, history, format, name, file } => {
+            let format = format.unwrap_or_else(|| format_of(&file));
+            if history && format != Format::Wbs {
+                return Err(Failure::usage("--history is for snapshots (.wbs) only"));
+            }
+            write(&store.open()?, &name, &Export { format, history }, &image, &file)?;
+            Ok(0)
+        }
+        Command::Import { store, name, file } => {
+            let name = name.or_else(|| name_of(&file)).ok_or_else(|| {
+                Failure::usage("a session's name is missing: name it with --name")
+            })?;
+            read(&store, &name, &file)?;
+            print(&format!("{name}\n"))?;
+            Ok(0)
+        }
+    }
+}
+
+fn is_dash(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// What a file's name says of it.
+fn format_of(file: &Path) -> Format {
+    let name = file.to_string_lossy().to_ascii_lowercase();
+    match () {
+        () if name.ends_with(".zip") => Format::Zip,
+        () if name.ends_with(".tar.zst") || name.ends_with(".tzst") => Format::TarZst,
+        () => Format::Wbs,
+    }
+}
+
+/// The session's name that a file's name gives.
+fn name_of(file: &Path) -> Option<String> {
+    if is_dash(file) {
+        return None;
+    }
+    let name = file.file_name()?.to_str()?;
+    Some(name.strip_suffix(".wbs").unwrap_or(name).to_owned())
+}
+
+struct Export {
+    format: Format,
+    history: bool,
+}
+
+fn write(
+    store: &Store,
+    name: &str,
+    what: &Export,
+    image: &ImageArg,
+    file: &Path,
+) -> Result<(), Failure> {
+    // Before a file is made.
+    let info = store.info(name)?;
+    let image = match what.format {
+        Format::Wbs => None,
+        _ => files_of(image, info.image)?,
+    };
+    let image: &dyn Image = match &image {
+        Some(image) => image,
+        None => &NoImage,
+    };
+    let to = Target::new(file)?;
+    let mut out = Counted::new(BufWriter::new(to.file()?), "written");
+    let left = match what.format {
+        Format::Wbs => {
+            store.export(name, what.history, &mut out)?;
+            Vec::new()
+        }
+        format => {
+            let files = store.commit(name, info.head)?.state.files;
+            let left = store.with_objects(|objects| match format {
+                Format::Zip => export::zip(objects, &files, image, MOST, &mut out),
+                _ => export::tar_zst(objects, &files, image, MOST, &mut out),
+            });
+            left.map_err(wasibox::store::Error::from)?
+        }
+    };
+    out.flush()?;
+    drop(out);
+    to.done()?;
+    for path in left.iter().take(TOLD) {
+        message::say(&format!("{} is left out", shown(&String::from_utf8_lossy(path))));
+    }
+    if let Some(more) = left.len().checked_sub(TOLD).filter(|n| *n > 0) {
+        message::say(&format!("{more} more files are left out"));
+    }
+    Ok(())
+}
+
+fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::new(125, format!("{}: {e}", file.display()));
+    let from: Box<dyn Read> = match is_dash(file) {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(file).map_err(failed)?),
+    };
+    let from = Counted::new(BufReader::new(from), "read");
+    Ok(store.open_or_make()?.import(name, from, &Limits::default())?)
+}
+
+/// Where an export goes. A file has its name when it is whole; what was there before stays until then.
+enum Target {
+    Stdout,
+    /// A device or a pipe, which is written as it is.
+    Other(PathBuf),
+    File {
+        path: PathBuf,
+        part: PathBuf,
+        is_done: bool,
+    },
+}
+
+impl Target {
+    fn new(path: &Path) -> Result<Target, Failure> {
+        if is_dash(path) {
+            return Ok(Target::Stdout);
+        }
+        if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+            return Ok(Target::Other(path.into()));
+        }
+        let name = path.file_name().filter(|_| !path.is_dir());
+        let mut part = name
+            .ok_or_else(|| Failure::new(125, format!("{}: is a directory", path.display())))?
+            .to_owned();
+        part.push(format!(".{}.part", std::process::id()));
+        Ok(Target::File { path: path.into(), part: path.with_file_name(part), is_done: false })
+    }
+
+    fn file(&self) -> Result<File, Failure> {
+        use std::os::fd::AsFd;
+        let (path, opened) = match self {
+            Target::Stdout => return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?)),
+            Target::Other(path) => (path, File::options().write(true).open(path)),
+            Target::File { part, .. } => (part, File::create_new(part)),
+        };
+        opened.map_err(|e| Failure::new(125, format!("{}: {e}", path.display())))
+    }
+
+    fn done(mut self) -> Result<(), Failure> {
+        if let Target::File { path, part, is_done } = &mut self {
+            File::open(&*part)?.sync_all()?;
+            std::fs::rename(&*part, &*path)
+                .map_err(|e| Failure::new(125, format!("{}: {e}", path.display())))?;
+            *is_done = true;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Target::File { part, is_done: false, .. } = self {
+            // There may be none.
+            let _ = std::fs::remove_file(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_is_written() {
+        assert_eq!(format_of(Path::new("a.wbs")), Format::Wbs);
+        assert_eq!(format_of(Path::new("-")), Format::Wbs);
+        assert_eq!(format_of(Path::new("x/A.ZIP")), Format::Zip);
+        assert_eq!(format_of(Path::new("a.tar.zst")), Format::TarZst);
+        assert_eq!(name_of(Path::new("x/a.b.wbs")).as_deref(), Some("a.b"));
+        assert_eq!(name_of(Path::new("-")), None);
+    }
+}
