@@ -93,6 +93,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return shell.usage(call.name());
     }
     shell.sync_output();
+    // What has ended is no process any more: `while kill -0 $!`.
+    shell.reap();
     let mut status = 0;
     for a in args {
         let mut pids = Vec::new();

@@ -29,6 +29,10 @@ impl Shell<'_> {
         if self.check_depth().is_err() {
             return 1;
         }
+        // Within, children are another shell's, which cannot be reaped.
+        if !self.state.jobs.list.is_empty() {
+            self.reap();
+        }
         let copy = self.state.clone();
         let saved = std::mem::replace(&mut self.state, copy);
         self.enter_subshell();
