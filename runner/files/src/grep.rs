@@ -303,7 +303,7 @@ impl Search<'_> {
         let mut looked = 0;
         while at < text.len() {
             looked += 1;
-            if looked % 256 == 0 {
+            if looked % 256 == 0 || self.matcher.is_slow() {
                 self.ctx.tick("searching")?;
             }
             let Some(candidate) = self.matcher.candidate(text, at) else { break };

@@ -13,15 +13,23 @@ const PATTERN: usize = 8192;
 const NESTING: usize = 200;
 /// Backtracking steps in one line: some tens of milliseconds.
 const STEPS: usize = 1_000_000;
+/// Longest line in which a pattern is tried that takes steps back: a step can look at as much as the line has.
+const STEPPED: usize = 16 << 10;
+/// What makes a pattern one of these: references back, what looks around, atomic groups and the like.
+const STEPPING: [&str; 20] = [
+    "\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "\\k", "\\g", "\\K", "\\G",
+    "(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "(*",
+];
 /// Bytes that a compiled part of a pattern may take.
 const COMPILED: usize = 4 << 20;
 
 enum Engine {
     Posix(Box<Regex>),
-    /// `whole` says that a match in a line is one in the text around it.
+    /// `whole` says that a match in a line is one in the text around it, `steps` that it may take steps back.
     Perl {
         regex: Box<fancy_regex::Regex>,
         whole: bool,
+        steps: bool,
     },
 }
 
@@ -66,9 +74,12 @@ impl Matcher {
                     .build()
                     .map_err(|e| bad(e.to_string()))?;
                 // What looks around or at the text's ends sees another text.
-                let whole = !text.contains("(?")
-                    && !["\\A", "\\z", "\\Z", "\\G", "\\K"].iter().any(|e| text.contains(e));
-                Engine::Perl { regex: Box::new(regex), whole }
+                let steps = STEPPING.iter().any(|e| text.contains(e))
+                    || ["*+", "++", "?+", "}+"].iter().any(|e| text.contains(e));
+                let whole = !steps
+                    && !text.contains("(?")
+                    && !["\\A", "\\z", "\\Z"].iter().any(|e| text.contains(e));
+                Engine::Perl { regex: Box::new(regex), whole, steps }
             }
             _ => {
                 let dialect = match syntax {
@@ -98,6 +109,10 @@ impl Matcher {
                 }
                 found
             }
+            Engine::Perl { steps: true, .. } if line.len() > STEPPED => {
+                self.gave_up.set(self.gave_up.get() + 1);
+                None
+            }
             Engine::Perl { regex, .. } => match regex.find_from_pos(line, 0) {
                 Ok(found) => found.map(|m| (m.start(), m.end())),
                 Err(_) => {
@@ -121,12 +136,17 @@ impl Matcher {
                 }
                 hit
             }
-            Engine::Perl { regex, whole: true } => match regex.find_from_pos(text, from) {
+            Engine::Perl { regex, whole: true, .. } => match regex.find_from_pos(text, from) {
                 Ok(found) => found.map(|m| m.start()),
                 Err(_) => Some(from),
             },
             Engine::Perl { .. } => Some(from),
         }
+    }
+
+    /// Whether one line can take some tens of milliseconds.
+    pub fn is_slow(&self) -> bool {
+        matches!(self.engine, Engine::Perl { steps: true, .. })
     }
 
     /// In how many lines the search was given up since the last call.
@@ -189,5 +209,12 @@ mod tests {
         let m = m(r"^(a|aa)+(?!a)\1[bc]$", Syntax::Perl);
         assert_eq!(m.find(&[b'a'; 60]), None);
         assert_eq!(m.gave_up(), 1);
+        // Each step of this one may look at the whole line.
+        let m = self::m(r"(a*)*\1c", Syntax::Perl);
+        assert_eq!((m.find(&vec![b'a'; 5 << 20]), m.gave_up()), (None, 1));
+        // One without steps back is found in any line.
+        let long = ["a".repeat(5 << 20), "bc".into()].concat();
+        let end = Some((5 << 20, (5 << 20) + 2));
+        assert_eq!(self::m("b[cd]", Syntax::Perl).find(long.as_bytes()), end);
     }
 }
