@@ -271,6 +271,33 @@ impl Image {
         ImageError::Damaged { path: self.path.clone(), why }
     }
 
+    /// What tells the image from others, by the digests that are in it: of its programs, its files and the names of its
+    /// commands. Costs next to nothing. An image without a digest of its files is told by [`Image::digest`].
+    pub fn identity(&self) -> [u8; 32] {
+        if self.extra.tree.is_empty() {
+            return self.digest();
+        }
+        let mut h = Sha256::new_with_prefix("wasibox image 1\0");
+        let mut part = |bytes: &[u8]| {
+            h.update((bytes.len() as u64).to_le_bytes());
+            h.update(bytes);
+        };
+        for (name, digest) in &self.digests {
+            part(name.as_bytes());
+            part(digest);
+        }
+        for c in self.commands() {
+            part(c.name.as_bytes());
+            part(c.atom.as_bytes());
+        }
+        part(self.extra.tree.as_bytes());
+        for (path, mode) in &self.extra.modes {
+            part(path.as_bytes());
+            part(&mode.to_le_bytes());
+        }
+        h.finalize().into()
+    }
+
     /// SHA-256 of the whole file, as it was opened.
     pub fn digest(&self) -> [u8; 32] {
         self.reader.webc_hash().unwrap_or_default()

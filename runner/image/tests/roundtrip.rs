@@ -33,6 +33,27 @@ fn spec(dir: &Path) -> ImageSpec {
 }
 
 #[test]
+fn images_are_told_apart_by_what_guests_see() {
+    let tmp = tempfile::tempdir().unwrap();
+    let root = tmp.path().join("root");
+    rootfs(&root);
+    let identity = |spec: &ImageSpec| {
+        let file = tmp.path().join("i.webc");
+        pack_to(spec, &file).unwrap();
+        Image::open(&file).unwrap().identity()
+    };
+    let first = identity(&spec(&root));
+    assert_eq!(identity(&spec(&root)), first);
+    let mut renamed = spec(&root);
+    renamed.commands[0].0 = "dir".into();
+    let mut rebuilt = spec(&root);
+    rebuilt.atoms[0].1.push(1);
+    assert!(identity(&renamed) != first && identity(&rebuilt) != first);
+    std::fs::write(root.join("etc/passwd"), "user:x:1001\n").unwrap();
+    assert_ne!(identity(&spec(&root)), first);
+}
+
+#[test]
 fn what_is_packed_is_read_back() {
     let tmp = tempfile::tempdir().unwrap();
     let root = tmp.path().join("root");

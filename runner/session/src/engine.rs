@@ -123,7 +123,7 @@ impl Engine {
 
     /// What tells the image from others.
     pub fn digest(&self) -> Digest {
-        Digest(self.0.image.digest())
+        Digest(self.0.image.identity())
     }
 
     /// The pool of workers, unless sessions are threads.

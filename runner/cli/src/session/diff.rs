@@ -54,7 +54,7 @@ pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageF
         return Ok(None);
     };
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
-    if begun.is_some_and(|begun| begun.0 != image.digest()) {
+    if begun.is_some_and(|begun| begun.0 != image.identity()) {
         message::say("the image is not the session's: what it has is not shown");
         return Ok(None);
     }

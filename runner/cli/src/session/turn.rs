@@ -15,7 +15,7 @@ pub fn create(named: &Named, image: &ImageArg) -> Result<u8, Failure> {
     let path = image.path()?;
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
     let store = named.store.open_or_make()?;
-    store.create(&named.name, Some(Digest(image.digest())))?;
+    store.create(&named.name, Some(Digest(image.identity())))?;
     print(&format!("{}\n", named.name))?;
     Ok(0)
 }
