@@ -1,6 +1,7 @@
 //! What isolation costs: sessions by threads and by processes, measured in turn.
 //!
-//! `bench_sandbox IMAGE RUNNER`; `cargo xtask bench sandbox` calls it.
+//! `bench_sandbox IMAGE RUNNER [SESSIONS]`; `cargo xtask bench sandbox` calls it. With a number, only that many
+//! sessions that are used in turn, of which 32 at most are awake.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,14 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Result<()> {
     let args: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let [image, runner] = args.as_slice() else { return Err("usage: IMAGE RUNNER".into()) };
+    let (image, runner) = match args.as_slice() {
+        [image, runner] => (image, runner),
+        [image, runner, many] => {
+            let many = many.to_str().and_then(|n| n.parse().ok()).ok_or("not a number")?;
+            return crowd(image, runner, many);
+        }
+        _ => return Err("usage: IMAGE RUNNER [SESSIONS]".into()),
+    };
     let options = PoolOptions { program: Some(runner.clone()), warm: 4, ..PoolOptions::new(image) };
     let pool = Pool::new(options)?;
     pool.warm_up();
@@ -99,6 +107,50 @@ fn histories(threads: &Engine, process: &Engine) -> Result<()> {
     }
     drop((durable, stored));
     Ok(std::fs::remove_dir_all(&dir)?)
+}
+
+/// Many sessions in one process, each used in turn.
+fn crowd(image: &Path, runner: &Path, many: usize) -> Result<()> {
+    let pool = PoolOptions { program: Some(runner.into()), warm: 4, ..PoolOptions::new(image) };
+    let options = EngineOptions { isolation: Isolation::Process, pool, awake: 32, idle: None };
+    let engine = Engine::new(options)?;
+    engine.pool().ok_or("no pool")?.warm_up();
+    let before = private(std::process::id())?;
+    let sessions: Vec<Session> = (0..many)
+        .map(|_| engine.session(Policy::default()))
+        .collect::<std::result::Result<_, _>>()?;
+    let mut times = Vec::new();
+    for round in 0..2 {
+        for (n, s) in sessions.iter().enumerate() {
+            let script = format!("n=$((n + {n})); echo $n > /tmp/n");
+            let took = timed(|| exec_kept(s, &script))?;
+            if round > 0 {
+                times.push(took);
+            }
+        }
+    }
+    for (n, s) in sessions.iter().enumerate().step_by(many.div_ceil(100)) {
+        let outcome = s.exec("cat /tmp/n")?;
+        if outcome.stdout != format!("{}\n", 2 * n).into_bytes() {
+            return Err(format!("session {n} has {outcome:?}").into());
+        }
+    }
+    let own = private(std::process::id())?;
+    times.sort();
+    let at = |part: f64| times[(times.len() as f64 * part) as usize].as_secs_f64() * 1e3;
+    println!(
+        "{many} sessions, at most 32 awake: {:.1} KB each in this process ({own:.0} MB), a call {:.2} ms, \
+         of 99 in 100 {:.2} ms (<= 10 times)",
+        (own - before) * 1024.0 / many as f64,
+        at(0.5),
+        at(0.99)
+    );
+    Ok(())
+}
+
+fn exec_kept(s: &Session, script: &str) -> Result<()> {
+    let outcome = s.exec(script)?;
+    if outcome.exit_code == 0 { Ok(()) } else { Err(format!("{outcome:?}").into()) }
 }
 
 /// Prints the medians of an act in each of the sessions, in turn.
