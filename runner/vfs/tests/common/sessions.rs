@@ -32,6 +32,8 @@ const BEGINNING: &[&str] = &[
     "/etc",
     "/home",
     "/home/user",
+    "/mnt",
+    "/mnt/input",
     "/output",
     "/tmp",
     "/usr",
