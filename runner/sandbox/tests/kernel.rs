@@ -251,7 +251,7 @@ fn devices_and_bridge_nodes_work_through_libc() {
         o.out,
         "null 0 true\nzero 8 true\nfull 8 true\ntty errno 60\nnothing errno 44\nurandom true\n\
          full write 51\nby name\nby number\nfd 77 errno 44\n\
-         [\"bin\", \"dev\", \"etc\", \"home\", \"output\", \"proc\", \"tmp\", \"usr\", \"var\"]\n"
+         [\"bin\", \"dev\", \"etc\", \"home\", \"mnt\", \"output\", \"proc\", \"tmp\", \"usr\", \"var\"]\n"
     );
     let o = run(&["meta"]);
     assert_eq!(
