@@ -362,9 +362,16 @@ fn mistakes_are_one_clear_line_and_a_status() {
 #[test]
 fn one_process_has_a_session() {
     let place = Place::new();
-    let mut child = place.command(&["session", "exec", "a", "--", "sleep", "30"]).spawn().unwrap();
+    let spawn = || place.command(&["session", "exec", "a", "--", "sleep", "30"]).spawn().unwrap();
+    let mut child = spawn();
     let begun = Instant::now();
     let busy = loop {
+        std::thread::sleep(Duration::from_millis(100));
+        // It may have come while the session was looked at.
+        if child.try_wait().unwrap().is_some() {
+            child = spawn();
+            continue;
+        }
         let o = place.run(&["session", "undo", "a"]);
         if err(&o).contains("in use") || begun.elapsed() > Duration::from_secs(20) {
             break err(&o);
