@@ -5,7 +5,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wasibox_snapshot::{Digest, Objects, Packed};
 
 /// Says that a SQLite file is a store: "WBX1".
@@ -36,6 +36,9 @@ const MIGRATIONS: &[&str] = &["
 /// How long a process waits for another one that writes.
 const WAIT: Duration = Duration::from_secs(60);
 
+/// Between two attempts to open a file that another one is making.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// Most bytes of a row: a commit with its lists of objects, an audit entry.
 const MAX_ROW: i32 = 8 << 20;
 
@@ -55,6 +58,18 @@ pub struct Db(pub Connection);
 impl Db {
     /// Opens the file, or makes it.
     pub fn open(path: &Path) -> Result<Db, Error> {
+        let start = Instant::now();
+        loop {
+            match Db::open_now(path) {
+                // Two that make a file at once cannot both go from reading to writing when they
+                // choose the journal: SQLite refuses one without asking its busy handler.
+                Err(e) if is_busy(&e) && start.elapsed() < WAIT => std::thread::sleep(PAUSE),
+                result => return result,
+            }
+        }
+    }
+
+    fn open_now(path: &Path) -> Result<Db, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -141,6 +156,10 @@ fn not_a_store(e: Error) -> Error {
         }
         e => e,
     }
+}
+
+fn is_busy(e: &Error) -> bool {
+    matches!(e, Error::Database(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
 }
 
 fn failed(e: rusqlite::Error) -> wasibox_snapshot::Error {

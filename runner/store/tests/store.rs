@@ -76,6 +76,24 @@ fn several_write_at_once_while_garbage_goes() {
 }
 
 #[test]
+fn a_file_is_made_by_many_at_once() {
+    for _ in 0..20 {
+        let dir = tempfile::tempdir().unwrap();
+        let path = &dir.path().join("w.wbx");
+        let barrier = &std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                scope.spawn(move || {
+                    barrier.wait();
+                    Store::open(path).unwrap().create(&n.to_string(), None).unwrap();
+                });
+            }
+        });
+        assert_eq!(Store::open(path).unwrap().sessions().unwrap().len(), 8);
+    }
+}
+
+#[test]
 fn names_are_plain() {
     let store = Store::in_memory().unwrap();
     for name in ["", "../a", "a/b", "a b", "é", &"x".repeat(101)] {
