@@ -7,8 +7,8 @@
 //! thread runs.
 //!
 //! ```text
-//!             cell(code)                 take_cell_changes          (a store, another machine)
-//!   begins ----------------> [ lives ] ------------------------> pages, rest
+//!             cell(code)                    cell_changes            (a store, another machine)
+//!   begins ----------------> [ lives ] ------------------------> layers, rest
 //!                  ^             |  a trap, a kill, a limit             |
 //!                  |             v                                      |
 //!                  |           gone                                     |
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! # What is parked
-//! - Pages of 64 KiB ([`PAGE`]) that differ from the memory that the interpreter began with (`CellChange::put`),
-//!   since they were last asked for; [`crate::track`] finds them.
+//! - What has changed in the memory since it was last asked for, as a [`crate::layer`] upon those before;
+//!   [`crate::track`] finds it.
 //! - Globals and the size of the memory.
 //! - Descriptors of files: path, offset, how they were opened. They are opened again at their offsets. Everything
 //!   else that a number stood for (pipes, a file that was renamed or removed, a directory's listing) is
@@ -34,7 +34,7 @@
 //!
 //! # Invariants
 //! - Memory of living interpreters counts against the session's limit, as that of processes.
-//! - Everything read back is as hostile as a guest: pages fall into its memory or are refused, globals
+//! - Everything read back is as hostile as a guest: parts fall into its memory or are refused, globals
 //!   are numbers, files are opened as the guest would.
 //! - After a trap, a kill or a limit the memory is in the middle of something: the interpreter is
 //!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
@@ -43,17 +43,17 @@ use crate::kernel::{
     Before, CellStart, Cpu, Cwd, Descriptor, Descriptors, Kernel, Left, OpenFile, Process, Ready,
     Start,
 };
-use crate::lock;
 use crate::outcome::RunResult;
 use crate::programs::{Entry, Loaded};
 use crate::sandbox::{RunSpec, Sandbox, SandboxError};
 use crate::snapshot::{BEGIN, FORK, GO_ON, has_cells};
 use crate::streams::Meter;
 use crate::template::Template;
-use crate::track::{PAGE, Tracker};
+use crate::track::Tracker;
+use crate::{layer, lock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -95,14 +95,12 @@ pub struct CellRun {
 /// What has changed in a cell since it was last asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellChange {
-    /// What the pages are of use with.
+    /// What the layers are of use with.
     pub module: [u8; 32],
-    /// All pages that differ are in `put`, not only those that have changed.
-    pub is_whole: bool,
-    /// Pages of [`PAGE`] bytes with their numbers.
-    pub put: Vec<(u64, Vec<u8>)>,
-    /// Numbers of pages that were told before and are as in the beginning again.
-    pub gone: Vec<u64>,
+    /// How many of the layers that were told before stay, from the first one on. The others are replaced.
+    pub keep: usize,
+    /// The layer upon them; empty if there is none.
+    pub layer: Vec<u8>,
     /// All else; for [`Sandbox::restore_cell`].
     pub rest: Vec<u8>,
 }
@@ -118,8 +116,8 @@ pub enum CellError {
     OtherModule,
     #[error("there are {MAX_CELLS} interpreters already")]
     TooMany,
-    #[error("a page of it lies outside its memory")]
-    Page,
+    #[error("a part of it lies outside its memory")]
+    Part,
     #[error("the memory limit is reached")]
     Memory,
     #[error(transparent)]
@@ -138,8 +136,33 @@ pub struct Interpreter {
     /// What its memory began as.
     template: Arc<Template>,
     tracker: Tracker,
-    /// Pages that differ, as they were told last; `None` if they were never told.
-    told: Option<BTreeSet<u64>>,
+    /// The parts of each layer that was told; `None` if it was never asked.
+    told: Option<Layers>,
+}
+
+/// Numbers of parts, ascending, layer by layer.
+type Layers = Vec<Vec<u32>>;
+
+/// So many layers are told before some are joined: coming back takes them all.
+const LAYERS: usize = 16;
+
+/// How many layers stay beneath one that has these parts, and which parts that has then besides. Those on top
+/// are replaced by it that are not much larger: so each part is told again a number of times that grows
+/// with the logarithm of all, and there are about twice [`LAYERS`] at most.
+fn join(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
+    let mut keep = layers.len();
+    if keep < LAYERS {
+        return keep;
+    }
+    while let Some(top) = keep.checked_sub(1).and_then(|n| layers.get(n))
+        && top.len() <= parts.len() * 2
+    {
+        parts.extend(top);
+        parts.sort_unstable();
+        parts.dedup();
+        keep -= 1;
+    }
+    keep
 }
 
 /// The first byte of [`CellChange::rest`].
@@ -214,39 +237,38 @@ impl Rest {
 }
 
 impl Interpreter {
-    /// The numbers of pages that may have changed.
-    fn changed(&mut self) -> Vec<u64> {
+    /// See [`Sandbox::cell_changes`].
+    fn take_changes(&mut self, whole: bool) -> (usize, Vec<u8>) {
         let ready = &self.left.ready;
-        let Some((base, _, size)) = ready.place() else { return Vec::new() };
-        self.tracker.changed(base, size, |n| ready.page(n))
+        let mut parts = match ready.place() {
+            Some((base, _, size)) => self.tracker.changed(base, size, |n| ready.part(n)),
+            None => Vec::new(),
+        };
+        let mut layers = self.told.take().unwrap_or_default();
+        let keep = if whole {
+            parts.extend(layers.iter().flatten());
+            parts.sort_unstable();
+            parts.dedup();
+            0
+        } else {
+            join(&layers, &mut parts)
+        };
+        layers.truncate(keep);
+        let mut told = Vec::new();
+        parts.retain(|n| {
+            let both = ready.part(*n).zip(self.template.part(*n as usize));
+            // Beneath all others it needs not be said that a part is as in the beginning.
+            let says = both.filter(|(now, then)| keep > 0 || now != then);
+            says.inspect(|(now, then)| layer::add(&mut told, *n, now, then)).is_some()
+        });
+        if !parts.is_empty() {
+            layers.push(parts);
+        }
+        self.told = Some(layers);
+        (keep, told)
     }
 
-    /// See [`Sandbox::take_cell_changes`].
-    fn take_changes(&mut self, whole: bool, emit: &mut dyn FnMut(u64, &[u8])) -> (bool, Vec<u64>) {
-        let changed = self.changed();
-        let is_whole = whole || self.told.is_none();
-        let mut told = self.told.take().unwrap_or_default();
-        let mut look = changed;
-        if whole {
-            look.extend(&told);
-            look.sort_unstable();
-            look.dedup();
-        }
-        let mut gone = Vec::new();
-        for n in look {
-            let Some(page) = self.left.ready.page(n) else { continue };
-            if !self.template.is_at(n as usize * PAGE, page) {
-                told.insert(n);
-                emit(n, page);
-            } else if told.remove(&n) && !is_whole {
-                gone.push(n);
-            }
-        }
-        self.told = Some(told);
-        (is_whole, gone)
-    }
-
-    /// All but pages.
+    /// All but the memory.
     fn rest(&mut self, sandbox: &Sandbox) -> Option<Rest> {
         let (atom, _) = sandbox.programs.identity(self.program)?;
         let (_, _, size) = self.left.ready.place()?;
@@ -403,8 +425,12 @@ impl Sandbox {
             Some(kept) => kept,
             None => {
                 let loaded = self.programs.get(program)?;
-                let tracker = tracker_of(&left.ready);
-                (loaded.memory_of(left.ready.entry).clone(), tracker, None)
+                let template = loaded.memory_of(left.ready.entry).clone();
+                if !template.map() {
+                    let why = "what its memory began as cannot be mapped";
+                    return Err(SandboxError::Cell { name: name.into(), why });
+                }
+                (template, tracker_of(&left.ready), None)
             }
         };
         let interpreter = Interpreter {
@@ -422,33 +448,21 @@ impl Sandbox {
         Ok(CellRun { run, value, json, is_gone: false })
     }
 
-    /// The pages of an interpreter that have changed since they were last asked for, and all else that it is;
-    /// with `whole`, all pages that differ. `None` if there is none of that name.
-    pub fn take_cell_changes(&self, name: &str, whole: bool) -> Option<CellChange> {
-        let mut put = Vec::new();
-        let change = self.cell_changes(name, whole, &mut |n, page| put.push((n, page.to_vec())));
-        change.map(|change| CellChange { put, ..change })
-    }
-
-    /// The same with each page told to `emit`, none in the result.
-    pub fn cell_changes(
-        &self,
-        name: &str,
-        whole: bool,
-        emit: &mut dyn FnMut(u64, &[u8]),
-    ) -> Option<CellChange> {
+    /// What has changed in an interpreter since this was last asked for, and all else that it is; with
+    /// `whole`, all that differs from its beginning. `None` if there is none of that name.
+    pub fn cell_changes(&self, name: &str, whole: bool) -> Option<CellChange> {
         let mut cells = lock(&self.cells);
         let cell = cells.get_mut(name)?;
         let (_, digest) = self.programs.identity(cell.program)?;
         let loaded = self.programs.get(cell.program).ok()?;
         let module = module_of(&digest, &loaded, cell.left.ready.entry);
         let rest = cell.rest(self)?.encode();
-        let (is_whole, gone) = cell.take_changes(whole, emit);
-        Some(CellChange { module, is_whole, put: Vec::new(), gone, rest })
+        let (keep, layer) = cell.take_changes(whole);
+        Some(CellChange { module, keep, layer, rest })
     }
 
-    /// Brings an interpreter back from all its pages and the rest; one of that name ends. With `fork` it
-    /// is a copy of one that may still be there.
+    /// Brings an interpreter back from all its layers, the undermost first, and the rest; one of that name ends.
+    /// With `fork` it is a copy of one that may still be there.
     ///
     /// # Errors
     /// If it was parked with another image, is damaged, or has no room.
@@ -456,7 +470,7 @@ impl Sandbox {
         &self,
         name: &str,
         module: &[u8; 32],
-        pages: impl IntoIterator<Item = (u64, Vec<u8>)>,
+        layers: &[impl AsRef<[u8]>],
         rest: &[u8],
         fork: bool,
     ) -> Result<(), CellError> {
@@ -473,8 +487,9 @@ impl Sandbox {
         if !has || module_of(&digest, &loaded, entry) != *module {
             return Err(CellError::OtherModule);
         }
+        let template = loaded.memory_of(entry).clone();
         let mut ready = self.make(program, &loaded, entry)?;
-        if !ready.grow_to(rest.size) {
+        if !template.map() || !ready.grow_to(rest.size) {
             return Err(CellError::Memory);
         }
         let (base, reserved, size) = ready.place().ok_or(CellError::Memory)?;
@@ -482,18 +497,12 @@ impl Sandbox {
             return Err(CellError::Malformed);
         }
         let mut tracker = Tracker::new(base, reserved);
-        let mut told = BTreeSet::new();
-        for (number, bytes) in pages {
-            if bytes.len() != PAGE || !ready.put_page(number, &bytes) {
-                return Err(CellError::Page);
-            }
-            told.insert(number);
-        }
+        let told = lay(&mut ready, layers)?;
         if !ready.set_globals(&rest.globals) {
             return Err(CellError::Malformed);
         }
         // What was put is no change.
-        tracker.changed(base, size, |n| ready.page(n));
+        tracker.changed(base, size, |n| ready.part(n));
         let cannot = |why: Errno| match why {
             Errno::NOMEM => CellError::Memory,
             _ => CellError::Malformed,
@@ -516,7 +525,7 @@ impl Sandbox {
             monotonic: rest.monotonic,
             since: Instant::now(),
             is_forked: fork,
-            template: loaded.memory_of(entry).clone(),
+            template,
             tracker,
             told: Some(told),
         };
@@ -558,6 +567,26 @@ impl Sandbox {
     }
 }
 
+/// Puts layers into a memory that is as it began. Gives the parts of each.
+fn lay(ready: &mut Ready, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
+    let mut told = vec![Vec::new(); layers.len()];
+    let mut seen = HashSet::new();
+    for (bytes, told) in layers.iter().zip(&mut told).rev() {
+        for differs in layer::parts(bytes.as_ref()) {
+            let differs = differs.ok_or(CellError::Malformed)?;
+            let part = ready.part_mut(differs.number).ok_or(CellError::Part)?;
+            if seen.insert(differs.number) {
+                differs.apply(part);
+            }
+            told.push(differs.number);
+        }
+        if !told.is_sorted_by(|a, b| a < b) {
+            return Err(CellError::Malformed);
+        }
+    }
+    Ok(told)
+}
+
 fn tracker_of(ready: &Ready) -> Tracker {
     let (base, reserved, _) = ready.place().unwrap_or_default();
     Tracker::new(base, reserved)
@@ -570,7 +599,7 @@ pub struct CellGoing<'a> {
     /// The interpreter, until it is begun.
     taken: Option<Interpreter>,
     /// What is kept of it while it runs.
-    before: Option<(Arc<Template>, Tracker, Option<BTreeSet<u64>>)>,
+    before: Option<(Arc<Template>, Tracker, Option<Layers>)>,
 }
 
 impl CellGoing<'_> {

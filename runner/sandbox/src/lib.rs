@@ -54,6 +54,7 @@ pub mod heap;
 mod interrupt;
 pub mod kernel;
 pub mod key;
+mod layer;
 mod linear;
 mod memory;
 pub mod outcome;

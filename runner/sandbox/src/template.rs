@@ -14,6 +14,7 @@
 //! A module that does not fit (no memory of its own, segments at computed places or far apart) is left as it
 //! is and has an empty template.
 
+use crate::track::PART;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -108,21 +109,28 @@ impl Template {
         self.file.read_exact_at(out, self.offset() + at as u64)
     }
 
-    /// Whether a memory that begins so holds these bytes at `at`; both are of whole pages of [`ALIGN`].
-    pub fn is_at(&self, at: usize, bytes: &[u8]) -> bool {
-        let Some(at) = at.checked_sub(self.start).filter(|at| *at < self.len) else {
-            return bytes.iter().all(|b| *b == 0);
-        };
-        // JUSTIFICATION: reading 64 KiB with a call takes as long as comparing them four times.
+    /// Maps the content for [`Template::part`]; false if that cannot be done.
+    pub fn map(&self) -> bool {
+        self.mapped().is_some()
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        // JUSTIFICATION: reading a part with a call takes as long as comparing it four times.
         // SAFETY: the file is replaced by rename only, never written in place or shortened.
         let map = self.map.get_or_init(|| unsafe { memmap2::Mmap::map(&self.file) }.ok());
-        let at = self.offset() as usize + at;
-        match map {
-            Some(map) => map.get(at..at + bytes.len()) == Some(bytes),
-            None => {
-                let mut own = vec![0; bytes.len()];
-                self.file.read_exact_at(&mut own, at as u64).is_ok() && own == bytes
+        map.as_deref()
+    }
+
+    /// The part of that number of a memory that begins so; `None` if it cannot be mapped.
+    pub fn part(&self, number: usize) -> Option<&[u8]> {
+        static ZEROS: [u8; PART] = [0; PART];
+        let at = number.checked_mul(PART)?;
+        match at.checked_sub(self.start).filter(|at| *at < self.len) {
+            Some(at) => {
+                let from = self.offset() as usize + at;
+                self.mapped()?.get(from..from + PART)
             }
+            None => Some(&ZEROS),
         }
     }
 }
@@ -473,9 +481,8 @@ mod tests {
         t.read(0, &mut bytes).unwrap();
         assert!(bytes == memory[ALIGN..3 * ALIGN]);
         for at in [0, ALIGN, 2 * ALIGN, 3 * ALIGN] {
-            assert!(t.is_at(at, &memory[at..at + ALIGN]));
+            assert_eq!(t.part(at / PART), Some(&memory[at..at + PART]));
         }
-        assert!(!t.is_at(2 * ALIGN, &memory[..ALIGN]) && !t.is_at(0, &memory[ALIGN..2 * ALIGN]));
         let again = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
         memory[3 * ALIGN - 1] = 1;
         let other = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();

@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
 use wasibox_sandbox::streams::{BytesInput, Capture, Meter};
-use wasibox_sandbox::track::PAGE;
 use wasibox_sandbox::{
     CellChange, CellError, CellRun, LimitHit, Limits, Policy, RunSpec, Sandbox, SandboxError,
     Status,
@@ -114,8 +113,8 @@ fn write(sandbox: &Sandbox, path: &str, text: &str) {
 
 /// Parks the interpreter of one sandbox and restores it in another.
 fn move_over(from: &Sandbox, to: &Sandbox, fork: bool) -> CellChange {
-    let change = from.take_cell_changes("one", true).unwrap();
-    to.restore_cell("one", &change.module, change.put.clone(), &change.rest, fork).unwrap();
+    let change = from.cell_changes("one", true).unwrap();
+    to.restore_cell("one", &change.module, &[&change.layer], &change.rest, fork).unwrap();
     change
 }
 
@@ -158,8 +157,7 @@ fn a_parked_interpreter_comes_back_in_another_sandbox() {
     assert_eq!(value(&one, "read 4"), "0123");
     let (sum, before) = (value(&one, "sum"), value(&one, "elapsed").parse::<u64>().unwrap());
     let change = move_over(&one, &two, false);
-    assert!(change.is_whole && change.gone.is_empty());
-    assert!(change.put.len() >= 40 && change.put.iter().all(|(_, page)| page.len() == PAGE));
+    assert!(change.keep == 0 && change.layer.len() >= 40 << 16);
     assert_eq!((value(&two, "all"), value(&two, "sum")), ("prepared,x".into(), sum));
     assert_eq!(value(&two, "read 4"), "4567");
     assert!(value(&two, "elapsed").parse::<u64>().unwrap() > before);
@@ -178,30 +176,40 @@ fn only_what_has_changed_is_told() {
     let place = Place::new();
     let sandbox = place.sandbox();
     cell(&sandbox, "fill 100");
-    let whole = sandbox.take_cell_changes("one", false).unwrap();
-    assert!(whole.is_whole && whole.put.len() >= 100);
+    let whole = sandbox.cell_changes("one", false).unwrap();
+    assert!(whole.keep == 0 && whole.layer.len() >= 100 << 16);
     cell(&sandbox, "sum");
-    let mut kept: std::collections::BTreeMap<u64, Vec<u8>> = whole.put.into_iter().collect();
-    let mut rest = Vec::new();
-    for n in [3, 50, 3, 99] {
-        cell(&sandbox, &format!("touch {n}"));
-        let change = sandbox.take_cell_changes("one", false).unwrap();
-        assert!(!change.is_whole && (1..12).contains(&change.put.len()), "{}", change.put.len());
-        kept.extend(change.put);
-        change.gone.iter().for_each(|n| drop(kept.remove(n)));
+    let mut layers = vec![whole.layer];
+    let (mut rest, mut joined) = (Vec::new(), 0);
+    for n in 0..100 {
+        cell(&sandbox, &format!("touch {}", n * 7 % 100));
+        let change = sandbox.cell_changes("one", false).unwrap();
+        // Never the whole of it again.
+        assert!(change.keep > 0 && change.layer.len() < 2 << 20, "{}", change.layer.len());
+        joined += usize::from(change.keep < layers.len());
+        layers.truncate(change.keep);
+        layers.push(change.layer);
+        assert!(layers.len() <= 40);
         rest = change.rest;
     }
-    // Added up, they are what is there now.
+    assert!(joined > 3);
+    // Upon each other, they are what is there now.
     let sum = value(&sandbox, "sum");
-    let all = sandbox.take_cell_changes("one", true).unwrap();
+    let all = sandbox.cell_changes("one", true).unwrap();
     let module = all.module;
     let other = place.sandbox();
-    other.restore_cell("one", &module, kept, &rest, false).unwrap();
+    other.restore_cell("one", &module, &layers, &rest, false).unwrap();
     assert_eq!(value(&other, "sum"), sum);
-    // After coming back only changes are told, too.
-    let change = other.take_cell_changes("one", false).unwrap();
-    assert!(!change.is_whole && change.put.len() < 12, "{}", change.put.len());
-    assert!(sandbox.take_cell_changes("none", false).is_none());
+    // What comes next lies upon them, too.
+    cell(&other, "touch 3");
+    let change = other.cell_changes("one", false).unwrap();
+    assert!(change.keep > 0 && change.layer.len() < 2 << 20, "{}", change.layer.len());
+    layers.truncate(change.keep);
+    layers.push(change.layer);
+    let third = place.sandbox();
+    third.restore_cell("one", &module, &layers, &change.rest, false).unwrap();
+    assert_eq!(value(&third, "sum"), value(&other, "sum"));
+    assert!(sandbox.cell_changes("none", false).is_none());
 }
 
 #[test]
@@ -229,11 +237,11 @@ fn what_ends_in_the_middle_is_gone() {
     let sandbox = place.sandbox();
     for (code, status) in [("exit 5", Status::Exited(5)), ("trap", Status::Signaled(6))] {
         cell(&sandbox, "keep x");
-        let parked = sandbox.take_cell_changes("one", true).unwrap();
+        let parked = sandbox.cell_changes("one", true).unwrap();
         let ran = try_cell(&sandbox, code).unwrap();
         assert_eq!((ran.is_gone, ran.run.status), (true, status), "{code}");
         assert!(sandbox.cells().is_empty());
-        sandbox.restore_cell("one", &parked.module, parked.put, &parked.rest, false).unwrap();
+        sandbox.restore_cell("one", &parked.module, &[parked.layer], &parked.rest, false).unwrap();
         assert_eq!(value(&sandbox, "all"), "prepared,x");
         sandbox.forget_cell("one");
         assert_eq!(value(&sandbox, "all"), "prepared");
@@ -278,7 +286,7 @@ fn an_interpreter_may_want_the_modules_own_memory() {
     // It is of use with that memory only.
     other.forget_cell("one");
     cell(&other, "keep x");
-    assert_ne!(other.take_cell_changes("one", true).unwrap().module, change.module);
+    assert_ne!(other.cell_changes("one", true).unwrap().module, change.module);
 }
 
 /// Its memory is the same wherever it is prepared.
@@ -297,9 +305,9 @@ fn another_image_is_refused() {
     let place = Place::new();
     let sandbox = place.sandbox();
     cell(&sandbox, "keep x");
-    let CellChange { mut module, put, rest, .. } = sandbox.take_cell_changes("one", true).unwrap();
+    let CellChange { mut module, layer, rest, .. } = sandbox.cell_changes("one", true).unwrap();
     module[0] ^= 1;
-    let refused = sandbox.restore_cell("one", &module, put, &rest, false);
+    let refused = sandbox.restore_cell("one", &module, &[layer], &rest, false);
     assert!(matches!(refused, Err(CellError::OtherModule)), "{refused:?}");
 }
 
@@ -308,22 +316,26 @@ fn what_is_restored_is_hostile() {
     let place = Place::new();
     let sandbox = place.sandbox();
     cell(&sandbox, "keep x");
-    let CellChange { module, put, rest, .. } = sandbox.take_cell_changes("one", true).unwrap();
-    let restore = |put: Vec<(u64, Vec<u8>)>, rest: &[u8]| {
-        sandbox.restore_cell("one", &module, put, rest, false)
-    };
-    for number in [1 << 16, 1 << 48, u64::MAX] {
-        let refused = restore(vec![(number, vec![0; PAGE])], &rest);
-        assert!(matches!(refused, Err(CellError::Page)), "{number}: {refused:?}");
+    let CellChange { module, layer, rest, .. } = sandbox.cell_changes("one", true).unwrap();
+    let restore =
+        |layers: &[&[u8]], rest: &[u8]| sandbox.restore_cell("one", &module, layers, rest, false);
+    // A part without lines.
+    let part = |number: u32| [&number.to_le_bytes()[..], &[0; 8]].concat();
+    for number in [1 << 20, u32::MAX] {
+        let refused = restore(&[&part(number)], &rest);
+        assert!(matches!(refused, Err(CellError::Part)), "{number}: {refused:?}");
     }
-    assert!(matches!(restore(vec![(0, vec![0; 7])], &rest), Err(CellError::Page)));
+    let twice = [part(3), part(3)].concat();
+    for bad in [&layer[..layer.len() - 1], &[0; 7], &twice] {
+        assert!(matches!(restore(&[&layer, bad], &rest), Err(CellError::Malformed)));
+    }
     assert!(sandbox.cells().is_empty());
     // Whatever the rest says, it is refused or the interpreter runs as badly as any guest may.
     let mut restored = 0;
     for at in 0..rest.len() {
         let mut bad = rest.clone();
         bad[at] ^= 1 << (at % 8);
-        if restore(put.clone(), &bad).is_ok() {
+        if restore(&[&layer], &bad).is_ok() {
             restored += 1;
             let (spec, ..) = spec("c", "");
             let spec = RunSpec { timeout: Some(Duration::from_millis(100)), ..spec };
@@ -331,9 +343,11 @@ fn what_is_restored_is_hostile() {
         }
     }
     assert!(restored > 0);
-    // Pages that are nonsense.
-    let junk = put.iter().map(|(n, _)| (*n, vec![0xa5; PAGE])).collect();
-    restore(junk, &rest).unwrap();
+    // Memory that is nonsense.
+    let junk: Vec<u8> = (0..16)
+        .flat_map(|n: u32| [&n.to_le_bytes()[..], &[0xff; 8], &[0xa5; 4096]].concat())
+        .collect();
+    restore(&[&layer, &junk], &rest).unwrap();
     let (spec, ..) = spec("c", "");
     let spec = RunSpec { timeout: Some(Duration::from_millis(500)), ..spec };
     let _ = sandbox.cell("one", spec, b"all");
@@ -353,8 +367,8 @@ fn living_interpreters_count_against_the_memory_limit() {
     sandbox.forget_cell("one");
     let ran = sandbox.cell("two", spec("c", "").0, b"fill 600").unwrap();
     assert!(!ran.is_gone, "{ran:?}");
-    let parked = sandbox.take_cell_changes("two", true).unwrap();
-    let refused = sandbox.restore_cell("one", &parked.module, parked.put, &parked.rest, false);
+    let parked = sandbox.cell_changes("two", true).unwrap();
+    let refused = sandbox.restore_cell("one", &parked.module, &[parked.layer], &parked.rest, false);
     assert!(matches!(refused, Err(CellError::Memory)), "{refused:?}");
 }
 
@@ -391,14 +405,14 @@ fn figures() {
     let place = Place::new();
     let sandbox = place.sandbox();
     cell(&sandbox, "fill 400");
-    sandbox.take_cell_changes("one", false).unwrap();
+    sandbox.cell_changes("one", false).unwrap();
     let mut times = [Duration::ZERO; 2];
     for _ in 0..200 {
         let t = Instant::now();
         cell(&sandbox, "touch 3");
         times[0] += t.elapsed();
         let t = Instant::now();
-        sandbox.take_cell_changes("one", false).unwrap();
+        sandbox.cell_changes("one", false).unwrap();
         times[1] += t.elapsed();
     }
     println!("a cell {:?}, its changes {:?}", times[0] / 200, times[1] / 200);

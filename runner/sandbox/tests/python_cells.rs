@@ -73,12 +73,11 @@ fn cell(sandbox: &Sandbox, code: &str) -> String {
     ran.value().to_owned()
 }
 
-/// Parks it in one sandbox and restores it in another; how many pages.
+/// Parks it in one sandbox and restores it in another; how many bytes.
 fn move_over(from: &Sandbox, to: &Sandbox, fork: bool) -> usize {
-    let change = from.take_cell_changes("python", true).unwrap();
-    let many = change.put.len();
-    to.restore_cell("python", &change.module, change.put, &change.rest, fork).unwrap();
-    many
+    let change = from.cell_changes("python", true).unwrap();
+    to.restore_cell("python", &change.module, &[&change.layer], &change.rest, fork).unwrap();
+    change.layer.len()
 }
 
 #[test]
@@ -214,9 +213,9 @@ fn an_object_graph_comes_back() {
     cell(&one, "words = {str(n): n for n in range(1000)}; strings = frozenset(words)");
     // The file itself is the session's tree's to move.
     cell(&two, "open('/tmp/t', 'w').write('0123456789')");
-    let pages = move_over(&one, &two, false);
-    // Of 1,700 that its memory has.
-    assert!(pages < 300, "{pages} pages");
+    let bytes = move_over(&one, &two, false);
+    // Of 110 MiB that its memory has.
+    assert!(bytes < 2 << 20, "{bytes} bytes");
     // What it would have been here, too.
     for code in ["random.random()", "up()", "next(g)", "lock.locked()", "pickle.loads(blob).x"] {
         assert_eq!(cell(&two, code), cell(&one, code), "{code}");
@@ -327,34 +326,33 @@ fn figures() {
     let t = Instant::now();
     cell(&s, "x = 0");
     println!("the first cell {:?}", t.elapsed());
-    s.take_cell_changes("python", false).unwrap();
-    let (mut run, mut take, mut pages) = (Duration::MAX, Duration::MAX, 0);
+    s.cell_changes("python", false).unwrap();
+    let (mut run, mut take, mut bytes) = (Duration::MAX, Duration::MAX, 0);
     for _ in 0..300 {
         let t = Instant::now();
         cell(&s, "x += 1");
         run = run.min(t.elapsed());
         let t = Instant::now();
-        pages = s.take_cell_changes("python", false).unwrap().put.len();
+        bytes = s.cell_changes("python", false).unwrap().layer.len();
         take = take.min(t.elapsed());
     }
-    println!("x += 1: {run:?}; its {pages} changed pages: {take:?}");
+    println!("x += 1: {run:?}; its {bytes} bytes of changes: {take:?}");
     cell(
         &s,
         "import pandas as pd, numpy as np\ndf = pd.DataFrame({'a': np.arange(65536.), 'b': np.arange(65536.)})",
     );
     cell(&s, "df.shape");
-    let change = s.take_cell_changes("python", true).unwrap();
+    let change = s.cell_changes("python", true).unwrap();
     println!(
-        "pandas and a frame of 1 MB: {} pages, rest {} bytes",
-        change.put.len(),
+        "pandas and a frame of 1 MB: {} bytes, rest {} bytes",
+        change.layer.len(),
         change.rest.len()
     );
     let mut least = [Duration::MAX; 2];
     let to = sandbox();
     for _ in 0..30 {
-        let put = change.put.clone();
         let t = Instant::now();
-        to.restore_cell("python", &change.module, put, &change.rest, false).unwrap();
+        to.restore_cell("python", &change.module, &[&change.layer], &change.rest, false).unwrap();
         least[0] = least[0].min(t.elapsed());
         let t = Instant::now();
         cell(&to, "df.shape");

@@ -21,6 +21,8 @@ use wasibox_vfs::delta::{Delta, Layer};
 pub const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
 /// Most bytes of what an interpreter is beside its memory.
 const MAX_REST: u64 = 16 << 20;
+/// Most bytes of a layer of its memory: all of it, and numbers and masks of its parts.
+const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
 /// State of so many bytes leaves memory to the allocator that is worth giving back.
 const LARGE: u64 = 16 << 20;
 /// Bytes of a command that the history has.
@@ -194,7 +196,9 @@ impl Kept {
             rest: rest.into(),
             is_fork: stored.session.is_fork()?,
         };
-        live.restore_cell(head, &mut |to| stored.session.pages(cell, to))?;
+        let load = |layer| stored.session.load(layer, MAX_LAYER);
+        let layers = cell.memory.iter().map(load).collect::<Result<Vec<_>, _>>()?;
+        live.restore_cell(head, &layers)?;
         stored.cells.insert(name.into());
         Ok(())
     }
@@ -358,12 +362,8 @@ impl Stored {
             if let Some(shell) = &shell {
                 w.shell(shell)?;
             }
-            if let Some(Told { tail, pages }) = cell {
-                if tail.is_whole {
-                    w.forget_cell(&tail.name);
-                }
-                let module = Digest(tail.module);
-                w.cell(&tail.name, module, pages, tail.gone, &tail.rest)?;
+            if let Some(Told { tail, layer }) = &cell {
+                w.cell(&tail.name, Digest(tail.module), tail.keep, layer, &tail.rest)?;
             }
             w.command(&note.command)?;
             (w.call.time, w.call.duration) = (note.time, duration);

@@ -12,9 +12,6 @@ use wasibox_sandbox::{Sandbox, SandboxError};
 use wasibox_vfs::delta::{self, Delta, Snapshot};
 use wasibox_worker::jail::Walls;
 
-/// Takes a page of an interpreter.
-pub type PageTo<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;
-
 /// A session that is awake. Dropping it loses what was not told.
 pub enum Live {
     Threads(Box<Here>),
@@ -46,7 +43,8 @@ pub struct Called {
 /// An interpreter's change.
 pub struct Told {
     pub tail: CellTail,
-    pub pages: Vec<(u64, Vec<u8>)>,
+    /// The layer of its memory upon those that stay.
+    pub layer: Vec<u8>,
 }
 
 /// What became of a request about files.
@@ -124,25 +122,14 @@ impl Live {
         }
     }
 
-    /// Brings an interpreter back.
+    /// Brings an interpreter back with the layers of its memory.
     ///
     /// # Errors
     /// [`Error::Cell`] if it is of no use with this image, or damaged; if the worker is gone.
-    pub fn restore_cell(
-        &mut self,
-        head: CellHead,
-        pages: &mut dyn FnMut(PageTo<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         match self {
-            Live::Threads(here) => {
-                let mut all = Vec::new();
-                pages(&mut |number, bytes| {
-                    all.push((number, bytes.to_vec()));
-                    Ok(())
-                })?;
-                here.restore_cell(&head, all).map_err(Error::Cell)
-            }
-            Live::Process(link) => link.restore_cell(head, pages),
+            Live::Threads(here) => here.restore_cell(&head, layers).map_err(Error::Cell),
+            Live::Process(link) => link.restore_cell(head, layers),
         }
     }
 
@@ -194,26 +181,18 @@ impl Here {
     }
 
     /// Why an interpreter cannot come back, if it cannot.
-    pub fn restore_cell(
-        &mut self,
-        head: &CellHead,
-        pages: Vec<(u64, Vec<u8>)>,
-    ) -> Result<(), String> {
+    pub fn restore_cell(&mut self, head: &CellHead, layers: &[Vec<u8>]) -> Result<(), String> {
         let CellHead { name, module, rest, is_fork } = head;
-        let restored = self.sandbox.restore_cell(name, module, pages, rest, *is_fork);
+        let restored = self.sandbox.restore_cell(name, module, layers, rest, *is_fork);
         restored.map_err(|e| e.to_string())
     }
 
-    /// Tells what has changed in an interpreter: its pages to `emit`, all else as the result.
-    pub fn tell_cell(&self, name: &str, emit: &mut dyn FnMut(u64, &[u8])) -> Option<CellTail> {
-        let change = self.sandbox.cell_changes(name, false, emit)?;
-        Some(CellTail {
-            name: name.into(),
-            module: change.module,
-            is_whole: change.is_whole,
-            gone: change.gone,
-            rest: change.rest.into(),
-        })
+    /// Tells what has changed in an interpreter.
+    pub fn tell_cell(&self, name: &str) -> Option<Told> {
+        let change = self.sandbox.cell_changes(name, false)?;
+        let (name, rest) = (name.into(), change.rest.into());
+        let tail = CellTail { name, module: change.module, keep: change.keep, rest };
+        Some(Told { tail, layer: change.layer })
     }
 
     fn call(&mut self, exec: Exec, streams: &Inherited<'_>, is_kept: bool) -> Called {
@@ -230,10 +209,7 @@ impl Here {
                 Ok::<_, Infallible>(())
             });
             called.shell = shell;
-            let mut pages = Vec::new();
-            let mut keep = |number, page: &[u8]| pages.push((number, page.to_vec()));
-            let tail = cell.and_then(|name| self.tell_cell(&name, &mut keep));
-            called.cell = tail.map(|tail| Told { tail, pages });
+            called.cell = cell.and_then(|name| self.tell_cell(&name));
         }
         called
     }

@@ -1,7 +1,7 @@
 //! A commit: what a session was when a call had returned.
 
 use crate::blob::Blob;
-use crate::delta::{Change, Delta, Id, Node, Totals, What};
+use crate::delta::Totals;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::object::Objects;
@@ -33,23 +33,17 @@ pub struct Cell {
     pub name: String,
     /// The digest of the module that its memory is of. It is of use with no other one.
     pub module: Digest,
-    /// Pages of 64 KiB that differ from the module's, as the parts of a file; see [`Cell::pages`].
-    pub memory: Files,
-    /// Globals, open files, in the form of whoever has parked it.
+    /// What its memory differs in from the module's: layers, the undermost first, in the form of whoever has
+    /// parked it.
+    pub memory: Vec<Blob>,
+    /// Globals, open files, likewise.
     pub rest: Blob,
 }
 
 impl Cell {
-    /// What the pages of a cell's memory are parts of.
-    pub const MEMORY: Id = Id::Made(0);
-
-    /// The change that puts pages in place of those of the same numbers, and takes others away.
-    pub fn pages(put: Vec<(u64, ByteBuf)>, gone: Vec<u64>) -> Delta {
-        let len = i64::MAX as u64;
-        let what = What::File { len, base: None, program: None, put, gone };
-        let node = Node { mode: 0, nlink: 0, atime: 0, mtime: 0, ctime: 0, what };
-        let totals = Totals { made: 1, ..Totals::default() };
-        Delta { totals, nodes: vec![(Cell::MEMORY, Change::Is(node))] }
+    /// All of it that is kept as values.
+    pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        self.memory.iter().chain([&self.rest])
     }
 }
 
@@ -106,6 +100,9 @@ const MAX_CHANGED: u64 = 16 << 20;
 /// Most cells of a session.
 const MAX_CELLS: usize = 16;
 
+/// Most layers of the memory of one.
+pub const MAX_LAYERS: usize = 256;
+
 impl Call {
     /// Writes down which files were changed.
     ///
@@ -140,17 +137,7 @@ impl Call {
 impl State {
     /// All values beside the files.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
-        std::iter::once(&self.shell).chain(self.cells.iter().map(|c| &c.rest))
-    }
-
-    /// The files, and the memory of the cells.
-    pub fn trees(&self) -> impl Iterator<Item = &Files> {
-        std::iter::once(&self.files).chain(self.cells.iter().map(|c| &c.memory))
-    }
-
-    /// The first pages of all trees.
-    pub fn roots(&self) -> impl Iterator<Item = Digest> {
-        self.trees().filter_map(|files| files.root)
+        std::iter::once(&self.shell).chain(self.cells.iter().flat_map(Cell::blobs))
     }
 }
 
@@ -175,7 +162,9 @@ impl Commit {
     pub fn decode(bytes: &[u8]) -> Result<Commit, Error> {
         let (commit, rest) =
             postcard::take_from_bytes::<Commit>(bytes).map_err(|_| Error::Malformed("a commit"))?;
-        if !rest.is_empty() || commit.state.cells.len() > MAX_CELLS {
+        let cells = &commit.state.cells;
+        let is_large = cells.len() > MAX_CELLS || cells.iter().any(|c| c.memory.len() > MAX_LAYERS);
+        if !rest.is_empty() || is_large {
             return Err(Error::Malformed("a commit"));
         }
         if commit.number == 0 || commit.parent.is_some_and(|p| p >= commit.number) {

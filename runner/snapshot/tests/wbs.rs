@@ -56,12 +56,14 @@ fn session(objects: &Memory, size: usize) -> Contents {
         ],
     )
     .unwrap();
-    let mut memory = Writer::new(objects, Files::default());
-    memory.add(Cell::pages(vec![(7, ByteBuf::from(noise(3000)))], vec![])).unwrap();
     let cell = Cell {
         name: "python".into(),
         module: Digest([7; 32]),
-        memory: memory.finish().unwrap(),
+        memory: vec![
+            Blob::save(objects, &noise(3000)).unwrap(),
+            Blob::save(objects, b"above").unwrap(),
+        ],
+
         rest: Blob::save(objects, &noise(3000)).unwrap(),
     };
     let state = State { files, shell: Blob::save(objects, b"x=1").unwrap(), cells: vec![cell] };
@@ -110,7 +112,7 @@ fn a_snapshot_holds_all_and_is_the_same_each_time() {
     let head = &contents.commits[1].state;
     assert_eq!(told(&others, &head.files), told(&objects, &head.files));
     assert_eq!(head.cells[0].rest.load(&others, 5000).unwrap(), noise(3000));
-    assert_eq!(told(&others, &head.cells[0].memory), told(&objects, &head.cells[0].memory));
+    assert_eq!(head.cells[0].memory[0].load(&others, 5000).unwrap(), noise(3000));
     assert_eq!(exported(&others, &again), bytes);
 }
 

@@ -141,17 +141,13 @@ fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<Lost>, E
     if bad(commit.state.shell.objects()) {
         lost.push(Lost::Shell);
     }
-    for cell in commit.state.cells.iter().filter(|c| bad(c.rest.objects())) {
-        lost.push(Lost::Cell(cell.name.clone()));
+    for cell in &commit.state.cells {
+        if cell.blobs().any(|blob| bad(blob.objects())) {
+            lost.push(Lost::Cell(cell.name.clone()));
+        }
     }
     if bad(commit.call.command.objects()) || bad(commit.call.changed.objects()) {
         lost.push(Lost::Call);
-    }
-    for cell in &commit.state.cells {
-        let (pages, objects) = needed(db, cell.memory.root)?;
-        if !pages || objects.iter().any(|d| !good.contains(d)) {
-            lost.push(Lost::Cell(cell.name.clone()));
-        }
     }
     let (pages, objects) = needed(db, commit.state.files.root)?;
     if !pages || files::check::check(db, &commit.state.files).is_err() {

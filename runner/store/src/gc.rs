@@ -33,11 +33,7 @@ impl Needed {
     /// What a commit needs.
     pub fn commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), Error> {
         commit.commit.blobs().for_each(|blob| self.blob(blob));
-        commit
-            .commit
-            .state
-            .roots()
-            .try_for_each(|root| self.tree(db, Some(root), &mut |e| Err(e.into())))
+        self.tree(db, commit.commit.state.files.root, &mut |e| Err(e.into()))
     }
 
     /// What a tree needs. Pages that cannot be read are told to `damaged`.

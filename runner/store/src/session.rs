@@ -5,7 +5,8 @@ use crate::lease::Lease;
 use crate::{CommitRow, Error, MAX_KEY, MAX_VALUE, SessionRow, Store, now};
 use rusqlite::params;
 use std::sync::Mutex;
-use wasibox_snapshot::delta::{Change, Delta, Node, What};
+use wasibox_snapshot::commit::MAX_LAYERS;
+use wasibox_snapshot::delta::Delta;
 use wasibox_snapshot::files::{self, Writer};
 use wasibox_snapshot::{Blob, Call, Cell, Changed, Commit, Digest, Files, State};
 
@@ -237,26 +238,6 @@ impl Session {
         Ok(paths)
     }
 
-    /// Tells `emit` of the pages of a cell's memory, by number.
-    ///
-    /// # Errors
-    /// As [`Session::changes`].
-    pub fn pages<E: From<Error>>(
-        &self,
-        cell: &Cell,
-        emit: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.changes(&Files::default(), &cell.memory, &mut |delta: Delta| {
-            for (_, change) in delta.nodes {
-                let Change::Is(Node { what: What::File { put, .. }, .. }) = change else {
-                    continue;
-                };
-                put.iter().try_for_each(|(number, bytes)| emit(*number, bytes))?;
-            }
-            Ok(())
-        })
-    }
-
     /// The bytes of a value of a commit, of which there may be `limit`.
     ///
     /// # Errors
@@ -404,27 +385,29 @@ impl CommitWriter<'_> {
         Ok(())
     }
 
-    /// Sets a parked cell: pages of its memory that are others than when it was parked before, those that
-    /// are as the module has them again, all else. Without that of the same module all pages
-    /// are to be given.
+    /// Sets a parked cell: how many layers of its memory stay as they were when it was parked before, the layer
+    /// upon them, if any, and all else. Of another module none stays.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If there are not so many, or it cannot be written.
     pub fn cell(
         &mut self,
         name: &str,
         module: Digest,
-        put: impl IntoIterator<Item = (u64, Vec<u8>)>,
-        gone: Vec<u64>,
+        keep: usize,
+        layer: &[u8],
         rest: &[u8],
     ) -> Result<(), Error> {
         let before = self.cells.iter().find(|c| c.name == name && c.module == module);
-        let mut memory = Writer::new(self.db, before.map_or(Files::default(), |c| c.memory));
-        memory.add(Cell::pages(Vec::new(), gone))?;
-        for (number, bytes) in put {
-            memory.add(Cell::pages(vec![(number, bytes.into())], Vec::new()))?;
+        let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
+        if keep > memory.len() || keep >= MAX_LAYERS {
+            return Err(Error::Damaged("layers of a cell that are not there"));
         }
-        let (memory, rest) = (memory.finish()?, Blob::save(self.db, rest)?);
+        memory.truncate(keep);
+        if !layer.is_empty() {
+            memory.push(Blob::save(self.db, layer)?);
+        }
+        let rest = Blob::save(self.db, rest)?;
         self.forget_cell(name);
         self.cells.push(Cell { name: name.into(), module, memory, rest });
         Ok(())

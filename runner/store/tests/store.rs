@@ -124,7 +124,7 @@ fn shell_cells_values_and_the_log_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.wbx");
     let module = Digest([3; 32]);
-    let page = |n: u8| vec![n; 65536];
+    let layer = |n: u8| vec![n; 70_000];
     {
         let store = Store::open(&path).unwrap();
         let s = store.create("a", None).unwrap();
@@ -132,11 +132,15 @@ fn shell_cells_values_and_the_log_are_kept() {
             w.command(b"python x = 1")?;
             w.call.exit_code = Some(0);
             w.shell(&[b's'; 5000])?;
-            w.cell("python", module, [(3, page(3)), (700, page(7))], vec![], b"globals")?;
+            w.cell("python", module, 0, &layer(1), b"globals")?;
             w.log(&s, "{\"call\":1}")
         });
         assert_eq!(first.unwrap().number, 2);
-        s.commit(|w| w.cell("python", module, [(4, page(4))], vec![3], b"other")).unwrap();
+        s.commit(|w| w.cell("python", module, 1, &layer(2), b"other")).unwrap();
+        s.commit(|w| w.cell("python", module, 1, &layer(3), b"again")).unwrap();
+        s.commit(|w| w.cell("python", module, 2, b"", b"rest")).unwrap();
+        let refused = s.commit(|w| w.cell("python", module, 3, b"", b"rest"));
+        assert!(matches!(refused, Err(Error::Damaged(_))));
         s.set_value(b"key", &[b'v'; 10_000]).unwrap();
         s.set_value(b"gone", b"x").unwrap();
         assert!(s.remove_value(b"gone").unwrap() && !s.remove_value(b"gone").unwrap());
@@ -145,19 +149,17 @@ fn shell_cells_values_and_the_log_are_kept() {
     }
     let store = Store::open(&path).unwrap();
     let s = store.session("a").unwrap();
-    let pages = |number| {
-        let mut out = Vec::new();
+    let layers = |number| {
         let cells = store.commit("a", number).unwrap().state.cells;
-        s.pages(&cells[0], &mut |n, bytes| {
-            assert_eq!(bytes.len(), 65536);
-            out.push((n, bytes[0]));
-            Ok::<_, Error>(())
-        })
-        .unwrap();
-        (out, s.load(&cells[0].rest, 100).unwrap())
+        let load = |blob| s.load(blob, 100_000).unwrap();
+        let tops: Vec<_> = cells[0].memory.iter().map(|l| load(l)[0]).collect();
+        assert!(cells[0].memory.iter().all(|l| load(l) == layer(load(l)[0])));
+        (tops, load(&cells[0].rest))
     };
-    assert_eq!(pages(2), (vec![(3, 3), (700, 7)], b"globals".to_vec()));
-    assert_eq!(pages(3), (vec![(4, 4), (700, 7)], b"other".to_vec()));
+    assert_eq!(layers(2), (vec![1], b"globals".to_vec()));
+    assert_eq!(layers(3), (vec![1, 2], b"other".to_vec()));
+    assert_eq!(layers(4), (vec![1, 3], b"again".to_vec()));
+    assert_eq!(layers(5), (vec![1, 3], b"rest".to_vec()));
     assert_eq!(s.load(&s.state().shell, 5000).unwrap(), [b's'; 5000]);
     assert!(s.load(&s.state().shell, 4999).is_err());
     assert_eq!(s.value(b"key").unwrap().unwrap(), [b'v'; 10_000]);
@@ -171,8 +173,10 @@ fn shell_cells_values_and_the_log_are_kept() {
     store.audit("a", &mut emit).unwrap();
     assert_eq!(log, ["{\"call\":1}", "second"]);
     // With another module nothing of a cell is kept.
-    s.commit(|w| w.cell("python", Digest([4; 32]), [(1, page(1))], vec![], b"")).unwrap();
-    assert_eq!(pages(4).0, [(1, 1)]);
+    let other = Digest([4; 32]);
+    assert!(s.commit(|w| w.cell("python", other, 1, &layer(1), b"")).is_err());
+    s.commit(|w| w.cell("python", other, 0, &layer(9), b"")).unwrap();
+    assert_eq!(layers(6).0, [9]);
 }
 
 #[test]

@@ -63,12 +63,11 @@ pub fn session(objects: &Memory) -> Contents {
     let mut writer = Writer::new(objects, Files::default());
     let totals = Totals { made: 5, bytes: 5000, entries: 6 };
     writer.add(Delta { totals, nodes }).unwrap();
-    let mut memory = Writer::new(objects, Files::default());
-    memory.add(Cell::pages(vec![(3, ByteBuf::from(vec![1; 2000]))], vec![])).unwrap();
     let cell = Cell {
         name: "python".into(),
         module: Digest([7; 32]),
-        memory: memory.finish().unwrap(),
+        memory: vec![Blob::save(objects, &[1; 2000]).unwrap(), Blob::save(objects, b"above").unwrap()],
+
         rest: Blob::save(objects, b"globals").unwrap(),
     };
     let state = State {

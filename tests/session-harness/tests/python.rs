@@ -145,10 +145,8 @@ fn files_and_shell_of_a_session_open_with_other_images() {
     drop(s);
     let raw = wasibox::store::Store::open(&dir.path().join("w.wbx")).unwrap();
     let held = raw.session("a").unwrap();
-    held.commit(|w| {
-        w.cell("python", wasibox::store::snapshot::Digest([7; 32]), [], Vec::new(), b"")
-    })
-    .unwrap();
+    held.commit(|w| w.cell("python", wasibox::store::snapshot::Digest([7; 32]), 0, b"", b""))
+        .unwrap();
     drop((held, raw));
     let s = store.session("a", policy()).unwrap();
     assert!(matches!(s.python("x"), Err(Error::Cell(_))));

@@ -4,7 +4,7 @@ use super::message::{Asked, CellHead, CellTail, Control, PART, Reply, Request};
 use super::pool::Pool;
 use super::pump::Pump;
 use crate::action::{Exec, Input, Output};
-use crate::live::{Called, Looked, PageTo, Told};
+use crate::live::{Called, Looked, Told};
 use crate::outcome::Outcome;
 use crate::run::Inherited;
 use crate::session::Error;
@@ -69,7 +69,7 @@ struct Collected {
     cap: u64,
     changed: Vec<Delta>,
     shell: Option<Arc<[u8]>>,
-    pages: Vec<(u64, Vec<u8>)>,
+    layer: Vec<u8>,
     cell: Option<CellTail>,
     size: u64,
     lines: usize,
@@ -193,16 +193,16 @@ impl Link {
         Ok(Looked { answer, changed })
     }
 
-    /// Brings an interpreter back.
+    /// Brings an interpreter back with the layers of its memory.
     ///
     /// # Errors
     /// [`Error::Cell`] if it cannot come back; if the worker is gone.
-    pub fn restore_cell(
-        &mut self,
-        head: CellHead,
-        pages: &mut dyn FnMut(PageTo<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        pages(&mut |number, bytes| self.send(&Request::Page(number, ByteBuf::from(bytes))))?;
+    pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
+        for layer in layers {
+            for (n, part) in layer.chunks(PART).enumerate() {
+                self.send(&Request::Layer { begins: n == 0, bytes: ByteBuf::from(part) })?;
+            }
+        }
         self.send(&Request::RestoreCell(head))?;
         match self.worker.channel.receive(Some(Instant::now() + BEGIN)) {
             Ok(Some((Reply::Restored(None), _))) => Ok(()),
@@ -277,7 +277,7 @@ impl Link {
             }
             Err(e) => return Called::lost(Err(e)),
         };
-        let cell = got.cell.map(|tail| Told { tail, pages: got.pages });
+        let cell = got.cell.map(|tail| Told { tail, layer: got.layer });
         Called { result, changed: got.changed, shell: got.shell, cell, is_gone: false }
     }
 
@@ -344,9 +344,9 @@ impl Link {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
-            Reply::Page(number, bytes) => {
+            Reply::Layer(bytes) => {
                 got.size += bytes.len() as u64;
-                got.pages.push((number, bytes.into_vec()));
+                got.layer.extend_from_slice(&bytes);
                 // Its memory is bounded like all memory.
                 if got.size > state_limit(&self.limits).saturating_mul(2) + self.limits.memory {
                     return Err(Error::Worker("told of more than the session may hold".into()));

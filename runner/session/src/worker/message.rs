@@ -32,9 +32,9 @@ pub enum Request {
     Restore(Delta, bool),
     /// What the shell knows. Not answered.
     Shell(ByteBuf),
-    /// A page of an interpreter that comes back. Not answered.
-    Page(u64, ByteBuf),
-    /// Bring an interpreter back with the pages that were sent. Answered by [`Reply::Restored`].
+    /// A piece of a layer of an interpreter's memory; the first one of it has `begins`. Not answered.
+    Layer { begins: bool, bytes: ByteBuf },
+    /// Bring an interpreter back with the layers that were sent. Answered by [`Reply::Restored`].
     RestoreCell(CellHead),
     /// Forget an interpreter. Not answered.
     ForgetCell(String),
@@ -43,7 +43,7 @@ pub enum Request {
     Files { is_last: bool, bytes: ByteBuf },
     /// Run a command. With it come descriptors for what is not given or captured: standard
     /// input, output, error. Answered by [`Reply::Changed`]s, [`Reply::Shell`],
-    /// [`Reply::Page`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::Done`].
+    /// [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::Done`].
     Call(Exec),
 }
 
@@ -52,7 +52,7 @@ pub type Asked = (String, wasibox_files::Request);
 /// What has come of it.
 pub type Answered = Result<wasibox_files::Answer, wasibox_files::FilesError>;
 
-/// An interpreter but for its pages.
+/// An interpreter but for its memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellHead {
     pub name: String,
@@ -63,15 +63,13 @@ pub struct CellHead {
     pub is_fork: bool,
 }
 
-/// What has changed in an interpreter, but for its pages.
+/// What has changed in an interpreter, but for its memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellTail {
     pub name: String,
     pub module: [u8; 32],
-    /// All pages that differ from the module's were told, not only those that have changed.
-    pub is_whole: bool,
-    /// Pages that are as the module has them again.
-    pub gone: Vec<u64>,
+    /// How many of the layers of its memory stay that were told before.
+    pub keep: usize,
     pub rest: ByteBuf,
 }
 
@@ -101,9 +99,9 @@ pub enum Reply {
     Changed(Delta),
     /// What the shell knows now.
     Shell(ByteBuf),
-    /// A page of the interpreter that ran, in which it has changed.
-    Page(u64, ByteBuf),
-    /// All else that the interpreter is, behind its pages.
+    /// A piece of the layer upon what was told before of the interpreter that ran.
+    Layer(ByteBuf),
+    /// All else that the interpreter is, behind that.
     Cell(CellTail),
     /// Why an interpreter cannot come back, if it cannot.
     Restored(Option<String>),

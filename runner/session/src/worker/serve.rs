@@ -2,7 +2,7 @@
 
 use super::message::{Control, Done, Fault, PART, Reply, Request};
 use crate::action::Exec;
-use crate::live::Here;
+use crate::live::{Here, Told};
 use crate::run::{self, Inherited};
 use crate::session::Error;
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -234,7 +234,7 @@ fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> 
 }
 
 fn calls(channel: &mut Channel, here: &mut Here) -> Result<(), WorkerError> {
-    let mut pages: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut layers: Vec<Vec<u8>> = Vec::new();
     let mut asked: Vec<u8> = Vec::new();
     loop {
         match channel.receive(None)? {
@@ -245,9 +245,12 @@ fn calls(channel: &mut Channel, here: &mut Here) -> Result<(), WorkerError> {
                 }
             }
             Some((Request::Shell(state), _)) => here.set_shell(state.into_vec().into()),
-            Some((Request::Page(number, bytes), _)) => pages.push((number, bytes.into_vec())),
+            Some((Request::Layer { begins, bytes }, _)) => match layers.last_mut() {
+                Some(layer) if !begins => layer.extend_from_slice(&bytes),
+                _ => layers.push(bytes.into_vec()),
+            },
             Some((Request::RestoreCell(head), _)) => {
-                let why = here.restore_cell(&head, std::mem::take(&mut pages)).err();
+                let why = here.restore_cell(&head, &std::mem::take(&mut layers)).err();
                 channel.send(&Reply::Restored(why), &[])?;
             }
             Some((Request::Files { is_last, bytes }, _)) => {
@@ -292,16 +295,11 @@ fn files(channel: &Channel, here: &mut Here, asked: &[u8]) -> Result<(), WorkerE
 }
 
 fn tell_cell(channel: &Channel, here: &Here, name: &str) -> Result<(), WorkerError> {
-    let mut sent = Ok(());
-    let mut send = |number, page: &[u8]| {
-        if sent.is_ok() {
-            sent = channel.send(&Reply::Page(number, ByteBuf::from(page)), &[]);
-        }
-    };
-    if let Some(tail) = here.tell_cell(name, &mut send) {
-        channel.send(&Reply::Cell(tail), &[])?;
+    let Some(Told { tail, layer }) = here.tell_cell(name) else { return Ok(()) };
+    for part in layer.chunks(PART) {
+        channel.send(&Reply::Layer(ByteBuf::from(part)), &[])?;
     }
-    Ok(sent?)
+    Ok(channel.send(&Reply::Cell(tail), &[])?)
 }
 
 fn call(sandbox: &Sandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {

@@ -205,7 +205,7 @@ impl Taken {
             return Err(Error::Damaged("objects that nothing refers to"));
         }
         let mut trees = HashSet::new();
-        for files in commits.iter().flat_map(|c| c.state.trees()).filter(|f| trees.insert(**f)) {
+        for files in commits.iter().map(|c| &c.state.files).filter(|f| trees.insert(**f)) {
             files::check::check(objects, files)?;
         }
         Ok(self.contents)
@@ -233,7 +233,7 @@ impl Taken {
         followed: &mut HashSet<Digest>,
     ) -> Result<(), Error> {
         let mut todo: Vec<(Digest, Option<(u8, Key)>)> = Vec::new();
-        todo.extend(commit.state.roots().map(|root| (root, None)));
+        todo.extend(commit.state.files.root.map(|root| (root, None)));
         while let Some((digest, above)) = todo.pop() {
             self.size(&digest, used)?;
             if !followed.insert(digest) {

@@ -33,7 +33,7 @@ pub fn write(objects: &dyn Objects, contents: &Contents, to: impl Write) -> Resu
         for digest in commit.blobs().flat_map(|blob| blob.objects()) {
             out.object(objects, digest, &mut seen)?;
         }
-        for root in commit.state.roots() {
+        if let Some(root) = commit.state.files.root {
             out.pages(objects, root, &mut seen, &mut followed)?;
         }
     }
