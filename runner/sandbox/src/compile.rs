@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn engine() -> Engine {
-        crate::engine::new(wasibox_vfs::Budget::new(1 << 30), 1 << 20)
+        crate::engine::new(1 << 20)
     }
 
     fn why(e: ArtifactError) -> String {

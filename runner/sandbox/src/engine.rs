@@ -1,20 +1,18 @@
 //! The engine's configuration: everything that decides what machine code looks like.
 
 use crate::memory::BudgetTunables;
-use std::sync::Arc;
-use wasibox_vfs::Budget;
 use wasmer::Engine;
 use wasmer::sys::{Cranelift, CraneliftOptLevel, EngineBuilder, Target};
 
 /// The engine's version and the form of what is stored; part of every artifact's key.
 const ENGINE: &str = "wasmer-7.5.0 cranelift speed elf-3";
 
-/// An engine whose memories are charged to `budget`.
-pub fn new(budget: Arc<Budget>, stack: usize) -> Engine {
+/// An engine whose processes have such a stack.
+pub fn new(stack: usize) -> Engine {
     crate::interrupt::install();
     let mut engine = EngineBuilder::new(compiler()).engine();
     let stack = stack.max(crate::stack::LEAST);
-    engine.set_tunables(BudgetTunables::new(budget, stack));
+    engine.set_tunables(BudgetTunables::new(stack));
     engine.into()
 }
 

@@ -1,7 +1,8 @@
 //! The linear memories of processes, charged to the session's budget.
 //!
 //! The engine asks its `Tunables` for every memory; ours makes each one so that
-//! creation and growth are charged before they happen, and dropping or renewing refunds.
+//! creation and growth are charged before they happen, and dropping or renewing refunds. An engine serves many
+//! sessions, so whoever makes an instance says on its thread whose it is.
 
 use crate::linear::Linear;
 use crate::template::Template;
@@ -19,6 +20,7 @@ use wasmer::{MemoryType, Pages, TableType};
 /// What the next memory that is made on this thread uses, and where it is left.
 #[derive(Default)]
 struct Here {
+    budget: Option<Arc<Budget>>,
     prepaid: Option<Reservation>,
     template: Option<Arc<Template>>,
     made: Option<Renewable>,
@@ -31,9 +33,15 @@ thread_local! {
 /// While it lives, memories made on this thread use the reserved bytes and the template.
 pub struct Put(());
 
-/// Lets memories that are made on this thread use these bytes and begin as this template.
-pub fn put_here(prepaid: Option<Reservation>, template: Arc<Template>) -> Put {
-    HERE.set(Here { prepaid, template: Some(template), made: None });
+/// Charges memories that are made on this thread to a budget, those bytes first, and lets them begin as this
+/// template.
+pub fn put_here(
+    budget: &Arc<Budget>,
+    prepaid: Option<Reservation>,
+    template: Arc<Template>,
+) -> Put {
+    let budget = Some(budget.clone());
+    HERE.set(Here { budget, prepaid, template: Some(template), made: None });
     Put(())
 }
 
@@ -55,22 +63,24 @@ impl Drop for Put {
     }
 }
 
-/// Takes bytes from what this thread has reserved in `budget`.
-fn prepaid(budget: &Arc<Budget>, n: u64) -> Option<Reservation> {
-    HERE.with_borrow_mut(|h| h.prepaid.as_mut().filter(|r| r.is_of(budget))?.split(n))
+/// Takes bytes from what this thread has reserved, or from the budget.
+fn charged(n: u64) -> Option<Reservation> {
+    HERE.with_borrow_mut(|h| {
+        let prepaid = h.prepaid.as_mut().and_then(|r| r.split(n));
+        prepaid.or_else(|| h.budget.as_ref()?.reserve(n))
+    })
 }
 
-/// The engine's default tables, and memories of ours, with the budget and a stack size.
+/// The engine's default tables, and memories of ours, charged as [`put_here`] says, with a stack size.
 pub struct BudgetTunables {
     base: BaseTunables,
-    budget: Arc<Budget>,
     config: VMConfig,
 }
 
 impl BudgetTunables {
-    pub fn new(budget: Arc<Budget>, stack: usize) -> BudgetTunables {
+    pub fn new(stack: usize) -> BudgetTunables {
         let config = VMConfig { wasm_stack_size: Some(stack) };
-        BudgetTunables { base: BaseTunables::new(), budget, config }
+        BudgetTunables { base: BaseTunables::new(), config }
     }
 
     fn memory(
@@ -85,8 +95,7 @@ impl BudgetTunables {
         if ty.shared {
             return Err(MemoryError::Generic("shared memories are not allowed".into()));
         }
-        let held = prepaid(&self.budget, bytes as u64)
-            .or_else(|| self.budget.reserve(bytes as u64))
+        let held = charged(bytes as u64)
             .ok_or_else(|| MemoryError::Generic("the memory limit is reached".into()))?;
         let guard = style.offset_guard_size() as usize;
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;

@@ -5,9 +5,9 @@ use crate::artifact::{self, ArtifactError, Store};
 use crate::codemap::CodeMap;
 use crate::kernel::{Idle, SNAPSHOT_SHARE};
 use crate::template::Template;
-use crate::{heap, memory, snapshot, stack};
+use crate::{memory, snapshot, stack};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
 use wasibox_vfs::{Program, Protected};
@@ -111,58 +111,67 @@ impl Drop for Code {
         self.map.clear();
         crate::lock(&self.modules).clear();
         self.engine = None;
-        // Nothing is left of the session by now but what the allocator keeps, which can be as much as it had:
-        // each of its threads had a heap.
-        heap::trim();
     }
 }
 
-/// All programs of an image, by the number that [`Program`] holds.
-pub struct Programs {
+/// The machine code of an image's programs, for any number of sessions.
+pub struct Library {
     image: Arc<Image>,
     engine: Engine,
     names: Vec<String>,
-    loaded: Vec<Mutex<Option<Loaded>>>,
+    loaded: Vec<Mutex<Slot>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
-    /// What the policy says, see [`Programs::set_policy`].
-    memory: AtomicU64,
-    fresh: AtomicBool,
     /// No snapshots are made here, and whether one was missing.
     waits: AtomicBool,
     lacks: AtomicBool,
-    /// Threads with instances that wait for another process.
-    pub idle: Idle,
     /// The last field, since fields are dropped in order.
-    pub code: Arc<Code>,
+    code: Arc<Code>,
 }
 
-impl Programs {
+/// What is known of a program.
+#[derive(Default)]
+struct Slot {
+    /// With its snapshot, if there is one.
+    loaded: Option<Loaded>,
+    /// With so much memory a snapshot was looked for.
+    tried: Option<u64>,
+}
+
+impl Library {
+    /// One that has loaded nothing yet. `stack` is that of all processes.
     pub fn new(
         image: Arc<Image>,
-        engine: Engine,
+        stack: usize,
         artifacts: Option<PathBuf>,
         progress: Progress,
-    ) -> Programs {
+    ) -> Library {
+        let engine = crate::engine::new(stack);
         let names: Vec<String> = image.atoms().keys().cloned().collect();
-        let loaded = names.iter().map(|_| Mutex::new(None)).collect();
+        let loaded = names.iter().map(|_| Mutex::default()).collect();
         let map = CodeMap::new(names.len());
         let code = Code { engine: Some(engine.clone()), modules: Mutex::default(), map };
-        let (idle, code) = (Idle::default(), Arc::new(code));
-        Programs {
+        Library {
             image,
             engine,
             names,
             loaded,
             artifacts,
             progress,
-            memory: AtomicU64::new(Limits::default().memory),
-            fresh: AtomicBool::new(false),
             waits: AtomicBool::new(false),
             lacks: AtomicBool::new(false),
-            idle,
-            code,
+            code: Arc::new(code),
         }
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// Where machine code lies.
+    pub fn map(&self) -> &CodeMap {
+        &self.code.map
     }
 
     /// Files and folders that are the host's side of them: the image, the machine code and the key
@@ -173,38 +182,9 @@ impl Programs {
         Protected { paths }
     }
 
-    /// Takes what a policy says about programs: how many bytes of memory they have (one is prepared
-    /// in the part of them in which its snapshot would be used, see [`crate::kernel::Kernel::entry`]),
-    /// and whether they begin without snapshots. Some may be loaded already.
-    pub fn set_policy(&self, memory: u64, is_fresh: bool) {
-        self.memory.store(memory, Ordering::Relaxed);
-        self.fresh.store(is_fresh, Ordering::Relaxed);
-    }
-
-    /// Whether every process begins at its program's beginning.
-    pub fn are_fresh(&self) -> bool {
-        self.fresh.load(Ordering::Relaxed)
-    }
-
-    /// The name of a program's atom, and its digest.
-    pub fn identity(&self, p: Program) -> Option<(&str, [u8; 32])> {
-        let name = self.names.get(p.0 as usize)?;
-        Some((name, *self.image.atoms().get(name)?))
-    }
-
-    /// The number of the atom of that name.
-    pub fn number(&self, atom: &str) -> Option<Program> {
-        Some(Program(u32::try_from(self.names.iter().position(|n| n == atom)?).ok()?))
-    }
-
-    pub fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
     /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
     pub fn are_kept(&self) -> Option<bool> {
-        let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
-        store.has(self.image.atoms().values())
+        self.store().has(self.image.atoms().values())
     }
 
     /// Loads all programs without running or compiling anything; false if something is not kept yet.
@@ -220,13 +200,19 @@ impl Programs {
     /// Loads or compiles all programs.
     pub fn get_all(&self) -> Result<(), ProgramError> {
         for i in 0..self.names.len() {
-            self.get(Program(i as u32))?;
+            self.get(Program(i as u32), Some(Limits::default().memory))?;
         }
         Ok(())
     }
 
-    /// The program's code, loaded or compiled at the first call.
-    pub fn get(&self, p: Program) -> Result<Loaded, ProgramError> {
+    fn store(&self) -> Store<'_> {
+        Store { dir: self.artifacts.clone(), progress: &*self.progress }
+    }
+
+    /// The program's code, loaded or compiled at the first call. With its snapshot, which is made if need be,
+    /// for who has so many bytes of memory: it is prepared in the part of them in which its snapshot would be
+    /// used, see [`crate::kernel::Kernel::entry`].
+    fn get(&self, p: Program, memory: Option<u64>) -> Result<Loaded, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
         else {
@@ -234,35 +220,90 @@ impl Programs {
                 ArtifactError::Compile { name: "?".into(), why: "no such program".into() }.into()
             );
         };
-        let mut slot = crate::lock(slot);
-        if let Some(m) = &*slot {
-            return Ok(m.clone());
-        }
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
-        let store = Store { dir: self.artifacts.clone(), progress: &*self.progress };
-        let held = crate::lock(&MAPPING);
-        let mut loaded =
-            store.load(&self.engine, name, &digest, || -> Result<_, ProgramError> {
-                Ok(self.image.checked_atom(name)?)
-            })?;
-        crate::lock(&self.code.modules).push(loaded.module.clone());
-        self.code.map.add(p.0 as usize, &loaded.module);
-        drop(held);
-        if !self.are_fresh()
+        let mut slot = crate::lock(slot);
+        let mut loaded = match &slot.loaded {
+            Some(loaded) => loaded.clone(),
+            None => {
+                let _held = crate::lock(&MAPPING);
+                let loaded = self.store().load(
+                    &self.engine,
+                    name,
+                    &digest,
+                    || -> Result<_, ProgramError> { Ok(self.image.checked_atom(name)?) },
+                )?;
+                crate::lock(&self.code.modules).push(loaded.module.clone());
+                self.code.map.add(p.0 as usize, &loaded.module);
+                slot.loaded.insert(loaded).clone()
+            }
+        };
+        let Some(memory) = memory.map(|all| (all / SNAPSHOT_SHARE).min(snapshot::MEMORY)) else {
+            return Ok(Loaded { snapshot: None, ..loaded });
+        };
+        if loaded.snapshot.is_none()
+            && slot.tried.is_none_or(|tried| tried < memory)
             && snapshot::can_be_made(&loaded.module)
             && !self.image.tree().is_empty()
         {
             let key = snapshot::key(&digest, self.image.tree());
-            let memory =
-                (self.memory.load(Ordering::Relaxed) / SNAPSHOT_SHARE).min(snapshot::MEMORY);
             let later = self.waits.load(Ordering::Relaxed).then_some(&self.lacks);
-            loaded.snapshot = store.snapshot(name, &key, memory, later, || {
+            loaded.snapshot = self.store().snapshot(name, &key, memory, later, || {
                 snapshot::make(&self.image, self.artifacts.clone(), p, memory)
                     .map_err(|e| e.to_string())
             });
+            *slot = Slot { loaded: Some(loaded.clone()), tried: Some(memory) };
         }
-        *slot = Some(loaded.clone());
         Ok(loaded)
+    }
+}
+
+/// What a session knows of its image's programs, by the number that [`Program`] holds.
+pub struct Programs {
+    library: Arc<Library>,
+    /// Bytes of memory that they have at most, and whether they begin without snapshots.
+    memory: u64,
+    fresh: bool,
+    /// Threads with instances that wait for another process.
+    pub idle: Idle,
+    /// The last field, since fields are dropped in order.
+    pub code: Arc<Code>,
+}
+
+impl Programs {
+    pub fn new(library: Arc<Library>, memory: u64, fresh: bool) -> Programs {
+        let code = library.code.clone();
+        Programs { library, memory, fresh, idle: Idle::default(), code }
+    }
+
+    /// What it shares with other sessions.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// Whether every process begins at its program's beginning.
+    pub fn are_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// The name of a program's atom, and its digest.
+    pub fn identity(&self, p: Program) -> Option<(&str, [u8; 32])> {
+        let name = self.library.names.get(p.0 as usize)?;
+        Some((name, *self.library.image.atoms().get(name)?))
+    }
+
+    /// The number of the atom of that name.
+    pub fn number(&self, atom: &str) -> Option<Program> {
+        let found = self.library.names.iter().position(|n| n == atom)?;
+        Some(Program(u32::try_from(found).ok()?))
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.library.engine
+    }
+
+    /// The program's code, loaded or compiled at the first call.
+    pub fn get(&self, p: Program) -> Result<Loaded, ProgramError> {
+        self.library.get(p, (!self.fresh).then_some(self.memory))
     }
 }
 
@@ -275,8 +316,5 @@ pub fn compile_all(
     artifacts: Option<PathBuf>,
     progress: Progress,
 ) -> Result<(), ProgramError> {
-    let limits = Limits::default();
-    let engine = crate::engine::new(wasibox_vfs::Budget::new(limits.memory), limits.stack);
-    let programs = Programs::new(image, engine, artifacts, progress);
-    programs.get_all()
+    Library::new(image, Limits::default().stack, artifacts, progress).get_all()
 }

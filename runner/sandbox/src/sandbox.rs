@@ -5,10 +5,11 @@ use crate::kernel::{Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start
 use crate::lock;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
-use crate::programs::{ProgramError, Programs, Progress};
+use crate::programs::{Library, ProgramError, Programs, Progress};
 use crate::streams::Meter;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Entry, EntryKind, Image, ImageError};
@@ -86,11 +87,10 @@ impl Interrupt {
 }
 
 /// An image made ready, before it is known for whom: an engine and programs, and nothing of a
-/// session.
+/// session. Clones are the same.
+#[derive(Clone)]
 pub struct Prepared {
-    image: Arc<Image>,
-    programs: Arc<Programs>,
-    budget: Arc<Budget>,
+    library: Arc<Library>,
     /// Bytes of stack that the engine gives to a process.
     stack: usize,
 }
@@ -98,17 +98,14 @@ pub struct Prepared {
 impl Prepared {
     /// Makes an engine. `artifacts` is where machine code is kept, see
     /// [`crate::artifact::default_dir`]; `progress` is told about slow steps. `stack` is that of the
-    /// policy to come.
+    /// policies to come.
     pub fn new(
         image: Arc<Image>,
         artifacts: Option<PathBuf>,
         progress: Progress,
         stack: usize,
     ) -> Prepared {
-        let budget = Budget::new(0);
-        let engine = crate::engine::new(budget.clone(), stack);
-        let programs = Arc::new(Programs::new(image.clone(), engine, artifacts, progress));
-        Prepared { image, programs, budget, stack }
+        Prepared { library: Arc::new(Library::new(image, stack, artifacts, progress)), stack }
     }
 
     /// Bytes of stack that its processes will have.
@@ -119,7 +116,7 @@ impl Prepared {
     /// Where the machine code of loaded programs lies: from an address to before another one,
     /// both of whole pages.
     pub fn code(&self) -> Vec<(usize, usize)> {
-        self.programs.code.map.pages()
+        self.library.map().pages()
     }
 
     /// Loads all programs of the image, which otherwise happens when each is first run.
@@ -127,12 +124,12 @@ impl Prepared {
     /// # Errors
     /// A damaged image, a program that the engine refuses.
     pub fn load_all(&self) -> Result<(), SandboxError> {
-        Ok(self.programs.get_all()?)
+        Ok(self.library.get_all()?)
     }
 
     /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
     pub fn is_compiled(&self) -> Option<bool> {
-        self.programs.are_kept()
+        self.library.are_kept()
     }
 
     /// Loads all programs, but compiles none and prepares none: no code of a guest runs. False if
@@ -141,30 +138,31 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::load_all`].
     pub fn load_kept(&self) -> Result<bool, SandboxError> {
-        Ok(self.programs.get_kept()?)
+        Ok(self.library.get_kept()?)
     }
 
     /// Host files and folders that loading reads.
     pub fn own_files(&self) -> Vec<PathBuf> {
-        self.programs.own_files().paths
+        self.library.own_files().paths
     }
 
     /// Makes the sandbox of a session. The policy's stack must be that of [`Prepared::stack`].
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
-    pub fn open(self, policy: Policy) -> Result<Sandbox, SandboxError> {
+    pub fn open(&self, policy: Policy) -> Result<Sandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
-        let Prepared { image, programs, budget, .. } = self;
         // What cells need cannot be opened in a jail.
         crate::track::open();
-        budget.set_limit(policy.limits.memory);
-        programs.set_policy(policy.limits.memory, policy.fresh_programs);
-        let base = base_files(&image, &programs)?;
-        let own = programs.own_files();
+        let budget = Budget::new(policy.limits.memory);
+        let library = self.library.clone();
+        let own = library.own_files();
+        let programs = Programs::new(library, policy.limits.memory, policy.fresh_programs);
+        let base = base_files(self.library.image(), &programs)?;
         let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;
-        let (interrupt, stuck, cells) = Default::default();
-        Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck })
+        let programs = Arc::new(programs);
+        let (interrupt, stuck, cells, used) = Default::default();
+        Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck, used })
     }
 }
 
@@ -182,7 +180,26 @@ pub struct Sandbox {
     interrupt: Interrupt,
     /// The run whose processes did not end.
     stuck: Mutex<Option<Arc<Kernel>>>,
+    /// The last field, since fields are dropped in order.
+    used: Used,
 }
+
+/// Most bytes that a run has had.
+#[derive(Default)]
+struct Used(AtomicU64);
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        // Nothing is left of the session by now but what the allocator keeps, which can be as much as it had:
+        // each of its threads had a heap.
+        if *self.0.get_mut() > LARGE {
+            crate::heap::trim();
+        }
+    }
+}
+
+/// From here on the allocator is told to give memory back, which takes a millisecond.
+const LARGE: u64 = 64 << 20;
 
 impl Sandbox {
     /// Makes the sandbox of a session: [`Prepared::new`] and [`Prepared::open`].
@@ -200,12 +217,12 @@ impl Sandbox {
 
     /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
     pub fn is_compiled(&self) -> Option<bool> {
-        self.programs.are_kept()
+        self.programs.library().are_kept()
     }
 
     /// Host files and folders that running programs for the first time reads.
     pub fn own_files(&self) -> Vec<PathBuf> {
-        self.programs.own_files().paths
+        self.programs.library().own_files().paths
     }
 
     /// What it may have.
@@ -381,13 +398,15 @@ impl Sandbox {
         if let Some(why) = self.vfs.damage() {
             return Err(SandboxError::Damaged(why));
         }
+        let peak_memory = self.budget.report().0;
+        self.used.0.fetch_max(peak_memory, Ordering::Relaxed);
         let result = RunResult {
             status: end.status,
             limit: end.limit,
             interrupted: end.interrupted,
             duration: started.elapsed(),
             cpu: end.cpu,
-            peak_memory: self.budget.report().0,
+            peak_memory,
             ended: end.ended,
             stuck: end.stuck,
         };

@@ -23,7 +23,7 @@
 
 use crate::kernel::{Before, Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
 use crate::outcome::{LimitHit, Status};
-use crate::programs::{ProgramError, Programs};
+use crate::programs::{Library, ProgramError, Programs};
 use crate::sandbox::base_files;
 use crate::streams::{BytesInput, Capture, Meter};
 use crate::{Limits, engine, lock, template};
@@ -119,10 +119,8 @@ pub fn make(
     image.check_tree()?;
     let limits = Limits { timeout: Some(TIMEOUT), cpu: Some(CPU), memory, ..Limits::default() };
     let budget = Budget::new(limits.memory);
-    let engine = engine::new(budget.clone(), limits.stack);
-    let programs = Programs::new(image.clone(), engine, artifacts, Arc::new(|_| {}));
-    programs.set_policy(memory, true);
-    let programs = Arc::new(programs);
+    let library = Library::new(image.clone(), limits.stack, artifacts, Arc::new(|_| {}));
+    let programs = Arc::new(Programs::new(Arc::new(library), memory, true));
     let base = base_files(image, &programs)?;
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default())?;
     let meter = Meter::new(None);

@@ -8,10 +8,10 @@ use crate::worker::link::Link;
 use crate::worker::pool::{Pool, PoolOptions};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use wasibox_image::Image;
-use wasibox_sandbox::{Policy, Sandbox};
+use wasibox_sandbox::{Policy, Prepared};
 use wasibox_store::snapshot::Digest;
 use wasibox_store::{Info, Store};
 
@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     image: Arc<Image>,
     options: EngineOptions,
     pool: Option<Arc<Pool>>,
+    /// What sessions by thread share, for each size of stack that was asked for.
+    prepared: Mutex<Vec<Prepared>>,
     pub awake: Awake<crate::session::Shared>,
     /// The store of sessions that have none, and how many it has seen.
     memory: OnceLock<Store>,
@@ -85,10 +87,23 @@ impl Shared {
         if let Some(pool) = &self.pool {
             return Ok(Live::Process(Box::new(Link::begin(pool, policy)?)));
         }
+        let sandbox = self.prepared(policy.limits.stack).open(policy.clone())?;
+        Ok(Live::Threads(Box::new(Here::new(sandbox))))
+    }
+
+    fn prepared(&self, stack: usize) -> Prepared {
+        let mut all = self.prepared.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(found) = all.iter().find(|p| p.stack() == stack) {
+            return found.clone();
+        }
+        // More would be policies of chance: each engine maps all machine code.
+        const MOST: usize = 4;
+        all.truncate(MOST - 1);
         let PoolOptions { artifacts, progress, .. } = &self.options.pool;
         let (image, artifacts) = (self.image.clone(), artifacts.clone());
-        let sandbox = Sandbox::new(image, policy.clone(), artifacts, progress.clone())?;
-        Ok(Live::Threads(Box::new(Here::new(sandbox))))
+        let made = Prepared::new(image, artifacts, progress.clone(), stack);
+        all.insert(0, made.clone());
+        made
     }
 }
 
@@ -113,7 +128,8 @@ impl Engine {
         };
         let awake = Awake::new(options.awake, options.idle)?;
         let (memory, unnamed) = (OnceLock::new(), AtomicU64::new(0));
-        Ok(Engine(Arc::new(Shared { image, options, pool, awake, memory, unnamed })))
+        let prepared = Mutex::default();
+        Ok(Engine(Arc::new(Shared { image, options, pool, prepared, awake, memory, unnamed })))
     }
 
     /// The image.

@@ -118,7 +118,7 @@ impl Ready {
         let env = FunctionEnv::new(&mut store, env);
         let imports = link::imports(&mut store, &env, &loaded.module);
         let memory = memory.or_else(|| process.kernel.budget.reserve(loaded.needs(entry)));
-        let here = put_here(memory, loaded.memory_of(entry).clone());
+        let here = put_here(&process.kernel.budget, memory, loaded.memory_of(entry).clone());
         let instance = match Instance::new(&mut store, &loaded.module, &imports) {
             Ok(i) => i,
             Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),

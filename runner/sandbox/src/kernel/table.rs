@@ -572,6 +572,7 @@ pub fn thread_cpu_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::Library;
     use wasibox_image::{Image, ImageSpec, pack_to};
     use wasibox_vfs::{DiskLimits, Loc, Program};
 
@@ -589,8 +590,8 @@ mod tests {
         let image = Arc::new(Image::open(&path).unwrap());
         let limits = Limits::default();
         let budget = Budget::new(limits.memory);
-        let engine = crate::engine::new(budget.clone(), limits.stack);
-        let programs = Arc::new(Programs::new(image, engine, None, Arc::new(|_| {})));
+        let library = Library::new(image, limits.stack, None, Arc::new(|_| {}));
+        let programs = Arc::new(Programs::new(Arc::new(library), limits.memory, false));
         let own = wasibox_vfs::Protected::default();
         let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
         Kernel::new(vfs, programs, limits, budget, Meter::new(None), Before::default())
