@@ -569,19 +569,25 @@ impl Sandbox {
 
 /// Puts layers into a memory that is as it began. Gives the parts of each.
 fn lay(ready: &mut Ready, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
-    let mut told = vec![Vec::new(); layers.len()];
-    let mut seen = HashSet::new();
-    for (bytes, told) in layers.iter().zip(&mut told).rev() {
-        for differs in layer::parts(bytes.as_ref()) {
-            let differs = differs.ok_or(CellError::Malformed)?;
-            let part = ready.part_mut(differs.number).ok_or(CellError::Part)?;
-            if seen.insert(differs.number) {
-                differs.apply(part);
-            }
-            told.push(differs.number);
+    let numbers = |layer: &[u8]| {
+        let all: Option<Vec<u32>> = layer::parts(layer).map(|p| Some(p?.number)).collect();
+        all.filter(|all| all.is_sorted_by(|a, b| a < b)).ok_or(CellError::Malformed)
+    };
+    let told = layers.iter().map(|l| numbers(l.as_ref())).collect::<Result<Layers, _>>()?;
+    let mut all: Vec<u32> = told.iter().flatten().copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    for run in all.chunk_by(|a, b| a + 1 == *b) {
+        if let [first, .., last] = run {
+            ready.populate(*first..last + 1);
         }
-        if !told.is_sorted_by(|a, b| a < b) {
-            return Err(CellError::Malformed);
+    }
+    let mut seen = HashSet::with_capacity(all.len());
+    for differs in layers.iter().rev().flat_map(|l| layer::parts(l.as_ref())) {
+        let differs = differs.ok_or(CellError::Malformed)?;
+        let part = ready.part_mut(differs.number).ok_or(CellError::Part)?;
+        if seen.insert(differs.number) {
+            differs.apply(part);
         }
     }
     Ok(told)

@@ -12,6 +12,9 @@ pub const IN_PLACE: usize = 1024;
 /// Bytes of an object of a blob, but for the last one. Fewer than may be, for who must have one whole.
 const PART: usize = MAX_OBJECT / 4;
 
+/// Bytes for which room is made before they are there.
+const MOST_AT_ONCE: u64 = 64 << 20;
+
 /// Objects of a blob: what it can have at most is 4 GiB.
 const MAX_PARTS: usize = 1 << 14;
 
@@ -76,7 +79,8 @@ impl Blob {
             Blob::InPlace(bytes) => return Ok(bytes.to_vec()),
             Blob::Objects { len, parts } => (*len, parts),
         };
-        let mut out = Vec::new();
+        // Whoever says more than it has costs no memory that is touched.
+        let mut out = Vec::with_capacity(len.min(MOST_AT_ONCE) as usize);
         for part in parts {
             out.extend(load(objects, part)?);
             if out.len() as u64 > len {
