@@ -553,6 +553,7 @@ impl Sandbox {
             self.budget.clone(),
             Meter::new(None),
             Before::default(),
+            Arc::default(),
         );
         let none = || self.budget.reserve(0).ok_or(CellError::Memory);
         let memory = self.budget.reserve(loaded.needs(entry)).ok_or(CellError::Memory)?;

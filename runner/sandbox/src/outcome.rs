@@ -70,6 +70,8 @@ pub struct RunResult {
     /// arguments of each, joined by spaces, 200 bytes at most, of the 20 that began first. Nothing if
     /// a limit or an interrupt ended the run.
     pub ended: Vec<String>,
+    /// Those that go on, likewise.
+    pub left: Vec<String>,
     /// Processes that could not be ended: each is a thread in a call of the host's that does not
     /// return. If there are any, the sandbox runs nothing more until they are gone
     /// ([`crate::SandboxError::Stuck`]), and only the end of the host's process ends them for sure.

@@ -1,7 +1,9 @@
 //! A session: its file system, and running commands in it.
 
 use crate::cell::{CellGoing, Interpreter};
-use crate::kernel::{Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
+use crate::kernel::{
+    Background, Before, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start,
+};
 use crate::lock;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
@@ -63,6 +65,8 @@ pub struct RunSpec {
     pub meter: Arc<Meter>,
     /// Limit of wall-clock time, instead of the policy's.
     pub timeout: Option<Duration>,
+    /// Processes that still run when the command has ended go on, until [`Sandbox::end_background`].
+    pub keep: bool,
 }
 
 /// Ends a run from another thread.
@@ -161,8 +165,8 @@ impl Prepared {
         let base = base_files(self.library.image(), &programs)?;
         let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;
         let programs = Arc::new(programs);
-        let (interrupt, stuck, cells, used) = Default::default();
-        Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck, used })
+        let (interrupt, stuck, cells, background, used) = Default::default();
+        Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck, background, used })
     }
 }
 
@@ -180,8 +184,15 @@ pub struct Sandbox {
     interrupt: Interrupt,
     /// The run whose processes did not end.
     stuck: Mutex<Option<Arc<Kernel>>>,
+    background: Arc<Background>,
     /// The last field, since fields are dropped in order.
     used: Used,
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        self.background.end();
+    }
 }
 
 /// Most bytes that a run has had.
@@ -353,14 +364,19 @@ impl Sandbox {
         }
         let started = std::time::Instant::now();
         self.budget.report();
+        let before = cell.as_ref().map(|c| c.before()).unwrap_or_default();
         let kernel = Kernel::new(
             self.vfs.clone(),
             self.programs.clone(),
             limits,
             self.budget.clone(),
             spec.meter,
-            cell.as_ref().map(|c| c.before()).unwrap_or_default(),
+            Before { next_pid: before.next_pid.max(self.background.next_pid()), ..before },
+            self.background.clone(),
         );
+        if spec.keep {
+            kernel.keep();
+        }
         let start = Start { program, argv: argv.clone(), env: spec.env };
         let cwd = crate::kernel::Cwd::new(loc, path);
         let spawned = match &mut cell {
@@ -390,7 +406,11 @@ impl Sandbox {
             });
         }
         let end = kernel.finish();
-        self.vfs.command_ended();
+        if kernel.is_kept() {
+            self.background.keep(kernel.clone());
+        } else if self.background.alive() == 0 {
+            self.vfs.command_ended();
+        }
         *lock(&self.interrupt.0) = InterruptState::default();
         if end.stuck > 0 {
             *lock(&self.stuck) = Some(kernel.clone());
@@ -408,9 +428,21 @@ impl Sandbox {
             cpu: end.cpu,
             peak_memory,
             ended: end.ended,
+            left: end.left,
             stuck: end.stuck,
         };
         Ok((result, kernel, program))
+    }
+
+    /// Ends what earlier runs have left.
+    ///
+    /// # Errors
+    /// [`SandboxError::Stuck`] if some of it does not end.
+    pub fn end_background(&self) -> Result<(), SandboxError> {
+        match self.background.end() {
+            true => Ok(()),
+            false => Err(SandboxError::Stuck(self.background.alive())),
+        }
     }
 
     /// Lets interrupts end this run.

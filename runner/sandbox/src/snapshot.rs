@@ -146,7 +146,8 @@ pub fn make(
             .into(),
     };
     let template = programs.get(program)?.template;
-    let kernel = Kernel::new(vfs, programs, limits, budget, meter, Before::default());
+    let kernel =
+        Kernel::new(vfs, programs, limits, budget, meter, Before::default(), Arc::default());
     kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
         SpawnError::Errno(e) => SnapshotError::Errno(e),
         SpawnError::Program(e) => SnapshotError::Program(e),

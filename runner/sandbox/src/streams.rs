@@ -246,19 +246,24 @@ impl Stream for BytesInput {
 /// Output kept in memory, up to a limit.
 #[derive(Debug)]
 pub struct Capture {
-    bytes: Mutex<Vec<u8>>,
+    bytes: Mutex<Option<Vec<u8>>>,
     meter: Arc<Meter>,
 }
 
 impl Capture {
     /// An empty capture on that meter.
     pub fn new(meter: Arc<Meter>) -> Arc<Capture> {
-        Arc::new(Capture { bytes: Mutex::default(), meter })
+        Arc::new(Capture { bytes: Mutex::new(Some(Vec::new())), meter })
     }
 
     /// What was written; leaves nothing.
     pub fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *crate::lock(&self.bytes))
+        crate::lock(&self.bytes).as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// What was written; what comes now goes nowhere, as to `/dev/null`.
+    pub fn close(&self) -> Vec<u8> {
+        crate::lock(&self.bytes).take().unwrap_or_default()
     }
 }
 
@@ -268,11 +273,13 @@ impl Stream for Capture {
     }
 
     fn write(&self, data: &[u8]) -> Result<usize, Errno> {
+        let mut bytes = crate::lock(&self.bytes);
+        let Some(bytes) = &mut *bytes else { return Ok(data.len()) };
         let n = self.meter.take(data.len());
         if n == 0 && !data.is_empty() {
             return Err(Errno::NOSPC);
         }
-        crate::lock(&self.bytes).extend_from_slice(&data[..n]);
+        bytes.extend_from_slice(&data[..n]);
         Ok(n)
     }
 

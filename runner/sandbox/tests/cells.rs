@@ -79,6 +79,7 @@ fn spec(program: &str, stdin: &str) -> (RunSpec, Arc<Capture>, Arc<Capture>) {
         stderr: err.clone(),
         meter,
         timeout: None,
+        keep: false,
     };
     (spec, out, err)
 }

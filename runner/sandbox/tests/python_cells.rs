@@ -53,6 +53,7 @@ fn with(sandbox: &Sandbox, code: &str, change: impl FnOnce(&mut RunSpec)) -> Ran
         stderr: err.clone(),
         meter,
         timeout: Some(Duration::from_secs(120)),
+        keep: false,
     };
     change(&mut spec);
     let cell = sandbox.cell("python", spec, code.as_bytes()).unwrap();

@@ -90,6 +90,7 @@ fn run(sandbox: &Sandbox, args: &[&str]) -> (Status, String) {
         stderr: err,
         meter,
         timeout: None,
+        keep: false,
     };
     let status = sandbox.run(spec).unwrap().status;
     (status, String::from_utf8(out.take()).unwrap())

@@ -29,6 +29,9 @@ pub struct Exec {
     pub timeout: Option<Duration>,
     /// Whether the outcome lists changed files.
     pub list_files: bool,
+    /// Whether processes that still run when the command has ended go on: until they end, or the session is
+    /// parked, closed, or moved to another of its states. What they write to captured streams then goes nowhere.
+    pub keep_background: bool,
     /// Whether a terminal that output goes to gets every byte as it is, not text and colours only.
     pub raw_terminal: bool,
     /// Where the session's shell was when the call before ended.
@@ -101,6 +104,7 @@ impl Exec {
             output: Output::Capture { limit: CAPTURE },
             timeout: None,
             list_files: true,
+            keep_background: false,
             raw_terminal: false,
             place: None,
             cell: None,
@@ -162,10 +166,13 @@ impl Exec {
         Some(w.finish())
     }
 
-    /// Goes on where the session's shell was, which does so by itself.
+    /// Goes on where the session's shell was, which does so by itself; where no state is kept, it is a
+    /// shell of its own.
     pub(crate) fn go_on(&mut self, state: Option<&[u8]>) {
-        if self.as_script().is_none() {
-            self.place = state.and_then(Place::of);
+        match (self.as_script(), state) {
+            (Some(_), None) => drop(self.argv.remove(1)),
+            (Some(_), Some(_)) => {}
+            (None, state) => self.place = state.and_then(Place::of),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::action::Exec;
 use crate::live::{Called, Live, Told};
 use crate::outcome::{FileChange, FileChangeKind, Outcome};
 use crate::session::Error;
+use crate::values::Values;
 use crate::worker::link::state_limit;
 use crate::worker::message::CellHead;
 use serde_json::json;
@@ -41,7 +42,9 @@ pub enum Kept {
 }
 
 pub struct Stored {
-    pub session: wasibox_store::Session,
+    pub session: Arc<wasibox_store::Session>,
+    /// What guests see of its key-values.
+    values: Arc<Values>,
     /// The image it goes on with is another one than it was begun with.
     is_elsewhere: bool,
     /// What the shell knows, and as of which commit.
@@ -115,7 +118,9 @@ impl Kept {
         temporary: Option<Temporary>,
     ) -> Kept {
         let is_elsewhere = begun.is_some_and(|begun| begun != image);
+        let session = Arc::new(session);
         Kept::Stored(Box::new(Stored {
+            values: Arc::new(Values::new(session.clone())),
             session,
             is_elsewhere,
             shell: None,
@@ -134,6 +139,7 @@ impl Kept {
             Kept::Nothing => Ok(()),
             Kept::Layer(layer) => layer.parts(&mut |part| live.restore(part, false)),
             Kept::Stored(stored) => {
+                live.set_service(stored.values.clone());
                 let files = stored.session.state().files;
                 let is_elsewhere = stored.is_elsewhere;
                 let mut give = |part: Delta| live.restore(part, is_elsewhere);
@@ -160,6 +166,7 @@ impl Kept {
     /// If the worker is gone.
     pub fn give_shell(&mut self, live: &mut Live, exec: &mut Exec) -> Result<(), Error> {
         let Kept::Stored(stored) = self else { return Ok(()) };
+        stored.values.begin();
         let own = stored.shell.as_ref().and_then(|(_, state)| exec.state_after(state));
         match own {
             Some(state) => {
@@ -277,6 +284,8 @@ impl Kept {
             (stored.shell, stored.is_told) = (None, false);
         }
         let Some(live) = live else { return Ok(done) };
+        // What runs goes on from files that are no more.
+        live.end_background().map_err(|e| (e, true))?;
         let is_elsewhere = stored.is_elsewhere;
         let mut give = |part: Delta| live.restore(part, is_elsewhere);
         let moved = stored.session.changes(&before.files, &files, &mut give);

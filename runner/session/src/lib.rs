@@ -45,6 +45,7 @@ mod outcome;
 pub mod policy;
 mod run;
 mod session;
+mod values;
 mod worker;
 
 pub use action::{Action, Exec, HOME, Input, Output, PYTHON};

@@ -9,6 +9,7 @@ use crate::worker::message::{Answered, Asked, CellHead, CellTail};
 use std::convert::Infallible;
 use std::sync::Arc;
 use wasibox_sandbox::{Sandbox, SandboxError};
+use wasibox_vfs::Service;
 use wasibox_vfs::delta::{self, Delta, Snapshot};
 use wasibox_worker::jail::Walls;
 
@@ -90,6 +91,14 @@ impl Live {
         }
     }
 
+    /// Has guests' requests served.
+    pub fn set_service(&mut self, service: Arc<dyn Service>) {
+        match self {
+            Live::Threads(here) => here.sandbox.vfs().set_service(Some(service)),
+            Live::Process(link) => link.set_service(service),
+        }
+    }
+
     /// Says what the shell knows.
     ///
     /// # Errors
@@ -130,6 +139,17 @@ impl Live {
         match self {
             Live::Threads(here) => here.restore_cell(&head, layers).map_err(Error::Cell),
             Live::Process(link) => link.restore_cell(head, layers),
+        }
+    }
+
+    /// Ends what earlier calls have left running.
+    ///
+    /// # Errors
+    /// If some of it does not end, or the worker is gone.
+    pub fn end_background(&mut self) -> Result<(), Error> {
+        match self {
+            Live::Threads(here) => Ok(here.sandbox.end_background()?),
+            Live::Process(link) => link.end_background(),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Outcome {
     pub files_truncated: bool,
     /// Processes that were left when the command had ended, and were ended with it: their arguments, 20 at most.
     pub ended: Vec<String>,
+    /// Those that go on instead, as [`Exec::keep_background`](crate::Exec::keep_background) has asked, likewise.
+    pub background: Vec<String>,
     /// The value of a cell's last expression, as `repr` writes it; at most 64 KiB.
     pub value: Option<String>,
     /// The same as a text of JSON, where it is plain data; at most 1 MiB.
@@ -89,6 +91,7 @@ impl Serialize for Outcome {
         o.serialize_field("files", &self.files)?;
         o.serialize_field("files_truncated", &self.files_truncated)?;
         o.serialize_field("ended", &self.ended)?;
+        o.serialize_field("background", &self.background)?;
         match &self.value {
             Some(value) => o.serialize_field("value", value)?,
             None => o.skip_field("value")?,
@@ -129,6 +132,7 @@ mod tests {
             files: vec![],
             files_truncated: true,
             ended: vec!["sleep 9".into()],
+            background: vec!["sleep 8".into()],
             value: Some("[1]".into()),
             value_json: Some("[1]".into()),
             put_back: false,
@@ -144,5 +148,6 @@ mod tests {
         assert_eq!((&j["value"], &j["value_json"]), (&"[1]".into(), &serde_json::json!([1])));
         assert!(j.get("put_back").is_none() && j.get("commit").is_none());
         assert_eq!(j["ended"], serde_json::json!(["sleep 9"]));
+        assert_eq!(j["background"], serde_json::json!(["sleep 8"]));
     }
 }

@@ -42,6 +42,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         stderr: err.clone(),
         meter: meter.clone(),
         timeout: exec.timeout,
+        keep: exec.keep_background,
     };
     if exec.output == Output::Inherit {
         spec.stdout = HostStream::output(inherited.stdout, meter.clone(), exec.raw_terminal)?;
@@ -67,8 +68,8 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
     };
     Ok(Outcome {
         exit_code,
-        stdout: out.take(),
-        stderr: err.take(),
+        stdout: out.close(),
+        stderr: err.close(),
         truncated: meter.over(),
         duration_ms: result.duration.as_secs_f64() * 1000.0,
         cpu_ms: result.cpu.as_secs_f64() * 1000.0,
@@ -77,6 +78,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         files_truncated: changes.truncated,
         files: describe::describe(sandbox, changes.list),
         ended: result.ended,
+        background: result.left,
         value,
         value_json,
         put_back,

@@ -2,7 +2,7 @@
 
 use crate::db::{Db, signed};
 use crate::lease::Lease;
-use crate::{CommitRow, Error, MAX_KEY, MAX_VALUE, SessionRow, Store, now};
+use crate::{CommitRow, Error, MAX_KEY, MAX_VALUE, SessionRow, Store, blob_of, now};
 use rusqlite::params;
 use std::sync::Mutex;
 use wasibox_snapshot::commit::MAX_LAYERS;
@@ -282,13 +282,49 @@ impl Session {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
             return Err(Error::TooLong);
         }
+        self.store.transaction(|db| self.put_value(db, key, value))
+    }
+
+    /// The same if the table then has so many keys at most, and so many bytes in keys and values; says whether
+    /// it has.
+    ///
+    /// # Errors
+    /// As [`Session::set_value`].
+    pub fn set_value_within(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        keys: usize,
+        bytes: u64,
+    ) -> Result<bool, Error> {
+        if key.len() > MAX_KEY || value.len() > MAX_VALUE {
+            return Err(Error::TooLong);
+        }
         self.store.transaction(|db| {
-            let blob = Blob::save(db, value)?;
-            let blob = postcard::to_stdvec(&blob).map_err(|_| Error::TooLong)?;
-            let sql = "INSERT OR REPLACE INTO kv VALUES(?, ?, ?)";
-            db.0.prepare_cached(sql)?.execute((self.id, key, blob))?;
-            Ok(())
+            let (mut many, mut sum) = (1, (key.len() + value.len()) as u64);
+            let mut all = db.0.prepare_cached("SELECT key, value FROM kv WHERE session = ?")?;
+            let mut rows = all.query([self.id])?;
+            while let Some(row) = rows.next()? {
+                let other: Vec<u8> = row.get(0)?;
+                if other != key {
+                    many += 1;
+                    sum += other.len() as u64 + blob_of(&row.get::<_, Vec<u8>>(1)?)?.len();
+                }
+            }
+            if many > keys || sum > bytes {
+                return Ok(false);
+            }
+            self.put_value(db, key, value)?;
+            Ok(true)
         })
+    }
+
+    fn put_value(&self, db: &Db, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        let blob = Blob::save(db, value)?;
+        let blob = postcard::to_stdvec(&blob).map_err(|_| Error::TooLong)?;
+        let sql = "INSERT OR REPLACE INTO kv VALUES(?, ?, ?)";
+        db.0.prepare_cached(sql)?.execute((self.id, key, blob))?;
+        Ok(())
     }
 
     /// A value of the session's table.
@@ -297,6 +333,14 @@ impl Session {
     /// If it is damaged.
     pub fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
         self.store.value(&self.name, key)
+    }
+
+    /// The keys of the session's table, in their order.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn keys(&self) -> Result<Vec<Vec<u8>>, Error> {
+        self.store.keys(&self.name)
     }
 
     /// Takes a value out; says whether it was there.

@@ -145,6 +145,11 @@ fn shell_cells_values_and_the_log_are_kept() {
         s.set_value(b"gone", b"x").unwrap();
         assert!(s.remove_value(b"gone").unwrap() && !s.remove_value(b"gone").unwrap());
         assert!(matches!(s.set_value(&[0; 5000], b""), Err(Error::TooLong)));
+        // Within bounds, which a key that is there already does not count against twice.
+        let within = |key: &[u8], value: &[u8]| s.set_value_within(key, value, 2, 10_010).unwrap();
+        assert!(!within(b"k", b"12345678") && within(b"k", b"123456"));
+        assert!(within(b"k", b"654321") && !within(b"l", b""));
+        assert!(s.remove_value(b"k").unwrap());
         s.log("second").unwrap();
     }
     let store = Store::open(&path).unwrap();

@@ -8,6 +8,7 @@ use crate::errno::Errno;
 use crate::host_file::HostFile;
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
+use crate::service::ServiceFile;
 use crate::session_state::StateFile;
 use crate::tree::{Ino, Kind};
 use crate::walk::Loc;
@@ -86,6 +87,7 @@ pub enum File {
     PipeBoth(ReadEnd, WriteEnd),
     Meta(MetaExchange),
     State(StateFile),
+    Service(ServiceFile),
     Stream(Arc<dyn Stream>),
 }
 
@@ -132,6 +134,7 @@ impl File {
             File::PipeWrite(_) => Err(Errno::BADF),
             File::Meta(m) => m.read(buf),
             File::State(s) => Ok(s.read(off, buf)),
+            File::Service(s) => s.read(buf),
             File::Stream(s) => s.read(buf),
         }
     }
@@ -163,6 +166,7 @@ impl File {
             // Requests about descriptors need the kernel, which calls `exchange` itself.
             File::Meta(m) => plain(m.exchange(data, &|_| Err(Errno::NOENT))?),
             File::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
+            File::Service(s) => plain(s.write(data)?),
             File::Stream(s) => plain(s.write(data)?),
         }
     }
@@ -190,7 +194,7 @@ impl File {
             File::PipeRead(_) | File::PipeWrite(_) | File::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
             }
-            File::Meta(_) | File::State(_) => Ok(special(FileKind::CharDevice)),
+            File::Meta(_) | File::State(_) | File::Service(_) => Ok(special(FileKind::CharDevice)),
             File::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
             File::Stream(_) => Ok(special(FileKind::Fifo)),
         }
@@ -248,6 +252,7 @@ impl File {
                 w.writable().and_then(|n| some(n, n == 0))
             }
             File::Stream(s) => s.ready(write),
+            File::Service(s) if !write => s.ready(),
             _ => some(65536, false),
         }
     }
@@ -260,6 +265,7 @@ impl File {
             File::PipeBoth(r, _) => r.pipe().watch(who),
             File::PipeWrite(w) => w.pipe().watch(who),
             File::Stream(_) => return true,
+            File::Service(s) => s.watch(who),
             _ => {}
         }
         false

@@ -47,6 +47,7 @@ mod host_path;
 pub mod ops;
 pub mod pipe;
 pub mod quota;
+mod service;
 mod session_state;
 pub mod setup;
 pub mod stop;
@@ -67,6 +68,7 @@ pub use host::MountError;
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::DiskLimits;
+pub use service::{Answer, MAX_MESSAGE, SERVICES, Service, ServiceFile};
 pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
@@ -97,6 +99,7 @@ pub(crate) struct Shared {
     pub(crate) host_files: host_file::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
     pub(crate) session_state: session_state::SessionState,
+    pub(crate) service: service::Serves,
     pub(crate) host_changes: changes::HostJournal,
 }
 

@@ -131,6 +131,7 @@ impl Vfs {
             }
             Loc::PipeEnd(..) => return Err(Errno::ACCES),
             Loc::State => File::State(self.open_state(how.write)?),
+            Loc::Service(n) => File::Service(self.open_service(*n)?),
             Loc::Descriptor(n) => return Ok(Some(Opened::Descriptor(*n))),
         };
         Ok(Some(Opened::File(file)))

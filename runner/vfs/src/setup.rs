@@ -100,6 +100,7 @@ impl Vfs {
             host_files: OpenFiles::new(limits.host_descriptors),
             pipes: Pipes::new(budget.clone()),
             session_state: Default::default(),
+            service: Default::default(),
             host_changes: Default::default(),
             budget,
         };

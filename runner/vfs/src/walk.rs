@@ -44,6 +44,8 @@ pub enum Loc {
     PipeEnd(Vec<u8>, bool),
     /// The bridge's node with the state of a session.
     State,
+    /// A node by which guests ask the host, by its number.
+    Service(usize),
     /// The caller's descriptor of that number.
     Descriptor(u32),
 }
@@ -270,7 +272,7 @@ impl Vfs {
                 let cut = rel.iter().rposition(|b| *b == b'/').unwrap_or(0);
                 Loc::Host(*m, rel[..cut].to_vec())
             }
-            Loc::PipeDir(_) | Loc::PipeEnd(..) | Loc::State => Loc::Tree(BRIDGE),
+            Loc::PipeDir(_) | Loc::PipeEnd(..) | Loc::State | Loc::Service(_) => Loc::Tree(BRIDGE),
             Loc::Descriptor(_) => Loc::Tree(DEV_FD),
         })
     }
@@ -297,6 +299,11 @@ impl Vfs {
                             if *ino == BRIDGE && name == b"state" {
                                 let there = self.shared.session_state.is_there();
                                 return Ok(there.then_some((Loc::State, FileKind::CharDevice)));
+                            }
+                            if *ino == BRIDGE
+                                && let Some(n) = self.shared.service.find(name)
+                            {
+                                return Ok(Some((Loc::Service(n), FileKind::CharDevice)));
                             }
                             let bridge = *ino == ROOT && name == b".box";
                             return Ok(bridge.then_some((Loc::Tree(BRIDGE), FileKind::Dir)));
@@ -331,7 +338,9 @@ impl Vfs {
                 b"w" => Some((Loc::PipeEnd(pipe.clone(), true), FileKind::Fifo)),
                 _ => None,
             }),
-            Loc::PipeEnd(..) | Loc::State | Loc::Descriptor(_) => Err(Errno::NOTDIR),
+            Loc::PipeEnd(..) | Loc::State | Loc::Service(_) | Loc::Descriptor(_) => {
+                Err(Errno::NOTDIR)
+            }
         }
     }
 
@@ -372,6 +381,7 @@ impl Vfs {
             Loc::PipeDir(_) => Ok(special(FileKind::Dir, 0o700, 1)),
             Loc::PipeEnd(..) => Ok(special(FileKind::Fifo, 0o600, 2)),
             Loc::State => Ok(special(FileKind::CharDevice, 0o600, 3)),
+            Loc::Service(n) => Ok(special(FileKind::CharDevice, 0o600, 4 + *n as u64)),
             Loc::Descriptor(n) => Ok(special(FileKind::CharDevice, 0o620, 16 + u64::from(*n))),
         }
     }

@@ -15,6 +15,7 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Longest message, in bytes. Senders split what may be longer.
@@ -48,11 +49,16 @@ pub struct Channel {
     buffer: Vec<u8>,
     begin: usize,
     fds: VecDeque<OwnedFd>,
+    /// Held while a message is sent: several threads may.
+    sending: Arc<Mutex<()>>,
 }
 
 /// Sends on the same socket as a [`Channel`], from another thread.
 #[derive(Debug)]
-pub struct Sender(OwnedFd);
+pub struct Sender {
+    socket: OwnedFd,
+    sending: Arc<Mutex<()>>,
+}
 
 impl Channel {
     /// Two connected ends; the second one is for another process.
@@ -66,7 +72,8 @@ impl Channel {
 
     /// The end that was inherited.
     pub fn new(socket: OwnedFd) -> Channel {
-        Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new() }
+        let sending = Arc::default();
+        Channel { socket, buffer: Vec::new(), begin: 0, fds: VecDeque::new(), sending }
     }
 
     /// Sends a message; waits while the other end does not read.
@@ -78,7 +85,7 @@ impl Channel {
         message: &impl Serialize,
         fds: &[BorrowedFd<'_>],
     ) -> Result<(), ChannelError> {
-        send(self.socket.as_fd(), message, fds)
+        send(self.socket.as_fd(), &self.sending, message, fds)
     }
 
     /// A sender for another thread.
@@ -86,7 +93,7 @@ impl Channel {
     /// # Errors
     /// If the system has no more descriptors.
     pub fn sender(&self) -> std::io::Result<Sender> {
-        Ok(Sender(self.socket.try_clone()?))
+        Ok(Sender { socket: self.socket.try_clone()?, sending: self.sending.clone() })
     }
 
     /// Receives a message and the descriptors that came with it; `None` after `deadline`.
@@ -187,7 +194,7 @@ impl Sender {
     /// # Errors
     /// As [`Channel::send`].
     pub fn send(&self, message: &impl Serialize) -> Result<(), ChannelError> {
-        send(self.0.as_fd(), message, &[])
+        send(self.socket.as_fd(), &self.sending, message, &[])
     }
 }
 
@@ -198,6 +205,7 @@ fn timespec(d: Duration) -> Timespec {
 
 fn send(
     socket: BorrowedFd<'_>,
+    sending: &Mutex<()>,
     message: &impl Serialize,
     fds: &[BorrowedFd<'_>],
 ) -> Result<(), ChannelError> {
@@ -213,6 +221,7 @@ fn send(
     bytes[4] = fds.len() as u8;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut done = 0;
+    let _held = sending.lock().unwrap_or_else(|e| e.into_inner());
     while done < bytes.len() {
         // The descriptors go with the first byte.
         let mut ancillary = SendAncillaryBuffer::new(&mut space);

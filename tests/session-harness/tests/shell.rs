@@ -100,3 +100,88 @@ fn what_is_left_running_is_named() {
         assert_eq!(sh(&s, "ps | grep -c sleep"), "0\n[1]");
     }
 }
+
+/// With `keep_background`, processes go on from call to call.
+#[test]
+fn what_is_left_can_go_on() {
+    let keeps = |script: &str| {
+        let mut exec = Exec::script(script);
+        exec.keep_background = true;
+        exec
+    };
+    for engine in both() {
+        let s = engine.session(policy()).unwrap();
+        // It writes a line for each that is asked for, and answers by another file.
+        let serve = "mkfifo /tmp/in /tmp/out; serve() { while :; do read -r x </tmp/in && echo \"got $x\" >/tmp/out; done; }; serve & echo $! >/tmp/pid; echo begun";
+        let o = s.exec(keeps(serve)).unwrap();
+        assert_eq!((o.stdout, o.background.len()), (b"begun\n".to_vec(), 1), "{:?}", o.background);
+        assert!(o.ended.is_empty());
+        assert_eq!(sh(&s, "echo one >/tmp/in; read -r x </tmp/out; echo $x"), "got one\n");
+        // Others see it, its number is not given again, and it is nobody's child.
+        assert_eq!(
+            sh(&s, "ps -o pid= | grep -cx \" *$(cat /tmp/pid)\"; kill -0 $(cat /tmp/pid); echo $?"),
+            "1\n0\n"
+        );
+        assert!(sh(&s, "wait $(cat /tmp/pid)").contains("not a child of this shell"));
+        // A call without the wish ends what it leaves itself, and no more.
+        let o = s.exec("sleep 300 & true").unwrap();
+        assert_eq!((o.ended, o.background), (vec!["sleep 300".to_owned()], vec![]));
+        let o = s.exec(keeps("sleep 301 & echo $! > /tmp/second")).unwrap();
+        assert_eq!(o.background, ["sleep 301"]);
+        assert_eq!(sh(&s, "cmp -s /tmp/pid /tmp/second; echo $?; pgrep -c sleep"), "1\n1\n");
+        // From an interpreter, too.
+        assert_eq!(
+            py(&s, "import subprocess; subprocess.run(['pgrep', 'sleep']).returncode"),
+            sh(&s, "pgrep sleep") + "0"
+        );
+        assert_eq!(sh(&s, "kill $(cat /tmp/second); sleep 0.1; pgrep -c sleep"), "0\n[1]");
+        assert_eq!(sh(&s, "echo two >/tmp/in; read -r x </tmp/out; echo $x"), "got two\n");
+        // What it writes to the streams of a call that is over goes nowhere.
+        let o = s
+            .exec(keeps("(while sleep 0.01; do echo tick; date >>/tmp/ticks; done) & sleep 0.1"))
+            .unwrap();
+        assert!(o.stdout.starts_with(b"tick"));
+        let before: u32 = sh(&s, "wc -l </tmp/ticks").trim().parse().unwrap();
+        let more = "until [ $(wc -l </tmp/ticks) -gt $n ]; do sleep 0.02; done; echo more";
+        assert_eq!(sh(&s, &format!("n={before}; {more}")), "more\n");
+        // It does not outlive the state that it is of, nor sleep.
+        s.undo().unwrap();
+        assert_eq!(sh(&s, "pgrep -c sleep"), "0\n[1]");
+        s.exec(keeps("sleep 302 &")).unwrap();
+        s.park();
+        assert_eq!(sh(&s, "pgrep -c sleep"), "0\n[1]");
+    }
+}
+
+/// Limits hold on for what goes on.
+#[test]
+fn what_goes_on_is_bounded() {
+    use std::time::Duration;
+    for isolation in [Isolation::Process, Isolation::Threads] {
+        let mut policy = policy();
+        policy.limits.cpu = Some(Duration::from_millis(1500));
+        policy.limits.processes = 8;
+        let s = engine(isolation).session(policy).unwrap();
+        let keeps = |script: &str| {
+            let mut exec = Exec::script(script);
+            exec.keep_background = true;
+            exec
+        };
+        let o = s.exec(keeps("while :; do :; done & true")).unwrap();
+        assert_eq!(o.background.len(), 1);
+        // Ended when its time is used up, which no call of now has used.
+        assert_eq!(
+            sh(&s, "until ! pgrep -f box-state >/dev/null; do sleep 0.05; done; echo over"),
+            "over\n"
+        );
+        for _ in 0..2 {
+            s.exec(keeps("sleep 300 & sleep 300 & sleep 300 & true")).unwrap();
+        }
+        let o = s.exec(keeps("sleep 300 & sleep 300 & sleep 300 & true")).unwrap();
+        assert!(o.background.len() < 3 || o.limit_hit.is_some(), "{o:?}");
+        assert!(sh(&s, "pgrep -c sleep").trim().parse::<u32>().unwrap() <= 8);
+        let began = std::time::Instant::now();
+        drop(s);
+        assert!(began.elapsed() < Duration::from_secs(60));
+    }
+}

@@ -21,6 +21,9 @@
 //!   it from the beginning; what one opening for writing was given takes its place at the
 //!   close, if it is a whole state. The node is there in a session's calls only.
 //!
+//! - [`kv::KV`]: the session's key-values. One exchange is one [`kv::Request`], written, and one [`kv::Answer`],
+//!   read; a further `write` starts the next one. The node is there in calls of a session that keeps values.
+//!
 //! # Invariants
 //! - Integers are little-endian. Paths are byte strings, absolute in the guest,
 //!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
@@ -31,6 +34,7 @@
 extern crate alloc;
 use alloc::vec::Vec;
 
+pub mod kv;
 pub mod session;
 
 /// The private directory of the bridge. Not listed in `/`.

@@ -60,6 +60,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("install", own::copy::install::run, "copy files and set attributes"),
     uutils::JOIN,
     Applet::quick("kill", own::kill::kill, "send signals to processes"),
+    Applet::new("kv", own::kv::run, "keep values from call to call of a session"),
     Applet::new("less", own::pager::run, "print files (no paging)"),
     Applet::quick("link", own::link::run, "make a hard link"),
     Applet::quick("ln", own::ln::run, "make links between files"),

@@ -126,6 +126,8 @@ impl Shell {
         }
         let mut exec = Exec::script(std::ffi::OsString::from_vec(script));
         (exec.input, exec.output, exec.raw_terminal) = (input, Output::Inherit, self.is_raw);
+        // As people expect of `&` at a prompt.
+        exec.keep_background = true;
         if let Ok(size) = rustix::termios::tcgetwinsize(std::io::stdout()) {
             for (name, n) in [("COLUMNS", size.ws_col), ("LINES", size.ws_row)] {
                 if n > 0 {

@@ -82,8 +82,7 @@ pub fn descendants(live: &Live, leader: u32) -> Vec<Arc<Process>> {
 }
 
 /// The processes in the form of [`box_abi::PROCESSES`], in order, as many as fit.
-pub fn list(live: &Live, room: usize) -> Vec<u8> {
-    let mut all: Vec<&Arc<Process>> = live.values().collect();
+pub fn list(mut all: Vec<Arc<Process>>, room: usize) -> Vec<u8> {
     all.sort_unstable_by_key(|p| p.pid);
     let mut out = Vec::new();
     for p in all {
@@ -96,7 +95,7 @@ pub fn list(live: &Live, room: usize) -> Vec<u8> {
             args.push(0);
         }
         let Membership { group, session } = *lock(&p.membership);
-        let (pid, parent, length) = (p.pid, p.parent, args.len());
+        let (pid, parent, length) = (p.pid, p.kernel.parent_seen(p.parent), args.len());
         let head = format!("{pid} {parent} {group} {session} 0 {length}\n");
         if out.len() + head.len() + length > room {
             break;

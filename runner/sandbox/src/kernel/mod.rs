@@ -13,12 +13,14 @@
 //! | `link` | the imports by name |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
+//! | `background` | processes that go on from run to run |
 //! | `arguments`, `search` | what a program begins with, and where it is found |
 //!
 //! Blocking calls all have one shape: register the thread with what can change, try,
 //! and park. A kill or a signal unparks the thread, which looks again.
 
 mod arguments;
+mod background;
 mod call_fd;
 mod call_misc;
 mod call_path;
@@ -35,6 +37,7 @@ mod search;
 mod table;
 mod thread;
 
+pub use background::Background;
 pub use cells::{Before, CellStart, Left};
 pub use descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 pub use instance::{Globals, Ready};

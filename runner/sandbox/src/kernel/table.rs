@@ -1,6 +1,7 @@
 //! The process table.
 
 use super::arguments;
+use super::background::Background;
 use super::cells::{Before, CellStart, Cells, Fixed, IsFixed};
 use super::descriptors::Descriptors;
 use super::groups::{self, Wish};
@@ -15,7 +16,7 @@ use crate::stack::drop_unused;
 use crate::streams::Meter;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, Vfs};
@@ -66,6 +67,8 @@ pub struct Kernel {
     cpu_ns: AtomicU64,
     /// The memory of a process that was prepared ([`Entry::Prepare`]).
     pub prepared: Mutex<Option<Vec<u8>>>,
+    /// What earlier runs of the session have left.
+    background: Arc<Background>,
     table: Mutex<Table>,
     changed: Condvar,
 }
@@ -77,6 +80,9 @@ struct Table {
     next: u32,
     spawned: u64,
     root: Option<Status>,
+    /// What the first process leaves is to go on, and does.
+    keeps: bool,
+    is_kept: bool,
     limit: Option<LimitHit>,
     process_limit: bool,
     interrupted: bool,
@@ -93,7 +99,7 @@ struct Zombie {
 impl Table {
     /// Whether the run is over, except for ending what is left of it.
     fn over(&self) -> bool {
-        self.root.is_some() || self.limit.is_some() || self.interrupted
+        (self.root.is_some() && !self.keeps) || self.limit.is_some() || self.interrupted
     }
 
     /// Whether it is over because the first process has ended by itself.
@@ -110,8 +116,10 @@ pub struct Finish {
     pub interrupted: bool,
     /// CPU time of all processes.
     pub cpu: Duration,
-    /// Those that still ran when the first process had ended.
+    /// Those that still ran when the first process had ended, and were ended.
     pub ended: Vec<String>,
+    /// Those that go on.
+    pub left: Vec<String>,
     /// Processes that did not end though they were told to.
     pub stuck: usize,
 }
@@ -133,6 +141,7 @@ impl Kernel {
         budget: Arc<Budget>,
         meter: Arc<Meter>,
         before: Before,
+        background: Arc<Background>,
     ) -> Arc<Kernel> {
         Arc::new(Kernel {
             vfs,
@@ -146,6 +155,7 @@ impl Kernel {
             fixed: IsFixed::default(),
             cpu_ns: AtomicU64::new(0),
             prepared: Mutex::default(),
+            background,
             table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
             changed: Condvar::new(),
         })
@@ -269,12 +279,14 @@ impl Kernel {
         let own = part(PROCESS_COST)?;
         fds.hold(part(table)?);
         cwd.held = part(path)?.into();
+        // Counted before the lock: theirs have the same.
+        let others = if self.is_kept() { 0 } else { self.background.alive() };
         let process = {
             let mut t = lock(&self.table);
             if t.over() {
                 return Err(Errno::AGAIN.into());
             }
-            let full = t.live.len() >= self.limits.processes
+            let full = t.live.len() + others >= self.limits.processes
                 || t.spawned >= self.limits.spawns
                 || t.zombies.len() >= MAX_ZOMBIES;
             if full {
@@ -369,16 +381,26 @@ impl Kernel {
         }
         // The lock is not held while the members are looked at: the caller is one of them.
         let own = lock(&me.membership).group;
+        let others = match pid as i32 {
+            0 => Vec::new(),
+            _ => self.background.processes(),
+        };
+        let others = others.iter().filter(|p| !std::ptr::eq(&*p.kernel, self));
+        let of_group =
+            |leader: u32| others.clone().filter(move |p| lock(&p.membership).group == leader);
         let targets: Vec<Arc<Process>> = {
             let t = lock(&self.table);
             let leader = pid.wrapping_neg();
             match pid as i32 {
                 0 => groups::members(&t.live, own),
-                -1 => t.live.values().filter(|p| p.pid != me.pid).cloned().collect(),
+                -1 => t.live.values().chain(others).filter(|p| p.pid != me.pid).cloned().collect(),
                 ..0 => {
                     let mut found = groups::members(&t.live, leader);
                     if found.is_empty() {
                         found = groups::descendants(&t.live, leader);
+                    }
+                    if found.is_empty() {
+                        found = of_group(leader).cloned().collect();
                     }
                     if found.is_empty() && !t.zombies.contains_key(&leader) {
                         return Err(Errno::SRCH);
@@ -388,7 +410,10 @@ impl Kernel {
                 _ => match t.live.get(&pid) {
                     Some(p) => vec![p.clone()],
                     None if t.zombies.contains_key(&pid) => Vec::new(),
-                    None => return Err(Errno::SRCH),
+                    None => match others.clone().find(|p| p.pid == pid) {
+                        Some(p) => vec![p.clone()],
+                        None => return Err(Errno::SRCH),
+                    },
                 },
             }
         };
@@ -402,12 +427,39 @@ impl Kernel {
 
     /// What the guest is told of the living processes ([`box_abi::PROCESSES`]), at most `room` bytes.
     pub fn list(&self, room: usize) -> Vec<u8> {
-        groups::list(&lock(&self.table).live, room)
+        let mut all = self.living();
+        for p in self.background.processes() {
+            if !std::ptr::eq(&*p.kernel, self) {
+                all.push(p);
+            }
+        }
+        groups::list(all, room)
+    }
+
+    /// The living processes.
+    pub fn living(&self) -> Vec<Arc<Process>> {
+        lock(&self.table).live.values().cloned().collect()
+    }
+
+    /// Whether its first process has ended, and what that left goes on.
+    pub fn is_kept(&self) -> bool {
+        lock(&self.table).is_kept
+    }
+
+    fn has(&self, pid: u32) -> bool {
+        lock(&self.table).live.contains_key(&pid)
+    }
+
+    /// The parent that others see of one of its processes: 1 for those that a run has left.
+    pub fn parent_seen(&self, parent: u32) -> u32 {
+        if self.is_kept() && !self.has(parent) { 1 } else { parent }
     }
 
     /// The parent of a living process.
     pub fn parent_of(&self, pid: u32) -> Option<u32> {
-        lock(&self.table).live.get(&pid).map(|p| p.parent)
+        let others = || self.background.processes().into_iter().find(|p| p.pid == pid);
+        let found = lock(&self.table).live.get(&pid).cloned();
+        found.or_else(others).map(|p| p.kernel.parent_seen(p.parent))
     }
 
     /// Ends the run because of a limit.
@@ -422,15 +474,56 @@ impl Kernel {
         self.changed.notify_all();
     }
 
-    /// Waits for the first process to end or be ended, then ends all others.
+    /// Has processes that the first one leaves go on when it has ended by itself. Called before it begins: they may
+    /// start others at any time.
+    pub fn keep(&self) {
+        lock(&self.table).keeps = true;
+    }
+
+    /// Waits for the first process to end or be ended, then ends all others, unless they are to go on
+    /// ([`Background::keep`] is to be called for those).
     pub fn finish(&self) -> Finish {
         let deadline = self.limits.timeout.and_then(|t| self.epoch.checked_add(t));
+        let mut t = self.wait_over(deadline);
+        let grace = Instant::now() + GRACE;
+        while !t.live.is_empty() && t.is_done() {
+            let left = grace.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            t = self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0;
+        }
+        let names = if t.is_done() { groups::names(&t.live) } else { Vec::new() };
+        t.is_kept = t.keeps && t.is_done() && !t.live.is_empty();
+        let (ended, left) = if t.is_kept { (Vec::new(), names) } else { (names, Vec::new()) };
+        let t = if t.is_kept { t } else { self.reap(t) };
+        drop_unused();
+        let soft = (self.budget.refused().then_some(LimitHit::Memory))
+            .or(t.process_limit.then_some(LimitHit::Processes));
+        Finish {
+            status: t.root.unwrap_or(Status::Signaled(9)),
+            limit: t.limit.or(soft),
+            interrupted: t.interrupted,
+            cpu: self.cpu(&t),
+            ended,
+            stuck: if t.is_kept { 0 } else { t.live.len() },
+            left,
+        }
+    }
+
+    /// Watches what is left of a run until all of it has ended.
+    pub fn watch_kept(&self) {
+        drop(self.reap(self.wait_over(None)));
+    }
+
+    /// Waits until the run is over, but for ending what is left of it.
+    fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, Table> {
         let processors = match self.limits.cpu {
             Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
             None => 1,
         };
         let mut t = lock(&self.table);
-        while !t.over() {
+        while !(t.over() || if t.is_kept { t.live.is_empty() } else { t.root.is_some() }) {
             // What ends is told so from here until it has ended, whoever told it first.
             let ending: Vec<_> = t.live.values().filter(|p| p.fatal().is_some()).cloned().collect();
             let stopped = self.insist(&ending);
@@ -456,16 +549,13 @@ impl Kernel {
             t = self.changed.wait_timeout(t, pause).unwrap_or_else(|e| e.into_inner()).0;
             drop(stopped);
         }
+        t
+    }
+
+    /// Ends all that are alive.
+    fn reap<'a>(&'a self, mut t: MutexGuard<'a, Table>) -> MutexGuard<'a, Table> {
         // Nothing is started any more, so that those alive can only become fewer.
-        let grace = Instant::now() + GRACE;
-        while !t.live.is_empty() && t.is_done() {
-            let left = grace.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            t = self.changed.wait_timeout(t, left).unwrap_or_else(|e| e.into_inner()).0;
-        }
-        let ended = if t.is_done() { groups::names(&t.live) } else { Vec::new() };
+        t.keeps = false;
         let give_up = Instant::now() + REAP;
         let mut stopped = None;
         while !t.live.is_empty() && Instant::now() < give_up {
@@ -485,17 +575,7 @@ impl Kernel {
         if !t.live.is_empty() {
             self.insist_elsewhere(t.live.values().cloned().collect());
         }
-        drop_unused();
-        let soft = (self.budget.refused().then_some(LimitHit::Memory))
-            .or(t.process_limit.then_some(LimitHit::Processes));
-        Finish {
-            status: t.root.unwrap_or(Status::Signaled(9)),
-            limit: t.limit.or(soft),
-            interrupted: t.interrupted,
-            cpu: self.cpu(&t),
-            ended,
-            stuck: t.live.len(),
-        }
+        t
     }
 
     /// How many processes are alive.
@@ -594,7 +674,8 @@ mod tests {
         let programs = Arc::new(Programs::new(Arc::new(library), limits.memory, false));
         let own = wasibox_vfs::Protected::default();
         let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
-        Kernel::new(vfs, programs, limits, budget, Meter::new(None), Before::default())
+        let background = Arc::default();
+        Kernel::new(vfs, programs, limits, budget, Meter::new(None), Before::default(), background)
     }
 
     fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError> {

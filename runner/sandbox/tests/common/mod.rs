@@ -112,6 +112,7 @@ pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>
         stderr: err.clone(),
         meter,
         timeout: None,
+        keep: false,
     };
     (spec, out, err)
 }

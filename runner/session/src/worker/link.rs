@@ -1,5 +1,6 @@
 //! A worker that has a session: the parent's half.
 
+use super::asks::MOST;
 use super::message::{Asked, CellHead, CellTail, Control, PART, Reply, Request};
 use super::pool::Pool;
 use super::pump::Pump;
@@ -11,10 +12,12 @@ use crate::session::Error;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_bytes::ByteBuf;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::{LimitHit, Limits, Policy};
 use wasibox_vfs::delta::Delta;
+use wasibox_vfs::{Answer, Errno, MAX_MESSAGE, SERVICES, Service};
 use wasibox_worker::channel::Sender;
 use wasibox_worker::child::{Ended as How, Worker};
 use wasibox_worker::jail::Walls;
@@ -40,6 +43,11 @@ pub struct Link {
     limits: Limits,
     progress: Arc<dyn Fn(&str) + Send + Sync>,
     interrupt: Arc<Mutex<Option<Instant>>>,
+    /// What serves guests' requests, and where answers go: by a thread, since a worker may not read them.
+    service: Option<Arc<dyn Service>>,
+    answers: Option<mpsc::Sender<Control>>,
+    /// Requests without an answer.
+    asked: Arc<AtomicUsize>,
 }
 
 /// Ends a call of a worker from another thread.
@@ -115,7 +123,8 @@ impl Link {
         }
         let progress = pool.options().progress.clone();
         let (limits, interrupt) = (policy.limits, Arc::default());
-        Ok(Link { worker, walls, limits, progress, interrupt })
+        let (service, answers, asked) = Default::default();
+        Ok(Link { worker, walls, limits, progress, interrupt, service, answers, asked })
     }
 
     /// A handle that ends calls.
@@ -211,6 +220,57 @@ impl Link {
             Ok(None) => Err(Error::Worker("did not bring an interpreter back".into())),
             Err(_) => Err(Error::Worker(self.worker.end().to_string())),
         }
+    }
+
+    /// Has guests' requests served, from the next call on.
+    pub fn set_service(&mut self, service: Arc<dyn Service>) {
+        let names = SERVICES.iter().filter(|name| service.has(name)).map(|n| (*n).to_owned());
+        // A worker that is gone is noticed by the next call.
+        let _ = self.send(&Request::Serves(names.collect()));
+        self.service = Some(service);
+    }
+
+    /// Passes a guest's request on, whose answer goes to the worker.
+    fn ask(&mut self, number: u64, name: &str, request: Vec<u8>) -> Result<(), Error> {
+        let service = self.service.as_ref().filter(|s| SERVICES.contains(&name) && s.has(name));
+        let service = service.ok_or_else(|| Error::Worker("asked for what is not there".into()))?;
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= MOST || request.len() > MAX_MESSAGE {
+            return Err(Error::Worker("asked for more than it may".into()));
+        }
+        let answers = match &self.answers {
+            Some(answers) => answers,
+            None => {
+                let (sender, answers) = mpsc::channel();
+                let (control, asked) = (self.worker.control.sender()?, self.asked.clone());
+                std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
+                    // Until the session or the worker is gone.
+                    while let Ok(answer) = answers.recv() {
+                        if control.send(&answer).is_err() {
+                            return;
+                        }
+                        // Not before: a worker that reads no answers gets no more of them.
+                        asked.fetch_sub(1, Ordering::Relaxed);
+                    }
+                })?;
+                self.answers.insert(sender)
+            }
+        };
+        let answers = answers.clone();
+        let give = move |answer: Result<Vec<u8>, Errno>| {
+            let answer = answer.map(ByteBuf::from).map_err(|e| e.0);
+            // A worker that is gone waits for nothing.
+            let _ = answers.send(Control::Answer(number, answer));
+        };
+        service.ask(name, request, Answer::new(give));
+        Ok(())
+    }
+
+    /// Ends what earlier calls have left running.
+    ///
+    /// # Errors
+    /// If the worker is gone.
+    pub fn end_background(&mut self) -> Result<(), Error> {
+        self.send(&Request::EndBackground)
     }
 
     /// Ends an interpreter.
@@ -328,7 +388,7 @@ impl Link {
         }
     }
 
-    fn take(&self, reply: Reply, got: &mut Collected) -> Result<Option<Ended>, Error> {
+    fn take(&mut self, reply: Reply, got: &mut Collected) -> Result<Option<Ended>, Error> {
         match reply {
             Reply::Output { error, bytes } => {
                 if (got.stdout.len() + got.stderr.len() + bytes.len()) as u64 > got.cap {
@@ -337,6 +397,7 @@ impl Link {
                 let stream = if error { &mut got.stderr } else { &mut got.stdout };
                 stream.extend_from_slice(&bytes);
             }
+            Reply::Ask { number, name, request } => self.ask(number, &name, request.into_vec())?,
             Reply::Changed(part) => {
                 got.size += part.size();
                 got.changed.push(part);

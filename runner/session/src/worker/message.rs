@@ -36,11 +36,15 @@ pub enum Request {
     Layer { begins: bool, bytes: ByteBuf },
     /// Bring an interpreter back with the layers that were sent. Answered by [`Reply::Restored`].
     RestoreCell(CellHead),
+    /// End what earlier calls have left running. Not answered.
+    EndBackground,
     /// Forget an interpreter. Not answered.
     ForgetCell(String),
     /// A part of a request about files: [`Asked`] in postcard, of which the last is followed by an answer:
     /// [`Reply::Changed`]s and [`Reply::Answer`]s.
     Files { is_last: bool, bytes: ByteBuf },
+    /// Which of the bridge's nodes the parent serves, by [`Reply::Ask`]. Not answered.
+    Serves(Vec<String>),
     /// Run a command. With it come descriptors for what is not given or captured: standard
     /// input, output, error. Answered by [`Reply::Changed`]s, [`Reply::Shell`],
     /// [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::Done`].
@@ -78,6 +82,8 @@ pub struct CellTail {
 pub enum Control {
     /// End what runs, or what runs next.
     Interrupt,
+    /// The answer to the request of that number, or the number of an error.
+    Answer(u64, Result<ByteBuf, u16>),
 }
 
 /// From the worker. Any request can be answered by [`Reply::Failed`].
@@ -94,6 +100,12 @@ pub enum Reply {
     Output {
         error: bool,
         bytes: ByteBuf,
+    },
+    /// A guest's request at one of the bridge's nodes, while a call runs. Answered by [`Control::Answer`].
+    Ask {
+        number: u64,
+        name: String,
+        request: ByteBuf,
     },
     /// What the call has changed of the session.
     Changed(Delta),
@@ -126,6 +138,7 @@ pub struct Done {
     files: Vec<FileChange>,
     files_truncated: bool,
     ended: Vec<String>,
+    background: Vec<String>,
     value: Option<String>,
     value_json: Option<String>,
     put_back: bool,
@@ -144,6 +157,7 @@ impl Done {
             files: o.files,
             files_truncated: o.files_truncated,
             ended: o.ended,
+            background: o.background,
             value: o.value,
             value_json: o.value_json,
             put_back: o.put_back,
@@ -165,6 +179,7 @@ impl Done {
             files: self.files,
             files_truncated: self.files_truncated,
             ended: self.ended,
+            background: self.background,
             value: self.value,
             value_json: self.value_json,
             put_back: self.put_back,

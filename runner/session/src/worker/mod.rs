@@ -18,6 +18,7 @@
 //! - What a worker sends is bounded: each message by the channel, all output of a call by its
 //!   limit, the state by the disk limit, lines about progress by number.
 
+mod asks;
 pub mod link;
 pub mod message;
 pub mod pool;

@@ -1,5 +1,6 @@
 //! The worker's half.
 
+use super::asks::Asks;
 use super::message::{Control, Done, Fault, PART, Reply, Request};
 use crate::action::Exec;
 use crate::live::{Here, Told};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use wasibox_image::Image;
 use wasibox_sandbox::fork::{self, Side};
 use wasibox_sandbox::{Limits, Policy, Prepared, Sandbox, SandboxError};
-use wasibox_vfs::Vfs;
+use wasibox_vfs::{Errno, Vfs};
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
@@ -98,10 +99,17 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     };
     // Threads may begin now: they are born into the jail.
     let interrupt = sandbox.interrupter();
+    let asks = Arc::new(Asks::new(channel.sender()?));
+    let asked = asks.clone();
     std::thread::spawn(move || {
         let mut control = control;
-        while let Ok(Some((Control::Interrupt, _))) = control.receive(None) {
-            interrupt.interrupt();
+        while let Ok(Some((message, _))) = control.receive(None) {
+            match message {
+                Control::Interrupt => interrupt.interrupt(),
+                Control::Answer(number, answer) => {
+                    asked.answered(number, answer.map(ByteBuf::into_vec).map_err(Errno));
+                }
+            }
         }
         // The parent is gone. What runs could run for long.
         std::process::exit(0);
@@ -110,7 +118,7 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         let vfs = sandbox.vfs().clone();
         std::thread::spawn(move || hole(&vfs));
     }
-    calls(&mut channel, &mut Here::new(sandbox))
+    calls(&mut channel, &mut Here::new(sandbox), &asks)
 }
 
 /// A session of processes of its own, which ends with the parent.
@@ -233,7 +241,7 @@ fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> 
     Ok((sandbox, walls))
 }
 
-fn calls(channel: &mut Channel, here: &mut Here) -> Result<(), WorkerError> {
+fn calls(channel: &mut Channel, here: &mut Here, asks: &Arc<Asks>) -> Result<(), WorkerError> {
     let mut layers: Vec<Vec<u8>> = Vec::new();
     let mut asked: Vec<u8> = Vec::new();
     loop {
@@ -259,10 +267,21 @@ fn calls(channel: &mut Channel, here: &mut Here) -> Result<(), WorkerError> {
                     files(channel, here, &std::mem::take(&mut asked))?;
                 }
             }
+            Some((Request::Serves(names), _)) => {
+                asks.serves(names);
+                here.sandbox.vfs().set_service(Some(asks.clone()));
+            }
+            Some((Request::EndBackground, _)) => {
+                if here.sandbox.end_background().is_err() {
+                    // The parent takes another worker.
+                    return Ok(());
+                }
+            }
             Some((Request::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
             Some((Request::Call(exec), fds)) => {
                 let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
                 let result = call(&here.sandbox, exec, fds);
+                asks.forget();
                 if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
                     // Nothing more can run here; the parent takes another worker.
                     return Ok(());

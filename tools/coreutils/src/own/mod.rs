@@ -26,6 +26,7 @@ pub(crate) mod hexdump;
 pub(crate) mod iconv;
 pub(crate) mod id;
 pub(crate) mod kill;
+pub(crate) mod kv;
 pub(crate) mod link;
 pub(crate) mod ln;
 pub(crate) mod ls;

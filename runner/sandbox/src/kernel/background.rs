@@ -1,0 +1,79 @@
+//! Processes that go on when the run that began them is over, until they end, their session is parked
+//! or closed, or it is moved to another of its states.
+//!
+//! Each run has a [`Kernel`] with a table of processes. One whose first process has ended and that is to
+//! be kept stays here with a thread that watches it: limits of CPU time go on to hold, and who is told to
+//! end is ended as at the end of a run. The session's next runs see these processes: `ps` lists them,
+//! `kill` reaches them, their numbers are not given again. They wait for none of them: their parent is gone.
+
+use super::process::Process;
+use super::table::Kernel;
+use crate::lock;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// Runs with processes that were left, of a session.
+#[derive(Default)]
+pub struct Background {
+    kept: Mutex<Vec<Arc<Kernel>>>,
+    fewer: Condvar,
+}
+
+/// How long those that are told to end are waited for.
+const END: Duration = Duration::from_secs(3);
+
+impl Background {
+    /// Keeps a run until its processes have ended.
+    pub fn keep(self: &Arc<Background>, kernel: Arc<Kernel>) {
+        lock(&self.kept).push(kernel.clone());
+        let all = self.clone();
+        let watch = {
+            let kernel = kernel.clone();
+            move || {
+                kernel.watch_kept();
+                lock(&all.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
+                all.fewer.notify_all();
+            }
+        };
+        if std::thread::Builder::new().stack_size(128 << 10).spawn(watch).is_err() {
+            // Nobody would watch them.
+            kernel.interrupt();
+            kernel.watch_kept();
+            lock(&self.kept).retain(|k| !Arc::ptr_eq(k, &kernel));
+        }
+    }
+
+    /// Ends all of them; false if some do not end.
+    pub fn end(&self) -> bool {
+        let until = Instant::now() + END;
+        let mut kept = lock(&self.kept);
+        kept.iter().for_each(|k| k.interrupt());
+        while !kept.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            kept = self.fewer.wait_timeout(kept, left).unwrap_or_else(|e| e.into_inner()).0;
+        }
+        true
+    }
+
+    fn all(&self) -> Vec<Arc<Kernel>> {
+        lock(&self.kept).clone()
+    }
+
+    /// The living processes.
+    pub fn processes(&self) -> Vec<Arc<Process>> {
+        self.all().iter().flat_map(|k| k.living()).collect()
+    }
+
+    /// How many there are.
+    pub fn alive(&self) -> usize {
+        self.all().iter().map(|k| k.alive()).sum()
+    }
+
+    /// The lowest number that a new process may have.
+    pub fn next_pid(&self) -> u32 {
+        self.all().iter().map(|k| k.next_pid()).max().unwrap_or(0)
+    }
+}

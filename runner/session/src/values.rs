@@ -1,0 +1,98 @@
+//! The session's key-values for its guests: what the command `kv` asks for.
+
+use box_abi::kv::{Answer as Reply, MAX_VALUE, PART, Request};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wasibox_store::{Error, Session};
+use wasibox_vfs::{Answer, Service};
+
+/// Keys that a session has at most once a guest has set one, and bytes of keys and values.
+const KEYS: usize = 1000;
+const BYTES: u64 = 64 << 20;
+
+/// Bytes that guests may write in one call: what a value was before stays in the store until it is collected.
+const WRITTEN: u64 = 64 << 20;
+
+/// Serves one session.
+pub struct Values {
+    session: Arc<Session>,
+    /// Bytes written in this call.
+    written: AtomicU64,
+}
+
+impl Values {
+    pub fn new(session: Arc<Session>) -> Values {
+        Values { session, written: AtomicU64::new(0) }
+    }
+
+    /// A call begins.
+    pub fn begin(&self) {
+        self.written.store(0, Ordering::Relaxed);
+    }
+
+    fn reply(&self, request: &Request<'_>) -> Result<Reply, Error> {
+        let refused = |why: &str| Ok(Reply::Refused(why.into()));
+        match *request {
+            Request::Get { key, from } => Ok(match self.session.value(key)? {
+                None => Reply::Missing,
+                Some(value) => {
+                    let rest = usize::try_from(from).ok().and_then(|from| value.get(from..));
+                    let rest = rest.unwrap_or_default();
+                    let bytes = rest[..rest.len().min(PART)].to_vec();
+                    Reply::Value { len: value.len() as u64, bytes }
+                }
+            }),
+            Request::Set { key, value } => {
+                if key.is_empty() {
+                    return refused("a key has at least one byte");
+                }
+                if value.len() > MAX_VALUE {
+                    return refused("the value is longer than 1 MiB");
+                }
+                let more = (key.len() + value.len()) as u64;
+                if self.written.fetch_add(more, Ordering::Relaxed) + more > WRITTEN {
+                    return refused("more than 64 MiB were written in one call");
+                }
+                match self.session.set_value_within(key, value, KEYS, BYTES)? {
+                    true => Ok(Reply::Done),
+                    false => refused("there would be more than 1000 keys or 64 MiB"),
+                }
+            }
+            Request::Delete { key } => Ok(match self.session.remove_value(key)? {
+                true => Reply::Done,
+                false => Reply::Missing,
+            }),
+            Request::List { after } => {
+                let all = self.session.keys()?;
+                let (mut keys, mut bytes) = (Vec::new(), 0);
+                let mut rest = all.into_iter().filter(|key| key.as_slice() > after).peekable();
+                while let Some(key) = rest.next_if(|key| bytes + key.len() + 2 <= PART) {
+                    bytes += key.len() + 2;
+                    keys.push(key);
+                }
+                Ok(Reply::Keys { keys, more: rest.peek().is_some() })
+            }
+        }
+    }
+}
+
+impl Service for Values {
+    fn has(&self, name: &str) -> bool {
+        name == "kv"
+    }
+
+    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
+        let reply = match Request::decode(&request) {
+            None => Reply::Refused(b"not a request".to_vec()),
+            Some(request) => self.reply(&request).unwrap_or_else(|e| {
+                // The guest is not to learn where the store lies.
+                let why = match e {
+                    Error::TooLong => "the key or the value is too long",
+                    _ => "the session's store failed",
+                };
+                Reply::Refused(why.into())
+            }),
+        };
+        answer.give(Ok(reply.encode()));
+    }
+}

@@ -1,0 +1,338 @@
+//! Nodes of the bridge by which guests ask the host for something: `/.box/kv`.
+//!
+//! An opening is a row of *exchanges*: what is written is a request; the first read after it sends it and
+//! waits for the answer, which reads then give until its end. A further write begins the next
+//! exchange. What requests mean is a matter between the guest and the [`Service`].
+//!
+//! # Invariants
+//! - A request and its answer count against the session's memory limit, and neither is longer than
+//!   [`MAX_MESSAGE`].
+//! - Nobody waits in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's waiting applies.
+//! - A service that drops an [`Answer`] has failed: the read is EIO.
+
+use crate::Vfs;
+use crate::budget::{Budget, Reservation};
+use crate::errno::Errno;
+use crate::file::Readiness;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::Thread;
+
+/// Most bytes of a request, and of an answer.
+pub const MAX_MESSAGE: usize = (1 << 20) + (64 << 10);
+
+/// The names of nodes that there can be.
+pub const SERVICES: [&str; 1] = ["kv"];
+
+/// What serves guests' requests.
+pub trait Service: Send + Sync {
+    /// Whether it serves that node: without, the node is not there.
+    fn has(&self, name: &str) -> bool;
+    /// Takes a request, which may be any bytes, and answers it now or later, on any thread.
+    fn ask(&self, name: &str, request: Vec<u8>, answer: Answer);
+}
+
+type Give = Box<dyn FnOnce(Result<Vec<u8>, Errno>) + Send>;
+
+/// Where an answer goes.
+pub struct Answer(Option<Give>);
+
+impl Answer {
+    /// One that is taken by `give`.
+    pub fn new(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) -> Answer {
+        Answer(Some(Box::new(give)))
+    }
+
+    /// Answers.
+    pub fn give(mut self, answer: Result<Vec<u8>, Errno>) {
+        if let Some(give) = self.0.take() {
+            give(answer);
+        }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answer")
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(give) = self.0.take() {
+            give(Err(Errno::IO));
+        }
+    }
+}
+
+/// The session's service.
+#[derive(Default)]
+pub(crate) struct Serves(Mutex<Option<Arc<dyn Service>>>);
+
+impl fmt::Debug for Serves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Serves")
+    }
+}
+
+impl Serves {
+    fn get(&self) -> Option<Arc<dyn Service>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// The number of a node that is there.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<usize> {
+        let n = SERVICES.iter().position(|s| s.as_bytes() == name)?;
+        self.get()?.has(SERVICES[n]).then_some(n)
+    }
+}
+
+impl Vfs {
+    /// Has `service` serve the nodes of [`SERVICES`] that it has.
+    pub fn set_service(&self, service: Option<Arc<dyn Service>>) {
+        *self.shared.service.0.lock().unwrap_or_else(|e| e.into_inner()) = service;
+    }
+
+    pub(crate) fn open_service(&self, n: usize) -> Result<ServiceFile, Errno> {
+        let name = SERVICES.get(n).ok_or(Errno::NOENT)?;
+        let service = self.shared.service.get().filter(|s| s.has(name)).ok_or(Errno::NOENT)?;
+        let budget = self.shared.budget.clone();
+        let held = budget.reserve(0).ok_or(Errno::NOMEM)?;
+        let state = State { stage: Stage::Asks(Vec::new()), held };
+        Ok(ServiceFile { name, service, budget, state: Mutex::new(state) })
+    }
+}
+
+/// One opening of a node.
+pub struct ServiceFile {
+    name: &'static str,
+    service: Arc<dyn Service>,
+    budget: Arc<Budget>,
+    state: Mutex<State>,
+}
+
+impl fmt::Debug for ServiceFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServiceFile({})", self.name)
+    }
+}
+
+struct State {
+    stage: Stage,
+    /// What the request takes of the memory limit.
+    held: Reservation,
+}
+
+enum Stage {
+    /// The request is being written.
+    Asks(Vec<u8>),
+    /// The answer is awaited.
+    Waits(Arc<Mutex<Slot>>),
+    /// The answer is there, and was read up to `at`.
+    Reads { bytes: Vec<u8>, at: usize, _held: Reservation },
+}
+
+/// Where the answer arrives.
+#[derive(Default)]
+struct Slot {
+    answer: Option<Result<(Vec<u8>, Reservation), Errno>>,
+    /// Who is to be told.
+    waiting: Vec<Thread>,
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl ServiceFile {
+    pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
+        let mut state = lock(&self.state);
+        if !matches!(state.stage, Stage::Asks(_)) {
+            // The next exchange; nobody wants what is left of this one.
+            state.stage = Stage::Asks(Vec::new());
+            state.held.shrink_to(0);
+        }
+        let State { stage: Stage::Asks(request), held } = &mut *state else {
+            return Err(Errno::IO);
+        };
+        if data.len() > MAX_MESSAGE - request.len() {
+            return Err(Errno::FBIG);
+        }
+        if !held.grow(data.len() as u64) {
+            return Err(Errno::NOMEM);
+        }
+        request.extend_from_slice(data);
+        Ok(data.len())
+    }
+
+    pub(crate) fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
+        let mut state = lock(&self.state);
+        self.go_on(&mut state);
+        match &mut state.stage {
+            // Without a request there is nothing to read.
+            Stage::Asks(_) => Ok(0),
+            Stage::Waits(slot) => {
+                let answer = lock(slot).answer.take();
+                let (bytes, held) = match answer {
+                    None => return Err(Errno::AGAIN),
+                    Some(Ok(answer)) => answer,
+                    Some(Err(e)) => {
+                        state.stage = Stage::Asks(Vec::new());
+                        return Err(e);
+                    }
+                };
+                let n = bytes.len().min(buf.len());
+                buf[..n].copy_from_slice(&bytes[..n]);
+                state.stage = Stage::Reads { bytes, at: n, _held: held };
+                Ok(n)
+            }
+            Stage::Reads { bytes, at, .. } => {
+                let n = (bytes.len() - *at).min(buf.len());
+                buf[..n].copy_from_slice(&bytes[*at..*at + n]);
+                *at += n;
+                Ok(n)
+            }
+        }
+    }
+
+    pub(crate) fn ready(&self) -> Option<Readiness> {
+        let mut state = lock(&self.state);
+        self.go_on(&mut state);
+        let bytes = match &state.stage {
+            Stage::Asks(_) => 0,
+            Stage::Waits(slot) => match &lock(slot).answer {
+                None => return None,
+                Some(Ok((bytes, _))) => bytes.len(),
+                Some(Err(_)) => 0,
+            },
+            Stage::Reads { bytes, at, .. } => bytes.len() - at,
+        };
+        Some(Readiness { bytes: bytes as u64, hangup: false })
+    }
+
+    pub(crate) fn watch(&self, who: &Thread) {
+        if let Stage::Waits(slot) = &lock(&self.state).stage {
+            let mut slot = lock(slot);
+            if slot.answer.is_none() {
+                slot.waiting.retain(|t| t.id() != who.id());
+                slot.waiting.push(who.clone());
+            } else {
+                who.unpark();
+            }
+        }
+    }
+
+    /// Sends a request that is complete.
+    fn go_on(&self, state: &mut State) {
+        let Stage::Asks(request) = &mut state.stage else { return };
+        if request.is_empty() {
+            return;
+        }
+        let request = std::mem::take(request);
+        let slot = Arc::new(Mutex::new(Slot::default()));
+        state.stage = Stage::Waits(slot.clone());
+        let budget = self.budget.clone();
+        let answer = Answer::new(move |answer| {
+            let answer = answer.and_then(|bytes| {
+                let held = budget.reserve(bytes.len() as u64).ok_or(Errno::NOMEM)?;
+                if bytes.len() > MAX_MESSAGE { Err(Errno::IO) } else { Ok((bytes, held)) }
+            });
+            let mut slot = lock(&slot);
+            slot.answer = Some(answer);
+            slot.waiting.drain(..).for_each(|t| t.unpark());
+        });
+        self.service.ask(self.name, request, answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DiskLimits, File, Loc, OpenFlags, Opened, Protected};
+    use std::sync::mpsc::{Sender, channel};
+
+    /// Gives the answers to whoever asks for them.
+    struct Later(Mutex<Sender<(Vec<u8>, Answer)>>);
+
+    impl Service for Later {
+        fn has(&self, name: &str) -> bool {
+            name == "kv"
+        }
+
+        fn ask(&self, name: &str, request: Vec<u8>, answer: Answer) {
+            assert_eq!(name, "kv");
+            lock(&self.0).send((request, answer)).unwrap();
+        }
+    }
+
+    fn vfs(memory: u64) -> Vfs {
+        let limits = DiskLimits::default();
+        Vfs::new([], &[], limits, Budget::new(memory), &Protected::default()).unwrap()
+    }
+
+    fn open(vfs: &Vfs) -> Result<File, Errno> {
+        let how = OpenFlags { read: true, write: true, ..OpenFlags::default() };
+        match vfs.open(&Loc::Tree(crate::tree::ROOT), b"/.box/kv", how, 0)? {
+            Opened::File(file) => Ok(file),
+            Opened::Descriptor(_) => Err(Errno::BADF),
+        }
+    }
+
+    #[test]
+    fn exchanges_follow_each_other() {
+        let vfs = vfs(1 << 30);
+        assert_eq!(open(&vfs).unwrap_err(), Errno::NOENT);
+        let (sender, asked) = channel();
+        vfs.set_service(Some(Arc::new(Later(Mutex::new(sender)))));
+        let before = vfs.shared.budget.used();
+        let file = open(&vfs).unwrap();
+        let mut buf = [0; 4];
+        assert_eq!(file.read(0, &mut buf), Ok(0));
+        file.write(0, false, b"one").unwrap();
+        file.write(0, false, b" two").unwrap();
+        assert!(asked.try_recv().is_err() && file.ready(false).is_none());
+        let (request, answer) = asked.try_recv().unwrap();
+        assert_eq!(request, b"one two");
+        assert_eq!(file.read(0, &mut buf), Err(Errno::AGAIN));
+        let waiter = std::thread::spawn(move || {
+            std::thread::park();
+            file
+        });
+        // It is told by the answer, at whatever time.
+        answer.give(Ok(b"answer".to_vec()));
+        waiter.thread().unpark();
+        let file = waiter.join().unwrap();
+        assert_eq!(file.ready(false).map(|r| r.bytes), Some(6));
+        assert_eq!((file.read(0, &mut buf), &buf), (Ok(4), b"answ"));
+        assert_eq!((file.read(0, &mut buf), &buf[..2]), (Ok(2), &b"er"[..]));
+        assert_eq!(file.read(0, &mut buf), Ok(0));
+        // An answer that nobody waits for any more changes nothing; one that is dropped is a failure.
+        file.write(0, false, b"next").unwrap();
+        assert_eq!(file.read(0, &mut buf), Err(Errno::AGAIN));
+        let (_, late) = asked.try_recv().unwrap();
+        file.write(0, false, b"last").unwrap();
+        assert_eq!(file.read(0, &mut buf), Err(Errno::AGAIN));
+        late.give(Ok(b"late".to_vec()));
+        assert_eq!(file.read(0, &mut buf), Err(Errno::AGAIN));
+        drop(asked.try_recv().unwrap());
+        assert_eq!(file.read(0, &mut buf), Err(Errno::IO));
+        assert_eq!(file.read(0, &mut buf), Ok(0));
+        drop(file);
+        assert_eq!(vfs.shared.budget.used(), before);
+    }
+
+    #[test]
+    fn messages_are_bounded() {
+        let vfs = vfs(64 << 10);
+        let (sender, asked) = channel();
+        vfs.set_service(Some(Arc::new(Later(Mutex::new(sender)))));
+        let file = open(&vfs).unwrap();
+        assert_eq!(file.write(0, false, &vec![0; MAX_MESSAGE + 1]), Err(Errno::FBIG));
+        assert_eq!(file.write(0, false, &vec![0; 1 << 20]), Err(Errno::NOMEM));
+        file.write(0, false, b"x").unwrap();
+        let mut buf = [0; 4];
+        assert_eq!(file.read(0, &mut buf), Err(Errno::AGAIN));
+        asked.try_recv().unwrap().1.give(Ok(vec![0; 1 << 20]));
+        assert_eq!(file.read(0, &mut buf), Err(Errno::NOMEM));
+    }
+}

@@ -1,0 +1,209 @@
+//! The session's key-values: bytes under names that outlive calls, undo and restore. A guest asks
+//! for them by exchanges with the node [`KV`]: one `write` of a [`Request`], then reads of the [`Answer`].
+//!
+//! # Format
+//! A byte that says what it is, then fields: numbers are little-endian; a key has its length (`u16`) before
+//! it; a value or a text takes the rest.
+
+use alloc::vec::Vec;
+
+/// The node. It is there in calls of a session that keeps values.
+pub const KV: &str = "/.box/kv";
+/// Most bytes of a key.
+pub const MAX_KEY: usize = 4096;
+/// Most bytes of a value that a guest sets. The host's may be longer; they are read part by part.
+pub const MAX_VALUE: usize = 1 << 20;
+/// Most bytes of a value, or of keys, in one answer.
+pub const PART: usize = 256 << 10;
+
+/// What a guest asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// The value's bytes from `from` on.
+    Get {
+        key: &'a [u8],
+        from: u64,
+    },
+    Set {
+        key: &'a [u8],
+        value: &'a [u8],
+    },
+    Delete {
+        key: &'a [u8],
+    },
+    /// Keys that sort behind `after`.
+    List {
+        after: &'a [u8],
+    },
+}
+
+/// What the host answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// There is no such key.
+    Missing,
+    /// Bytes of a value that has `len` in all.
+    Value { len: u64, bytes: Vec<u8> },
+    /// Keys in their order; `more` if others follow.
+    Keys { keys: Vec<Vec<u8>>, more: bool },
+    /// It cannot be done; why, for people.
+    Refused(Vec<u8>),
+}
+
+fn number<'a>(bytes: &mut &'a [u8]) -> Option<u64> {
+    let (number, rest): (&'a [u8; 8], _) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u64::from_le_bytes(*number))
+}
+
+fn key<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (len, rest): (&'a [u8; 2], _) = bytes.split_first_chunk()?;
+    let (key, rest) = rest.split_at_checked(u16::from_le_bytes(*len) as usize)?;
+    *bytes = rest;
+    (key.len() <= MAX_KEY).then_some(key)
+}
+
+/// Longer keys are cut; whoever asks for one has looked.
+fn put_key(out: &mut Vec<u8>, key: &[u8]) {
+    let key = &key[..key.len().min(MAX_KEY)];
+    out.extend((key.len() as u16).to_le_bytes());
+    out.extend(key);
+}
+
+impl<'a> Request<'a> {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Request::Get { key, from } => {
+                out.push(1);
+                put_key(&mut out, key);
+                out.extend(from.to_le_bytes());
+            }
+            Request::Set { key, value } => {
+                out.push(2);
+                put_key(&mut out, key);
+                out.extend(*value);
+            }
+            Request::Delete { key } => {
+                out.push(3);
+                put_key(&mut out, key);
+            }
+            Request::List { after } => {
+                out.push(4);
+                put_key(&mut out, after);
+            }
+        }
+        out
+    }
+
+    /// `None` for what is no request.
+    pub fn decode(bytes: &'a [u8]) -> Option<Request<'a>> {
+        let (kind, mut rest) = bytes.split_first()?;
+        let key = key(&mut rest)?;
+        let request = match kind {
+            1 => Request::Get { key, from: number(&mut rest)? },
+            2 if rest.len() <= MAX_VALUE => return Some(Request::Set { key, value: rest }),
+            3 => Request::Delete { key },
+            4 => Request::List { after: key },
+            _ => return None,
+        };
+        rest.is_empty().then_some(request)
+    }
+}
+
+impl Answer {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Answer::Done => out.push(0),
+            Answer::Missing => out.push(1),
+            Answer::Value { len, bytes } => {
+                out.push(2);
+                out.extend(len.to_le_bytes());
+                out.extend(bytes);
+            }
+            Answer::Keys { keys, more } => {
+                out.extend([3, u8::from(*more)]);
+                keys.iter().for_each(|key| put_key(&mut out, key));
+            }
+            Answer::Refused(why) => {
+                out.push(4);
+                out.extend(why);
+            }
+        }
+        out
+    }
+
+    /// `None` for what is no answer.
+    pub fn decode(bytes: &[u8]) -> Option<Answer> {
+        let (kind, mut rest) = bytes.split_first()?;
+        match (kind, rest) {
+            (0, []) => Some(Answer::Done),
+            (1, []) => Some(Answer::Missing),
+            (2, _) => Some(Answer::Value { len: number(&mut rest)?, bytes: rest.to_vec() }),
+            (3, [more @ (0 | 1), rest @ ..]) => {
+                let (mut rest, mut keys) = (rest, Vec::new());
+                while !rest.is_empty() {
+                    keys.push(key(&mut rest)?.to_vec());
+                }
+                Some(Answer::Keys { keys, more: *more == 1 })
+            }
+            (4, why) => Some(Answer::Refused(why.to_vec())),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn requests_and_answers_come_back() {
+        let requests = [
+            Request::Get { key: b"a", from: 1 << 40 },
+            Request::Set { key: &[0xff; MAX_KEY], value: b"\0v" },
+            Request::Set { key: b"", value: b"" },
+            Request::Delete { key: b"a/b" },
+            Request::List { after: b"" },
+        ];
+        for r in requests {
+            let bytes = r.encode();
+            assert_eq!(Request::decode(&bytes), Some(r));
+            for end in 0..bytes.len() {
+                // A shorter value is one, too.
+                let cut = Request::decode(&bytes[..end]);
+                assert!(
+                    cut.is_none()
+                        || matches!((cut, r), (Some(Request::Set { .. }), Request::Set { .. }))
+                );
+            }
+        }
+        let answers = [
+            Answer::Done,
+            Answer::Missing,
+            Answer::Value { len: 7, bytes: b"xyz".to_vec() },
+            Answer::Keys { keys: vec![b"a".to_vec(), vec![], vec![7; MAX_KEY]], more: true },
+            Answer::Keys { keys: vec![], more: false },
+            Answer::Refused(b"no".to_vec()),
+        ];
+        for a in answers {
+            assert_eq!(Answer::decode(&a.encode()), Some(a));
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        for bytes in [&b""[..], &[9], &[1, 1, 0], &[3, 1, 0, b'a', 0], &[4, 0xff, 0xff, 1]] {
+            assert_eq!(Request::decode(bytes), None, "{bytes:?}");
+        }
+        let long = [&[2, 0, 0][..], &vec![0; MAX_VALUE + 1]].concat();
+        assert_eq!(Request::decode(&long), None);
+        for bytes in [&b""[..], &[0, 0], &[2, 1, 2], &[3], &[3, 2], &[3, 0, 5, 0, 1], &[5]] {
+            assert_eq!(Answer::decode(bytes), None, "{bytes:?}");
+        }
+    }
+}

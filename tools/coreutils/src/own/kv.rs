@@ -1,0 +1,166 @@
+//! `kv`: the session's key-values, which outlive calls, undo and restore. The host has the same table
+//! (`runner kv`); there is none outside of sessions that keep one.
+
+use box_applet::opts::Spec;
+use box_applet::{Ctx, Exit};
+use box_sys::kv::{Answer, KV, MAX_KEY, MAX_VALUE, Request};
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use crate::common::{input, quote};
+
+const SPEC: Spec = Spec {
+    usage: "get KEY | set KEY [VALUE] | list [PREFIX] | delete KEY...",
+    about: "Get, set, list or delete values that this session keeps from call to call.",
+    options: &[],
+    after: "Without VALUE, or if it is -, set reads standard input. A key has at most 4096 bytes, a value 1 MiB.\n\
+            Values are not files: undo and restore of a session leave them as they are.\n\
+            \n\
+            Exit status: 0 if all went well, 1 if there is no such key, 2 for all else.\n",
+    posix_order: true,
+};
+
+const MISSING: Exit = Exit(1);
+const FAILED: Exit = Exit(2);
+
+/// Why a request has failed.
+enum Failed {
+    /// No key-values are kept here.
+    Nowhere,
+    Node(io::Error),
+    /// What the host says.
+    Refused(Vec<u8>),
+}
+
+impl From<io::Error> for Failed {
+    fn from(e: io::Error) -> Failed {
+        Failed::Node(e)
+    }
+}
+
+/// Asks the host.
+fn ask(request: &Request<'_>) -> Result<Answer, Failed> {
+    let node = File::options().read(true).write(true).open(KV);
+    let mut node = node.map_err(|_| Failed::Nowhere)?;
+    node.write_all(&request.encode())?;
+    let mut answer = Vec::new();
+    node.read_to_end(&mut answer)?;
+    match Answer::decode(&answer) {
+        Some(Answer::Refused(why)) => Err(Failed::Refused(why)),
+        Some(answer) => Ok(answer),
+        None => Err(Failed::Node(io::ErrorKind::InvalidData.into())),
+    }
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, FAILED) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let Some((action, rest)) = p.operands.split_first() else {
+        input::missing_operand(ctx, None);
+        return FAILED;
+    };
+    let keys: &[Vec<u8>] = match (action.as_slice(), rest) {
+        (b"get" | b"set" | b"delete", []) => {
+            input::missing_operand(ctx, Some(action));
+            return FAILED;
+        }
+        (b"get", [_, extra, ..]) | (b"list", [_, extra, ..]) | (b"set", [_, _, extra, ..]) => {
+            input::extra_operand(ctx, extra);
+            return FAILED;
+        }
+        (b"delete", keys) => keys,
+        (b"get" | b"set", [key, ..]) => std::slice::from_ref(key),
+        (b"list", _) => &[],
+        _ => {
+            input::usage_error(ctx, &[b"unknown action ", &quote::always(action)]);
+            return FAILED;
+        }
+    };
+    if let Some(key) = keys.iter().find(|key| key.is_empty() || key.len() > MAX_KEY) {
+        let why: &[u8] = if key.is_empty() { b"the key is empty" } else { b"the key is too long" };
+        ctx.error_bytes(&[why]);
+        return FAILED;
+    }
+    let done = match (action.as_slice(), rest) {
+        (b"get", [key, ..]) => get(ctx, key),
+        (b"set", [key, value @ ..]) => set(ctx, key, value.first()),
+        (b"delete", keys) => delete(ctx, keys),
+        _ => list(ctx, rest.first().map_or(b"", |prefix| prefix)),
+    };
+    done.unwrap_or_else(|failed| {
+        match failed {
+            Failed::Nowhere => {
+                ctx.error_bytes(&[b"no values are kept here: this is no session with a history"])
+            }
+            Failed::Node(e) => ctx.error_bytes(&[box_sys::strerror(&e).as_bytes()]),
+            Failed::Refused(why) => ctx.error_bytes(&[&why]),
+        }
+        FAILED
+    })
+}
+
+fn missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {
+    ctx.error_bytes(&[b"no value ", &quote::always(key)]);
+    MISSING
+}
+
+/// Prints a value, which the host gives part by part.
+fn get(ctx: &mut Ctx<'_>, key: &[u8]) -> Result<Exit, Failed> {
+    let mut from = 0;
+    loop {
+        let Answer::Value { len, bytes } = ask(&Request::Get { key, from })? else {
+            return Ok(missing(ctx, key));
+        };
+        ctx.stdout.write_all(&bytes)?;
+        from += bytes.len() as u64;
+        if from >= len || bytes.is_empty() {
+            return Ok(Exit::SUCCESS);
+        }
+    }
+}
+
+fn set(ctx: &mut Ctx<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<Exit, Failed> {
+    let mut read = Vec::new();
+    let value = match value {
+        Some(value) if value != b"-" => value,
+        _ => {
+            (&mut ctx.stdin).take(MAX_VALUE as u64 + 1).read_to_end(&mut read)?;
+            &read
+        }
+    };
+    if value.len() > MAX_VALUE {
+        ctx.error_bytes(&[b"the value is longer than 1 MiB"]);
+        return Ok(FAILED);
+    }
+    ask(&Request::Set { key, value })?;
+    Ok(Exit::SUCCESS)
+}
+
+fn delete(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Result<Exit, Failed> {
+    let mut exit = Exit::SUCCESS;
+    for key in keys {
+        if ask(&Request::Delete { key })? == Answer::Missing {
+            exit = missing(ctx, key);
+        }
+    }
+    Ok(exit)
+}
+
+fn list(ctx: &mut Ctx<'_>, prefix: &[u8]) -> Result<Exit, Failed> {
+    let mut after = Vec::new();
+    loop {
+        let Answer::Keys { keys, more } = ask(&Request::List { after: &after })? else {
+            return Err(Failed::Node(io::ErrorKind::InvalidData.into()));
+        };
+        for key in keys.iter().filter(|key| key.starts_with(prefix)) {
+            ctx.stdout.write_all(key)?;
+            ctx.stdout.write_all(b"\n")?;
+        }
+        match keys.into_iter().next_back().filter(|_| more) {
+            Some(last) => after = last,
+            None => return Ok(Exit::SUCCESS),
+        }
+    }
+}
