@@ -43,7 +43,7 @@ pub mod file;
 mod guard;
 pub mod host;
 pub mod host_file;
-mod host_path;
+pub mod host_path;
 pub mod ops;
 pub mod pipe;
 pub mod quota;

@@ -151,6 +151,16 @@ impl Snapshot {
         Ok(())
     }
 
+    /// What was at a path as the session began.
+    pub fn begun(&self, path: &[u8]) -> Option<Seen<'_>> {
+        let tree = &self.origin.tree;
+        let mut at = ROOT;
+        for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty()) {
+            at = *tree.entries(at).ok()?.get(name)?;
+        }
+        Some(self.seen(tree.get(at)?, at))
+    }
+
     fn seen<'a>(&'a self, node: &'a Inode, ino: Ino) -> Seen<'a> {
         let shape = match &node.kind {
             Kind::Dir { .. } => Shape::Dir,

@@ -7,7 +7,7 @@
 use crate::archive::HIDDEN;
 use crate::changes::{Operation, Was};
 use crate::error::WorkspaceError;
-use crate::overlay::{Overlay, mount};
+use crate::overlay::{Overlay, is_still, mount};
 use crate::{leads_out, shown, split};
 use std::fs::File;
 use std::io::Write;
@@ -232,10 +232,10 @@ impl Applier {
         let run =
             |path: &[u8], was: Option<&Was>, act: &dyn Fn(&[u8], &[u8]) -> Result<(), Errno>| {
                 if let Some(was) = was {
-                    self.is_still(path, was)?;
+                    is_still(&self.mount, path, was)?;
                 }
                 let (dir, name) = split(path);
-                act(dir, name).map_err(words)
+                act(dir, name).map_err(|e| words(e).to_owned())
             };
         match step {
             Step::Remove { path, was } => {
@@ -276,41 +276,14 @@ impl Applier {
     fn kind(&self, path: &[u8]) -> Option<FileKind> {
         self.mount.stat(path).ok().map(|s| s.kind)
     }
-
-    /// Whether the host has at a path what it had.
-    fn is_still(&self, path: &[u8], was: &Was) -> Result<(), String> {
-        let now = match self.mount.stat(path) {
-            Ok(stat) => Some(stat),
-            Err(Errno::NOENT) => None,
-            Err(e) => return Err(words(e)),
-        };
-        let same = match (was, &now) {
-            (Was::Nothing, None) => true,
-            (Was::Dir, Some(s)) => s.kind == FileKind::Dir,
-            (Was::File { ino, size, mtime }, Some(s)) => {
-                s.kind == FileKind::File && (s.ino, s.size, s.mtime) == (*ino, *size, *mtime)
-            }
-            (Was::Link(target), Some(s)) => {
-                s.kind == FileKind::Symlink
-                    && self.mount.read_link(path).is_ok_and(|t| t.as_slice() == target.as_slice())
-            }
-            _ => false,
-        };
-        let why = || match (was, now.is_some()) {
-            (Was::Nothing, _) => "the host has something of this name by now".to_owned(),
-            (_, false) => "it is gone on the host".to_owned(),
-            _ => "it was changed on the host meanwhile".to_owned(),
-        };
-        if same { Ok(()) } else { Err(why()) }
-    }
 }
 
 /// Why something cannot be done to a path.
-fn words(e: Errno) -> String {
+pub(crate) fn words(e: Errno) -> &'static str {
     match e {
-        Errno::NOTEMPTY => "it has files that are not the session's".to_owned(),
-        Errno::LOOP => "a symbolic link is on the way".to_owned(),
-        e => e.text().to_owned(),
+        Errno::NOTEMPTY => "it has files that are not the session's",
+        Errno::LOOP => "a symbolic link is on the way",
+        e => e.text(),
     }
 }
 

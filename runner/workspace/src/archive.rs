@@ -9,6 +9,7 @@ use crate::leads_out;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -124,6 +125,7 @@ pub struct Archive {
     /// Entries of the host's folder, by name.
     pub(crate) hidden: BTreeMap<Vec<u8>, usize>,
     pub(crate) cache: Cache,
+    file: Arc<File>,
     limits: ZipLimits,
 }
 
@@ -157,7 +159,7 @@ impl Archive {
         checked.validate_header_consistency()?;
         let (root, hidden) = tree(&mut zip, limits)?;
         // From now on what is read is what the entries say.
-        let reader = At::new(file, None).map_err(wrong)?;
+        let reader = At::new(file.clone(), None).map_err(wrong)?;
         let zip = ZipArchive::new(reader)?;
         // A list that is damaged must not keep anybody from the files.
         let original = crate::kept::original(&zip, &root, &hidden, limits);
@@ -169,8 +171,20 @@ impl Archive {
             original,
             hidden,
             cache: Cache::default(),
+            file,
             limits: *limits,
         }))
+    }
+
+    /// The file that it is, opened once more: for another process, which opens it with [`Archive::open`]. It is the same one
+    /// though another may have taken its name.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn reopened(&self) -> io::Result<File> {
+        let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        // A clone shares the lock with this process; that is no matter where there is no /proc.
+        File::open(own).or_else(|_| self.file.try_clone())
     }
 
     pub(crate) fn limits(&self) -> &ZipLimits {

@@ -108,7 +108,7 @@ fn hindrance(path: &[u8], new: &Option<Seen<'_>>) -> Option<&'static str> {
 }
 
 /// What the host had.
-fn was(old: &Option<Seen<'_>>) -> Was {
+pub(crate) fn was(old: &Option<Seen<'_>>) -> Was {
     match old.as_ref().map(|s| &s.shape) {
         Some(Shape::Dir) => Was::Dir,
         Some(Shape::Symlink(target)) => Was::Link(ByteBuf::from(*target)),
@@ -318,7 +318,9 @@ fn describe(path: &[u8], d: &Difference<'_>, out: &mut Vec<u8>) -> Result<(), Wo
         }
         return Ok(());
     }
+    let start = out.len();
     out.extend_from_slice(format!("diff --git {a} {b}\n").as_bytes());
+    let head = out.len();
     let (old, new) = (d.old.as_ref().filter(|s| !matches!(s.shape, Shape::Dir)), &d.new);
     let new = new.as_ref().filter(|s| !matches!(s.shape, Shape::Dir));
     match (old, new) {
@@ -344,6 +346,8 @@ fn describe(path: &[u8], d: &Difference<'_>, out: &mut Vec<u8>) -> Result<(), Wo
         if new.is_some() { &*b } else { "/dev/null" },
     );
     match (side(old), side(new)) {
+        // Written over with what was there.
+        (Ok(before), Ok(after)) if before == after && out.len() == head => out.truncate(start),
         (Ok(before), Ok(after)) => out.extend(wasibox_files::diff(&before, &after, names, 3)),
         (before, after) => {
             let told =

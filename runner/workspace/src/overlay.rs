@@ -3,6 +3,8 @@
 //! A file is the one that was listed, or it cannot be read (ESTALE): what another program changes on the host meanwhile is
 //! not mixed with what the session has made of it.
 
+use crate::applier::words;
+use crate::changes::{self, Was};
 use crate::error::WorkspaceError;
 use crate::shown;
 use std::fs::File;
@@ -10,6 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::budget::Reservation;
+use wasibox_vfs::delta::Snapshot;
 use wasibox_vfs::host::HostMount;
 use wasibox_vfs::{
     BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, Protected,
@@ -74,6 +77,16 @@ impl Overlay {
         })
     }
 
+    /// What the host had at a path of the folder as the session began.
+    pub fn was(&self, snapshot: &Snapshot, path: &[u8]) -> Was {
+        changes::was(&snapshot.begun(&join(self.at(), path)))
+    }
+
+    /// Why the host does not have at a path what it had, if so.
+    pub fn changed_since(&self, path: &[u8], was: &Was) -> Option<&'static str> {
+        is_still(&self.mount, path, was).err()
+    }
+
     /// Where it is in the session.
     pub(crate) fn at(&self) -> &[u8] {
         self.at.as_bytes()
@@ -89,6 +102,33 @@ impl Overlay {
         if problems.len() < PROBLEMS {
             problems.push((shown(path), errno));
         }
+    }
+}
+
+/// Whether the host has at a path what it had; why not.
+pub(crate) fn is_still(mount: &HostMount, path: &[u8], was: &Was) -> Result<(), &'static str> {
+    let now = match mount.stat(path) {
+        Ok(stat) => Some(stat),
+        Err(Errno::NOENT | Errno::NOTDIR) => None,
+        Err(e) => return Err(words(e)),
+    };
+    let same = match (was, &now) {
+        (Was::Nothing, None) => true,
+        (Was::Dir, Some(s)) => s.kind == FileKind::Dir,
+        (Was::File { ino, size, mtime }, Some(s)) => {
+            s.kind == FileKind::File && (s.ino, s.size, s.mtime) == (*ino, *size, *mtime)
+        }
+        (Was::Link(target), Some(s)) => {
+            s.kind == FileKind::Symlink
+                && mount.read_link(path).is_ok_and(|t| t.as_slice() == target.as_slice())
+        }
+        _ => false,
+    };
+    match (same, was, now) {
+        (true, ..) => Ok(()),
+        (_, Was::Nothing, _) => Err("the host has something of this name by now"),
+        (_, _, None) => Err("it is gone on the host"),
+        _ => Err("it was changed on the host meanwhile"),
     }
 }
 
