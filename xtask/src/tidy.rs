@@ -63,6 +63,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wasibox-store",
             "wasibox-vfs",
             "wasibox-worker",
+            "wasibox-workspace",
         ],
     ),
     ("wasibox-cli", &["sh-syntax", "wasibox", "wasibox-image"]),

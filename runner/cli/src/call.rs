@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wasibox::store::snapshot::Digest;
 use wasibox::{
     Engine, EngineOptions, Error, Exec, Input, Interrupt, LimitHit, Limits, Outcome, Output,
-    PoolOptions, SandboxError,
+    PoolOptions, SandboxError, Session,
 };
 
 /// The failure that an error is.
@@ -29,7 +29,14 @@ pub fn failure(e: Error) -> Failure {
 /// # Errors
 /// No image, or one that cannot be opened.
 pub fn engine(image: &ImageArg, require_walls: bool) -> Result<Engine, Failure> {
-    let image: PathBuf = image.path()?;
+    engine_of(image.path()?, require_walls)
+}
+
+/// The same for an image that is named.
+///
+/// # Errors
+/// As [`engine`].
+pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, Failure> {
     let mut pool = PoolOptions::new(&image);
     // One worker is made when the call begins, and none after it.
     (pool.warm, pool.progress, pool.require_walls) = (0, compiling(), require_walls);
@@ -46,6 +53,18 @@ pub fn note_image(name: &str, begun: Option<Digest>, engine: &Engine) {
             short(begun),
             short(engine.digest())
         ));
+    }
+}
+
+/// Tells of what a zip has no words for, a few of many.
+pub fn tell_left_out(session: &Session) {
+    const TOLD: usize = 20;
+    let left = session.workspace_left_out();
+    for (path, why) in left.iter().take(TOLD) {
+        message::say(&format!("{path} is not in the zip: {why}"));
+    }
+    if let Some(more) = left.len().checked_sub(TOLD).filter(|n| *n > 0) {
+        message::say(&format!("{more} more files are not in the zip"));
     }
 }
 

@@ -4,13 +4,14 @@ use crate::Failure;
 use crate::args::exec::ExecArgs;
 use crate::call::{self, failure};
 use crate::progress::compiling;
+use crate::session::{print_diff, tell};
 use signal_hook::iterator::Signals;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox::watchdog::{self, LastWords};
-use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Session};
+use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, Session};
 
 /// How long the sandbox may take to end after a signal before the process just goes.
 const GRACE: Duration = Duration::from_millis(300);
@@ -23,6 +24,12 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     let (path, argv) = o.image_and_command()?;
     let (policy, require_walls) = o.grants.policy()?;
     let limits = policy.limits;
+    if policy.workspace.is_some() {
+        return over_workspace(&o, path, policy, require_walls);
+    }
+    if o.diff || o.apply {
+        return Err(Failure::usage("--diff and --apply are for a --workspace that is a folder"));
+    }
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
     let session =
         Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), compiling())
@@ -43,6 +50,32 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     let outcome = session.apply(Action::Exec(exec)).map_err(failure)?;
     call::tell(&outcome, o.call.json, &limits)?;
     end(outcome.exit_code.into())
+}
+
+/// Runs a command over a workspace: in a worker, so that this process can save and apply what it has changed.
+fn over_workspace(
+    o: &ExecArgs,
+    image: PathBuf,
+    policy: Policy,
+    require_walls: bool,
+) -> Result<u8, Failure> {
+    let (_, argv) = o.image_and_command()?;
+    let limits = policy.limits;
+    let session = call::engine_of(image, require_walls)?.session(policy)?;
+    let running = call::Running::default();
+    call::watch_signals(call::signals()?, session.interrupter(), running.clone());
+    let mut exec = call::prepared(Exec::new(argv), &o.call, &limits);
+    exec.list_files = o.call.json;
+    let outcome = running.during(|| session.exec(exec))?;
+    call::tell_left_out(&session);
+    call::tell(&outcome, o.call.json, &limits)?;
+    if o.diff {
+        print_diff(&session, &[])?;
+    }
+    if o.apply && !tell(&session.workspace_apply(&[])?) && outcome.exit_code == 0 {
+        return Ok(1);
+    }
+    Ok(outcome.exit_code)
 }
 
 /// Ends the process at once. Guest threads may still be on their way out: running exit handlers and

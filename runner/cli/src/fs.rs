@@ -9,7 +9,7 @@ use wasibox::files::{
     Answer, Content, Data, EditOf, Entry, GlobOf, GrepOf, Kind, LsOf, PatchOf, ReadOf, Request,
     Syntax, UploadOf, WriteOf,
 };
-use wasibox::{Error, Policy, Session};
+use wasibox::{Error, Session};
 
 /// Bytes that go in one request.
 const PART: u64 = 4 << 20;
@@ -18,7 +18,7 @@ const PART: u64 = 4 << 20;
 pub fn run(command: Command) -> Result<u8, Failure> {
     let of = command.of();
     let sessions = call::engine(&of.image, false)?.sessions(of.named.store.open()?);
-    let session = sessions.session(&of.named.name, Policy::default())?;
+    let session = sessions.session(&of.named.name, of.workspace.policy())?;
     let request = match &command {
         Command::Read { lines: false, of, path, .. } if !of.json => {
             // A terminal obeys no file.

@@ -2,8 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use wasibox::MountSpec;
 pub use wasibox::policy::values::{seconds, size};
+use wasibox::{MountSpec, Workspace};
 
 /// `HOST:GUEST[:ro|rw[,quota=SIZE]]`.
 pub fn mount(text: &OsStr) -> Option<MountSpec> {
@@ -30,6 +30,17 @@ pub fn mount(text: &OsStr) -> Option<MountSpec> {
     })
 }
 
+/// `PATH[:GUEST]`: a zip, or a folder of the host.
+pub fn workspace(text: &OsStr) -> Option<Workspace> {
+    let b = text.as_bytes();
+    let (path, guest) = match find(b, b":/") {
+        Some(cut) => (&b[..cut], std::str::from_utf8(&b[cut + 1..]).ok()?),
+        None => (b, Workspace::GUEST),
+    };
+    let host = OsString::from_vec(path.to_vec());
+    (!path.is_empty()).then(|| Workspace { guest: guest.to_owned(), ..Workspace::of(host) })
+}
+
 /// Where `part` is in `text` last.
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).rposition(|w| w == part)
@@ -45,6 +56,15 @@ pub fn variable(text: &OsStr) -> Option<(Vec<u8>, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn workspaces() {
+        let w = |s: &str| workspace(s.as_ref()).map(|w| (w.path, w.guest));
+        let want = |p: &str, g: &str| Some((p.into(), g.to_owned()));
+        assert_eq!(w("p.zip"), want("p.zip", "/work"));
+        assert_eq!(w("a:b/p.zip:/src"), want("a:b/p.zip", "/src"));
+        assert_eq!((w(""), w(":/x")), (None, None));
+    }
 
     #[test]
     fn mounts() {

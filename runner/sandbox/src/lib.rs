@@ -72,9 +72,9 @@ pub mod watchdog;
 
 pub use cell::{Answer, CellChange, CellError, CellRun, MAX_CELLS};
 pub use outcome::{LimitHit, RunResult, Status};
-pub use policy::{Limits, Policy};
+pub use policy::{Limits, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all};
-pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError};
+pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError, image_files, protected};
 pub use wasibox_vfs::{Change, ChangeKind, Changes, DiskLimits, MountError, MountSpec, Stream};
 
 use std::sync::{Mutex, MutexGuard};

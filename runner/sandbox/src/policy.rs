@@ -1,6 +1,7 @@
 //! What a guest may have.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::time::Duration;
 use wasibox_vfs::{DiskLimits, MountSpec};
 
@@ -9,6 +10,9 @@ use wasibox_vfs::{DiskLimits, MountSpec};
 pub struct Policy {
     /// Host paths the guest can see; none by default.
     pub mounts: Vec<MountSpec>,
+    /// The folder that it works in, if that is a zip or is not to be changed. A sandbox by itself has no use for
+    /// this: who makes one opens it and gives its files ([`crate::Prepared::open_over`]).
+    pub workspace: Option<Workspace>,
     /// How much of each resource it may use.
     pub limits: Limits,
     /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
@@ -19,7 +23,44 @@ pub struct Policy {
 impl Default for Policy {
     /// No mounts, [`Limits::default`], snapshots where there are any.
     fn default() -> Policy {
-        Policy { mounts: Vec::new(), limits: Limits::default(), fresh_programs: false }
+        Policy {
+            mounts: Vec::new(),
+            workspace: None,
+            limits: Limits::default(),
+            fresh_programs: false,
+        }
+    }
+}
+
+/// A folder of the session that begins as something of the host's, which the guest does not write to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workspace {
+    pub kind: WorkspaceKind,
+    /// The zip or the folder on the host.
+    #[serde(with = "wasibox_vfs::host_path")]
+    pub path: PathBuf,
+    /// Absolute path in the guest.
+    pub guest: String,
+}
+
+/// What a [`Workspace`] is on the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WorkspaceKind {
+    /// A zip, which is replaced after each call that has changed files. It is made if it is not there.
+    Zip,
+    /// A folder, which stays as it is until changes are brought back.
+    Overlay,
+}
+
+impl Workspace {
+    /// Where a workspace is in the guest unless it is said.
+    pub const GUEST: &str = "/work";
+
+    /// A folder if the path is one now, else a zip; at [`Workspace::GUEST`].
+    pub fn of(path: impl Into<PathBuf>) -> Workspace {
+        let path = path.into();
+        let kind = if path.is_dir() { WorkspaceKind::Overlay } else { WorkspaceKind::Zip };
+        Workspace { kind, path, guest: Workspace::GUEST.into() }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::programs::{Library, ProgramError, Programs, Progress};
 use crate::streams::Meter;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
     BaseFile, BaseKind, Bounds, Changes, Errno, File, FileKind, Folder, FolderEntry, Loc,
-    MountError, Program, Stream, Vfs,
+    MountError, Program, Protected, Stream, Vfs,
 };
 
 /// Why a sandbox cannot be made or a command not started.
@@ -150,11 +150,28 @@ impl Prepared {
         self.library.own_files().paths
     }
 
+    /// Host paths that no mount may show.
+    pub fn protected(&self) -> Protected {
+        self.library.own_files()
+    }
+
     /// Makes the sandbox of a session. The policy's stack must be that of [`Prepared::stack`].
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
     pub fn open(&self, policy: Policy) -> Result<Sandbox, SandboxError> {
+        self.open_over(policy, None)
+    }
+
+    /// The same, with one more folder that the session begins with.
+    ///
+    /// # Errors
+    /// As [`Prepared::open`].
+    pub fn open_over(
+        &self,
+        policy: Policy,
+        more: Option<BaseFile>,
+    ) -> Result<Sandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
         // What cells need cannot be opened in a jail.
         crate::track::open();
@@ -162,8 +179,14 @@ impl Prepared {
         let library = self.library.clone();
         let own = library.own_files();
         let programs = Programs::new(library, policy.limits.memory, policy.fresh_programs);
-        let base = base_files(self.library.image(), &programs)?;
-        let vfs = Vfs::new(base, &policy.mounts, policy.limits.disk, budget.clone(), &own)?;
+        let base = base_files(self.library.image(), Some(&programs))?;
+        let vfs = Vfs::new(
+            base.into_iter().chain(more),
+            &policy.mounts,
+            policy.limits.disk,
+            budget.clone(),
+            &own,
+        )?;
         let programs = Arc::new(programs);
         let (interrupt, stuck, cells, background, used) = Default::default();
         Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck, background, used })
@@ -456,7 +479,10 @@ impl Sandbox {
 }
 
 /// The image's files, listed as they are needed, and its commands as executable files.
-pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
+pub fn base_files(
+    image: &Arc<Image>,
+    programs: Option<&Programs>,
+) -> Result<Vec<BaseFile>, ImageError> {
     let mut out = Vec::new();
     let time = image.time();
     for folder in image.folders()? {
@@ -465,12 +491,13 @@ pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFil
         out.push(BaseFile { path, mode: 0o755, time, kind });
     }
     for c in image.commands() {
-        let (Some(program), Some(bytes)) = (programs.number(&c.atom), image.atom_shared(&c.atom))
-        else {
+        let program = programs.map(|p| p.number(&c.atom));
+        let (false, Some(bytes)) = (program == Some(None), image.atom_shared(&c.atom)) else {
             continue;
         };
+        let program = program.flatten();
         for dir in ["/bin/", "/usr/bin/"] {
-            let kind = BaseKind::File { bytes: bytes.clone(), program: Some(program) };
+            let kind = BaseKind::File { bytes: bytes.clone(), program };
             out.push(BaseFile {
                 path: [dir, &c.name].concat().into_bytes(),
                 mode: 0o755,
@@ -480,6 +507,21 @@ pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFil
         }
     }
     Ok(out)
+}
+
+/// An image's files, for a tree in which nothing is to run.
+///
+/// # Errors
+/// A damaged image.
+pub fn image_files(image: &Arc<Image>) -> Result<Vec<BaseFile>, ImageError> {
+    base_files(image, None)
+}
+
+/// Host paths of an image and of the machine code in `artifacts` that no mount may show.
+pub fn protected(image: &Image, artifacts: Option<&Path>) -> Protected {
+    let mut paths = crate::artifact::protected(artifacts);
+    paths.push(image.path().to_path_buf());
+    Protected { paths }
 }
 
 /// A directory of the image in the session's file system.

@@ -6,6 +6,7 @@ use crate::live::{Here, Live};
 use crate::session::{Error, Origin, Session};
 use crate::worker::link::Link;
 use crate::worker::pool::{Pool, PoolOptions};
+use crate::workspace::Held;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,7 +14,10 @@ use std::time::Duration;
 use wasibox_image::Image;
 use wasibox_sandbox::{Policy, Prepared};
 use wasibox_store::snapshot::Digest;
-use wasibox_store::{Info, Store};
+use wasibox_store::{Info, Limits, Store};
+
+/// Most bytes of a session that a zip carries, unpacked.
+const CARRIED: u64 = 2 << 30;
 
 /// What stands between sessions and the embedder's process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,13 +86,21 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The image.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
     /// A new sandbox.
-    pub fn begin(&self, policy: &Policy) -> Result<Live, Error> {
+    pub fn begin(&self, policy: &Policy, workspace: Option<&Held>) -> Result<Live, Error> {
         if let Some(pool) = &self.pool {
-            return Ok(Live::Process(Box::new(Link::begin(pool, policy)?)));
+            let given = workspace.map(Held::given).transpose()?.unwrap_or_default();
+            return Ok(Live::Process(Box::new(Link::begin(pool, policy, given)?)));
         }
-        let sandbox = self.prepared(policy.limits.stack).open(policy.clone())?;
-        Ok(Live::Threads(Box::new(Here::new(sandbox))))
+        let opened = workspace.map(Held::opened).transpose()?;
+        let (base, overlay) = opened.map_or((None, None), |o| (Some(o.base), o.overlay));
+        let sandbox = self.prepared(policy.limits.stack).open_over(policy.clone(), base)?;
+        Ok(Live::Threads(Box::new(Here::over(sandbox, overlay))))
     }
 
     fn prepared(&self, stack: usize) -> Prepared {
@@ -159,9 +171,46 @@ impl Engine {
     pub fn session(&self, policy: Policy) -> Result<Session, Error> {
         let store = self.memory()?;
         let name = self.unnamed();
-        let session = store.create(&name, Some(self.digest()))?;
+        let mut workspace = self.workspace(&policy)?;
+        let (session, begun) = self.make(store, &name, workspace.as_mut())?;
         let temporary = Temporary { store: store.clone(), name };
-        Ok(self.of(session, Some(self.digest()), policy, Some(temporary)))
+        Ok(self.of(session, begun, policy, Some(temporary), workspace))
+    }
+
+    /// The workspace of a policy, if it has one.
+    fn workspace(&self, policy: &Policy) -> Result<Option<Held>, Error> {
+        let Shared { image, options, .. } = &*self.0;
+        Held::open(policy, wasibox_sandbox::protected(image, options.pool.artifacts.as_deref()))
+    }
+
+    /// A new session, or the one that a zip carries.
+    fn make(
+        &self,
+        store: &Store,
+        name: &str,
+        workspace: Option<&mut Held>,
+    ) -> Result<(wasibox_store::Session, Option<Digest>), Error> {
+        let digest = Some(self.digest());
+        let Some(workspace) = workspace else { return Ok((store.create(name, digest)?, digest)) };
+        if let Some(history) = workspace.history() {
+            let limits = Limits { bytes: CARRIED, ..Limits::default() };
+            match store.import(name, &*history, &limits) {
+                Err(e @ wasibox_store::Error::Exists(_)) => return Err(e.into()),
+                // One that makes no sense is none: the files are there.
+                Err(_) => {}
+                Ok(()) => {
+                    let session = store.session(name)?;
+                    if workspace.take_carried(&session)? {
+                        return Ok((session, store.info(name)?.image));
+                    }
+                    drop(session);
+                    store.remove(name)?;
+                }
+            }
+        }
+        let session = store.create(name, digest)?;
+        workspace.take_new(&session)?;
+        Ok((session, digest))
     }
 
     /// The sessions of a store, a file that is made if it is not there.
@@ -199,9 +248,10 @@ impl Engine {
         begun: Option<Digest>,
         policy: Policy,
         temporary: Option<Temporary>,
+        workspace: Option<Held>,
     ) -> Session {
         let kept = Kept::stored(session, self.digest(), begun, temporary);
-        Session::new(Origin::Engine(self.0.clone()), policy, kept)
+        Session::over(Origin::Engine(self.0.clone()), policy, kept, workspace)
     }
 }
 
@@ -228,9 +278,25 @@ impl Sessions {
     /// # Errors
     /// If there is one of that name, or the name cannot be one.
     pub fn create(&self, name: &str, policy: Policy) -> Result<Session, Error> {
-        let digest = Some(self.engine.digest());
-        let session = self.store.create(name, digest)?;
-        Ok(self.engine.of(session, digest, policy, None))
+        let mut workspace = self.engine.workspace(&policy)?;
+        let (session, begun) = self.engine.make(&self.store, name, workspace.as_mut())?;
+        self.begin(session, begun, policy, workspace)
+    }
+
+    /// A session of the store; a zip knows from now on whose it is.
+    fn begin(
+        &self,
+        session: wasibox_store::Session,
+        begun: Option<Digest>,
+        policy: Policy,
+        workspace: Option<Held>,
+    ) -> Result<Session, Error> {
+        let is_saved = workspace.as_ref().is_none_or(Held::is_saved);
+        let session = self.engine.of(session, begun, policy, None, workspace);
+        if !is_saved {
+            session.save_workspace()?;
+        }
+        Ok(session)
     }
 
     /// Takes hold of a session until it is dropped.
@@ -240,7 +306,11 @@ impl Sessions {
     pub fn session(&self, name: &str, policy: Policy) -> Result<Session, Error> {
         let session = self.store.session(name)?;
         let begun = self.store.info(name)?.image;
-        Ok(self.engine.of(session, begun, policy, None))
+        let mut workspace = self.engine.workspace(&policy)?;
+        if let Some(workspace) = &mut workspace {
+            workspace.take(&session)?;
+        }
+        self.begin(session, begun, policy, workspace)
     }
 
     /// The sessions, by name.

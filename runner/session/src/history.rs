@@ -1,8 +1,9 @@
 //! A session's past, and its key-values: what its store has of it.
 
-use crate::action::{HOME, Place};
+use crate::action::Place;
 use crate::kept::{Kept, Temporary};
 use crate::session::{Error, Origin, Session};
+use crate::workspace::Unfit;
 use std::io::Write;
 use wasibox_store::Store;
 use wasibox_store::snapshot::Commit;
@@ -50,7 +51,7 @@ impl Session {
     pub fn directory(&self) -> Result<Vec<u8>, Error> {
         self.stored(|s| {
             let shell = s.load(&s.state().shell, crate::kept::MAX_SHELL)?;
-            Ok(Place::of(&shell).and_then(|place| place.cwd).unwrap_or_else(|| HOME.into()))
+            Ok(Place::of(&shell).and_then(|place| place.cwd).unwrap_or_else(|| self.home().into()))
         })
     }
 
@@ -109,6 +110,9 @@ impl Session {
     /// # Errors
     /// If there is one of that name.
     pub fn fork(&self, name: &str) -> Result<Session, Error> {
+        if self.has_workspace() {
+            return Err(Unfit::Fork.into());
+        }
         let forked = self.stored(|s| s.store().fork(s.name(), None, name))?;
         let Origin::Engine(engine) = self.0.origin() else { return Err(Error::NoHistory) };
         let begun = forked.store().info(name)?.image;
@@ -119,7 +123,7 @@ impl Session {
             _ => None,
         };
         let policy = self.policy().clone();
-        Ok(crate::Engine::shared(engine).of(forked, begun, policy, temporary))
+        Ok(crate::Engine::shared(engine).of(forked, begun, policy, temporary, None))
     }
 
     /// Names a commit; the name leads elsewhere then, if it was there.

@@ -130,6 +130,14 @@ impl Kept {
         }))
     }
 
+    /// What the store has of the session, and whether it goes on with another image.
+    pub fn in_store(&self) -> Option<(&wasibox_store::Session, bool)> {
+        match self {
+            Kept::Stored(stored) => Some((&stored.session, stored.is_elsewhere)),
+            _ => None,
+        }
+    }
+
     /// Gives a new sandbox all that the session was.
     ///
     /// # Errors
@@ -348,7 +356,7 @@ impl Stored {
     }
 
     fn keep(&mut self, called: Called, note: &Note) -> Result<Outcome, Error> {
-        let Called { result, changed, shell, cell, is_gone } = called;
+        let Called { result, changed, shell, cell, is_gone, .. } = called;
         if is_gone {
             // Nothing of it is left but that it was.
             self.session.log(&entry(note, &result, None))?;

@@ -47,6 +47,7 @@ mod run;
 mod session;
 mod values;
 mod worker;
+mod workspace;
 
 pub use action::{Action, Exec, HOME, Input, Output, PYTHON};
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
@@ -58,13 +59,16 @@ pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::{
-    DiskLimits, LimitHit, Limits, MountSpec, Policy, SandboxError, compile_all,
+    DiskLimits, LimitHit, Limits, MountSpec, Policy, SandboxError, Workspace, WorkspaceKind,
+    compile_all,
 };
 pub use wasibox_sandbox::{terminal, watchdog};
 pub use wasibox_store as store;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};
+pub use wasibox_workspace::{Applied, Diff, WorkspaceError};
 pub use worker::pool::{Pool, PoolOptions, probe};
 #[doc(hidden)]
 pub use worker::serve::main_with_hole as worker_main_with_hole;
 pub use worker::serve::{ignore_file_size_signal, main as worker_main};
+pub use workspace::{KEY as WORKSPACE_KEY, Unfit, workspace_of};

@@ -6,12 +6,15 @@ use crate::run::{self, Inherited};
 use crate::session::Error;
 use crate::worker::link::Link;
 use crate::worker::message::{Answered, Asked, CellHead, CellTail};
+use crate::workspace;
+use serde_bytes::ByteBuf;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wasibox_sandbox::{Sandbox, SandboxError};
 use wasibox_vfs::Service;
 use wasibox_vfs::delta::{self, Delta, Snapshot};
 use wasibox_worker::jail::Walls;
+use wasibox_workspace::{Overlay, Was};
 
 /// A session that is awake. Dropping it loses what was not told.
 pub enum Live {
@@ -26,13 +29,22 @@ pub struct Here {
     known: Snapshot,
     /// The shell's state as it was last told.
     shell: Option<Arc<[u8]>>,
+    /// The folder of the host that it works in, and where.
+    overlay: Option<(Overlay, String)>,
+    /// What that had where something was changed.
+    touched: Touched,
 }
+
+/// What a host's folder had at paths of it.
+pub type Touched = Vec<(ByteBuf, Was)>;
 
 /// What became of a call.
 pub struct Called {
     pub result: Result<Outcome, Error>,
     /// What it has changed of the files, in parts.
     pub changed: Vec<Delta>,
+    /// What its workspace had there.
+    pub touched: Touched,
     /// What the shell knows now, if that is something else.
     pub shell: Option<Arc<[u8]>>,
     /// What the interpreter is now that ran, if one did and is still there.
@@ -53,12 +65,15 @@ pub struct Looked {
     pub answer: Answered,
     /// What it has changed, in parts.
     pub changed: Vec<Delta>,
+    /// What its workspace had there.
+    pub touched: Touched,
 }
 
 impl Called {
     /// A call that was lost with what ran it.
     pub fn lost(result: Result<Outcome, Error>) -> Called {
-        Called { result, changed: Vec::new(), shell: None, cell: None, is_gone: true }
+        let (changed, touched) = (Vec::new(), Vec::new());
+        Called { result, changed, touched, shell: None, cell: None, is_gone: true }
     }
 }
 
@@ -125,7 +140,7 @@ impl Live {
                     changed.push(part);
                     Ok::<_, Infallible>(())
                 });
-                Ok(Looked { answer, changed })
+                Ok(Looked { answer, changed, touched: here.take_touched() })
             }
             Live::Process(link) => link.files(&asked),
         }
@@ -179,7 +194,18 @@ impl Live {
 impl Here {
     pub fn new(sandbox: Sandbox) -> Here {
         let known = sandbox.vfs().snapshot();
-        Here { sandbox, known, shell: None }
+        Here { sandbox, known, shell: None, overlay: None, touched: Vec::new() }
+    }
+
+    /// A sandbox over a folder of the host's.
+    pub fn over(sandbox: Sandbox, overlay: Option<Overlay>) -> Here {
+        let at = sandbox.policy().workspace.as_ref().map(|w| w.guest.clone());
+        Here { overlay: overlay.zip(at), ..Here::new(sandbox) }
+    }
+
+    /// What the folder had where something was changed since this was last asked.
+    pub fn take_touched(&mut self) -> Touched {
+        std::mem::take(&mut self.touched)
     }
 
     pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
@@ -230,6 +256,7 @@ impl Here {
             });
             called.shell = shell;
             called.cell = cell.and_then(|name| self.tell_cell(&name));
+            called.touched = self.take_touched();
         }
         called
     }
@@ -245,7 +272,13 @@ impl Here {
     /// What `emit` says first.
     pub fn tell_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let now = self.sandbox.vfs().snapshot();
-        delta::between(&self.known, &now, emit)?;
+        let Here { known, overlay, touched, .. } = self;
+        delta::between(known, &now, &mut |part| {
+            if let Some((overlay, at)) = overlay {
+                touched.extend(workspace::touched(overlay, at, &part, &now));
+            }
+            emit(part)
+        })?;
         self.known = now;
         Ok(())
     }

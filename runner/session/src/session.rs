@@ -3,11 +3,12 @@
 use crate::action::{Action, Exec, HOME, PYTHON};
 use crate::awake::{Sleeper, Slot};
 use crate::kept::{Kept, Note};
-use crate::live::{Here, Live, Looked};
+use crate::live::{Here, Live, Looked, Touched};
 use crate::outcome::Outcome;
 use crate::run::Inherited;
 use crate::worker::link::{self, Link};
 use crate::worker::pool::{Pool, PoolOptions};
+use crate::workspace::{self, Given, Held, Unfit};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -17,6 +18,7 @@ use wasibox_sandbox::{Policy, Sandbox, SandboxError};
 use wasibox_worker::channel::ChannelError;
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Walls};
+use wasibox_workspace::{Applied, Diff, WorkspaceError};
 
 /// Why an action could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,13 @@ pub enum Error {
     /// [`Session::reset`] begins a new one.
     #[error("the interpreter cannot come back: {0}; reset it to begin a new one")]
     Cell(String),
+    /// The workspace cannot be opened or saved. A call whose result could not be saved is done, and in the
+    /// history; the next one that changes files saves it, too.
+    #[error("workspace: {0}")]
+    Workspace(#[from] WorkspaceError),
+    /// Session and workspace do not go together.
+    #[error("workspace: {0}")]
+    Unfit(#[from] Unfit),
     /// The session was made to run commands only: it has no history.
     #[error("the session has no history")]
     NoHistory,
@@ -72,6 +81,7 @@ pub struct Session(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     origin: Origin,
     pub policy: Policy,
+    workspace: Option<Held>,
     inner: Mutex<Inner>,
     interrupt: Interrupt,
     /// The worker's process, 0 for none: what can be told of a session that is busy.
@@ -161,6 +171,7 @@ impl Session {
     /// # Errors
     /// As [`Session::open`].
     pub fn on(pool: &Arc<Pool>, policy: Policy) -> Result<Session, Error> {
+        no_workspace(&policy)?;
         let session = Session::new(Origin::Pool(pool.clone()), policy, Kept::layer());
         session.0.wake(&mut lock(&session.0.inner))?;
         Ok(session)
@@ -179,6 +190,7 @@ impl Session {
         artifacts: Option<PathBuf>,
         progress: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Session, Error> {
+        no_workspace(&policy)?;
         let sandbox = Sandbox::new(image, policy.clone(), artifacts, progress)?;
         let session = Session::new(Origin::Once, policy, Kept::Nothing);
         let live = Live::Threads(Box::new(Here::new(sandbox)));
@@ -186,11 +198,21 @@ impl Session {
         Ok(session)
     }
 
-    pub(crate) fn new(origin: Origin, policy: Policy, kept: Kept) -> Session {
+    fn new(origin: Origin, policy: Policy, kept: Kept) -> Session {
+        Session::over(origin, policy, kept, None)
+    }
+
+    pub(crate) fn over(
+        origin: Origin,
+        policy: Policy,
+        kept: Kept,
+        workspace: Option<Held>,
+    ) -> Session {
         let inner = Inner { live: None, kept, walls: None, slot: None };
         Session(Arc::new(Shared {
             origin,
             policy,
+            workspace,
             inner: Mutex::new(inner),
             interrupt: Interrupt::default(),
             pid: AtomicU32::new(0),
@@ -325,12 +347,95 @@ impl Session {
         self.0.call(&mut lock(&self.0.inner), exec, Some(streams))
     }
 
+    /// What a session over a folder of the host's ([`WorkspaceKind::Overlay`](crate::WorkspaceKind)) has changed of it, as
+    /// git writes it, of `paths` and what is below them (all, if there are none).
+    ///
+    /// # Errors
+    /// If it is none, or the folder is not any more what the session began with.
+    pub fn workspace_diff(&self, paths: &[&str]) -> Result<Diff, Error> {
+        let inner = lock(&self.0.inner);
+        let (workspace, engine, stored) = self.0.overlaid(&inner)?;
+        workspace.diff(engine.image(), &self.0.policy, stored, paths)
+    }
+
+    /// Brings what the session has changed back to the host's folder: `paths` and what is below them (all, if there are
+    /// none). What is not on the host as it was when the session changed it is left, and told. The session runs nothing
+    /// more after this: begin a new one.
+    ///
+    /// # Errors
+    /// As [`Session::workspace_diff`]; if something cannot be written, and then nothing is changed.
+    pub fn workspace_apply(&self, paths: &[&str]) -> Result<Applied, Error> {
+        let mut inner = lock(&self.0.inner);
+        let (workspace, engine, stored) = self.0.overlaid(&inner)?;
+        let done = workspace.apply(engine.image(), &self.0.policy, stored, paths)?;
+        // What runs it has the folder as it was.
+        self.0.drop_live(&mut inner);
+        Ok(done)
+    }
+
+    /// Paths that a zip has no words for, and why, as it was saved last.
+    pub fn workspace_left_out(&self) -> Vec<(String, String)> {
+        self.0.workspace.as_ref().map_or_else(Vec::new, Held::left_out)
+    }
+
+    pub(crate) fn has_workspace(&self) -> bool {
+        self.0.workspace.is_some()
+    }
+
+    pub(crate) fn home(&self) -> &str {
+        self.0.home()
+    }
+
+    pub(crate) fn save_workspace(&self) -> Result<(), Error> {
+        self.0.save(&lock(&self.0.inner))
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
         lock(&self.0.inner)
     }
 }
 
+/// Refuses what only an engine can open.
+fn no_workspace(policy: &Policy) -> Result<(), Error> {
+    match policy.workspace {
+        Some(_) => Err(Unfit::NoEngine.into()),
+        None => Ok(()),
+    }
+}
+
 impl Shared {
+    /// Where the session's first command begins.
+    fn home(&self) -> &str {
+        self.workspace.as_ref().map_or(HOME, Held::guest)
+    }
+
+    /// Saves a workspace that is saved after each change.
+    fn save(&self, inner: &Inner) -> Result<(), Error> {
+        let (Some(workspace), Origin::Engine(engine)) = (&self.workspace, &self.origin) else {
+            return Ok(());
+        };
+        let Some((stored, is_elsewhere)) = inner.kept.in_store() else { return Ok(()) };
+        workspace.save(engine.image(), &self.policy, stored, is_elsewhere)
+    }
+
+    /// Remembers what the workspace had, before what has changed it is kept.
+    fn note(&self, inner: &Inner, touched: Touched) -> Result<(), Error> {
+        match (&self.workspace, inner.kept.in_store()) {
+            (Some(workspace), Some((stored, _))) => workspace.note(stored, touched),
+            _ => Ok(()),
+        }
+    }
+
+    fn overlaid<'a>(
+        &'a self,
+        inner: &'a Inner,
+    ) -> Result<(&'a Held, &'a crate::engine::Shared, &'a wasibox_store::Session), Error> {
+        match (&self.workspace, &self.origin, inner.kept.in_store()) {
+            (Some(w), Origin::Engine(engine), Some((stored, _))) => Ok((w, engine, stored)),
+            _ => Err(Unfit::NoOverlay.into()),
+        }
+    }
+
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -374,12 +479,19 @@ impl Shared {
 
     /// Makes a sandbox what the session was.
     fn wake(self: &Arc<Shared>, inner: &mut Inner) -> Result<(), Error> {
+        match (&self.workspace, inner.kept.in_store()) {
+            (Some(workspace), _) => workspace.check()?,
+            (None, Some((stored, _))) => workspace::refuse(stored)?,
+            (None, None) => {}
+        }
         let mut live = match &self.origin {
             Origin::Once => return Err(Error::Worker("cannot go on".into())),
-            Origin::Pool(pool) => Live::Process(Box::new(Link::begin(pool, &self.policy)?)),
+            Origin::Pool(pool) => {
+                Live::Process(Box::new(Link::begin(pool, &self.policy, Given::default())?))
+            }
             Origin::Engine(engine) => {
                 inner.slot = Some(engine.awake.enter(self));
-                engine.begin(&self.policy)?
+                engine.begin(&self.policy, self.workspace.as_ref())?
             }
         };
         inner.kept.give(&mut live)?;
@@ -408,6 +520,10 @@ impl Shared {
     ) -> Result<Outcome, Error> {
         let note = Note::begin(&exec);
         self.live(inner)?;
+        let cwd = |state| crate::action::Place::of(state)?.cwd;
+        if self.workspace.is_some() && inner.kept.shell().and_then(cwd).is_none() {
+            exec.cwd.get_or_insert_with(|| self.home().to_owned());
+        }
         exec.go_on(inner.kept.shell());
         let is_kept = !matches!(inner.kept, Kept::Nothing);
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
@@ -421,7 +537,7 @@ impl Shared {
             }
             return Err(e);
         }
-        let called = match streams {
+        let mut called = match streams {
             Some(streams) => live.call(exec, streams, is_kept),
             None => {
                 let (stdin, stdout, stderr) =
@@ -430,12 +546,20 @@ impl Shared {
                 live.call(exec, &streams, is_kept)
             }
         };
-        let is_gone = called.is_gone;
-        let result = inner.kept.keep(called, note, &self.policy.limits);
+        let (is_gone, has_changed) = (called.is_gone, !called.changed.is_empty());
+        let noted = self.note(inner, std::mem::take(&mut called.touched));
+        let result = match noted {
+            Ok(()) => inner.kept.keep(called, note, &self.policy.limits),
+            Err(e) => Err(e),
+        };
         // What could not be kept is not to be built on.
         let is_unkept = matches!(result, Err(Error::Store(_) | Error::Worker(_)));
         if is_gone || (is_unkept && is_kept) {
             self.drop_live(inner);
+            return result;
+        }
+        if has_changed {
+            self.save(inner)?;
         }
         result
     }
@@ -450,14 +574,21 @@ impl Shared {
         let cwd = crate::action::Place::of(inner.kept.shell().unwrap_or_default());
         let cwd = cwd.and_then(|place| String::from_utf8(place.cwd?).ok());
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
-        let looked = live.files((cwd.unwrap_or_else(|| HOME.into()), request.clone()));
-        let kept = looked.and_then(|Looked { answer, changed }| {
+        let looked = live.files((cwd.unwrap_or_else(|| self.home().into()), request.clone()));
+        let mut has_changed = false;
+        let kept = looked.and_then(|Looked { answer, changed, touched }| {
             let error = answer.as_ref().err().map(ToString::to_string);
+            has_changed = !changed.is_empty();
+            self.note(inner, touched)?;
             inner.kept.keep_files(changed, &note, error, &self.policy.limits)?;
             Ok(answer?)
         });
         if matches!(kept, Err(Error::Store(_) | Error::Worker(_))) {
             self.drop_live(inner);
+            return kept;
+        }
+        if has_changed {
+            self.save(inner)?;
         }
         kept
     }
@@ -473,7 +604,9 @@ impl Shared {
         if result.as_ref().is_err_and(|(_, is_broken)| *is_broken) {
             self.drop_live(&mut inner);
         }
-        result.map_err(|(e, _)| e)
+        let done = result.map_err(|(e, _)| e)?;
+        self.save(&inner)?;
+        Ok(done)
     }
 }
 

@@ -21,6 +21,8 @@ Examples:
   runner exec --mount out:/output:rw image.webc -- sh -c 'date > /output/now'
   runner exec --timeout 5 --memory 256M --json image.webc -- python3 -c 'print(6*7)'
   runner exec --limits strict --input data.csv image.webc -- head -3 /mnt/input/data.csv
+  runner exec --workspace project --diff --apply image.webc -- sed -i s/a/b/ notes.txt
+  runner exec --workspace project.zip image.webc -- python3 make.py
   echo '{\"a\":[1,2]}' | runner exec image.webc -- jq .a[1]
   runner session create --store work.wbx --image image.webc a
   runner session exec --store work.wbx a 'cd /tmp; echo hi > note'
@@ -35,6 +37,12 @@ pub struct ExecArgs {
     pub grants: GrantArgs,
     #[command(flatten)]
     pub call: CallArgs,
+    /// Print what the command has changed of the workspace's folder, as a diff
+    #[arg(long, conflicts_with = "json")]
+    pub diff: bool,
+    /// Bring what the command has changed back to the workspace's folder
+    #[arg(long)]
+    pub apply: bool,
     /// The image, and the command to run in it: everything after the image is the command's
     #[arg(value_name = "IMAGE", required = true, trailing_var_arg = true, num_args = 1..)]
     rest: Vec<OsString>,

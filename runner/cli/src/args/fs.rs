@@ -1,5 +1,6 @@
 //! `fs ...`
 
+use super::grants::WorkspaceArg;
 use super::session::Named;
 use super::stored::ImageArg;
 use clap::{Args, Subcommand};
@@ -12,6 +13,8 @@ pub struct Of {
     pub named: Named,
     #[command(flatten)]
     pub image: ImageArg,
+    #[command(flatten)]
+    pub workspace: WorkspaceArg,
     /// Print the answer as JSON
     #[arg(long)]
     pub json: bool,

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use wasibox::policy::{LimitChanges, PolicyFile, Preset};
-use wasibox::{MountSpec, Policy};
+use wasibox::{MountSpec, Policy, Workspace};
 
 /// A value that is not what the option's value is named; said by [`super::wrong`].
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub struct GrantArgs {
     /// Show the guest a host file or folder, read-only, as /mnt/input/NAME
     #[arg(long, value_name = "PATH")]
     pub input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub workspace: WorkspaceArg,
     /// Limits for a purpose: strict, normal (the default) or permissive; see docs/policy.md
     #[arg(long, value_name = "strict|normal|permissive", value_parser = text(Preset::named))]
     pub limits: Option<Preset>,
@@ -76,6 +78,21 @@ pub struct GrantArgs {
     /// Refuse to run on a host that lacks a wall (see runner doctor)
     #[arg(long)]
     pub require_walls: bool,
+}
+
+// The folder that a session works in.
+#[derive(Args)]
+pub struct WorkspaceArg {
+    /// Work in a zip, which is saved after each change, or over a host folder, which stays as it is; GUEST is /work
+    #[arg(long, value_name = "PATH[:GUEST]", value_parser = value(|v| values::workspace(v)))]
+    pub workspace: Option<Workspace>,
+}
+
+impl WorkspaceArg {
+    /// A policy of it alone.
+    pub fn policy(&self) -> Policy {
+        Policy { workspace: self.workspace.clone(), ..Policy::default() }
+    }
 }
 
 /// A limit of time, or none. By this name clap's derive takes it for one value.
@@ -112,6 +129,7 @@ impl GrantArgs {
         file.limits = own.over(&file.limits);
         file.fresh_programs |= self.fresh_python;
         let mut policy = file.policy();
+        policy.workspace = self.workspace.workspace.clone().or(policy.workspace);
         for mount in self.mount.iter().cloned().chain(self.inputs()?) {
             // The same place of the guest's: what the command line says.
             policy.mounts.retain(|m| m.guest != mount.guest);

@@ -1,6 +1,6 @@
 //! `session ...` and `shell`.
 
-use super::grants::{CallArgs, GrantArgs};
+use super::grants::{CallArgs, GrantArgs, WorkspaceArg};
 use super::stored::{ImageArg, StoreArg};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
@@ -43,6 +43,8 @@ pub enum SessionCommand {
         named: Named,
         #[command(flatten)]
         image: ImageArg,
+        #[command(flatten)]
+        workspace: WorkspaceArg,
     },
     /// Run a script or a command in a session
     Exec(Box<SessionExec>),
@@ -54,6 +56,8 @@ pub enum SessionCommand {
         named: Named,
         #[command(flatten)]
         image: ImageArg,
+        #[command(flatten)]
+        workspace: WorkspaceArg,
     },
     /// List the sessions of a store
     List {
@@ -117,16 +121,28 @@ pub enum SessionCommand {
     Undo {
         #[command(flatten)]
         named: Named,
+        #[command(flatten)]
+        image: ImageArg,
+        #[command(flatten)]
+        workspace: WorkspaceArg,
     },
     /// Go forward again
     Redo {
         #[command(flatten)]
         named: Named,
+        #[command(flatten)]
+        image: ImageArg,
+        #[command(flatten)]
+        workspace: WorkspaceArg,
     },
     /// Make everything as it was at a commit, by a new one
     Restore {
         #[command(flatten)]
         named: Named,
+        #[command(flatten)]
+        image: ImageArg,
+        #[command(flatten)]
+        workspace: WorkspaceArg,
         /// The commit
         #[arg(value_name = "N")]
         number: u64,
@@ -143,6 +159,9 @@ pub enum SessionCommand {
         #[arg(value_name = "N")]
         number: Option<u64>,
     },
+    /// Look at what a session has changed of a host folder that it works over, or bring it back
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
     /// Name a commit, or list the names
     Tag {
         #[command(flatten)]
@@ -185,6 +204,37 @@ pub enum SessionCommand {
         #[command(flatten)]
         store: StoreArg,
     },
+}
+
+// A session over a folder of the host.
+#[derive(Args)]
+pub struct Over {
+    #[command(flatten)]
+    pub named: Named,
+    #[command(flatten)]
+    pub image: ImageArg,
+    #[command(flatten)]
+    pub workspace: WorkspaceArg,
+    /// What of the folder, with all below it; by default everything
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<String>,
+}
+
+#[derive(Subcommand)]
+#[command(
+    about = "Look at what a session has changed of a host folder that it works over, or bring it back"
+)]
+pub enum WorkspaceCommand {
+    /// Print what the session has changed, as git does
+    #[command(
+        after_help = "Example:\n  runner session workspace diff --store work.wbx --workspace project a src | less"
+    )]
+    Diff(Over),
+    /// Bring changes back; the session runs nothing more after that
+    #[command(
+        after_help = "Example:\n  runner session workspace apply --store work.wbx --workspace project a src/main.py"
+    )]
+    Apply(Over),
 }
 
 /// Run a script or a command in a session

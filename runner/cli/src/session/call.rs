@@ -1,12 +1,12 @@
 //! `runner session exec`, `python` and `reset`.
 
-use crate::args::grants::{CallArgs, GrantArgs};
+use crate::args::grants::{CallArgs, GrantArgs, WorkspaceArg};
 use crate::args::session::{Named, SessionExec, SessionPython};
 use crate::args::stored::ImageArg;
 use crate::{Failure, call, message, print_bytes};
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
-use wasibox::{Exec, Policy};
+use wasibox::Exec;
 
 /// Most bytes of a cell's code.
 const MAX_CODE: u64 = 16 << 20;
@@ -48,6 +48,7 @@ fn run(
     let running = call::Running::default();
     call::watch_signals(call::signals()?, session.interrupter(), running.clone());
     let outcome = running.during(|| session.exec(exec))?;
+    call::tell_left_out(&session);
     if let Some(value) = outcome.value.as_ref().filter(|_| !options.json) {
         let mut line = format!("{value}\n").into_bytes();
         if std::io::stdout().is_terminal() {
@@ -63,8 +64,8 @@ fn run(
 }
 
 /// Ends a session's interpreter.
-pub fn reset(named: &Named, image: &ImageArg) -> Result<u8, Failure> {
+pub fn reset(named: &Named, image: &ImageArg, over: &WorkspaceArg) -> Result<u8, Failure> {
     let sessions = call::engine(image, false)?.sessions(named.store.open()?);
-    sessions.session(&named.name, Policy::default())?.reset()?;
+    sessions.session(&named.name, over.policy())?.reset()?;
     Ok(0)
 }

@@ -1,18 +1,25 @@
 //! What makes sessions and moves them: `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `rm`.
 
+use crate::args::grants::WorkspaceArg;
 use crate::args::session::Named;
 use crate::args::stored::ImageArg;
-use crate::{Failure, message, print, table};
-use wasibox::Image;
+use crate::{Failure, call, message, print, table};
 use wasibox::store::snapshot::{Commit, Digest};
 use wasibox::store::{Error, Session, Store};
+use wasibox::{Image, WorkspaceKind};
 
 /// Bytes of a command that are looked at for its first line.
 pub const LINE: u64 = 1 << 20;
 
 /// Makes a session, and prints its name.
-pub fn create(named: &Named, image: &ImageArg) -> Result<u8, Failure> {
+pub fn create(named: &Named, image: &ImageArg, over: &WorkspaceArg) -> Result<u8, Failure> {
     let path = image.path()?;
+    if over.workspace.is_some() {
+        let sessions = call::engine(image, false)?.sessions(named.store.open_or_make()?);
+        sessions.create(&named.name, over.policy())?;
+        print(&format!("{}\n", named.name))?;
+        return Ok(0);
+    }
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
     let store = named.store.open_or_make()?;
     store.create(&named.name, Some(Digest(image.identity())))?;
@@ -20,12 +27,30 @@ pub fn create(named: &Named, image: &ImageArg) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Moves a session to another commit, and says to which one.
+/// Moves a session to another commit, and says to which one. One that works in a zip is moved by an engine, which saves
+/// that.
 pub fn turn(
     named: &Named,
+    (image, over): (&ImageArg, &WorkspaceArg),
     act: impl FnOnce(&Session) -> Result<Commit, Error>,
+    act_over: impl FnOnce(&wasibox::Session) -> Result<Commit, wasibox::Error>,
 ) -> Result<u8, Failure> {
-    let session = named.store.open()?.session(&named.name)?;
+    let store = named.store.open()?;
+    if over.workspace.is_some() {
+        let session = call::engine(image, false)?.sessions(store.clone());
+        let session = session.session(&named.name, over.policy())?;
+        let commit = act_over(&session)?;
+        let command = store.with_objects(|objects| commit.call.command.load(objects, LINE));
+        let command = command.map_err(wasibox::store::Error::from)?;
+        print(&at(&commit, &command))?;
+        call::tell_left_out(&session);
+        return Ok(0);
+    }
+    let session = store.session(&named.name)?;
+    if wasibox::workspace_of(&session)? == Some(WorkspaceKind::Zip) {
+        let text = format!("session '{}' works in a zip: name it with --workspace", named.name);
+        return Err(Failure::new(125, text));
+    }
     let commit = act(&session)?;
     let command = session.load(&commit.call.command, LINE)?;
     print(&at(&commit, &command))?;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wasibox_sandbox::{Limits, MountSpec, Policy};
+use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace, WorkspaceKind};
 
 /// Most bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
@@ -19,6 +19,7 @@ pub struct PolicyFile {
     pub preset: Option<Preset>,
     pub limits: LimitChanges,
     pub mounts: Vec<MountSpec>,
+    pub workspace: Option<Workspace>,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
     /// Whether sessions are refused on a host that lacks a wall
@@ -101,6 +102,7 @@ impl PolicyFile {
                 host_descriptors: limits.host_descriptors.map(|n| n.0),
             },
             mounts: written.mount.into_iter().map(mount).collect(),
+            workspace: written.workspace.map(|w| Workspace { path: dir.join(&w.0.path), ..w.0 }),
             fresh_programs: written.fresh_python,
             require_walls: written.require_walls,
         })
@@ -115,6 +117,7 @@ impl PolicyFile {
     pub fn policy(&self) -> Policy {
         Policy {
             mounts: self.mounts.clone(),
+            workspace: self.workspace.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
         }
@@ -138,6 +141,7 @@ struct Written {
     limits: WrittenLimits,
     #[serde(default)]
     mount: Vec<WrittenMount>,
+    workspace: Option<OneWorkspace>,
     #[serde(default)]
     fresh_python: bool,
     #[serde(default)]
@@ -167,6 +171,34 @@ struct WrittenMount {
     #[serde(default)]
     writable: bool,
     quota: Option<Size>,
+}
+
+/// A zip, or a folder of the host.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenWorkspace {
+    zip: Option<PathBuf>,
+    overlay: Option<PathBuf>,
+    guest: Option<GuestPath>,
+}
+
+/// The same, and one of both.
+#[derive(Deserialize)]
+#[serde(try_from = "WrittenWorkspace")]
+struct OneWorkspace(Workspace);
+
+impl TryFrom<WrittenWorkspace> for OneWorkspace {
+    type Error = &'static str;
+
+    fn try_from(w: WrittenWorkspace) -> Result<OneWorkspace, &'static str> {
+        let (kind, path) = match (w.zip, w.overlay) {
+            (Some(path), None) => (WorkspaceKind::Zip, path),
+            (None, Some(path)) => (WorkspaceKind::Overlay, path),
+            _ => return Err("a workspace is either a `zip` or an `overlay`"),
+        };
+        let guest = w.guest.map_or_else(|| Workspace::GUEST.into(), |g| g.0);
+        Ok(OneWorkspace(Workspace { kind, path, guest }))
+    }
 }
 
 struct PresetName(Preset);
@@ -298,6 +330,22 @@ mod tests {
         assert_eq!((policy.mounts[0].writable, policy.mounts[0].quota), (false, None));
         assert_eq!(policy.mounts[1].host, Path::new("/abs"));
         assert_eq!((policy.mounts[1].writable, policy.mounts[1].quota), (true, Some(10 << 20)));
+    }
+
+    #[test]
+    fn a_workspace_is_one_thing() {
+        let of = |text: &str| parse(text).map(|f| f.policy().workspace.unwrap());
+        let zip = of("[workspace]\nzip = 'p.zip'").unwrap();
+        assert_eq!((zip.kind, &*zip.guest), (WorkspaceKind::Zip, "/work"));
+        assert_eq!(zip.path, Path::new("/work/policies/p.zip"));
+        let overlay = of("[workspace]\noverlay = '/srv'\nguest = '/project'").unwrap();
+        assert_eq!((overlay.kind, &*overlay.guest), (WorkspaceKind::Overlay, "/project"));
+        assert_eq!(overlay.path, Path::new("/srv"));
+        for text in
+            ["zip = 'a'\noverlay = 'b'", "guest = '/a'", "zip = 'a'\nguest = 'b'", "dir = 'a'"]
+        {
+            assert!(of(&format!("[workspace]\n{text}")).is_err(), "{text}");
+        }
     }
 
     #[test]

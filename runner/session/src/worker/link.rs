@@ -5,10 +5,11 @@ use super::message::{Asked, CellHead, CellTail, Control, PART, Reply, Request};
 use super::pool::Pool;
 use super::pump::Pump;
 use crate::action::{Exec, Input, Output};
-use crate::live::{Called, Looked, Told};
+use crate::live::{Called, Looked, Told, Touched};
 use crate::outcome::Outcome;
 use crate::run::Inherited;
 use crate::session::Error;
+use crate::workspace::Given;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_bytes::ByteBuf;
 use std::os::fd::{AsFd, OwnedFd};
@@ -76,6 +77,7 @@ struct Collected {
     stderr: Vec<u8>,
     cap: u64,
     changed: Vec<Delta>,
+    touched: Touched,
     shell: Option<Arc<[u8]>>,
     layer: Vec<u8>,
     cell: Option<CellTail>,
@@ -95,7 +97,7 @@ impl Link {
     ///
     /// # Errors
     /// If no worker can be had, a mount cannot be made, or walls are required and missing.
-    pub fn begin(pool: &Pool, policy: &Policy) -> Result<Link, Error> {
+    pub fn begin(pool: &Pool, policy: &Policy, given: Given) -> Result<Link, Error> {
         if policy.limits.stack != Limits::default().stack {
             return Err(Error::Refused("workers have the default stack".into()));
         }
@@ -106,7 +108,11 @@ impl Link {
             // A worker has a working directory of its own.
             mount.host = std::path::absolute(&mount.host)?;
         }
-        worker.channel.send(&Request::Begin(theirs), &[])?;
+        if let Some(workspace) = &mut theirs.workspace {
+            workspace.path = std::path::absolute(&workspace.path)?;
+        }
+        let zip: Vec<_> = given.zip.iter().map(AsFd::as_fd).collect();
+        worker.channel.send(&Request::Begin(theirs, given.is_original), &zip)?;
         let walls = loop {
             match worker.channel.receive(Some(Instant::now() + BEGIN)) {
                 Ok(Some((Reply::Ready(walls), _))) => break Walls { memory, ..walls },
@@ -176,11 +182,16 @@ impl Link {
         }
         let deadline = Instant::now() + FILES;
         let (mut answer, mut changed, mut size) = (Vec::new(), Vec::new(), 0);
+        let mut touched = Vec::new();
         loop {
             match self.worker.channel.receive(Some(deadline)) {
                 Ok(Some((Reply::Changed(part), _))) => {
                     size += part.size();
                     changed.push(part);
+                }
+                Ok(Some((Reply::Touched(part), _))) => {
+                    size += weight(&part);
+                    touched.extend(part);
                 }
                 Ok(Some((Reply::Answer { is_last, bytes }, _))) => {
                     size += bytes.len() as u64;
@@ -199,7 +210,7 @@ impl Link {
         }
         let answer = postcard::from_bytes(&answer);
         let answer = answer.map_err(|_| Error::Worker("gave no answer".into()))?;
-        Ok(Looked { answer, changed })
+        Ok(Looked { answer, changed, touched })
     }
 
     /// Brings an interpreter back with the layers of its memory.
@@ -338,7 +349,8 @@ impl Link {
             Err(e) => return Called::lost(Err(e)),
         };
         let cell = got.cell.map(|tail| Told { tail, layer: got.layer });
-        Called { result, changed: got.changed, shell: got.shell, cell, is_gone: false }
+        let Collected { changed, touched, shell, .. } = got;
+        Called { result, changed, touched, shell, cell, is_gone: false }
     }
 
     fn wait(
@@ -405,6 +417,13 @@ impl Link {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
+            Reply::Touched(part) => {
+                got.size += weight(&part);
+                got.touched.extend(part);
+                if got.size > state_limit(&self.limits).saturating_mul(2) {
+                    return Err(Error::Worker("told of more than the session may hold".into()));
+                }
+            }
             Reply::Layer(bytes) => {
                 got.size += bytes.len() as u64;
                 got.layer.extend_from_slice(&bytes);
@@ -434,6 +453,11 @@ impl Link {
         }
         Ok(None)
     }
+}
+
+/// Bytes that what a workspace had takes, about.
+fn weight(part: &Touched) -> u64 {
+    part.iter().map(|(path, _)| path.len() as u64 + 128).sum()
 }
 
 /// Bytes of its own that a worker may have.

@@ -1,6 +1,7 @@
 //! What parent and worker say to each other.
 
 use crate::action::Exec;
+use crate::live::Touched;
 use crate::outcome::{FileChange, Outcome};
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,9 @@ pub enum Request {
     /// Make another worker like this one, a child of the parent's, with the two descriptors that come
     /// along as its sockets. Answered by [`Reply::Copied`].
     Copy,
-    /// Make the sandbox and close the jail. Answered by [`Reply::Ready`].
-    Begin(Policy),
+    /// Make the sandbox and close the jail. With it comes the file of a zip that is to be the workspace, and
+    /// whether it begins with what the zip has kept of a first session. Answered by [`Reply::Ready`].
+    Begin(Policy, bool),
     /// A part of the session's files, between calls; true if they were so with another image. Not answered.
     Restore(Delta, bool),
     /// What the shell knows. Not answered.
@@ -109,6 +111,8 @@ pub enum Reply {
     },
     /// What the call has changed of the session.
     Changed(Delta),
+    /// What the workspace, a folder of the host, had where the call has changed something.
+    Touched(Touched),
     /// What the shell knows now.
     Shell(ByteBuf),
     /// A piece of the layer upon what was told before of the interpreter that ran.

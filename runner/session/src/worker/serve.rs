@@ -6,6 +6,7 @@ use crate::action::Exec;
 use crate::live::{Here, Told};
 use crate::run::{self, Inherited};
 use crate::session::Error;
+use crate::workspace::{Given, Opened};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_bytes::ByteBuf;
 use std::fs::File;
@@ -20,6 +21,7 @@ use wasibox_vfs::{Errno, Vfs};
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, JailError, Wall, Walls};
+use wasibox_workspace::Overlay;
 
 /// Why a worker ends early.
 #[derive(Debug, thiserror::Error)]
@@ -92,9 +94,10 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         }
         _ => return Err(WorkerError::Order),
     };
-    let (mut channel, control, policy) = copies(channel, control)?;
-    let made = begin(prepared, policy);
-    let Some((sandbox, _)) = answer(&channel, made, |(_, walls)| Reply::Ready(*walls))? else {
+    let (mut channel, control, policy, given) = copies(channel, control)?;
+    let made = begin(prepared, policy, given);
+    let Some((sandbox, overlay, _)) = answer(&channel, made, |(_, _, walls)| Reply::Ready(*walls))?
+    else {
         return Ok(());
     };
     // Threads may begin now: they are born into the jail.
@@ -118,7 +121,7 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         let vfs = sandbox.vfs().clone();
         std::thread::spawn(move || hole(&vfs));
     }
-    calls(&mut channel, &mut Here::new(sandbox), &asks)
+    calls(&mut channel, &mut Here::over(sandbox, overlay), &asks)
 }
 
 /// A session of processes of its own, which ends with the parent.
@@ -133,10 +136,13 @@ fn separate() -> Result<(), WorkerError> {
 fn copies(
     mut channel: Channel,
     mut control: Channel,
-) -> Result<(Channel, Channel, Policy), WorkerError> {
+) -> Result<(Channel, Channel, Policy, Given), WorkerError> {
     loop {
         match channel.receive(None)? {
-            Some((Request::Begin(policy), _)) => return Ok((channel, control, policy)),
+            Some((Request::Begin(policy, is_original), fds)) => {
+                let given = Given { zip: fds.into_iter().next().map(File::from), is_original };
+                return Ok((channel, control, policy, given));
+            }
             Some((Request::Copy, fds)) => {
                 let [first, second] =
                     <[OwnedFd; 2]>::try_from(fds).map_err(|_| WorkerError::Order)?;
@@ -229,16 +235,25 @@ fn probe() -> Result<Walls, Error> {
     Ok(walls)
 }
 
-fn begin(prepared: Prepared, policy: Policy) -> Result<(Sandbox, Walls), Error> {
+fn begin(
+    prepared: Prepared,
+    policy: Policy,
+    given: Given,
+) -> Result<(Sandbox, Option<Overlay>, Walls), Error> {
+    let spec = policy.workspace.as_ref();
+    let opened = spec.map(|spec| Opened::new(spec, given, &prepared.protected())).transpose()?;
+    let (base, overlay) = opened.map_or((None, None), |o| (Some(o.base), o.overlay));
+    let folder = spec.filter(|_| overlay.is_some()).map(|spec| spec.path.clone());
     let paths = |writable| {
         let some = policy.mounts.iter().filter(move |m| m.writable == writable);
-        some.map(|m| m.host.clone()).collect()
+        some.map(|m| m.host.clone())
     };
     let code = NewCode::Known(prepared.code());
-    let jail = Jail { read: paths(false), write: paths(true), code };
-    let sandbox = prepared.open(policy)?;
+    let jail =
+        Jail { read: paths(false).chain(folder).collect(), write: paths(true).collect(), code };
+    let sandbox = prepared.open_over(policy, base)?;
     let walls = jail.close().map_err(|e: JailError| Error::Refused(e.to_string()))?;
-    Ok((sandbox, walls))
+    Ok((sandbox, overlay, walls))
 }
 
 fn calls(channel: &mut Channel, here: &mut Here, asks: &Arc<Asks>) -> Result<(), WorkerError> {
@@ -287,7 +302,9 @@ fn calls(channel: &mut Channel, here: &mut Here, asks: &Arc<Asks>) -> Result<(),
                     return Ok(());
                 }
                 let mut tell = |part| channel.send(&Reply::Changed(part), &[]);
-                if let Some(shell) = here.tell(&mut tell)? {
+                let shell = here.tell(&mut tell)?;
+                tell_touched(channel, here)?;
+                if let Some(shell) = shell {
                     channel.send(&Reply::Shell(ByteBuf::from(&*shell)), &[])?;
                 }
                 if let Some(name) = cell {
@@ -304,11 +321,20 @@ fn files(channel: &Channel, here: &mut Here, asked: &[u8]) -> Result<(), WorkerE
     let asked = postcard::from_bytes(asked).map_err(|_| WorkerError::Order)?;
     let answer = here.files(&asked);
     here.tell_files(&mut |part| channel.send(&Reply::Changed(part), &[]))?;
+    tell_touched(channel, here)?;
     let bytes = postcard::to_stdvec(&answer).map_err(|_| WorkerError::Order)?;
     let mut parts = bytes.chunks(PART).peekable();
     while let Some(part) = parts.next() {
         let is_last = parts.peek().is_none();
         channel.send(&Reply::Answer { is_last, bytes: ByteBuf::from(part) }, &[])?;
+    }
+    Ok(())
+}
+
+fn tell_touched(channel: &Channel, here: &mut Here) -> Result<(), WorkerError> {
+    // A path is 4 KiB at most: no message is too long.
+    for part in here.take_touched().chunks(128) {
+        channel.send(&Reply::Touched(part.to_vec()), &[])?;
     }
     Ok(())
 }

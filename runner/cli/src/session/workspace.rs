@@ -1,0 +1,56 @@
+//! `runner session workspace ...`; what `runner exec` does with a workspace's folder.
+
+use crate::args::session::Over;
+use crate::{Failure, call, message, print_bytes};
+use std::io::IsTerminal;
+use wasibox::{Applied, Session, terminal};
+
+/// Paths that are told one by one.
+const TOLD: usize = 100;
+
+/// Prints what the session has changed.
+pub fn diff(over: &Over) -> Result<u8, Failure> {
+    let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
+    print_diff(&open(over)?, &paths)
+}
+
+/// Brings changes back; status 1 if some were left.
+pub fn apply(over: &Over) -> Result<u8, Failure> {
+    let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
+    let done = open(over)?.workspace_apply(&paths)?;
+    Ok(u8::from(!tell(&done)))
+}
+
+fn open(over: &Over) -> Result<Session, Failure> {
+    if over.workspace.workspace.is_none() {
+        return Err(Failure::usage("a folder is missing: name it with --workspace"));
+    }
+    let sessions = call::engine(&over.image, false)?.sessions(over.named.store.open()?);
+    Ok(sessions.session(&over.named.name, over.workspace.policy())?)
+}
+
+/// Prints what a session has changed.
+pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, Failure> {
+    let mut diff = session.workspace_diff(paths)?;
+    if std::io::stdout().is_terminal() {
+        // Files are guests': a terminal gets text and colours only.
+        diff.text = terminal::Filter::default().pass(&diff.text);
+    }
+    print_bytes(&diff.text)?;
+    if diff.truncated {
+        message::say("there is more: name some of the paths");
+    }
+    Ok(0)
+}
+
+/// Tells what was brought back; whether that was all.
+pub fn tell(done: &Applied) -> bool {
+    message::say(&format!("{} of the folder's paths were changed", done.done.len()));
+    for (path, why) in done.left.iter().take(TOLD) {
+        message::say(&format!("{path} is left as it is: {why}"));
+    }
+    if let Some(more) = done.left.len().checked_sub(TOLD).filter(|n| *n > 0) {
+        message::say(&format!("{more} more paths are left as they are"));
+    }
+    done.left.is_empty()
+}
