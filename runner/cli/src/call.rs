@@ -121,6 +121,24 @@ fn explain(limit: LimitHit, limits: &Limits) -> Option<String> {
             "the command ran into the limit of {} processes (--processes)",
             limits.processes
         ),
+        LimitHit::Disk => format!(
+            "the command ran into the limit of {} MiB of files (--disk)",
+            limits.disk.bytes >> 20
+        ),
+        LimitHit::Inodes => format!(
+            "the command ran into the limit of {} files and folders (--inodes)",
+            limits.disk.entries
+        ),
+        LimitHit::FileSize => {
+            format!(
+                "the command ran into the limit of {} bytes of a file (--file-size)",
+                limits.disk.file
+            )
+        }
+        LimitHit::MountQuota => "the command ran into the quota of a mount (--mount)".to_owned(),
+        LimitHit::Pipes => {
+            format!("the command ran into the limit of {} pipes", limits.disk.pipes)
+        }
     })
 }
 

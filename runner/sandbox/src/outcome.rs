@@ -29,13 +29,35 @@ pub enum LimitHit {
     Timeout,
     /// The run was ended.
     Cpu,
-    /// Something that the memory limit counts was refused, and the process was told and may have
-    /// coped; or it could not be told, and was ended.
+    /// Something that the memory limit counts was refused to a process that has failed then, or was ended because it could
+    /// not be told. One that was told and has coped is not told of.
     Memory,
     /// The run was ended.
     Output,
     /// A process could not be started; its parent was told.
     Processes,
+    /// A process was told that the session's files may hold no more bytes (ENOSPC).
+    Disk,
+    /// A process was told that there may be no more files and folders (ENOSPC).
+    Inodes,
+    /// A process was told that a file may not be longer (EFBIG).
+    FileSize,
+    /// A process was told that a mount may be added no more (ENOSPC).
+    MountQuota,
+    /// A process was told that there may be no more pipes (ENFILE).
+    Pipes,
+}
+
+impl From<wasibox_vfs::Hit> for LimitHit {
+    fn from(hit: wasibox_vfs::Hit) -> LimitHit {
+        match hit {
+            wasibox_vfs::Hit::Disk => LimitHit::Disk,
+            wasibox_vfs::Hit::Entries => LimitHit::Inodes,
+            wasibox_vfs::Hit::File => LimitHit::FileSize,
+            wasibox_vfs::Hit::Mount => LimitHit::MountQuota,
+            wasibox_vfs::Hit::Pipes => LimitHit::Pipes,
+        }
+    }
 }
 
 impl LimitHit {
@@ -47,6 +69,11 @@ impl LimitHit {
             LimitHit::Memory => "memory",
             LimitHit::Output => "output",
             LimitHit::Processes => "processes",
+            LimitHit::Disk => "disk",
+            LimitHit::Inodes => "inodes",
+            LimitHit::FileSize => "file_size",
+            LimitHit::MountQuota => "mount_quota",
+            LimitHit::Pipes => "pipes",
         }
     }
 }

@@ -388,6 +388,7 @@ impl Sandbox {
         let started = std::time::Instant::now();
         self.budget.report();
         let before = cell.as_ref().map(|c| c.before()).unwrap_or_default();
+        self.vfs.take_hit();
         let kernel = Kernel::new(
             self.vfs.clone(),
             self.programs.clone(),
@@ -445,7 +446,7 @@ impl Sandbox {
         self.used.0.fetch_max(peak_memory, Ordering::Relaxed);
         let result = RunResult {
             status: end.status,
-            limit: end.limit,
+            limit: end.limit.or(self.vfs.take_hit().map(Into::into)),
             interrupted: end.interrupted,
             duration: started.elapsed(),
             cpu: end.cpu,

@@ -4,8 +4,19 @@
 //! host keeps because a guest asked for it take from the same [`Budget`] before it is kept, and
 //! give back when it is freed. The kernel and this crate share it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+thread_local! {
+    /// Something was refused to this thread. Without a destructor: stacks grow in a handler of a signal.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether something was refused to this thread since it last asked.
+pub fn take_refused_here() -> bool {
+    REFUSED.try_with(|refused| refused.replace(false)).unwrap_or(false)
+}
 
 /// Bytes of host memory: a ceiling, what is in use, the most that was.
 #[derive(Debug)]
@@ -44,6 +55,7 @@ impl Budget {
                 true
             }
             Err(_) => {
+                let _ = REFUSED.try_with(|refused| refused.set(true));
                 self.refused.store(true, Ordering::Relaxed);
                 false
             }

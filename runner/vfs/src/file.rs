@@ -8,6 +8,7 @@ use crate::errno::Errno;
 use crate::host_file::HostFile;
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
+use crate::quota::Hit;
 use crate::service::ServiceFile;
 use crate::session_state::StateFile;
 use crate::tree::{Ino, Kind};
@@ -152,6 +153,11 @@ impl File {
                     return Err(Errno::INVAL);
                 };
                 let at = if append { content.len() } else { off };
+                let room = quota.limits.file.saturating_sub(at);
+                if room == 0 && !data.is_empty() {
+                    return Err(quota.refuse(Hit::File, Errno::FBIG));
+                }
+                let data = &data[..data.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
                 content.write(at, data, &f.vfs.shared.budget, |n| quota.take(n))?;
                 *program = None;
                 let now = now_ns();
@@ -205,15 +211,19 @@ impl File {
         match self {
             File::Tree(f) => {
                 let mut st = f.vfs.write();
-                let node = st.tree.node_mut(f.ino)?;
+                let crate::tree::State { tree, quota, .. } = &mut *st;
+                let node = tree.node_mut(f.ino)?;
                 let Kind::File { content, program } = &mut node.kind else {
                     return Err(Errno::INVAL);
                 };
+                if len > quota.limits.file.max(content.len()) {
+                    return Err(quota.refuse(Hit::File, Errno::FBIG));
+                }
                 let freed = content.set_len(len, &f.vfs.shared.budget)?;
                 *program = None;
                 let now = now_ns();
                 (node.mtime, node.ctime) = (now, now);
-                st.quota.give(freed);
+                quota.give(freed);
                 Ok(())
             }
             File::Host { fd, mount, vfs } => vfs.mount(*mount).set_len(fd, len),

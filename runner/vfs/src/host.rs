@@ -59,6 +59,9 @@ pub struct HostMount {
     pub(crate) left: Option<Mutex<Left>>,
     /// Longest file of this process: the signal that the host would send is for us.
     pub(crate) longest: u64,
+    /// Something was refused by its account, or by the length.
+    pub(crate) was_full: AtomicBool,
+    pub(crate) was_long: AtomicBool,
 }
 
 static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
@@ -104,6 +107,8 @@ impl HostMount {
             guard,
             left,
             longest: longest.unwrap_or(u64::MAX),
+            was_full: AtomicBool::new(false),
+            was_long: AtomicBool::new(false),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::errno::Errno;
 use crate::host::HostMount;
+use crate::quota::Hit;
 use rustix::fs;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,6 +87,22 @@ impl Left {
 const ENTRY: u64 = 256;
 
 impl HostMount {
+    /// Takes from the account.
+    fn take(&self, left: &mut Left, n: u64) -> Result<(), Errno> {
+        left.take(n).inspect_err(|_| self.was_full.store(true, Ordering::Relaxed))
+    }
+
+    fn too_long(&self) -> Errno {
+        self.was_long.store(true, Ordering::Relaxed);
+        Errno::FBIG
+    }
+
+    /// What something was refused by since this was last asked.
+    pub(crate) fn hit(&self) -> Option<Hit> {
+        let full = self.was_full.swap(false, Ordering::Relaxed).then_some(Hit::Mount);
+        full.or(self.was_long.swap(false, Ordering::Relaxed).then_some(Hit::File))
+    }
+
     fn left(&self) -> Option<MutexGuard<'_, Left>> {
         self.left.as_ref().map(|left| left.lock().unwrap_or_else(|e| e.into_inner()))
     }
@@ -97,7 +114,7 @@ impl HostMount {
         make: impl FnOnce() -> rustix::io::Result<T>,
     ) -> Result<T, Errno> {
         let cost = ENTRY + more as u64;
-        self.left().map_or(Ok(()), |mut left| left.take(cost))?;
+        self.left().map_or(Ok(()), |mut left| self.take(&mut left, cost))?;
         let made = make();
         if made.is_err()
             && let Some(mut left) = self.left()
@@ -127,11 +144,14 @@ impl HostMount {
         };
         let end = at.checked_add(data.len() as u64).ok_or(Errno::FBIG)?;
         if at >= self.longest && !data.is_empty() {
-            return Err(Errno::FBIG);
+            return Err(self.too_long());
         }
+        let room = usize::try_from(self.longest.saturating_sub(at)).unwrap_or(usize::MAX);
+        let data = &data[..data.len().min(room)];
+        let end = end.min(at + data.len() as u64);
         let growth = end.saturating_sub(before);
         if let Some(left) = &mut left {
-            left.take(growth)?;
+            self.take(left, growth)?;
         }
         let written = match append {
             false => rustix::io::pwrite(fd, data, off),
@@ -148,11 +168,11 @@ impl HostMount {
     /// Sets the length of an open file.
     pub fn set_len(&self, fd: &OwnedFd, len: u64) -> Result<(), Errno> {
         if len > self.longest {
-            return Err(Errno::FBIG);
+            return Err(self.too_long());
         }
         let Some(mut left) = self.left() else { return Ok(fs::ftruncate(fd, len)?) };
         let before = fs::fstat(fd)?.st_size as u64;
-        left.take(len.saturating_sub(before))?;
+        self.take(&mut left, len.saturating_sub(before))?;
         match fs::ftruncate(fd, len) {
             Ok(()) => left.give(before.saturating_sub(len)),
             Err(e) => {

@@ -67,7 +67,7 @@ pub use guard::Protected;
 pub use host::MountError;
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
-pub use quota::DiskLimits;
+pub use quota::{DiskLimits, Hit};
 pub use service::{Answer, MAX_MESSAGE, SERVICES, Service, ServiceFile};
 pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
@@ -114,6 +114,16 @@ impl Vfs {
     /// What of the image was found to be damaged, if anything.
     pub fn damage(&self) -> Option<String> {
         self.read().tree.base().damage().map(str::to_owned)
+    }
+
+    /// The limit of files that something was refused by since this was last asked.
+    pub fn take_hit(&self) -> Option<Hit> {
+        let own = self.write().quota.hit.take();
+        let mounts = self.shared.mounts.iter().filter_map(host::HostMount::hit);
+        // All are asked, so that nothing is left for the next time.
+        let mount = mounts.fold(None, |first: Option<Hit>, hit| first.or(Some(hit)));
+        let pipes = self.shared.pipes.was_full().then_some(Hit::Pipes);
+        own.or(mount).or(pipes)
     }
 
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, tree::State> {

@@ -10,7 +10,7 @@
 use crate::budget::{Budget, Held, Reservation};
 use crate::errno::Errno;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 
@@ -19,7 +19,7 @@ pub use box_abi::PIPE_CAPACITY;
 /// Writes up to this many bytes are atomic (POSIX `PIPE_BUF`, Linux's value).
 pub const PIPE_BUF: usize = 4096;
 
-/// How many pipes may exist at once in a session; bounds host memory to
+/// How many pipes may exist at once in a session, unless its limits say so; bounds host memory to
 /// this times [`PIPE_CAPACITY`].
 pub const MAX_PIPES: usize = 1024;
 
@@ -254,6 +254,8 @@ pub struct Pipes {
     budget: Arc<Budget>,
     names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
     count: Arc<AtomicUsize>,
+    most: usize,
+    was_full: AtomicBool,
 }
 
 /// Removes a named pipe once both kinds of end were opened and all are closed.
@@ -278,15 +280,25 @@ impl Drop for Guard {
 }
 
 impl Pipes {
-    /// No pipes yet; what they hold is counted in `budget`.
-    pub fn new(budget: Arc<Budget>) -> Pipes {
-        Pipes { budget, ..Pipes::default() }
+    /// No pipes yet, and `most` at once; what they hold is counted in `budget`.
+    pub fn new(budget: Arc<Budget>, most: usize) -> Pipes {
+        Pipes { budget, most, ..Pipes::default() }
+    }
+
+    /// Whether a pipe was refused since this was last asked.
+    pub fn was_full(&self) -> bool {
+        self.was_full.swap(false, Ordering::Relaxed)
+    }
+
+    fn full(&self) -> Errno {
+        self.was_full.store(true, Ordering::Relaxed);
+        Errno::NFILE
     }
 
     fn make(&self) -> Result<Arc<Pipe>, Errno> {
         let counted = Counted(self.count.clone());
-        if self.count.fetch_add(1, Ordering::Relaxed) >= MAX_PIPES {
-            return Err(Errno::NFILE);
+        if self.count.fetch_add(1, Ordering::Relaxed) >= self.most {
+            return Err(self.full());
         }
         Ok(Arc::new(Pipe { _counted: Some(counted), ..Pipe::new(&self.budget)? }))
     }
@@ -306,7 +318,7 @@ impl Pipes {
         }
         let pipe = match names.get(name) {
             Some(p) => p.clone(),
-            None if names.len() >= MAX_NAMED => return Err(Errno::NFILE),
+            None if names.len() >= self.most / 2 => return Err(self.full()),
             None => {
                 let p = self.make()?;
                 names.insert(name.to_vec(), p.clone());
@@ -417,7 +429,7 @@ mod tests {
 
     #[test]
     fn named_pipes_wait_for_their_first_writer_and_vanish_after_use() {
-        let names = Pipes::default();
+        let names = Pipes::new(Arc::default(), MAX_PIPES);
         let r = names.open_read(b"p1").unwrap();
         assert_eq!(r.try_read(&mut [0; 4]), Err(Errno::AGAIN), "no writer was opened yet");
         let w = names.open_write(b"p1").unwrap();
@@ -432,7 +444,7 @@ mod tests {
 
     #[test]
     fn a_late_reader_gets_what_a_gone_writer_wrote() {
-        let pipes = Pipes::default();
+        let pipes = Pipes::new(Arc::default(), MAX_PIPES);
         let w = pipes.open_write(b"late").unwrap();
         assert_eq!(w.try_write(b"kept").unwrap(), 4);
         drop(w);
@@ -444,7 +456,7 @@ mod tests {
 
     #[test]
     fn the_number_of_pipes_is_capped() {
-        let pipes = Pipes::default();
+        let pipes = Pipes::new(Arc::default(), MAX_PIPES);
         let half = MAX_PIPES / 2;
         let named: Vec<_> = (0..half)
             .map(|i| {
@@ -478,7 +490,7 @@ mod tests {
 
     #[test]
     fn half_open_names_are_bounded_and_released() {
-        let pipes = Pipes::default();
+        let pipes = Pipes::new(Arc::default(), MAX_PIPES);
         for i in 0..MAX_NAMED {
             drop(pipes.open_write(i.to_string().as_bytes()).unwrap());
         }
@@ -494,7 +506,7 @@ mod tests {
     #[test]
     fn buffers_are_held_from_the_budget() {
         let budget = Budget::new(100_000);
-        let pipes = Pipes::new(budget.clone());
+        let pipes = Pipes::new(budget.clone(), MAX_PIPES);
         let (r, w) = pipes.pair().unwrap();
         let before = budget.used();
         w.try_write(b"x").unwrap();

@@ -13,13 +13,37 @@ pub struct DiskLimits {
     /// Files of host mounts that are open at once; a quarter of what the host process may have
     /// open is the most.
     pub host_descriptors: usize,
+    /// Bytes of one file, of mounts too; `u64::MAX` is no limit.
+    pub file: u64,
+    /// Pipes at once, of 64 KiB each; half of them may be the shell's for process substitution and the like.
+    pub pipes: usize,
 }
 
 impl Default for DiskLimits {
-    /// 512 MiB in 200,000 entries, 4096 open files of mounts.
+    /// 512 MiB in 200,000 entries, 4096 open files of mounts, files of any length, 1024 pipes.
     fn default() -> DiskLimits {
-        DiskLimits { bytes: 512 << 20, entries: 200_000, host_descriptors: 4096 }
+        DiskLimits {
+            bytes: 512 << 20,
+            entries: 200_000,
+            host_descriptors: 4096,
+            file: u64::MAX,
+            pipes: crate::pipe::MAX_PIPES,
+        }
     }
+}
+
+/// A limit of files that something was refused by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hit {
+    /// Bytes of the session's files.
+    Disk,
+    /// Their entries.
+    Entries,
+    /// Bytes of one file.
+    File,
+    /// What a mount may be added.
+    Mount,
+    Pipes,
 }
 
 /// The running account.
@@ -31,6 +55,8 @@ pub struct Quota {
     pub bytes: u64,
     /// Entries in use.
     pub entries: u64,
+    /// What something was refused by first.
+    pub hit: Option<Hit>,
 }
 
 /// What a directory entry and its node cost beyond the name.
@@ -39,12 +65,15 @@ const ENTRY_BYTES: u64 = 256;
 impl Quota {
     /// Takes `n` bytes, or ENOSPC.
     pub fn take(&mut self, n: u64) -> Result<(), Errno> {
-        let total = self.bytes.checked_add(n).ok_or(Errno::NOSPC)?;
-        if total > self.limits.bytes {
-            return Err(Errno::NOSPC);
-        }
-        self.bytes = total;
+        let total = self.bytes.checked_add(n).filter(|total| *total <= self.limits.bytes);
+        self.bytes = total.ok_or_else(|| self.refuse(Hit::Disk, Errno::NOSPC))?;
         Ok(())
+    }
+
+    /// Remembers what something is refused by.
+    pub fn refuse(&mut self, hit: Hit, errno: Errno) -> Errno {
+        self.hit.get_or_insert(hit);
+        errno
     }
 
     /// Gives `n` bytes back.
@@ -55,7 +84,7 @@ impl Quota {
     /// Takes an entry of that name, or ENOSPC.
     pub fn take_entry(&mut self, name: &[u8]) -> Result<(), Errno> {
         if self.entries >= self.limits.entries {
-            return Err(Errno::NOSPC);
+            return Err(self.refuse(Hit::Entries, Errno::NOSPC));
         }
         self.take(name.len() as u64 + ENTRY_BYTES)?;
         self.entries += 1;

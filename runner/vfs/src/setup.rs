@@ -86,7 +86,9 @@ impl Vfs {
         let mut opened = Vec::new();
         for (i, m) in mounts.iter().enumerate() {
             let at = mount_point(&mut st, m)?;
-            opened.push(HostMount::open(m, at, i, protected)?);
+            let mut mount = HostMount::open(m, at, i, protected)?;
+            mount.longest = mount.longest.min(limits.file);
+            opened.push(mount);
             if let Ok(n) = st.tree.node_mut(at)
                 && let Kind::Dir { parent, .. } = n.kind
             {
@@ -98,7 +100,7 @@ impl Vfs {
             state: RwLock::new(st),
             mounts: opened,
             host_files: OpenFiles::new(limits.host_descriptors),
-            pipes: Pipes::new(budget.clone()),
+            pipes: Pipes::new(budget.clone(), limits.pipes),
             session_state: Default::default(),
             service: Default::default(),
             host_changes: Default::default(),

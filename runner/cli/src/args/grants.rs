@@ -66,6 +66,9 @@ pub struct GrantArgs {
     /// How many files and folders the guest may make (default 200000)
     #[arg(long, value_name = "N", value_parser = text(|v| v.parse::<u64>().ok()))]
     pub inodes: Option<u64>,
+    /// How long a file may be (default any)
+    #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
+    pub file_size: Option<u64>,
     /// End the command when it has written more (default none, 16M with --json)
     #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
     pub output_limit: Option<u64>,
@@ -122,6 +125,7 @@ impl GrantArgs {
             memory: self.memory,
             disk: self.disk,
             inodes: self.inodes,
+            file_size: self.file_size.map(Some),
             output: self.output_limit.map(Some),
             processes: self.processes.map(count),
             ..LimitChanges::default()

@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use wasibox_vfs::budget::take_refused_here;
 use wasibox_vfs::{Budget, Reservation};
 use wasibox_vfs::{Errno, Vfs};
 
@@ -85,6 +86,8 @@ struct Table {
     is_kept: bool,
     limit: Option<LimitHit>,
     process_limit: bool,
+    /// A process has failed to which memory was refused.
+    out_of_memory: bool,
     interrupted: bool,
 }
 
@@ -319,9 +322,11 @@ impl Kernel {
     /// descriptors were closed.
     pub fn ended(&self, process: &Process, status: Status) {
         let cpu = process.cpu().plus(*lock(&process.children_cpu));
+        let is_starved = take_refused_here() && status != Status::Exited(0);
         let mut t = lock(&self.table);
         // Under the lock: whoever sums up counts it as running or as ended, never as both.
         self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
+        t.out_of_memory |= is_starved;
         t.live.remove(&process.pid);
         t.zombies.retain(|_, z| z.parent != process.pid);
         if process.pid == FIRST_PID {
@@ -498,7 +503,7 @@ impl Kernel {
         let (ended, left) = if t.is_kept { (Vec::new(), names) } else { (names, Vec::new()) };
         let t = if t.is_kept { t } else { self.reap(t) };
         drop_unused();
-        let soft = (self.budget.refused().then_some(LimitHit::Memory))
+        let soft = (t.out_of_memory.then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
         Finish {
             status: t.root.unwrap_or(Status::Signaled(9)),

@@ -115,6 +115,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         *ready = Some(*cell);
     }
     process.begin();
+    wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
     let _stop = wasibox_vfs::stop_when(move || killed.fatal().is_some());
     let mut memory = Some(memory);

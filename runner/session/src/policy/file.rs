@@ -95,6 +95,8 @@ impl PolicyFile {
                 memory: limits.memory.map(|n| n.0),
                 disk: limits.disk.map(|n| n.0),
                 inodes: limits.inodes,
+                file_size: limits.file_size.map(|n| n.0),
+                pipes: limits.pipes.map(|n| n.0),
                 output: limits.output.map(|n| n.0),
                 processes: limits.processes.map(|n| n.0),
                 spawns: limits.spawns,
@@ -156,6 +158,8 @@ struct WrittenLimits {
     memory: Option<Size>,
     disk: Option<Size>,
     inodes: Option<u64>,
+    file_size: Option<MaybeSize>,
+    pipes: Option<Count>,
     output: Option<MaybeSize>,
     processes: Option<Count>,
     spawns: Option<u64>,
@@ -316,6 +320,7 @@ mod tests {
             "preset = 'strict'\nfresh-python = true\nrequire-walls = true\n\
             [limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
             processes = 3\nspawns = 4\ndescriptors = 5\nhost-descriptors = 6\n\
+            file-size = '1M'\npipes = 8\n\
             [[mount]]\nhost = 'data'\nguest = '/data'\n\
             [[mount]]\nhost = '/abs'\nguest = '/out'\nwritable = true\nquota = '10M'\n",
         );
@@ -325,6 +330,7 @@ mod tests {
         assert_eq!((l.timeout, l.cpu), (Some(Duration::from_millis(2500)), None));
         assert_eq!((l.memory, l.disk.bytes, l.disk.entries, l.output), (1 << 30, 4096, 7, None));
         assert_eq!((l.processes, l.spawns, l.descriptors, l.disk.host_descriptors), (3, 4, 5, 6));
+        assert_eq!((l.disk.file, l.disk.pipes), (1 << 20, 8));
         let policy = file.policy();
         assert_eq!(policy.mounts[0].host, Path::new("/work/policies/data"));
         assert_eq!((policy.mounts[0].writable, policy.mounts[0].quota), (false, None));

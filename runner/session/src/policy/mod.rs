@@ -26,6 +26,9 @@ pub struct LimitChanges {
     pub disk: Option<u64>,
     /// Directory entries of the session's own files.
     pub inodes: Option<u64>,
+    /// Bytes of one file.
+    pub file_size: Option<Option<u64>>,
+    pub pipes: Option<usize>,
     pub output: Option<Option<u64>>,
     pub processes: Option<usize>,
     pub spawns: Option<u64>,
@@ -44,6 +47,8 @@ impl LimitChanges {
         set(&mut limits.memory, self.memory);
         set(&mut limits.disk.bytes, self.disk);
         set(&mut limits.disk.entries, self.inodes);
+        set(&mut limits.disk.file, self.file_size.map(|n| n.unwrap_or(u64::MAX)));
+        set(&mut limits.disk.pipes, self.pipes);
         set(&mut limits.disk.host_descriptors, self.host_descriptors);
         set(&mut limits.output, self.output);
         set(&mut limits.processes, self.processes);
@@ -60,6 +65,8 @@ impl LimitChanges {
             memory: self.memory.or(before.memory),
             disk: self.disk.or(before.disk),
             inodes: self.inodes.or(before.inodes),
+            file_size: self.file_size.or(before.file_size),
+            pipes: self.pipes.or(before.pipes),
             output: self.output.or(before.output),
             processes: self.processes.or(before.processes),
             spawns: self.spawns.or(before.spawns),

@@ -42,7 +42,13 @@ impl Preset {
                 timeout: Some(Duration::from_secs(30)),
                 cpu: Some(Duration::from_secs(30)),
                 memory: 512 << 20,
-                disk: DiskLimits { bytes: 64 << 20, entries: 10_000, host_descriptors: 256 },
+                disk: DiskLimits {
+                    bytes: 64 << 20,
+                    entries: 10_000,
+                    host_descriptors: 256,
+                    file: 32 << 20,
+                    pipes: 64,
+                },
                 output: Some(1 << 20),
                 processes: 16,
                 spawns: 10_000,
@@ -53,7 +59,7 @@ impl Preset {
                 timeout: None,
                 cpu: None,
                 memory: 16 << 30,
-                disk: DiskLimits { bytes: 8 << 30, entries: 2_000_000, ..normal.disk },
+                disk: DiskLimits { bytes: 8 << 30, entries: 2_000_000, pipes: 4096, ..normal.disk },
                 output: None,
                 processes: 1024,
                 spawns: u64::MAX,
@@ -77,6 +83,7 @@ mod tests {
             let (a, b) = (pair[0], pair[1]);
             assert!(time(a.timeout) <= time(b.timeout) && time(a.cpu) <= time(b.cpu));
             assert!(a.memory < b.memory && a.disk.bytes < b.disk.bytes);
+            assert!(a.disk.file <= b.disk.file && a.disk.pipes < b.disk.pipes);
             assert!(a.disk.entries < b.disk.entries && a.descriptors < b.descriptors);
             assert!(a.output.unwrap_or(u64::MAX) <= b.output.unwrap_or(u64::MAX));
             assert!(a.processes < b.processes && a.spawns < b.spawns);
