@@ -5,6 +5,7 @@
 //! | `args` | the grammar, by clap's derive; what is said of mistakes |
 //! | `values` | sizes, times, mounts, variables |
 //! | `exec` | `runner exec`: one command in this process, with a jail around it |
+//! | `run_json` | `runner run-json`: a zip and a program in it, as one request |
 //! | `call` | what all that runs something shares: engine, signals, words for limits and errors |
 //! | `session` | `runner session ...`, a file for each kind of command |
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
@@ -29,6 +30,7 @@ mod kv;
 mod manual;
 mod message;
 mod progress;
+mod run_json;
 mod session;
 mod shell;
 mod snapshot;
@@ -108,6 +110,7 @@ fn run(parsed: Parsed) -> Result<u8, Failure> {
         Command::Fs(command) => fs::run(*command),
         Command::Kv(command) => kv::run(command),
         Command::Shell(args) => shell::run(&args),
+        Command::RunJson(args) => run_json::run(&args),
         Command::Inspect(args) => inspect::inspect(&args.image, args.json),
         Command::Compile(args) => inspect::compile(&args.image),
         Command::Doctor => doctor::run(),

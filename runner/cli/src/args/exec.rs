@@ -80,6 +80,24 @@ pub fn read(args: impl Iterator<Item = OsString>) -> Result<Box<ExecArgs>, clap:
     Ok(Box::new(args))
 }
 
+const RUN_JSON: &str = "\
+The request is {\"zipBase64\", \"entryPath\", \"argv\", \"env\", \"timeoutMs\"}, of which only entryPath must be there; the answer
+{\"ok\", \"stdout\", \"stderr\", \"exitCode\", \"zipBase64\"}. The zip is unpacked in /work, where the program begins; it
+is a .sh or .py file of it. ok says whether its status was 0. Status 2 and {\"ok\": false, \"error\"} tell of a wrong request.
+
+Example:
+  echo '{\"zipBase64\": \"\", \"entryPath\": \"a.sh\"}' | runner run-json --image image.webc";
+
+/// Answer one request on standard input: a zip, a program in it
+#[derive(Args)]
+#[command(after_help = RUN_JSON)]
+pub struct RunJsonArgs {
+    #[command(flatten)]
+    pub image: super::stored::ImageArg,
+    #[command(flatten)]
+    pub grants: GrantArgs,
+}
+
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  runner inspect image.webc\n  runner inspect --json image.webc"

@@ -58,6 +58,8 @@ pub enum Command {
     Kv(stored::KvCommand),
     /// A shell for a person at a terminal
     Shell(Box<session::ShellArgs>),
+    /// Answer one request on standard input: a zip, a program in it
+    RunJson(Box<exec::RunJsonArgs>),
     /// Show what is in an image
     Inspect(exec::InspectArgs),
     /// Compile an image for this machine

@@ -1,0 +1,272 @@
+//! `runner run-json`: one request on standard input, one answer on standard output, both objects of JSON.
+//!
+//! The zip of the request is the folder in which the program runs, and that of the answer is what it has become.
+//! Nothing of the host is seen by the guest but that.
+
+use crate::args::exec::RunJsonArgs;
+use crate::{Failure, call, print};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+use wasibox::{Exec, Workspace, WorkspaceKind};
+
+/// Most bytes of a request, and of what a program may print.
+const MAX_REQUEST: u64 = 256 << 20;
+const MAX_OUTPUT: u64 = 16 << 20;
+/// Most arguments and variables, and bytes of them.
+const MAX_WORDS: usize = 10_000;
+const MAX_WORD_BYTES: usize = 1 << 20;
+
+/// What is asked for.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Request {
+    /// The folder; empty if nothing is said.
+    #[serde(default)]
+    zip_base64: String,
+    /// The program, from the top of the folder.
+    entry_path: String,
+    #[serde(default)]
+    argv: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    timeout_ms: Option<u64>,
+}
+
+/// What has become of it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    /// The program has ended by itself, with status 0.
+    ok: bool,
+    stdout: String,
+    stderr: String,
+    exit_code: u8,
+    zip_base64: String,
+}
+
+/// That there is none.
+#[derive(Serialize)]
+struct Refusal {
+    ok: bool,
+    error: String,
+}
+
+/// Why a request is none.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+enum Wrong {
+    #[error("the request is longer than {MAX_REQUEST} bytes")]
+    TooLong,
+    #[error("the request cannot be read: {0}")]
+    Json(String),
+    #[error("zipBase64: {0}")]
+    Base64(String),
+    #[error("entryPath: '{0}' is no path within the folder")]
+    Path(String),
+    #[error("entryPath: '{0}' is not there")]
+    Missing(String),
+    #[error(
+        "entryPath: '{0}' would need a JavaScript engine, which this runner does not have; .sh and .py run"
+    )]
+    Script(String),
+    #[error("entryPath: '{0}' is neither .sh nor .py")]
+    Kind(String),
+    #[error("argv and env: more than {MAX_WORDS} words, or {MAX_WORD_BYTES} bytes")]
+    Words,
+    #[error("argv and env: a NUL, or a name with '='")]
+    Nul,
+    #[error("{0}")]
+    Workspace(String),
+}
+
+/// Answers; status 2 for a request that is wrong.
+pub fn run(args: &RunJsonArgs) -> Result<u8, Failure> {
+    match request().and_then(|request| Ok((command(&request)?, request))) {
+        Ok((argv, request)) => match answer(args, argv, &request)? {
+            Ok(answer) => tell(&answer).map(|()| 0),
+            Err(wrong) => refuse(&wrong),
+        },
+        Err(wrong) => refuse(&wrong),
+    }
+}
+
+fn refuse(wrong: &Wrong) -> Result<u8, Failure> {
+    tell(&Refusal { ok: false, error: wrong.to_string() }).map(|()| 2)
+}
+
+fn tell(answer: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(answer).map_err(|e| Failure::new(125, e))?;
+    print(&(crate::message::json_shown(text) + "\n"))
+}
+
+fn request() -> Result<Request, Wrong> {
+    let mut text = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_REQUEST + 1).read_to_end(&mut text);
+    read.map_err(|e| Wrong::Json(e.to_string()))?;
+    if text.len() as u64 > MAX_REQUEST {
+        return Err(Wrong::TooLong);
+    }
+    parse(&text)
+}
+
+fn parse(text: &[u8]) -> Result<Request, Wrong> {
+    let request: Request = serde_json::from_slice(text).map_err(|e| Wrong::Json(e.to_string()))?;
+    let words = || request.argv.iter().chain(request.env.iter().flat_map(|(k, v)| [k, v]));
+    if words().count() > MAX_WORDS || words().map(String::len).sum::<usize>() > MAX_WORD_BYTES {
+        return Err(Wrong::Words);
+    }
+    if words().any(|w| w.contains('\0'))
+        || request.env.keys().any(|k| k.is_empty() || k.contains('='))
+    {
+        return Err(Wrong::Nul);
+    }
+    Ok(request)
+}
+
+/// The command that runs the program.
+fn command(request: &Request) -> Result<Vec<String>, Wrong> {
+    let path = &request.entry_path;
+    let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
+    let relative = path.strip_prefix("./").unwrap_or(path);
+    if !relative.split('/').all(plain) || path.len() > 4096 {
+        return Err(Wrong::Path(path.clone()));
+    }
+    let interpreter = match Path::new(path).extension().and_then(|e| e.to_str()) {
+        Some("sh") => "sh",
+        Some("py") => "python3",
+        Some("js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx") => {
+            return Err(Wrong::Script(path.clone()));
+        }
+        _ => return Err(Wrong::Kind(path.clone())),
+    };
+    let entry = format!("{}/{relative}", Workspace::GUEST);
+    Ok([interpreter.to_owned(), entry].into_iter().chain(request.argv.iter().cloned()).collect())
+}
+
+fn answer(
+    args: &RunJsonArgs,
+    argv: Vec<String>,
+    request: &Request,
+) -> Result<Result<Answer, Wrong>, Failure> {
+    let zip = match BASE64_STANDARD.decode(&request.zip_base64) {
+        Ok(zip) => zip,
+        Err(e) => return Ok(Err(Wrong::Base64(e.to_string()))),
+    };
+    let dir = Scratch::new()?;
+    let path = dir.0.join("work.zip");
+    if !zip.is_empty() {
+        std::fs::write(&path, &zip)?;
+    }
+    drop(zip);
+    let (mut policy, require_walls) = args.grants.policy()?;
+    if policy.workspace.is_some() {
+        return Err(Failure::usage("--workspace: the request has it"));
+    }
+    let guest = Workspace::GUEST.to_owned();
+    policy.workspace = Some(Workspace { kind: WorkspaceKind::Zip, path: path.clone(), guest });
+    let limits = policy.limits;
+    let engine = call::engine(&args.image, require_walls)?;
+    let session = match engine.session(policy) {
+        Ok(session) => session,
+        Err(wasibox::Error::Workspace(e)) => return Ok(Err(Wrong::Workspace(e.to_string()))),
+        Err(e) => return Err(e.into()),
+    };
+    let stat = wasibox::files::Request::Stat { path: argv[1].clone(), follow: true };
+    if let Err(wasibox::Error::Files(_)) = session.files(&stat) {
+        return Ok(Err(Wrong::Missing(request.entry_path.clone())));
+    }
+    let mut exec = Exec::new(argv);
+    exec.cwd = Some(Workspace::GUEST.into());
+    exec.env = request.env.iter().map(|(k, v)| (k.clone().into(), v.clone().into())).collect();
+    exec.list_files = false;
+    exec.output = wasibox::Output::Capture { limit: limits.output.unwrap_or(MAX_OUTPUT) };
+    // Never longer than the policy allows.
+    let asked = request.timeout_ms.map(Duration::from_millis);
+    exec.timeout = asked.map(|t| limits.timeout.map_or(t, |most| t.min(most)));
+    let running = call::Running::default();
+    call::watch_signals(call::signals()?, session.interrupter(), running.clone());
+    let outcome = running.during(|| session.exec(exec))?;
+    call::tell_left_out(&session);
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    // What was there before is the answer if nothing has changed.
+    let zip = if path.exists() { std::fs::read(&path)? } else { Vec::new() };
+    Ok(Ok(Answer {
+        ok: outcome.exit_code == 0,
+        stdout: text(outcome.stdout),
+        stderr: text(outcome.stderr),
+        exit_code: outcome.exit_code,
+        zip_base64: BASE64_STANDARD.encode(zip),
+    }))
+}
+
+/// A folder of its own, gone in the end.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch, Failure> {
+        use std::os::unix::fs::DirBuilderExt;
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|e| Failure::new(125, e))?;
+        let name = format!("wasibox-run-{:016x}", u64::from_le_bytes(random));
+        let path = std::env::temp_dir().join(name);
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Vec<String>, Wrong> {
+        command(&parse(text.as_bytes())?)
+    }
+
+    #[test]
+    fn the_end_of_the_name_says_what_runs_it() {
+        let argv = of(r#"{"entryPath":"./a/b.sh","argv":["-x"]}"#).unwrap();
+        assert_eq!(argv, ["sh", "/work/a/b.sh", "-x"]);
+        assert_eq!(of(r#"{"entryPath":"m.py"}"#).unwrap(), ["python3", "/work/m.py"]);
+        for name in ["a.js", "a.ts", "d/a.mjs"] {
+            let e = of(&format!(r#"{{"entryPath":"{name}"}}"#)).unwrap_err();
+            assert_eq!(e, Wrong::Script(name.into()));
+        }
+        assert_eq!(of(r#"{"entryPath":"a"}"#).unwrap_err(), Wrong::Kind("a".into()));
+    }
+
+    #[test]
+    fn wrong_requests_are_refused() {
+        for path in ["", "/etc/a.sh", "../a.sh", "a/../b.sh", "a//b.sh", "a\\\\b.sh", "a/./b.sh"] {
+            let e = of(&format!(r#"{{"entryPath":"{path}"}}"#)).unwrap_err();
+            assert!(matches!(e, Wrong::Path(_)), "{path}: {e}");
+        }
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"entryPath":"a.sh","entry":1}"#,
+            r#"{"entryPath":"a.sh","timeoutMs":-1}"#,
+            r#"{"entryPath":"a.sh","argv":"x"}"#,
+            r#"{"entryPath":"a.sh"} x"#,
+        ] {
+            assert!(matches!(of(text), Err(Wrong::Json(_))), "{text}");
+        }
+        for text in [r#""argv":["a\u0000"]"#, r#""env":{"A=B":"c"}"#, r#""env":{"":"c"}"#] {
+            let e = of(&format!(r#"{{"entryPath":"a.sh",{text}}}"#)).unwrap_err();
+            assert_eq!(e, Wrong::Nul, "{text}");
+        }
+        let many = vec!["\"x\""; MAX_WORDS + 1].join(",");
+        let e = of(&format!(r#"{{"entryPath":"a.sh","argv":[{many}]}}"#)).unwrap_err();
+        assert_eq!(e, Wrong::Words);
+    }
+}
