@@ -21,6 +21,9 @@
 //! entrance (this crate, the command line, later MCP and HTTP) comes down to one [`Exec`] or one request about
 //! files ([`files::Request`]) on a session; calls of one session come one after another.
 //!
+//! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`, `wasibox::tokio` has sessions
+//! whose methods are futures.
+//!
 //! For processes a program must be at hand that serves as one: `runner`, or the embedder's own, if it calls
 //! [`worker_main`] when its first argument is [`WORKER_ARGUMENT`].
 //!
@@ -35,6 +38,7 @@
 
 mod action;
 mod awake;
+mod builder;
 mod describe;
 pub mod diff;
 mod engine;
@@ -45,11 +49,14 @@ mod outcome;
 pub mod policy;
 mod run;
 mod session;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod values;
 mod worker;
 mod workspace;
 
 pub use action::{Action, Exec, HOME, Input, Output, PYTHON};
+pub use builder::{Builder, Sandbox};
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use outcome::{FileChange, FileChangeKind, Outcome};
 pub use run::Inherited;

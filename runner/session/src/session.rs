@@ -44,6 +44,9 @@ pub enum Error {
     Channel(#[from] ChannelError),
     #[error(transparent)]
     Store(#[from] wasibox_store::Error),
+    /// Whoever waited for the call has gone before it could begin.
+    #[error("nobody waits for the call any more")]
+    Cancelled,
     /// Another call of the session is running ([`Session::try_exec`]).
     #[error("the session is busy")]
     Busy,
@@ -155,7 +158,68 @@ impl Interrupt {
     }
 }
 
+/// Whether somebody still waits for a call, which is ended else, and no other.
+#[cfg(feature = "tokio")]
+#[derive(Default)]
+pub(crate) struct Cancel(Mutex<Waited>);
+
+#[cfg(feature = "tokio")]
+#[derive(Default)]
+struct Waited {
+    is_cancelled: bool,
+    is_running: bool,
+}
+
+#[cfg(feature = "tokio")]
+impl Cancel {
+    /// Ends the call if it runs; it is not begun otherwise.
+    pub fn cancel(&self, interrupt: &Interrupt) {
+        let mut waited = lock(&self.0);
+        waited.is_cancelled = true;
+        if waited.is_running {
+            interrupt.interrupt();
+        }
+    }
+
+    fn begin(&self) -> bool {
+        let mut waited = lock(&self.0);
+        waited.is_running = !waited.is_cancelled;
+        waited.is_running
+    }
+
+    /// From here on nothing is ended; whether something may have been.
+    fn end(&self) -> bool {
+        let mut waited = lock(&self.0);
+        waited.is_running = false;
+        waited.is_cancelled
+    }
+}
+
 impl Session {
+    /// The engine that it is of; `None` for one that was made without.
+    pub fn engine(&self) -> Option<crate::Engine> {
+        match &self.0.origin {
+            Origin::Engine(engine) => Some(crate::Engine::shared(engine)),
+            Origin::Once | Origin::Pool(_) => None,
+        }
+    }
+
+    /// Runs a command as long as somebody waits for it.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn exec_unless(&self, exec: Exec, cancel: &Cancel) -> Result<Outcome, Error> {
+        let mut inner = lock(&self.0.inner);
+        if !cancel.begin() {
+            return Err(Error::Cancelled);
+        }
+        let result = self.0.call(&mut inner, exec, None);
+        let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
+        if cancel.end() && !was_ended {
+            // It may have ended by itself at that moment: the next call must not be taken for it.
+            self.0.sleep(&mut inner);
+        }
+        result
+    }
+
     /// Opens a session on the image at `path`, in a process of its own. Its state ends with it. Who opens
     /// several makes an [`Engine`](crate::Engine).
     ///
