@@ -3,7 +3,7 @@
 //! `shell`, the default, runs scripts at random with bash and with ours (stable Rust); its
 //! further options are those of `tests/fuzz/differ`. The other targets are libFuzzer's, by
 //! cargo-fuzz, and need a nightly toolchain: `parser expand arith glob regex printf
-//! snapshot store zip files`, or `all` for one after another.
+//! snapshot store zip files request policy`, or `all` for one after another.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -13,8 +13,10 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::env;
 
 /// The libFuzzer targets.
-const TARGETS: &[&str] =
-    &["parser", "expand", "arith", "glob", "regex", "printf", "snapshot", "store", "zip", "files"];
+const TARGETS: &[&str] = &[
+    "parser", "expand", "arith", "glob", "regex", "printf", "snapshot", "store", "zip", "files",
+    "request", "policy",
+];
 
 /// Installed into the cache folder when it is first needed.
 const CARGO_FUZZ: &str = "0.13.1";
