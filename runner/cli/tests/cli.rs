@@ -240,12 +240,19 @@ fn json_tells_everything() {
 #[test]
 fn limits_are_told_of() {
     let o = exec(&["--memory", "32M"], &["alloc", "100"]);
-    assert!(out(&o).contains("refused after") && err(&o).contains("--memory"), "{}", err(&o));
+    // It has coped.
+    assert!(out(&o).contains("refused after") && err(&o).is_empty(), "{}", err(&o));
+    let o = exec(&["--memory", "14M"], &["recurse"]);
+    assert!(o.status.code() == Some(137) && err(&o).contains("--memory"), "{}", err(&o));
     let o = exec(&["--output-limit", "10K"], &["yes"]);
     assert_eq!((o.stdout.len(), o.status.code()), (10240, Some(137)));
     assert!(err(&o).contains("--output-limit"), "{}", err(&o));
     let o = exec(&["--disk", "1M"], &["fill", "/tmp/f", "2000000"]);
     assert!(out(&o).starts_with("errno 51"), "{}", out(&o));
+    assert!(err(&o).contains("1 MiB of files (--disk)"), "{}", err(&o));
+    let o = exec(&["--file-size", "1M"], &["fill", "/tmp/f", "2000000"]);
+    assert!(out(&o).starts_with("errno 22"), "{}", out(&o));
+    assert!(err(&o).contains("1048576 bytes of a file (--file-size)"), "{}", err(&o));
 }
 
 #[test]
