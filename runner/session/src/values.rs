@@ -10,6 +10,9 @@ use wasibox_vfs::{Answer, Service};
 const KEYS: usize = 1000;
 const BYTES: u64 = 64 << 20;
 
+/// How keys begin that are the host's own: guests neither see nor change them.
+const OWN: &[u8] = b"wasibox.";
+
 /// Bytes that guests may write in one call: what a value was before stays in the store until it is collected.
 const WRITTEN: u64 = 64 << 20;
 
@@ -33,6 +36,12 @@ impl Values {
     fn reply(&self, request: &Request<'_>) -> Result<Reply, Error> {
         let refused = |why: &str| Ok(Reply::Refused(why.into()));
         match *request {
+            Request::Get { key, .. } | Request::Delete { key } if key.starts_with(OWN) => {
+                Ok(Reply::Missing)
+            }
+            Request::Set { key, .. } if key.starts_with(OWN) => {
+                refused("keys that begin with wasibox. are the host's")
+            }
             Request::Get { key, from } => Ok(match self.session.value(key)? {
                 None => Reply::Missing,
                 Some(value) => {
@@ -65,7 +74,8 @@ impl Values {
             Request::List { after } => {
                 let all = self.session.keys()?;
                 let (mut keys, mut bytes) = (Vec::new(), 0);
-                let mut rest = all.into_iter().filter(|key| key.as_slice() > after).peekable();
+                let is_seen = |key: &Vec<u8>| key.as_slice() > after && !key.starts_with(OWN);
+                let mut rest = all.into_iter().filter(is_seen).peekable();
                 while let Some(key) = rest.next_if(|key| bytes + key.len() + 2 <= PART) {
                     bytes += key.len() + 2;
                     keys.push(key);

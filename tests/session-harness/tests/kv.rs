@@ -60,6 +60,13 @@ fn what_cannot_be_is_said() {
         );
         let many = "for i in {1..1001}; do kv set k$i v || break; done; kv list | wc -l";
         assert_eq!(sh(&s, many), "1000\nkv: there would be more than 1000 keys or 64 MiB\n");
+        let own =
+            "kv set wasibox.workspace x; kv get wasibox.workspace; kv delete wasibox.workspace";
+        assert_eq!(
+            sh(&s, own),
+            "kv: keys that begin with wasibox. are the host's\n\
+             kv: no value 'wasibox.workspace'\nkv: no value 'wasibox.workspace'\n[1]"
+        );
         // A guest that speaks nonsense hears so, and harms nobody.
         assert_eq!(
             sh(&s, "printf zz > /.box/kv; exec 3<>/.box/kv; printf x >&3; wc -c <&3; kv get k1"),
