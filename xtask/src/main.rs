@@ -11,6 +11,7 @@ mod flavour;
 mod fuzz;
 mod kept;
 mod key;
+mod metrics;
 mod programs;
 mod progress;
 mod python;
@@ -62,6 +63,7 @@ const TASKS: &[(&str, &str, &str)] = &[
         "FOLDER [NAME...] [--file PART] [--guest] [--path DIRS] [--image FILE]",
         "run real programs' suites natively and in the image; docs/programs.md has the results",
     ),
+    ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
 ];
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         "python" => dist::python_only(&rest),
         "python-suite" => suite::run(&rest),
         "programs" => programs::run(&rest),
+        "metrics" => metrics::run(),
         "tidy" => tidy::run(),
         "deny" => deny::run(),
         "" | "help" | "--help" | "-h" => {
