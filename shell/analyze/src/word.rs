@@ -69,9 +69,10 @@ impl Walk<'_> {
     }
 
     fn substitution(&mut self, s: &CommandSub) {
-        if let Some(message) = &s.error {
+        if let Some(e) = &s.error {
             let context = self.context.clone();
-            let message = message.to_vec();
+            let mut message = if e.line == 0 { e.cause.message() } else { e.render(b"") };
+            message.truncate(message.strip_suffix(b"\n").map_or(message.len(), <[u8]>::len));
             self.report.errors.push(crate::report::Error { line: s.line, message, context });
         }
         if s.is_file_read {

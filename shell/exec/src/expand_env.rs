@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use box_sys::{Kind, meta, path};
 use sh_expand::{
-    Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Lookup, Str, Value,
+    Attributes, Cause, DirEntry, Env, ExpandError, ExpandOptions, Key, Lookup, Reach, Str, Value,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
+use sh_syntax::error::Cause as Odd;
 
 use crate::Shell;
 use crate::shell::Unwind;
@@ -135,14 +136,13 @@ impl Env for Shell<'_> {
     }
 
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
-        if let Some(message) = &sub.error {
-            self.substitution_error(message);
-            let bad = memchr::memmem::find(message, b"bad substitution").is_some();
-            let kind = match bad || message.starts_with(b"line ") {
-                true => ErrorKind::Line,
-                false => ErrorKind::Command,
-            };
-            return Err(ExpandError { kind, message: Vec::new() });
+        if let Some(e) = &sub.error {
+            self.substitution_error(e);
+            let bad = matches!(e.cause, Odd::BadSubstitution(_) | Odd::NoClosing { .. });
+            return Err(ExpandError::told(match bad || e.line > 0 {
+                true => Reach::Line,
+                false => Reach::Command,
+            }));
         }
         if sub.reread
             && let Some(text) = &sub.source
@@ -153,7 +153,7 @@ impl Env for Shell<'_> {
             Ok(out) => Ok(out),
             Err(unwind) => {
                 self.interrupted = Some(unwind);
-                Err(ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() })
+                Err(Cause::Interrupted.into())
             }
         }
     }
@@ -217,7 +217,7 @@ impl Env for Shell<'_> {
         self.error(&[message]);
         if self.state.options.has(SetOpt::ErrExit) {
             self.interrupted = Some(Unwind::Exit(self.status_after_failure()));
-            return Err(ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() });
+            return Err(Cause::Interrupted.into());
         }
         Ok(())
     }
@@ -229,10 +229,7 @@ impl Env for Shell<'_> {
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {
         self.budget.expansion_bytes += bytes as u64;
         if self.budget.expansion_bytes > self.budget.limits.expansion_bytes {
-            return Err(ExpandError {
-                kind: ErrorKind::Limit,
-                message: b"limit reached: expansion too large".to_vec(),
-            });
+            return Err(Cause::TooLarge.into());
         }
         Ok(())
     }

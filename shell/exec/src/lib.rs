@@ -36,6 +36,7 @@ pub mod run;
 pub mod shell;
 pub mod state;
 mod trap;
+mod verdict;
 mod walk;
 mod xtrace;
 

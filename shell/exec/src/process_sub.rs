@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use box_sys::Pid;
-use sh_expand::ExpandError;
+use sh_expand::{Cause, ExpandError};
 use sh_syntax::ast::{
     Command, CommandKind, CommandWord, ProcessSub, SimpleCommand, Word, WordPart,
 };
@@ -18,7 +18,6 @@ use sh_syntax::ast::{
 use crate::Shell;
 use crate::command::Pumps;
 use crate::io::{Buffer, Desc, OpenFile};
-use crate::state::assign::command_error;
 use crate::state::options::SetOpt;
 use crate::walk::Detached;
 
@@ -67,10 +66,7 @@ impl Shell<'_> {
         self.sync_output();
         let named = self.sys.concurrent() && std::fs::metadata(DEV_FD).is_ok();
         let r = if named { self.piped(sub) } else { self.filed(sub) };
-        r.map_err(|e| {
-            let text = box_sys::strerror(&e);
-            command_error([b"process substitution: ", text.as_bytes()].concat())
-        })
+        r.map_err(|e| Cause::ProcessSubstitution(box_sys::strerror(&e)).into())
     }
 
     fn launch(

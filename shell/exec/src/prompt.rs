@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sh_expand::{Env as _, ErrorKind, ExpandError};
+use sh_expand::{Cause, Env as _, ExpandError, Reach};
 
 use crate::Shell;
 use crate::state::options::{SetOpt, ShOpt};
@@ -21,15 +21,12 @@ impl Shell<'_> {
         }
         // A text that expands itself: `set -- '${@@P}'; echo "${@@P}"`.
         if self.budget.stack_low() {
-            let message = b"maximum nesting level exceeded".to_vec();
-            return Err(ExpandError { kind: ErrorKind::Limit, message });
+            return Err(Cause::TooDeep.into());
         }
         let (status, subst) = (self.state.status, self.last_subst);
         let expanded = match sh_syntax::parse::parse_dquoted(&decoded, &self.parse_options()) {
             Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),
-            Err(e) if e.message.ends_with(b"`}'") => {
-                Err(ExpandError::command(&[&decoded, b": bad substitution"]))
-            }
+            Err(e) if e.byte() == Some(b'}') => Err(Cause::BadSubstitution(decoded.clone()).into()),
             Err(_) => {
                 if let Some(rest) = behind_open_backquote(&decoded) {
                     self.error(&[b"bad substitution: no closing \"`\" in `", rest]);
@@ -40,14 +37,12 @@ impl Shell<'_> {
         (self.state.status, self.last_subst) = (status, subst);
         let e = match expanded {
             Ok(prompt) => return Ok(prompt),
-            Err(e) if matches!(e.kind, ErrorKind::Interrupted | ErrorKind::Limit) => return Err(e),
+            Err(e) if matches!(e.reach(), Reach::Interrupted | Reach::Limit) => return Err(e),
             Err(e) => e,
         };
-        if !e.message.is_empty() {
-            self.error(&[&e.message]);
-        }
+        self.tell(b"", &e);
         match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(ExpandError::exit(&[])),
+            true => Err(ExpandError::told(Reach::Exit)),
             false => Ok(self.decoded_prompt(text, false)),
         }
     }

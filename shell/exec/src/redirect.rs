@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use box_sys::{Kind, meta, strerror};
-use sh_expand::ErrorKind;
+use sh_expand::{Cause, Reach};
 use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
 
 use crate::Shell;
@@ -77,7 +77,7 @@ impl Shell<'_> {
                 let body = match sh_expand::expand_heredoc(self, doc) {
                     Ok(b) => b,
                     // A command in it that does not parse was reported: only this command fails.
-                    Err(e) if e.kind == ErrorKind::Command && e.message.is_empty() => {
+                    Err(e) if *e.cause == Cause::Told(Reach::Command) => {
                         return Err(None);
                     }
                     Err(e) => return Err(Some(self.expansion_failed(e))),
@@ -103,9 +103,7 @@ impl Shell<'_> {
         self.opens_both_ways = both_ways;
         let text = match expanded {
             Ok(t) => t,
-            Err(e)
-                if e.kind == ErrorKind::Command && e.message.ends_with(b"ambiguous redirect") =>
-            {
+            Err(e) if matches!(*e.cause, Cause::Ambiguous(_)) => {
                 if let Some(variable) = variable_of(&r.fd) {
                     return Err(self.complain(&variable, "ambiguous redirect"));
                 }
@@ -113,7 +111,7 @@ impl Shell<'_> {
                 // that assigns stays.
                 let again = Word { parts: without_commands(&word.parts), raw: word.raw.clone() };
                 let _ = sh_expand::expand_redirect_target(self, &again);
-                self.error(&[&e.message]);
+                self.error(&[&e.message()]);
                 return Err(None);
             }
             Err(e) => return Err(Some(self.expansion_failed(e))),
@@ -227,8 +225,8 @@ impl Shell<'_> {
                 };
                 let value = Rc::new(decimal(i64::from(n)));
                 if let Err(e) = self.assign_scalar_to(name, subscript.as_ref(), false, value) {
-                    self.error(&[&e.message]);
-                    if e.kind == ErrorKind::Readonly {
+                    self.error(&[&e.message()]);
+                    if e.reach() == Reach::Readonly {
                         self.refused().map_err(Some)?;
                     }
                     let variable = variable_of(&r.fd).unwrap_or_default();

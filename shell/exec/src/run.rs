@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use sh_syntax::ast::List;
@@ -13,6 +14,7 @@ use crate::Shell;
 use crate::io::Desc;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SetOpt, ShOpt};
+use crate::verdict::syntax::{AfterSyntax, Place, syntax_verdict};
 
 /// Source text to run within the shell (`eval`, `source`, trap actions, `-c`).
 pub struct Text<'t> {
@@ -36,9 +38,6 @@ pub(crate) struct SyntaxFailed {
     /// `$?` in the action of a RETURN trap.
     pub seen: i32,
 }
-
-/// What bash tells actions of a syntax error by, before it becomes status 2.
-pub(crate) const BAD_SYNTAX: i32 = 257;
 
 struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
 
@@ -211,67 +210,51 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, text.name);
-                    let main = self.state.options.command_string && self.state.subshell == 0;
-                    if e.kind == ErrorKind::Array {
-                        status = 1;
-                        self.state.status = 1;
-                        if self.exits_on_errors() {
-                            return Err(Unwind::Exit(2));
-                        }
-                        if self.state.options.has(SetOpt::Posix) {
-                            return Err(Unwind::Exit(if main { 127 } else { 1 }));
-                        }
-                        if self.state.subshell > 0 {
-                            return Err(Unwind::Discard(1));
-                        }
-                        continue;
+                    match self.after_syntax_error(&e, self.place(&text)) {
+                        ControlFlow::Continue(then) => status = then,
+                        ControlFlow::Break(flow) => return flow,
                     }
-                    if !text.main && self.exits_on_errors() {
-                        return Err(self.exit_here(2));
-                    }
-                    let nested = matches!(e.kind, ErrorKind::Substitution | ErrorKind::Nested);
-                    let failed = if self.state.status == 0 { 1 } else { self.state.status };
-                    let last = e.kind == ErrorKind::Substitution;
-                    if nested && main && !self.exits_on_errors() {
-                        return Err(Unwind::Exit(127));
-                    }
-                    if nested && last && !text.main && self.state.subshell > 0 {
-                        return Err(Unwind::Abandon(failed));
-                    }
-                    if nested && !text.main {
-                        // In an action that no `eval` or the like is around of it is as in the
-                        // script itself.
-                        let action = self.state.in_action && self.state.xtrace_depth == 1;
-                        let status = match (last, action && text.name != Some(EXIT_TRAP)) {
-                            (true, _) => failed,
-                            (false, true) => 2,
-                            (false, false) => 1,
-                        };
-                        self.bad_syntax_exit = !last && status == 1;
-                        return Err(Unwind::Exit(status));
-                    }
-                    // The others do not end a POSIX shell, nor does any behind another command.
-                    let goes_on = matches!(e.kind, ErrorKind::Unclosed | ErrorKind::Conditional);
-                    let ends = self.state.text_begun && !goes_on && !e.is_in_arith_for();
-                    let seen = match e.kind {
-                        ErrorKind::Conditional => self.state.status,
-                        ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
-                        ErrorKind::Unclosed => 2,
-                        _ => BAD_SYNTAX,
-                    };
-                    self.syntax_failed = Some(SyntaxFailed { ends, seen });
-                    self.state.status = match e.kind {
-                        ErrorKind::Substitution if !self.state.options.has(SetOpt::ErrExit) => {
-                            failed
-                        }
-                        _ if !text.main || self.state.options.has(SetOpt::ErrExit) => 2,
-                        ErrorKind::Conditional => self.state.status,
-                        ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
-                        _ => 2,
-                    };
-                    return Ok(self.state.status);
                 }
             }
+        }
+    }
+
+    /// What happens after a syntax error that was reported: the status to go on with, or how the text ends.
+    fn after_syntax_error(&mut self, e: &SyntaxError, place: Place) -> ControlFlow<Flow, i32> {
+        if e.kind == ErrorKind::Array {
+            self.state.status = 1;
+        }
+        ControlFlow::Break(match syntax_verdict(e, place, &self.mode()) {
+            AfterSyntax::GoOn(status) => {
+                self.state.status = status;
+                return ControlFlow::Continue(status);
+            }
+            AfterSyntax::Unwind(unwind) => Err(unwind),
+            AfterSyntax::Leave(status) => Err(self.exit_here(status)),
+            AfterSyntax::Exit { status, shown } => {
+                self.bad_syntax_exit = shown;
+                Err(Unwind::Exit(status))
+            }
+            AfterSyntax::End { status, seen, ends } => {
+                // Behind another command of the text no POSIX shell ends.
+                let ends = ends && self.state.text_begun;
+                // Nobody is around standard input to ask.
+                let asked = place != Place::Stdin;
+                self.syntax_failed = asked.then_some(SyntaxFailed { ends, seen });
+                self.state.status = status;
+                Ok(status)
+            }
+        })
+    }
+
+    /// What the table of verdicts calls the place of a text.
+    fn place(&self, text: &Text<'_>) -> Place {
+        // An action that no `eval` or the like is around of is as the script itself.
+        let action = self.state.in_action && self.state.xtrace_depth == 1;
+        match text.main {
+            true => Place::Script,
+            false if action && text.name != Some(EXIT_TRAP) => Place::Action,
+            false => Place::Text,
         }
     }
 
@@ -349,18 +332,9 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, None);
-                    let exits = self.exits_on_errors();
-                    status = match e.kind {
-                        ErrorKind::Array if !exits || interactive => 1,
-                        _ if interactive || self.state.options.has(SetOpt::ErrExit) => 2,
-                        ErrorKind::Substitution if self.state.status == 0 => 1,
-                        ErrorKind::Conditional | ErrorKind::Substitution => self.state.status,
-                        ErrorKind::Unclosed if self.state.status != 0 => self.state.status,
-                        _ => 2,
-                    };
-                    self.state.status = status;
-                    if !interactive && (exits || e.kind != ErrorKind::Array) {
-                        break Ok(status);
+                    match self.after_syntax_error(&e, Place::Stdin) {
+                        ControlFlow::Continue(then) => status = then,
+                        ControlFlow::Break(flow) => break flow,
                     }
                 }
             }

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use box_applet::Table;
 use box_sys::{Group, Processes, path};
-use sh_expand::{ErrorKind, ExpandError, Str};
+use sh_expand::Str;
+use sh_syntax::error::SyntaxError;
 
 use crate::budget::{Budget, Limits};
 use crate::io::{FdTable, OpenFile};
 use crate::run::SyntaxFailed;
-use crate::state::options::SetOpt;
 use crate::state::{Frame, GetOpts, PipeStatus, State};
 
 /// Why execution leaves the normal path.
@@ -263,15 +263,15 @@ impl<'a> Shell<'a> {
         self.err(&line);
     }
 
-    /// What is wrong with a substitution in a here-document: one line or, with their numbers, two.
-    pub(crate) fn substitution_error(&mut self, message: &[u8]) {
-        if !message.starts_with(b"line ") {
-            return self.error(&[message]);
+    /// What is wrong with a substitution that does not parse: one line or, with their numbers, several.
+    pub(crate) fn substitution_error(&mut self, e: &SyntaxError) {
+        if e.line == 0 {
+            return self.error(&[&e.cause.message()]);
         }
         let name = self.message_name();
-        for line in message.split(|b| *b == b'\n') {
-            let text = [name.as_slice(), b": command substitution: ", line, b"\n"].concat();
-            self.err(&text);
+        for (line, message) in e.lines() {
+            let head = format!(": command substitution: line {line}: ");
+            self.err(&[name.as_slice(), head.as_bytes(), &message, b"\n"].concat());
         }
     }
 
@@ -280,164 +280,6 @@ impl<'a> Shell<'a> {
         let mut all = vec![name, b": "];
         all.extend_from_slice(parts);
         self.error(&all);
-    }
-
-    /// Reports a failed assignment of a builtin; a readonly variable and what fails in a subscript
-    /// speak for themselves.
-    pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
-        match e.kind {
-            ErrorKind::Readonly
-            | ErrorKind::Abandon
-            | ErrorKind::Exit
-            | ErrorKind::Unbound
-            | ErrorKind::Expansion
-            | ErrorKind::Default => {
-                self.error(&[&e.message]);
-            }
-            _ if e.is_bad_subscript() => self.error(&[&e.message]),
-            _ => self.builtin_error(name, &[&e.message]),
-        }
-    }
-
-    /// How a builtin ends after that.
-    pub fn after_assignment_error(&mut self, e: &ExpandError) -> Flow {
-        match e.kind {
-            ErrorKind::Abandon
-            | ErrorKind::Exit
-            | ErrorKind::Unbound
-            | ErrorKind::Expansion
-            | ErrorKind::Default
-            | ErrorKind::Interrupted => {
-                let reported = ExpandError { kind: e.kind, message: Vec::new() };
-                Err(self.expansion_failed(reported))
-            }
-            ErrorKind::Number => Err(self.number_failed()),
-            ErrorKind::Readonly => self.refused(),
-            _ if e.is_bad_subscript() => self.refused(),
-            _ => Ok(1),
-        }
-    }
-
-    /// Reports a failed expansion and says how execution goes on.
-    pub fn expansion_failed(&mut self, e: ExpandError) -> Unwind {
-        if e.kind == ErrorKind::Interrupted {
-            return self.interrupted.take().unwrap_or(Unwind::Exit(1));
-        }
-        if !e.message.is_empty() {
-            self.error(&[&e.message]);
-        }
-        // POSIX 2.8.1: an expansion error ends a non-interactive shell.
-        let posix = self.state.options.has(SetOpt::Posix);
-        match e.kind {
-            ErrorKind::Abandon if e.is_refusal() && self.refused().is_err() => {
-                self.exit_here(self.status_after_failure())
-            }
-            ErrorKind::Abandon => {
-                self.state.pipe_status = PipeStatus::One(1);
-                Unwind::Abandon(1)
-            }
-            ErrorKind::Number => self.number_failed(),
-            ErrorKind::Command if posix && e.is_refusal() && self.refused().is_err() => {
-                self.exit_here(self.status_after_failure())
-            }
-            ErrorKind::Unbound
-                if !self.state.options.command_string
-                    && !self.state.options.interactive
-                    && !self.state.in_exit_trap =>
-            {
-                self.exit_here(1)
-            }
-            ErrorKind::Exit | ErrorKind::Unbound => self.gives_up(&e),
-            ErrorKind::Command | ErrorKind::Expansion | ErrorKind::Default if posix => {
-                self.gives_up(&e)
-            }
-            ErrorKind::Limit => Unwind::Exit(1),
-            // With `set -e` bash gives the script up, except for an arithmetic error and a
-            // reference that cannot be what is assigned.
-            _ if self.state.options.has(SetOpt::ErrExit)
-                && !e.is_arithmetic()
-                && !e.message.ends_with(b"substring expression < 0")
-                && !e.message.ends_with(b"': not a valid identifier") =>
-            {
-                let told = e.kind == ErrorKind::Readonly || e.is_refusal();
-                self.exit_here(if told { self.status_after_failure() } else { 1 })
-            }
-            kind => {
-                let status = if kind == ErrorKind::Default { 2 } else { 1 };
-                self.state.pipe_status = PipeStatus::One(status);
-                Unwind::Discard(status)
-            }
-        }
-    }
-
-    /// An expansion ends the shell, behind what is under way.
-    fn gives_up(&mut self, e: &ExpandError) -> Unwind {
-        let ends = matches!(e.kind, ErrorKind::Exit | ErrorKind::Unbound);
-        // With `set -e` bash ends here already: `${x?$(exit 7)}` has status 7.
-        let other = [&b": unbound variable"[..], b": bad substitution"];
-        let told = ends && !other.iter().any(|end| e.message.ends_with(end));
-        let status = match self.state.options.has(SetOpt::ErrExit) {
-            true if told => self.status_after_failure(),
-            true if ends => 1,
-            _ => self.status_given_up(),
-        };
-        let interactive = self.state.options.interactive;
-        // With `set -e` the message itself ends the shell: the EXIT trap is still in the function.
-        if ends && !interactive && self.state.options.has(SetOpt::ErrExit) {
-            return self.exit_here(status);
-        }
-        self.gave_up = true;
-        match interactive {
-            true => Unwind::Discard(1),
-            false => Unwind::Exit(status),
-        }
-    }
-
-    /// The status of a shell that an expansion or an assignment ended: that of `-c` is 127.
-    pub(crate) fn status_given_up(&self) -> i32 {
-        let state = &self.state;
-        match state.options.command_string && state.subshell == 0 && !state.in_exit_trap {
-            true => 127,
-            false => 1,
-        }
-    }
-
-    /// After the message that a variable is readonly: a shell with `set -e` ends, whatever the
-    /// command around it.
-    pub(crate) fn refused(&self) -> Flow {
-        match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(Unwind::Exit(self.status_after_failure())),
-            false => Ok(1),
-        }
-    }
-
-    /// After a value that is no number, given to an integer: `-c` ends, of a script the command.
-    pub(crate) fn number_failed(&mut self) -> Unwind {
-        match self.state.options.command_string {
-            true => {
-                self.gave_up = true;
-                Unwind::Exit(1)
-            }
-            false => self.abandoned(),
-        }
-    }
-
-    /// Back to the script, which goes on with a failure: the one before, if there was one.
-    pub(crate) fn abandoned(&mut self) -> Unwind {
-        self.note_failure();
-        Unwind::Abandon(self.status_after_failure())
-    }
-
-    /// PIPESTATUS behind that: as it was, if there was a failure before.
-    pub(crate) fn note_failure(&mut self) {
-        if self.state.status == 0 {
-            self.state.pipe_status = PipeStatus::One(1);
-        }
-    }
-
-    /// The status that some errors leave: that of the command before, if it is a failure.
-    pub(crate) fn status_after_failure(&self) -> i32 {
-        if self.state.status == 0 { 1 } else { self.state.status }
     }
 
     /// An operand as an absolute path.

@@ -7,7 +7,7 @@ use sh_expand::Str;
 use sh_syntax::ast::Command;
 
 use crate::Shell;
-use crate::run::{BAD_SYNTAX, EXIT_TRAP, Text};
+use crate::run::{EXIT_TRAP, Text};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::{PipeStatus, traps};
@@ -46,7 +46,7 @@ impl Shell<'_> {
         if action.is_empty() || self.state.no_exit_trap {
             return status;
         }
-        self.state.status = if bad_syntax { BAD_SYNTAX } else { status };
+        self.state.status = if bad_syntax { crate::verdict::syntax::BAD_SYNTAX } else { status };
         self.state.in_exit_trap = true;
         self.state.trap_exit = None;
         if let Some(command) = self.state.outer_command.take() {

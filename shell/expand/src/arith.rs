@@ -20,7 +20,7 @@ mod variable;
 use sh_syntax::ast::{Arith, Word, WordPart};
 
 use crate::env::Env;
-use crate::error::ExpandError;
+use crate::error::{ExpandError, Site};
 use crate::fields::Mode;
 use crate::value::Str;
 use crate::word::Expander;
@@ -127,7 +127,7 @@ fn push_inert(out: &mut Vec<u8>, expanded: &[u8]) {
 
 fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
     let mut x = Expander::new(env, Mode::Join);
-    x.parts(parts, true).map_err(ExpandError::in_expansion)?;
+    x.parts(parts, true).map_err(|e| e.at(Site::Expansion))?;
     let volume = x.fields.take_volume();
     x.env.charge(volume)?;
     Ok(x.fields.finish_one().into_text())

@@ -8,10 +8,11 @@
 use std::rc::Rc;
 
 use sh_syntax::ast::{CommandSub, List, Word, WordPart};
+use sh_syntax::error::{Cause, ErrorKind, SyntaxError};
 use sh_syntax::parse::{ParseOptions, parse_word, substitution_end};
 
 use crate::env::Env;
-use crate::error::{ErrorKind, ExpandError};
+use crate::error::ExpandError;
 
 /// Nested groups beyond this depth stay text.
 const MAX_DEPTH: usize = 200;
@@ -59,20 +60,19 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
         return texts.map(|text| expansion.literal(text)).collect::<Result<_>>().map(Some);
     }
     // What cannot be read is an error when its turn comes.
-    let parsed = |text: Vec<u8>| match expansion.parsed(&text) {
-        Err(e) if e.kind == ErrorKind::Line => Ok(vec![failing(&e.message)]),
-        parsed => parsed,
-    };
-    texts.map(parsed).collect::<Result<_>>().map(Some)
+    let parsed = |text: Vec<u8>| expansion.parsed(&text).unwrap_or_else(|e| vec![failing(e)]);
+    Ok(Some(texts.map(parsed).collect()))
 }
 
 /// A part that fails when it is expanded.
-fn failing(message: &[u8]) -> WordPart {
+fn failing(cause: Cause) -> WordPart {
+    let kind = ErrorKind::Grammar;
+    let error = SyntaxError { cause, line: 0, more: Vec::new(), incomplete: false, kind };
     let sub = CommandSub {
         body: List::default(),
         backquoted: false,
         is_file_read: false,
-        error: Some(message.into()),
+        error: Some(Box::new(error)),
         source: None,
         reread: false,
         line: 0,
@@ -238,14 +238,7 @@ impl Expansion<'_> {
 
     fn check(&mut self, words: usize, bytes: usize) -> Result<()> {
         if words > MAX_WORDS {
-            return Err(ExpandError::new(
-                ErrorKind::Limit,
-                &[
-                    b"brace expansion: failed to allocate memory for ",
-                    words.to_string().as_bytes(),
-                    b" elements",
-                ],
-            ));
+            return Err(crate::error::Cause::TooManyWords(words).into());
         }
         self.env.charge(bytes.saturating_add(words.saturating_mul(48)))
     }
@@ -253,7 +246,7 @@ impl Expansion<'_> {
     /// A text made of a word that was literal text; `{Z..a}` and `{$,}x` may bring about more.
     fn literal(&mut self, text: Vec<u8>) -> Result<Vec<WordPart>> {
         if text.iter().any(|b| matches!(b, b'\\' | b'`' | b'$')) {
-            return self.parsed(&text);
+            return self.parsed(&text).map_err(unread);
         }
         Ok(vec![WordPart::Literal(Rc::new(text))])
     }
@@ -263,12 +256,12 @@ impl Expansion<'_> {
         let backquotes = text.iter().enumerate().rev().filter(|(_, byte)| **byte == b'`');
         backquotes.map(|(at, _)| at).take(MAX_BACKQUOTES).find(|&at| {
             let rest = parse_word(&text[at..], &self.options).err();
-            rest.is_some_and(|e| e.message.ends_with(b"``'"))
+            rest.is_some_and(|e| e.cause == Cause::Unclosed(b'`'))
                 && parse_word(&text[..at], &self.options).is_ok()
         })
     }
 
-    fn parsed(&mut self, text: &[u8]) -> Result<Vec<WordPart>> {
+    fn parsed(&mut self, text: &[u8]) -> std::result::Result<Vec<WordPart>, Cause> {
         // A backslash at the end quotes nothing; a backquote there, and a quote that
         // is not closed, are no errors to bash.
         let mut text = text.to_vec();
@@ -282,26 +275,31 @@ impl Expansion<'_> {
             let mut parts = self.parsed(before)?;
             parts.push(match rest {
                 [_] => WordPart::Quoted(Rc::new(rest.to_vec())),
-                _ => failing(&[b"bad substitution: no closing \"`\" in ", rest].concat()),
+                _ => failing(Cause::NoClosing { close: b'`', text: rest.into() }),
             });
             return Ok(parts);
         }
         let mut result = parse_word(&text, &self.options);
         for quote in [b'"', b'\''] {
-            let open = [b'`', quote, b'\''];
-            if result.as_ref().is_err_and(|e| e.message.ends_with(&open)) {
+            if result.as_ref().is_err_and(|e| e.cause == Cause::Unclosed(quote)) {
                 let closed = [text.as_slice(), &[quote]].concat();
                 result = parse_word(&closed, &self.options);
             }
         }
-        result.map(|word| word.parts).map_err(|e| {
-            let close = match e.message.as_ref() {
-                [.., b'`', b'`', b'\''] => b"\"`\"".to_vec(),
-                [.., b'`', close, b'\''] => vec![b'`', *close, b'\''],
-                other => return ExpandError::line(&[other]),
-            };
-            ExpandError::line(&[b"bad substitution: no closing ", &close, b" in ", &text])
+        result.map(|word| word.parts).map_err(|e| match e.byte() {
+            Some(close) => Cause::NoClosing { close, text: text.into() },
+            None => e.cause,
         })
+    }
+}
+
+/// The error of a text that cannot be read.
+fn unread(cause: Cause) -> ExpandError {
+    match cause {
+        Cause::NoClosing { close, text } => {
+            crate::error::Cause::NoClosing { close, text: text.into() }.into()
+        }
+        other => crate::error::Cause::Unread(other.message()).into(),
     }
 }
 

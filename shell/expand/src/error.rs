@@ -1,140 +1,170 @@
-//! Why an expansion failed. Texts are bash's own, without the `bash: line N: ` prefix.
+//! Why an expansion failed: a cause with its data, and the place where it arose.
+//!
+//! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`] only, and nothing
+//! decides by it. [`ExpandError::reach`] is the first half of what happens next: how far the error reaches, by cause
+//! and place. The other half, by the shell's mode, is `verdict.rs` of the executor.
 
+use sh_syntax::error::closing;
 use thiserror::Error;
 
-/// A failed expansion. The shell prints it and decides how far to unwind.
+/// A failed expansion or assignment.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("{}", String::from_utf8_lossy(.message))]
+#[error("{}", String::from_utf8_lossy(&self.message()))]
 pub struct ExpandError {
-    pub kind: ErrorKind,
-    /// The message, e.g. `x: unbound variable`. Empty: it was printed already, or there is none.
-    pub message: Vec<u8>,
+    pub cause: Box<Cause>,
+    pub site: Site,
 }
 
-impl ExpandError {
-    /// An error of the given kind; the message's parts are joined.
-    pub fn new(kind: ErrorKind, parts: &[&[u8]]) -> ExpandError {
-        ExpandError { kind, message: parts.concat() }
-    }
-
-    /// An error that abandons the command ([`ErrorKind::Command`]).
-    pub fn command(parts: &[&[u8]]) -> ExpandError {
-        ExpandError::new(ErrorKind::Command, parts)
-    }
-
-    /// Whether arithmetic failed: bash then abandons the command even where a builtin or a
-    /// compound command would have gone on.
-    pub fn is_arithmetic(&self) -> bool {
-        const MARK: &[u8] = b"(error token is";
-        matches!(
-            self.kind,
-            ErrorKind::Command | ErrorKind::Line | ErrorKind::Abandon | ErrorKind::Number
-        ) && self.message.windows(MARK.len()).any(|w| w == MARK)
-    }
-
-    /// The error of a value for an integer variable.
-    #[must_use]
-    pub fn in_value(mut self) -> ExpandError {
-        if self.kind == ErrorKind::Command {
-            self.kind = ErrorKind::Number;
-        }
-        self
-    }
-
-    /// Whether an element cannot exist; bash tells that without naming the builtin.
-    pub fn is_bad_subscript(&self) -> bool {
-        self.kind == ErrorKind::Command && self.message.ends_with(b"]: bad array subscript")
-    }
-
-    /// Whether an assignment went to what is no name.
-    pub(crate) fn is_no_identifier(&self) -> bool {
-        self.kind == ErrorKind::Command && self.message.ends_with(b"': not a valid identifier")
-    }
-
-    /// The error of an expansion within an expression: a failed `((` goes on with the next
-    /// command, one that fails there does not.
-    pub(crate) fn in_expansion(mut self) -> ExpandError {
-        if self.kind == ErrorKind::Command {
-            self.kind = ErrorKind::Expansion;
-        }
-        self
-    }
-
-    /// Whether bash tells that something cannot be as it does of a readonly variable: a shell with
-    /// `set -e` ends with the status of the command before.
-    pub fn is_refusal(&self) -> bool {
-        let texts: [&[u8]; 4] = [
-            b": bad array subscript",
-            b": invalid indirect expansion",
-            b": invalid variable name",
-            b": readonly variable",
-        ];
-        texts.iter().any(|text| self.message.ends_with(text))
-    }
-
-    /// The error of a subscript: a failed `((` goes on, one that fails in a subscript does not.
-    #[must_use]
-    pub fn in_subscript(mut self) -> ExpandError {
-        if matches!(self.kind, ErrorKind::Command | ErrorKind::Readonly) {
-            self.kind = ErrorKind::Abandon;
-        }
-        self
-    }
-
-    /// The error of an arithmetic expansion: in POSIX mode a readonly variable ends the shell as
-    /// others of expansions do.
-    pub(crate) fn in_arithmetic(mut self) -> ExpandError {
-        if self.kind == ErrorKind::Readonly {
-            self.kind = ErrorKind::Expansion;
-        }
-        self
-    }
-
-    /// The error of what `${x=word}` was to assign.
-    pub(crate) fn of_default(mut self) -> ExpandError {
-        if self.kind == ErrorKind::Readonly || self.is_bad_subscript() {
-            self.kind = ErrorKind::Default;
-        }
-        self
-    }
-
-    /// An error that abandons the command, in POSIX mode, too ([`ErrorKind::Line`]).
-    pub fn line(parts: &[&[u8]]) -> ExpandError {
-        ExpandError::new(ErrorKind::Line, parts)
-    }
-
-    /// A name in an expression is not set, with `set -u`.
-    pub(crate) fn unbound(name: &[u8]) -> ExpandError {
-        ExpandError::new(ErrorKind::Unbound, &[name, b": unbound variable"])
-    }
-
-    /// An error that ends a non-interactive shell ([`ErrorKind::Exit`]).
-    pub fn exit(parts: &[&[u8]]) -> ExpandError {
-        ExpandError::new(ErrorKind::Exit, parts)
-    }
+/// What went wrong. Names and texts are as messages show them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// An assignment to a readonly variable.
+    Readonly(Vec<u8>),
+    /// `unset` of a readonly variable.
+    ReadonlyKept(Vec<u8>),
+    /// A name without a value, with `set -u`.
+    Unbound {
+        name: Vec<u8>,
+        asked: Asked,
+    },
+    /// `${parameter?reason}`
+    Missing {
+        parameter: Vec<u8>,
+        reason: Vec<u8>,
+    },
+    /// An element that cannot exist; without a subscript the message names the array alone.
+    BadSubscript {
+        name: Vec<u8>,
+        subscript: Option<Vec<u8>>,
+    },
+    /// The length of one; the message has the text from its subscript on.
+    LengthOfNothing(Vec<u8>),
+    /// A text that should be a name.
+    NotAnIdentifier(Vec<u8>),
+    /// A text that a nameref cannot refer to.
+    NotAReference(Vec<u8>),
+    /// A nameref to its own name.
+    SelfReference(Vec<u8>),
+    /// Namerefs that lead to each other.
+    CircularReference(Vec<u8>),
+    /// An array that was to become a nameref.
+    ArrayAsReference(Vec<u8>),
+    /// An array that was to change its kind.
+    Conversion {
+        name: Vec<u8>,
+        from_assoc: bool,
+    },
+    /// `declare +a` of an array.
+    Destruction(Vec<u8>),
+    /// `a[1]=(...)`
+    ListToMember(Vec<u8>),
+    NotAnArray(Vec<u8>),
+    NotIndexed(Vec<u8>),
+    /// `${1=word}`
+    NotAssignable(Vec<u8>),
+    /// `${!x}` leads to what is no name.
+    InvalidName(Vec<u8>),
+    /// `${!x}` where `x` leads nowhere.
+    InvalidIndirect(Vec<u8>),
+    /// `${...}` with an operator that there is not.
+    BadSubstitution(Vec<u8>),
+    /// `${x@Z}` of a variable that is set.
+    BadTransformation(Vec<u8>),
+    /// `${` in double quotes that they end.
+    OpenBrace(Vec<u8>),
+    /// A text with something open in it, found when it is expanded.
+    NoClosing {
+        close: u8,
+        text: Vec<u8>,
+    },
+    /// A text that brace expansion made and that does not parse.
+    Unread(Vec<u8>),
+    /// A subscript that does not parse.
+    Syntax(Vec<u8>),
+    /// A redirection to several words, or to none.
+    Ambiguous(Vec<u8>),
+    /// With `failglob`.
+    NoMatch(Vec<u8>),
+    /// `${x:1:-9}`
+    NegativeLength(Vec<u8>),
+    /// An expression that cannot be evaluated.
+    Arithmetic {
+        expression: Vec<u8>,
+        reason: String,
+        token: Vec<u8>,
+    },
+    /// Parentheses or names that lead to names too deeply, met in a tree.
+    TooRecursive,
+    /// In the offset or length of `${parameter:offset:length}`.
+    InRange {
+        parameter: Vec<u8>,
+        cause: Box<Cause>,
+    },
+    /// A process substitution that the system does not start.
+    ProcessSubstitution(String),
+    /// The budget for expansions is spent.
+    TooLarge,
+    /// Braces that make more words than may be.
+    TooManyWords(usize),
+    /// Expansions that lead to each other without end.
+    TooDeep,
+    /// Its message was printed where it arose, or bash has none: all that is left is how far it reaches.
+    Told(Reach),
+    /// A command substitution ended the shell, or the shell was interrupted: to be passed on.
+    Interrupted,
 }
 
-/// How far an error unwinds (bash: `DISCARD`, `FORCE_EOF`, exit of a non-interactive shell).
+/// Who asked for a name that is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
+pub enum Asked {
+    /// `$x`
+    Parameter,
+    /// `$((x))`
+    Expression,
+    /// `${#x[@]}`
+    Length,
+}
+
+/// Where an error arose, if that matters to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// In the word, assignment or expression itself.
+    Here,
+    /// In an expansion within an expression.
+    Expansion,
+    /// In the expression of `$((...))`.
+    Arithmetic,
+    /// In the subscript of an indexed array.
+    Subscript,
+    /// In the value for an integer variable.
+    Value,
+    /// In what `${x=word}` was to assign.
+    Default,
+    /// In an assignment that is an operand of `declare` and the like.
+    Declaration,
+}
+
+/// How far an error reaches (bash: `DISCARD`, `FORCE_EOF`, exit of a non-interactive shell).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
     /// The command fails with status 1; the script goes on with the next line (bad substitution
     /// in bash abandons the current top-level command, arithmetic errors too).
     Command,
-    /// As [`ErrorKind::Command`], of an expansion within an expression.
+    /// As [`Reach::Command`], of an expansion within an expression: `((` does not go on.
     Expansion,
-    /// As [`ErrorKind::Expansion`], of what `${x=word}` cannot assign: a script or subshell goes on
+    /// As [`Reach::Expansion`], of what `${x=word}` cannot assign: a script or subshell goes on
     /// with status 2.
     Default,
     /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
     Exit,
-    /// As [`ErrorKind::Exit`], of a name in an expression: a script ends where it stands, within
+    /// As [`Reach::Exit`], of a name in an expression: a script ends where it stands, within
     /// the redirections in force there.
     Unbound,
-    /// As [`ErrorKind::Command`], but in POSIX mode, too, where that ends the shell.
+    /// As [`Reach::Command`], but in POSIX mode, too, where that ends the shell.
     Line,
-    /// As [`ErrorKind::Command`], where `((`, `let` and `[[` would have gone on with status 1.
+    /// As [`Reach::Command`], where `((`, `let` and `[[` would have gone on with status 1.
     Abandon,
-    /// What an integer variable was to take is no number: as [`ErrorKind::Abandon`].
+    /// What an integer variable was to take is no number: as [`Reach::Abandon`].
     Number,
     /// Assignment to a readonly variable.
     Readonly,
@@ -142,4 +172,180 @@ pub enum ErrorKind {
     Limit,
     /// A command substitution ended the shell, or the shell was interrupted: pass on unchanged.
     Interrupted,
+}
+
+impl From<Cause> for ExpandError {
+    fn from(cause: Cause) -> ExpandError {
+        ExpandError { cause: Box::new(cause), site: Site::Here }
+    }
+}
+
+impl ExpandError {
+    /// An error whose message was printed.
+    pub fn told(reach: Reach) -> ExpandError {
+        Cause::Told(reach).into()
+    }
+
+    /// `name: readonly variable`
+    pub fn readonly(name: &[u8]) -> ExpandError {
+        Cause::Readonly(name.to_vec()).into()
+    }
+
+    /// `` `text': not a valid identifier ``
+    pub fn not_an_identifier(text: &[u8]) -> ExpandError {
+        Cause::NotAnIdentifier(text.to_vec()).into()
+    }
+
+    /// `name[subscript]: bad array subscript`
+    pub fn bad_subscript(name: &[u8], subscript: &[u8]) -> ExpandError {
+        Cause::BadSubscript { name: name.to_vec(), subscript: Some(subscript.to_vec()) }.into()
+    }
+
+    /// A name that is not set, with `set -u`.
+    pub(crate) fn unbound(name: &[u8], asked: Asked) -> ExpandError {
+        Cause::Unbound { name: name.to_vec(), asked }.into()
+    }
+
+    /// The error as one of that place. The innermost place that matters to it stays.
+    #[must_use]
+    pub fn at(mut self, site: Site) -> ExpandError {
+        if self.site == Site::Here && reach(&self.cause, site) != self.reach() {
+            self.site = site;
+        }
+        self
+    }
+
+    /// How far it reaches.
+    pub fn reach(&self) -> Reach {
+        reach(&self.cause, self.site)
+    }
+
+    /// The message, e.g. `x: unbound variable`; empty if it was printed already or there is none.
+    pub fn message(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.cause.write(&mut out);
+        out
+    }
+
+    /// An element that cannot exist, named with its subscript, in a command that goes on.
+    pub fn is_missing_element(&self) -> bool {
+        matches!(*self.cause, Cause::BadSubscript { subscript: Some(_), .. })
+            && self.reach() == Reach::Command
+    }
+}
+
+/// The table of causes and places.
+fn reach(cause: &Cause, site: Site) -> Reach {
+    match (cause, site) {
+        (Cause::Interrupted, _) => Reach::Interrupted,
+        (Cause::TooLarge | Cause::TooManyWords(_) | Cause::TooDeep, _) => Reach::Limit,
+        (Cause::Unbound { asked: Asked::Parameter, .. }, _) => Reach::Exit,
+        (Cause::Unbound { asked: Asked::Expression, .. }, _) => Reach::Unbound,
+        (Cause::Missing { .. } | Cause::BadTransformation(_), _) => Reach::Exit,
+        (
+            Cause::LengthOfNothing(_)
+            | Cause::InvalidName(_)
+            | Cause::InvalidIndirect(_)
+            | Cause::NotAssignable(_)
+            | Cause::NoClosing { .. }
+            | Cause::Unread(_)
+            | Cause::NoMatch(_)
+            | Cause::NegativeLength(_)
+            | Cause::InRange { .. },
+            _,
+        ) => Reach::Line,
+        (Cause::Conversion { .. }, Site::Declaration) => Reach::Line,
+        (Cause::Readonly(_) | Cause::ReadonlyKept(_) | Cause::Told(Reach::Readonly), site) => {
+            match site {
+                Site::Subscript => Reach::Abandon,
+                Site::Arithmetic => Reach::Expansion,
+                Site::Default => Reach::Default,
+                _ => Reach::Readonly,
+            }
+        }
+        (Cause::BadSubscript { subscript: Some(_), .. }, Site::Default) => Reach::Default,
+        (Cause::Told(reach), _) if *reach != Reach::Command => *reach,
+        (_, Site::Expansion) => Reach::Expansion,
+        (_, Site::Subscript) => Reach::Abandon,
+        (_, Site::Value) => Reach::Number,
+        (_, Site::Here | Site::Arithmetic | Site::Default | Site::Declaration) => Reach::Command,
+    }
+}
+
+impl Cause {
+    /// Adds bash's text.
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut put = |parts: &[&[u8]]| parts.iter().for_each(|p| out.extend_from_slice(p));
+        match self {
+            Cause::Readonly(name) => put(&[name, b": readonly variable"]),
+            Cause::ReadonlyKept(name) => put(&[name, b": cannot unset: readonly variable"]),
+            Cause::Unbound { name, .. } => put(&[name, b": unbound variable"]),
+            Cause::Missing { parameter, reason } => put(&[parameter, b": ", reason]),
+            Cause::BadSubscript { name, subscript: Some(subscript) } => {
+                put(&[name, b"[", subscript, b"]: bad array subscript"]);
+            }
+            Cause::BadSubscript { name, subscript: None } => put(&[name, b": bad array subscript"]),
+            Cause::LengthOfNothing(text) => put(&[text, b"]: bad array subscript"]),
+            Cause::NotAnIdentifier(text) => put(&[b"`", text, b"': not a valid identifier"]),
+            Cause::NotAReference(text) => {
+                put(&[b"`", text, b"': invalid variable name for name reference"]);
+            }
+            Cause::SelfReference(name) => {
+                put(&[name, b": nameref variable self references not allowed"]);
+            }
+            Cause::CircularReference(name) => {
+                put(&[b"warning: ", name, b": circular name reference"]);
+            }
+            Cause::ArrayAsReference(name) => {
+                put(&[name, b": reference variable cannot be an array"]);
+            }
+            Cause::Conversion { name, from_assoc: true } => {
+                put(&[name, b": cannot convert associative to indexed array"]);
+            }
+            Cause::Conversion { name, from_assoc: false } => {
+                put(&[name, b": cannot convert indexed to associative array"]);
+            }
+            Cause::Destruction(name) => {
+                put(&[name, b": cannot destroy array variables in this way"]);
+            }
+            Cause::ListToMember(place) => put(&[place, b": cannot assign list to array member"]),
+            Cause::NotAnArray(name) => put(&[name, b": not an array variable"]),
+            Cause::NotIndexed(name) => put(&[name, b": not an indexed array"]),
+            Cause::NotAssignable(name) => put(&[b"$", name, b": cannot assign in this way"]),
+            Cause::InvalidName(name) => put(&[name, b": invalid variable name"]),
+            Cause::InvalidIndirect(name) => put(&[name, b": invalid indirect expansion"]),
+            Cause::BadSubstitution(text) | Cause::BadTransformation(text) => {
+                put(&[text, b": bad substitution"]);
+            }
+            Cause::OpenBrace(text) => {
+                put(&[b"bad substitution: no closing `}' in \"", text, b"\""]);
+            }
+            Cause::NoClosing { close, text } => {
+                put(&[b"bad substitution: no closing ", &closing(*close), b" in ", text]);
+            }
+            Cause::Unread(message) | Cause::Syntax(message) => put(&[message]),
+            Cause::Ambiguous(text) => put(&[text, b": ambiguous redirect"]),
+            Cause::NoMatch(pattern) => put(&[b"no match: ", pattern]),
+            Cause::NegativeLength(text) => put(&[text, b": substring expression < 0"]),
+            Cause::Arithmetic { expression, reason, token } => {
+                put(&[expression, b": ", reason.as_bytes(), b" (error token is \"", token, b"\")"]);
+            }
+            Cause::TooRecursive => put(&[b"expression recursion level exceeded"]),
+            Cause::InRange { parameter, cause } => {
+                put(&[parameter, b": "]);
+                cause.write(out);
+            }
+            Cause::ProcessSubstitution(reason) => {
+                put(&[b"process substitution: ", reason.as_bytes()]);
+            }
+            Cause::TooLarge => put(&[b"limit reached: expansion too large"]),
+            Cause::TooManyWords(count) => put(&[
+                b"brace expansion: failed to allocate memory for ",
+                count.to_string().as_bytes(),
+                b" elements",
+            ]),
+            Cause::TooDeep => put(&[b"maximum nesting level exceeded"]),
+            Cause::Told(_) | Cause::Interrupted => {}
+        }
+    }
 }

@@ -46,7 +46,7 @@ mod word;
 pub use arith::closing_bracket;
 pub use compound::{CompoundElement, brace_elements, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
-pub use error::{ErrorKind, ExpandError};
+pub use error::{Asked, Cause, ExpandError, Reach, Site};
 pub use param::chars::char_count;
 pub use param::edit::in_case;
 pub use param::push_subscript;

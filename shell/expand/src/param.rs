@@ -27,7 +27,7 @@ use sh_syntax::ast::{Param, ParamName, ParamOp, WordPart};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use crate::env::Lookup;
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError};
 use crate::fields::Mode;
 use crate::lists;
 use crate::split::Ifs;
@@ -94,8 +94,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 && !x.in_heredoc
                 && is_unclosed(&param.raw) =>
         {
-            let parts: [&[u8]; 3] = [b"bad substitution: no closing `}' in \"", whole, b"\""];
-            return Err(ExpandError::command(&parts));
+            return Err(Cause::OpenBrace(whole.to_vec()).into());
         }
         ParamOp::Bad { whole } => {
             if param.raw.ends_with(b":}")
@@ -383,7 +382,7 @@ fn emit(x: &mut Expander<'_>, param: &Param, content: Content, quoted: bool) -> 
 /// is nothing; set, the shell ends. Otherwise the command is abandoned.
 fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result<()> {
     let shown = if whole.is_empty() { &param.raw } else { whole };
-    let parts: [&[u8]; 2] = [shown, b": bad substitution"];
+    let shown = shown.to_vec();
     let text = param.raw.strip_prefix(b"${").unwrap_or_default();
     let (text, indirect) = match text.strip_prefix(b"!") {
         Some(text) => (text, true),
@@ -403,7 +402,7 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
         .then(|| parse_parameter(&text[..end], &ParseOptions::default()))
         .flatten()
     else {
-        return Err(ExpandError::command(&parts));
+        return Err(Cause::BadSubstitution(shown).into());
     };
     let raw = param.raw.clone();
     let looked_at =
@@ -415,7 +414,7 @@ fn bad_substitution(x: &mut Expander<'_>, param: &Param, whole: &[u8]) -> Result
     match !of_none && content.is_missing(x.env, false, false) {
         // Of lists `set -u` does not ask anything.
         true => content.require_set(x.env, &looked_at),
-        false => Err(ExpandError::exit(&parts)),
+        false => Err(Cause::BadTransformation(shown).into()),
     }
 }
 

@@ -7,7 +7,7 @@
 use box_text::glob::{self, Options, Pattern};
 
 use crate::env::{DirEntry, Env};
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError};
 use crate::fields::Field;
 use crate::value::{Str, Value};
 
@@ -42,7 +42,7 @@ pub(crate) fn expand(
     });
     if paths.is_empty() {
         if failglob {
-            return Err(ExpandError::line(&[b"no match: ", &field.into_text()]));
+            return Err(Cause::NoMatch(field.into_text().to_vec()).into());
         }
         if !nullglob {
             out.push(field.into_text());

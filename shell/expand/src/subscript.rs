@@ -3,9 +3,11 @@
 use sh_syntax::ast::{Subscript, Word};
 use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 
+use sh_syntax::error::SyntaxError;
+
 use crate::arith;
 use crate::env::{Env, Key};
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError, Site};
 use crate::lists;
 use crate::value::Value;
 use crate::word;
@@ -48,23 +50,22 @@ pub fn subscript_key(
     match subscript {
         Subscript::At if assoc => Ok(OwnedKey::Name(b"@".to_vec())),
         Subscript::Star if assoc => Ok(OwnedKey::Name(b"*".to_vec())),
-        Subscript::At => Err(ExpandError::command(&[name, b"[@]: bad array subscript"])),
-        Subscript::Star => Err(ExpandError::command(&[name, b"[*]: bad array subscript"])),
+        Subscript::At => Err(ExpandError::bad_subscript(name, b"@")),
+        Subscript::Star => Err(ExpandError::bad_subscript(name, b"*")),
         Subscript::Expr(expr) if assoc => {
             let text = lists::text(env, &expr.word, word::Tilde::Never);
-            Ok(OwnedKey::Name(text.map_err(ExpandError::in_expansion)?.to_vec()))
+            Ok(OwnedKey::Name(text.map_err(|e| e.at(Site::Expansion))?.to_vec()))
         }
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
-            Err(ExpandError::command(&[name, b"[]: bad array subscript"]))
+            Err(ExpandError::bad_subscript(name, b""))
         }
         Subscript::Expr(expr) if expr.word.raw.iter().any(|b| matches!(b, b'\'' | b'\\')) => {
             // An index is read as if within double quotes: single quotes stay.
-            let index = parse_arith(&expr.word.raw, &ParseOptions::default())
-                .map_err(|e| ExpandError::command(&[&e.message]))?;
-            Ok(OwnedKey::Index(arith::eval(env, &index).map_err(ExpandError::in_subscript)?))
+            let index = parse_arith(&expr.word.raw, &ParseOptions::default()).map_err(unread)?;
+            Ok(OwnedKey::Index(arith::eval(env, &index).map_err(|e| e.at(Site::Subscript))?))
         }
         Subscript::Expr(expr) => {
-            Ok(OwnedKey::Index(arith::eval(env, expr).map_err(ExpandError::in_subscript)?))
+            Ok(OwnedKey::Index(arith::eval(env, expr).map_err(|e| e.at(Site::Subscript))?))
         }
     }
 }
@@ -85,9 +86,12 @@ pub fn element_index(env: &mut dyn Env, text: &[u8]) -> Result<i64, ExpandError>
     if let Some(index) = arith::plain_integer(text) {
         return Ok(index);
     }
-    let index = parse_arith(text, &ParseOptions::default())
-        .map_err(|e| ExpandError::command(&[&e.message]))?;
-    arith::eval(env, &index).map_err(ExpandError::in_subscript)
+    let index = parse_arith(text, &ParseOptions::default()).map_err(unread)?;
+    arith::eval(env, &index).map_err(|e| e.at(Site::Subscript))
+}
+
+fn unread(e: SyntaxError) -> ExpandError {
+    Cause::Syntax(e.cause.message()).into()
 }
 
 /// Whether the bracket that opens first in a reference is closed by its last byte, if there is one.
@@ -121,7 +125,7 @@ pub(crate) fn needs_expansion(text: &[u8]) -> bool {
 
 pub(crate) fn parsed(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError> {
     parse_subscript(text, &ParseOptions::default())
-        .map_err(|_| ExpandError::command(&[name, b"[", text, b"]: bad array subscript"]))
+        .map_err(|_| ExpandError::bad_subscript(name, text))
 }
 
 /// The element of a value that a key means; a scalar is an array of one.

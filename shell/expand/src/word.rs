@@ -6,7 +6,7 @@ use sh_syntax::ast::{HereDoc, Word, WordPart};
 
 use crate::brace;
 use crate::env::{Env, Lookup};
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError, Site};
 use crate::fields::{Field, Fields, Mode};
 use crate::split::Ifs;
 use crate::value::{Str, Value};
@@ -384,7 +384,7 @@ fn target_text(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Str>> {
 }
 
 fn ambiguous(word: &Word) -> ExpandError {
-    ExpandError::command(&[&word.raw, b": ambiguous redirect"])
+    Cause::Ambiguous(word.raw.to_vec()).into()
 }
 
 /// Expansion of one word in progress.
@@ -526,7 +526,7 @@ impl<'e> Expander<'e> {
                 self.value(Rc::new(output), quoted)?;
             }
             WordPart::Arith(expr) => {
-                let number = arith::eval(self.env, expr).map_err(ExpandError::in_arithmetic)?;
+                let number = arith::eval(self.env, expr).map_err(|e| e.at(Site::Arithmetic))?;
                 self.number(Rc::new(number.to_string().into_bytes()), quoted)?;
             }
             // Without a command there is nothing to read or write.

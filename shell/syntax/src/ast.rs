@@ -161,6 +161,17 @@ pub enum Subscript {
     Expr(Arith),
 }
 
+impl Subscript {
+    /// As it was written, without its brackets.
+    pub fn text(&self) -> &[u8] {
+        match self {
+            Subscript::At => b"@",
+            Subscript::Star => b"*",
+            Subscript::Expr(expr) => &expr.word.raw,
+        }
+    }
+}
+
 /// A redirection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Redirect {
@@ -387,7 +398,7 @@ pub struct CommandSub {
     /// `$(< file)`: the file's content without running a command.
     pub is_file_read: bool,
     /// The body of a here-document that does not parse: the error is reported when it is expanded.
-    pub error: Option<Text>,
+    pub error: Option<Box<crate::error::SyntaxError>>,
     /// Text that does not parse as a whole: it is run command by command, so that
     /// what stands before the error takes effect.
     pub source: Option<Text>,

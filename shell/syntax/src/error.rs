@@ -1,4 +1,7 @@
-//! Errors of the parser, worded as bash 5.2 words them.
+//! Errors of the parser: causes with their data. The texts, worded as bash 5.2 words them, are made in
+//! [`Cause::message`] only, and nothing decides by them.
+
+use std::borrow::Cow;
 
 use crate::ast::Text;
 
@@ -11,20 +14,85 @@ use crate::ast::Text;
 /// bash: line 3: `echo )'
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("line {line}: {}", String::from_utf8_lossy(message))]
+#[error("line {line}: {}", String::from_utf8_lossy(&cause.message()))]
 pub struct SyntaxError {
-    /// Line of the first message, counted as the parser was told to.
+    /// What is wrong: the first message.
+    pub cause: Cause,
+    /// Line of the first message, counted as the parser was told to; 0 if the message has none.
     pub line: u32,
-    /// The message without any prefix; empty when bash says nothing.
-    pub message: Text,
     /// Further messages, such as the offending source line in `` `...' ``.
     pub more: Vec<(u32, Text)>,
     /// The input ended where more could have made it right.
     pub incomplete: bool,
-    /// The parser's own limit was hit, not the grammar.
-    pub limit: bool,
     /// What bash does after reporting it.
     pub kind: ErrorKind,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The parser's own limit was hit, not the grammar.
+    TooDeep,
+    /// The input ended before the byte that closes a quote or bracket.
+    Unclosed(u8),
+    /// The input ended within a command.
+    UnexpectedEnd,
+    /// A token, as messages show it, that cannot stand there.
+    UnexpectedToken(Text),
+    /// Not even a token is there.
+    NoToken,
+    /// The input ended within `[[`.
+    OpenCondition,
+    /// Something in `[[ ]]`: bash's sentence, in which the token takes the place of `X`.
+    Condition { sentence: &'static str, token: Text },
+    /// The head of `for ((` has less than three expressions.
+    FewExpressions,
+    /// The head of `for ((` has more than three expressions.
+    ManyExpressions,
+    /// The head of `for ((` has no `))`, of which bash says nothing.
+    OpenFor,
+    /// An expansion that is none, found when the text is expanded.
+    BadSubstitution(Text),
+    /// A text that `close` should end, found when it is expanded.
+    NoClosing { close: u8, text: Text },
+}
+
+impl Cause {
+    /// Bash's text.
+    pub fn message(&self) -> Vec<u8> {
+        match self {
+            Cause::TooDeep => b"maximum nesting level exceeded".to_vec(),
+            Cause::Unclosed(close) => {
+                [b"unexpected EOF while looking for matching `", &[*close][..], b"'"].concat()
+            }
+            Cause::UnexpectedEnd => b"syntax error: unexpected end of file".to_vec(),
+            Cause::UnexpectedToken(token) => {
+                [b"syntax error near unexpected token `", &**token, b"'"].concat()
+            }
+            Cause::NoToken => b"syntax error".to_vec(),
+            Cause::OpenCondition => b"unexpected EOF while looking for `]]'".to_vec(),
+            Cause::Condition { sentence, token } => {
+                let pieces: Vec<&[u8]> = sentence.as_bytes().split(|b| *b == b'X').collect();
+                pieces.join(&**token)
+            }
+            Cause::FewExpressions => b"syntax error: arithmetic expression required".to_vec(),
+            Cause::ManyExpressions => b"syntax error: `;' unexpected".to_vec(),
+            Cause::OpenFor => Vec::new(),
+            Cause::BadSubstitution(text) => [&**text, b": bad substitution"].concat(),
+            Cause::NoClosing { close, text } => {
+                let close = closing(*close);
+                [b"bad substitution: no closing ", &*close, b" in ", text].concat()
+            }
+        }
+    }
+}
+
+/// What should close a text, as messages show it.
+pub fn closing(close: u8) -> Cow<'static, [u8]> {
+    match close {
+        b'`' => Cow::Borrowed(b"\"`\""),
+        close => Cow::Owned(vec![b'`', close, b'\'']),
+    }
 }
 
 /// What bash does after a syntax error.
@@ -51,21 +119,28 @@ pub enum ErrorKind {
     Array,
 }
 
-/// What is said of the head of `for ((`: it has less than three expressions, or more.
-pub(crate) const FEW_EXPRESSIONS: &[u8] = b"syntax error: arithmetic expression required";
-pub(crate) const MANY_EXPRESSIONS: &[u8] = b"syntax error: `;' unexpected";
-
 impl SyntaxError {
     /// The head of `for ((` does not have three expressions: in `eval` and `.` this does not end a
     /// POSIX shell.
     pub fn is_in_arith_for(&self) -> bool {
-        [FEW_EXPRESSIONS, MANY_EXPRESSIONS].contains(&&*self.message)
+        matches!(self.cause, Cause::FewExpressions | Cause::ManyExpressions)
     }
 
-    /// A quote was left open.
-    pub(crate) fn leaves_quote_open(&self) -> bool {
-        let open = [b"matching `\"'", b"matching `''", b"matching ``'"];
-        open.iter().any(|end| self.message.ends_with(*end))
+    /// The parser's own limit was hit, not the grammar.
+    pub fn is_limit(&self) -> bool {
+        self.cause == Cause::TooDeep
+    }
+
+    /// The byte that was missing, or stood where it could not.
+    pub fn byte(&self) -> Option<u8> {
+        match &self.cause {
+            Cause::Unclosed(close) => Some(*close),
+            Cause::UnexpectedToken(token) => match **token {
+                [byte] => Some(byte),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// More input may complete the command.
@@ -74,9 +149,10 @@ impl SyntaxError {
     }
 
     /// Every message line with its line number, first to last.
-    pub fn lines(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        let first = std::iter::once((self.line, &*self.message)).filter(|(_, m)| !m.is_empty());
-        first.chain(self.more.iter().map(|(l, m)| (*l, &**m)))
+    pub fn lines(&self) -> impl Iterator<Item = (u32, Cow<'_, [u8]>)> {
+        let first: (u32, Cow<'_, [u8]>) = (self.line, Cow::Owned(self.cause.message()));
+        let more = self.more.iter().map(|(line, text)| (*line, Cow::Borrowed(&**text)));
+        Some(first).into_iter().filter(|(_, text)| !text.is_empty()).chain(more)
     }
 
     /// The whole report: each line is `prefix`, `line N: `, message. The prefix of bash is
@@ -86,7 +162,7 @@ impl SyntaxError {
         for (line, message) in self.lines() {
             out.extend_from_slice(prefix);
             out.extend_from_slice(format!("line {line}: ").as_bytes());
-            out.extend_from_slice(message);
+            out.extend_from_slice(&message);
             out.push(b'\n');
         }
         out

@@ -98,7 +98,7 @@ fn line_by_line() {
             // The source line may be cut short where bash has not read on yet.
             match (&a, &b) {
                 (Err(a), Err(b)) => {
-                    assert_eq!((a.line, &a.message), (b.line, &b.message), "{:?}", c.text)
+                    assert_eq!((a.line, &a.cause), (b.line, &b.cause), "{:?}", c.text)
                 }
                 _ => assert_eq!(a, b, "{:?}", c.text),
             }

@@ -24,9 +24,10 @@ fn parts(parts_: &[WordPart]) -> String {
             WordPart::Quoted(t) => format!("Q({})", text(t)),
             WordPart::DoubleQuoted(inner) => format!("D[{}]", parts(inner)),
             WordPart::Param(p) => format!("P({})", param(p)),
-            WordPart::CommandSub(c) => match c.source.as_ref().or(c.error.as_ref()) {
-                Some(e) => format!("C!{}", text(e)),
-                None => format!("C{}", c.body.items.len()),
+            WordPart::CommandSub(c) => match (&c.source, &c.error) {
+                (Some(source), _) => format!("C!{}", text(source)),
+                (None, Some(e)) => format!("C!{}", text(&e.cause.message())),
+                (None, None) => format!("C{}", c.body.items.len()),
             },
             WordPart::Arith(a) => format!("A{}", if a.expr.is_some() { "+" } else { "-" }),
             WordPart::ProcessSub(p) => format!("S{}", if p.read { "<" } else { ">" }),

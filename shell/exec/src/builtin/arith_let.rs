@@ -17,15 +17,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     for a in args {
         match shell.reckoning(b"let: ", |shell| sh_expand::arith::eval_text(shell, a)) {
             Ok(n) => last = n,
-            Err(e) if e.kind == sh_expand::ErrorKind::Command => {
-                shell.builtin_error(call.name(), &[&e.message]);
-                return Ok(1);
-            }
-            Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
-                shell.error(&[&e.message]);
-                return shell.refused();
-            }
-            Err(e) => return Err(shell.expansion_failed(e)),
+            Err(e) => return shell.expression_failed(b"let: ", e),
         }
     }
     Ok(i32::from(last == 0))

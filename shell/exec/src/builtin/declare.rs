@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ErrorKind, Str};
+use sh_expand::{Attributes, Cause, Reach, Site, Str};
 
 use super::Call;
 use super::declare_apply::{apply, assoc_instead};
@@ -395,33 +395,39 @@ fn operands(
             !matches!(target.value, Value::None) && !hides_readonly(shell, &target, place);
         let done = apply(shell, call.name(), target, q, place);
         if let Some(text) = traced
-            && done.as_ref().err().is_none_or(|e| e.kind == ErrorKind::Readonly)
+            && done.as_ref().err().is_none_or(|e| e.reach() == Reach::Readonly)
         {
             shell.trace_text(&text);
         }
         match done {
             Ok(()) => {}
-            Err(e) if e.kind == ErrorKind::Abandon => return Err(shell.expansion_failed(e)),
-            Err(e) if e.is_arithmetic() => {
-                shell.builtin_error(call.name(), &[&e.message]);
-                return Err(shell.number_failed());
+            Err(e) if e.reach() == Reach::Abandon => return Err(shell.expansion_failed(e)),
+            Err(e)
+                if crate::verdict::is_arithmetic(&e.cause)
+                    && matches!(e.reach(), Reach::Command | Reach::Number) =>
+            {
+                shell.builtin_error(call.name(), &[&e.message()]);
+                return Err(shell.unwind(&e.at(Site::Value)));
             }
-            Err(e) if matches!(e.kind, ErrorKind::Command | ErrorKind::Readonly) => {
+            Err(e) if matches!(e.reach(), Reach::Command | Reach::Readonly) => {
                 let special = matches!(call.name(), b"export" | b"readonly");
-                if e.message.is_empty() {
-                    // It has been told, or bash does not.
-                } else if special || e.is_bad_subscript() {
-                    shell.assignment_error(call.name(), &e);
-                } else {
-                    shell.builtin_error(call.name(), &[&e.message]);
+                match special || e.is_missing_element() {
+                    true => shell.assignment_error(call.name(), &e),
+                    false => shell.tell(&[call.name(), b": "].concat(), &e),
                 }
-                let kind = memchr::memmem::find(&e.message, b" cannot ").is_some();
-                let reference = (q.on.nameref || q.off.nameref) && e.kind == ErrorKind::Readonly;
+                let kind = matches!(
+                    *e.cause,
+                    Cause::Conversion { .. }
+                        | Cause::Destruction(_)
+                        | Cause::ListToMember(_)
+                        | Cause::ArrayAsReference(_)
+                );
+                let reference = (q.on.nameref || q.off.nameref) && e.reach() == Reach::Readonly;
                 failed(assigns && !kind && !reference);
-                if e.kind == ErrorKind::Readonly && special || e.is_bad_subscript() {
+                if e.reach() == Reach::Readonly && special || e.is_missing_element() {
                     shell.refused()?;
                 }
-                if e.kind == ErrorKind::Readonly
+                if e.reach() == Reach::Readonly
                     && special
                     && shell.state.options.has(SetOpt::Posix)
                     && !shell.state.options.interactive

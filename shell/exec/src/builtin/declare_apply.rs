@@ -1,17 +1,14 @@
 //! What one operand of `declare` and its kin does: where the variable lives, its kind and
 //! attributes, then its value.
 
-use sh_expand::{Attributes, ErrorKind, ExpandError, OwnedKey};
+use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Reach};
 
 use super::declare::{Place, Request, Target, Value};
 use super::declare_nameref::{
-    AtHand, check_reference, make_nameref, mark_element, nameref_at_hand, readonly_variable,
-    through_reference,
+    AtHand, check_reference, make_nameref, mark_element, nameref_at_hand, through_reference,
 };
 use crate::Shell;
-use crate::state::assign::{
-    MAX_NAMEREFS, as_written, bracketed, command_error, is_reference, make_array, split_reference,
-};
+use crate::state::assign::{MAX_NAMEREFS, as_written, is_reference, make_array, split_reference};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{OUTERMOST, Slot, Var};
 
@@ -37,7 +34,7 @@ pub(super) fn apply(
         && v.attrs.readonly
         && v.is_set()
     {
-        return Err(readonly_variable(&t.name));
+        return Err(ExpandError::readonly(&t.name));
     }
     let marks = command == b"export" || command == b"readonly";
     if here && !q.on.nameref && !q.off.nameref && !marks {
@@ -64,9 +61,9 @@ pub(super) fn apply(
             && !is_reference(value)
         {
             // Nor is it a nameref any more.
-            let message = [b"`", value.as_slice(), b"': not a valid identifier"].concat();
+            let refused = ExpandError::not_an_identifier(value);
             shell.state.vars.unset(&t.name, false);
-            return Err(command_error(message));
+            return Err(refused);
         }
         if q.off.nameref {
             return through_reference(shell, command, t, q, place);
@@ -91,9 +88,7 @@ pub(super) fn apply(
         }
         if target.name.first() == Some(&OUTERMOST) && place == Place::Local {
             let name = &t.name;
-            return Err(command_error(
-                [b"`", name.as_slice(), b"': not a valid identifier"].concat(),
-            ));
+            return Err(ExpandError::not_an_identifier(name));
         }
         t.name = target.name.into_owned();
     }
@@ -138,7 +133,7 @@ pub(super) fn apply(
             shell.state.vars.touch_env();
         }
         let assigned = !marks && !matches!(t.value, Value::None);
-        return Err(readonly_variable(if assigned { &written } else { &name }));
+        return Err(ExpandError::readonly(if assigned { &written } else { &name }));
     }
     let undo = match command {
         b"export" => q.off.export,
@@ -171,19 +166,19 @@ pub(super) fn apply(
         attributes_after(shell, &name, q);
     }
     if let Err(e) = assign(shell, &name, t) {
-        if marked && e.kind == ErrorKind::Readonly {
+        if marked && e.reach() == Reach::Readonly {
             // Nor does its status say so.
             let v = shell.state.vars.entry(&name);
             if fresh || v.is_set() {
                 make_array(v, false);
             }
-            shell.error(&[&e.message]);
+            shell.error(&[&e.message()]);
             return shell.refused().map(drop).map_err(|unwind| {
                 shell.interrupted = Some(unwind);
-                ExpandError { kind: ErrorKind::Interrupted, message: Vec::new() }
+                Cause::Interrupted.into()
             });
         }
-        if element && e.is_bad_subscript() {
+        if element && e.is_missing_element() {
             // The array is made all the same.
             let v = shell.state.vars.entry(&name);
             v.attrs.indexed |= !v.is_assoc();
@@ -197,7 +192,7 @@ pub(super) fn apply(
         }
         // An array begun with what is no number is there, with nothing in it.
         let v = shell.state.vars.entry(&name);
-        if fresh && scalar && e.kind == ErrorKind::Number && v.is_array() {
+        if fresh && scalar && e.reach() == Reach::Number && v.is_array() {
             make_array(v, false);
         }
         return Err(e);
@@ -261,7 +256,7 @@ fn hide(
     if let Some(v) = &visible {
         // bash refuses to hide a readonly global.
         if v.attrs.readonly && v.level == 0 {
-            return Err(readonly_variable(name));
+            return Err(ExpandError::readonly(name));
         }
     }
     let inherit = q.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
@@ -302,11 +297,7 @@ fn follow_global(shell: &Shell<'_>, t: &mut Target) {
 
 /// An array keeps its kind.
 pub(super) fn other_kind_error(name: &[u8], is_assoc: bool) -> ExpandError {
-    let kinds: &[u8] = match is_assoc {
-        true => b": cannot convert associative to indexed array",
-        false => b": cannot convert indexed to associative array",
-    };
-    command_error([name, kinds].concat())
+    Cause::Conversion { name: name.to_vec(), from_assoc: is_assoc }.into()
 }
 
 /// Kind and conversions come before the value, so that they apply to it. Messages show the nameref
@@ -336,8 +327,7 @@ pub(super) fn attributes_before(
         }
     }
     if (q.off.indexed && (is_indexed || made && !q.on.assoc)) || (q.off.assoc && is_assoc) {
-        let message = [written, b": cannot destroy array variables in this way"].concat();
-        return Err(command_error(message));
+        return Err(Cause::Destruction(written.to_vec()).into());
     }
     let a = &mut v.attrs;
     a.integer = (a.integer || q.on.integer) && !q.off.integer;
@@ -421,7 +411,7 @@ pub(super) fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<()
             if let Some(s) = t.subscript {
                 let key = sh_expand::subscript_text_key(shell, name, &s)?;
                 let made = shell.set_array_element(name, &key, t.append, value);
-                return made.map_err(|error| as_written(error, name, &bracketed(&s)));
+                return made.map_err(|error| as_written(error, name, &s));
             }
             // `declare -a "x=(1 2)"`: the text is a compound value.
             if array

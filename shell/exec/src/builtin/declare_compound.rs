@@ -6,7 +6,7 @@
 //! array's kind, where it lives, or how values are converted. They count as they are written, and
 //! those that are no options to the builtin may, too.
 
-use sh_expand::{ErrorKind, ExpandError, Str};
+use sh_expand::{Cause, ExpandError, Reach, Site, Str};
 use sh_syntax::ast::{ArrayElement, Assignment, CommandWord};
 
 use super::declare::{Place, Request, Target, Value};
@@ -62,9 +62,8 @@ pub(crate) fn assign_operand(
         if shell.state.vars.function_level().is_some() {
             return Ok(());
         }
-        let message =
-            [b"`", resolved.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
-        return Err(crate::state::assign::command_error(message));
+        let written = [resolved.as_slice(), b"[", &sub, b"]"].concat();
+        return Err(Cause::NotAnIdentifier(written).into());
     }
     let var = assigned_to(shell, &resolved, q, place);
     let was_assoc = var.is_some_and(Var::is_assoc);
@@ -88,7 +87,7 @@ pub(crate) fn assign_operand(
     let target = Target { name: a.name.to_vec(), subscript: None, append: a.append, value };
     let r = match other_kind {
         // No POSIX shell ends for it.
-        true => Err(ExpandError { kind: ErrorKind::Line, ..other_kind_error(&a.name, was_assoc) }),
+        true => Err(other_kind_error(&a.name, was_assoc).at(Site::Declaration)),
         false => apply(shell, name, target, q, place),
     };
     if r.is_ok()
@@ -102,17 +101,20 @@ pub(crate) fn assign_operand(
     match r {
         // A readonly variable that a local one would hide: the builtin tells it once more.
         Err(e)
-            if e.kind == ErrorKind::Readonly
+            if e.reach() == Reach::Readonly
                 && place == Place::Local
                 && !is_own(shell, &resolved) =>
         {
             let function = shell.state.frames.last().map(|f| f.name.clone()).unwrap_or_default();
-            shell.error(&[&function, b": ", &e.message]);
+            shell.error(&[&function, b": ", &e.message()]);
             Ok(())
         }
         // In functions the builtin looks at the array's kind once more.
-        Err(e) if matches!(place, Place::Local | Place::Global) && is_conversion(&e) => {
-            shell.error(&[&e.message]);
+        Err(e)
+            if matches!(place, Place::Local | Place::Global)
+                && matches!(*e.cause, Cause::Conversion { .. }) =>
+        {
+            shell.error(&[&e.message()]);
             Ok(())
         }
         other => other,
@@ -136,10 +138,6 @@ fn assigned_to<'s>(shell: &'s Shell<'_>, name: &[u8], q: Request, place: Place) 
         }
         Place::Visible | Place::Top => vars.get(name),
     }
-}
-
-fn is_conversion(e: &ExpandError) -> bool {
-    memchr::memmem::find(&e.message, b": cannot convert ").is_some()
 }
 
 fn request(words: &[CommandWord]) -> Request {

@@ -1,11 +1,11 @@
 //! What `declare` and its kin do with namerefs: making them, and operands that are some.
 
-use sh_expand::{Attributes, ErrorKind, ExpandError, Str};
+use sh_expand::{Attributes, Cause, ExpandError, Reach, Str};
 
 use super::declare::{Place, Request, Target, Value};
 use super::declare_apply::{apply, assign, attributes_before, set_cases};
 use crate::Shell;
-use crate::state::assign::{bracketed, command_error, is_reference, split_reference};
+use crate::state::assign::{bracketed, is_reference, split_reference};
 use crate::state::options::SetOpt;
 use crate::state::vars::{Slot, Var};
 
@@ -30,7 +30,7 @@ pub(super) fn through_reference(
         }
         // A local one to a variable that there is: it gets the value, which is to be a name.
         if !is_reference(text) {
-            return Err(no_identifier(text));
+            return Err(ExpandError::not_an_identifier(text));
         }
         let v = shell.state.vars.entry(&reference);
         v.attrs.nameref = false;
@@ -39,17 +39,12 @@ pub(super) fn through_reference(
     }
     let mut q = q;
     q.off.nameref = false;
-    apply(shell, command, t, q, place).map_err(|e| match e.kind {
-        ErrorKind::Readonly => readonly_variable(&reference),
+    apply(shell, command, t, q, place).map_err(|e| match e.reach() {
+        Reach::Readonly => ExpandError::readonly(&reference),
         _ => e,
     })?;
     shell.state.vars.entry(&reference).attrs.nameref = false;
     Ok(())
-}
-
-pub(super) fn readonly_variable(name: &[u8]) -> ExpandError {
-    let message = [name, b": readonly variable"].concat();
-    ExpandError { kind: ErrorKind::Readonly, message }
 }
 
 /// What `declare` does first with an operand that is a nameref. Found by experiment.
@@ -113,7 +108,7 @@ pub(super) fn check_reference(target: &[u8]) -> Result<(), ExpandError> {
     if is_reference(target) {
         return Ok(());
     }
-    Err(command_error([b"`", target, b"': invalid variable name for name reference"].concat()))
+    Err(Cause::NotAReference(target.to_vec()).into())
 }
 
 /// Makes a nameref of the variable that there is now.
@@ -139,18 +134,17 @@ pub(super) fn make_nameref(
     let held = plain.and_then(Var::text).filter(|_| bare);
     if let Some(text) = &held {
         if text.is_empty() {
-            return Err(command_error(b"`': invalid variable name for name reference".to_vec()));
+            return Err(Cause::NotAReference(Vec::new()).into());
         }
         check_reference(text)?;
     }
     let readonly = old.as_ref().is_some_and(|v| v.attrs.readonly);
     let array = old.as_ref().is_some_and(|v| v.is_array() && (v.is_set() || !readonly));
     if array || list {
-        let message = [name, b": reference variable cannot be an array"].concat();
-        return Err(command_error(message));
+        return Err(Cause::ArrayAsReference(name.to_vec()).into());
     }
     if readonly {
-        return Err(readonly_variable(name));
+        return Err(ExpandError::readonly(name));
     }
     let target = match given {
         Some(text) => {
@@ -187,15 +181,15 @@ fn whole_reference(
     let Some(before) = before else {
         return match is_reference(&text) {
             true => Ok(text),
-            false => Err(no_identifier(&text)),
+            false => Err(ExpandError::not_an_identifier(&text)),
         };
     };
     let whole: Str = [before.as_slice(), &text].concat().into();
     if !is_reference(&whole) {
         // Of the text alone nothing bad can be said.
         return Err(match is_reference(&text) {
-            true => command_error(Vec::new()),
-            false => no_identifier(&text),
+            true => ExpandError::told(Reach::Command),
+            false => ExpandError::not_an_identifier(&text),
         });
     }
     refers_elsewhere(shell, None, name, &whole)?;
@@ -215,19 +209,15 @@ fn refers_elsewhere(
     }
     let in_function = shell.state.vars.function_level().is_some();
     let warning: [&[u8]; 3] = [b"warning: ", name, b": circular name reference"];
-    let message: [&[u8]; 2] = [name, b": nameref variable self references not allowed"];
+    let refused = ExpandError::from(Cause::SelfReference(name.to_vec()));
     match (command, in_function) {
         (Some(command), true) => shell.builtin_error(command, &warning),
         (None, true) => shell.error(&warning),
-        (Some(_), false) => return Err(command_error(message.concat())),
+        (Some(_), false) => return Err(refused),
         (None, false) => {
-            shell.error(&message);
-            return Err(command_error(Vec::new()));
+            shell.tell(b"", &refused);
+            return Err(ExpandError::told(Reach::Command));
         }
     }
     Ok(())
-}
-
-fn no_identifier(text: &[u8]) -> ExpandError {
-    command_error([b"`", text, b"': not a valid identifier"].concat())
 }

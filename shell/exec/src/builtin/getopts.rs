@@ -115,7 +115,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let r2 = shell.assign_scalar_to(&name, None, false, Rc::new(result));
     if let Err(e) = r2 {
         shell.assignment_error(call.name(), &e);
-        let readonly = e.kind == sh_expand::ErrorKind::Readonly;
+        let readonly = e.reach() == sh_expand::Reach::Readonly;
         return shell.after_assignment_error(&e).map(|failed| match (readonly, status) {
             (true, 0) => 2,
             (true, end) => end,

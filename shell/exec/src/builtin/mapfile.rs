@@ -65,7 +65,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return Ok(1);
     }
     if let Err(e) = shell.check_writable(&name) {
-        shell.error(&[&e.message]);
+        shell.error(&[&e.message()]);
         return shell.refused();
     }
     if p.value(b'O').is_none() {

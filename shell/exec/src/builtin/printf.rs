@@ -410,7 +410,7 @@ impl Printer<'_, '_> {
                     let count = crate::state::vars::decimal((self.flushed + self.out.len()) as i64);
                     if let Err(e) = self.shell.assign_reference(&name, Rc::new(count)) {
                         // It is no failure.
-                        self.shell.error(&[&e.message]);
+                        self.shell.error(&[&e.message()]);
                     }
                 }
             }

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use box_sys::events;
 use sh_expand::array::IndexedArray;
-use sh_expand::{ExpandError, Ifs, Str};
+use sh_expand::{Cause, ExpandError, Ifs, Str};
 
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
-use crate::state::assign::{command_error, is_name, is_reference};
+use crate::state::assign::{is_name, is_reference};
 
 /// A line with the places of escaped bytes: those neither split nor get trimmed.
 #[derive(Default)]
@@ -308,12 +308,11 @@ fn store(
     if let Some(array) = p.value(b'a') {
         let array = array.clone();
         if !is_name(&array) {
-            return Err(command_error(invalid(&array)));
+            return Err(ExpandError::not_an_identifier(&array));
         }
         let target = shell.follow(&array)?.name.into_owned();
         if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
-            let message = [target.as_slice(), b": not an indexed array"].concat();
-            return Err(command_error(message));
+            return Err(Cause::NotIndexed(target).into());
         }
         let mut fields = IndexedArray::new();
         if exact {
@@ -374,7 +373,7 @@ fn store(
 fn assign(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
     match is_reference(name) {
         true => shell.assign_reference(name, value),
-        false => Err(command_error(invalid(name))),
+        false => Err(ExpandError::not_an_identifier(name)),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use sh_expand::{ErrorKind, ExpandError, OwnedKey};
+use sh_expand::{Cause, ExpandError, OwnedKey};
 
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::assign::{command_error, is_name, split_reference};
+use crate::state::assign::{is_name, split_reference};
 use crate::state::options::ShOpt;
 use crate::state::vars::{Dynamic, OUTERMOST, Slot, decimal};
 
@@ -54,7 +54,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             Ok(()) => {}
             Err(Refused::Key(e)) => return Err(shell.expansion_failed(e)),
             Err(Refused::Told(e)) => {
-                shell.builtin_error(call.name(), &[&e.message]);
+                shell.builtin_error(call.name(), &[&e.message()]);
                 status = 1;
             }
         }
@@ -120,8 +120,7 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
     if v.attrs.readonly {
-        let message = [base.as_slice(), b": cannot unset: readonly variable"].concat();
-        return Err(ExpandError { kind: ErrorKind::Readonly, message }.into());
+        return Err(ExpandError::from(Cause::ReadonlyKept(base)).into());
     }
     match sub {
         Some(sub) => element(shell, &base, &sub),
@@ -136,14 +135,14 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
 
 /// What a subscript of `name` means.
 fn key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, Refused> {
-    sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_bad_subscript() {
+    sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_missing_element() {
         true => Refused::Told(e),
         false => Refused::Key(e),
     })
 }
 
 fn bad_subscript(sub: &[u8]) -> Refused {
-    Refused::Told(command_error([b"[", sub, b"]: bad array subscript"].concat()))
+    Refused::Told(ExpandError::bad_subscript(b"", sub))
 }
 
 fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), Refused> {
@@ -164,7 +163,7 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), Refused
         _ if v.is_array() => return of_indexed(shell, name, sub, all),
         // A scalar is the element 0 of itself.
         _ => match all || key(shell, name, sub)? != OwnedKey::Index(0) {
-            true => return Err(command_error([name, b": not an array variable"].concat()).into()),
+            true => return Err(ExpandError::from(Cause::NotAnArray(name.to_vec())).into()),
             false => shell.state.vars.unset(name, false),
         },
     }

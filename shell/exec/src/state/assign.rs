@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Env as _, ErrorKind, ExpandError, Key, OwnedKey, Str};
+use sh_expand::{Attributes, Cause, Env as _, ExpandError, Key, OwnedKey, Reach, Site, Str};
 use sh_syntax::ast::{AssignValue, Assignment, CaseKind, Subscript, WordPart};
 
 use super::options::SetOpt;
@@ -21,16 +21,11 @@ pub(crate) const MAX_NAMEREFS: usize = 8;
 pub(crate) fn list_to_member(a: &Assignment) -> ExpandError {
     let place = a.raw.split(|c| *c == b'=').next().unwrap_or_default();
     let place = place.strip_suffix(b"+").unwrap_or(place);
-    command_error([place, b": cannot assign list to array member"].concat())
-}
-
-pub(crate) fn command_error(message: Vec<u8>) -> ExpandError {
-    ExpandError { kind: ErrorKind::Command, message }
+    Cause::ListToMember(place.to_vec()).into()
 }
 
 fn readonly(name: &[u8]) -> ExpandError {
-    let message = [shown(name), b": readonly variable"].concat();
-    ExpandError { kind: ErrorKind::Readonly, message }
+    ExpandError::readonly(shown(name))
 }
 
 /// A name as messages have it.
@@ -97,12 +92,12 @@ impl Shell<'_> {
                 false => base.to_vec(),
             };
         }
-        let warning = [b"warning: ", name, b": circular name reference"].concat();
+        let circular = ExpandError::from(Cause::CircularReference(name.to_vec()));
         if self.state.vars.function_level().is_none() || name.first() == Some(&OUTERMOST) {
-            return Err(command_error(warning));
+            return Err(circular);
         }
         // In functions it means the global variable.
-        self.warn(&warning);
+        self.warn(&circular.message());
         Ok(Target { name: Cow::Owned([&[OUTERMOST], name].concat()), subscript: None })
     }
 
@@ -122,8 +117,7 @@ impl Shell<'_> {
     /// The value as the attributes make it.
     pub(crate) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
         if attrs.integer {
-            let n = sh_expand::arith::eval_text(self, &value)
-                .map_err(sh_expand::ExpandError::in_value)?;
+            let n = sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
             return Ok(Rc::new(decimal(n)));
         }
         if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) {
@@ -267,10 +261,8 @@ impl Shell<'_> {
         }
         if a.integer {
             let old = v.text().unwrap_or_default();
-            let old = sh_expand::arith::eval_text(self, &old)
-                .map_err(sh_expand::ExpandError::in_value)?;
-            let add = sh_expand::arith::eval_text(self, &value)
-                .map_err(sh_expand::ExpandError::in_value)?;
+            let old = sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
+            let add = sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
             return self.set_scalar(name, Rc::new(decimal(old.wrapping_add(add))));
         }
         if a.lowercase || a.uppercase || a.capitalize || v.is_array() || !v.is_set() {
@@ -283,8 +275,7 @@ impl Shell<'_> {
         if let Slot::Scalar(s) = &v.slot
             && (s.len() + value.len()) as u64 > self.budget.limits.expansion_bytes
         {
-            let message = b"limit reached: expansion too large".to_vec();
-            return Err(ExpandError { kind: ErrorKind::Limit, message });
+            return Err(Cause::TooLarge.into());
         }
         match &mut v.slot {
             Slot::Int(n) => {
@@ -314,7 +305,7 @@ impl Shell<'_> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         if attrs.nameref {
             // One that leads nowhere yet.
-            return Err(command_error(b"`': not a valid identifier".to_vec()));
+            return Err(ExpandError::not_an_identifier(b""));
         }
         if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
             let d = *d;
@@ -324,7 +315,7 @@ impl Shell<'_> {
         // Before the value is looked at.
         match (key, self.state.vars.get(name)) {
             (OwnedKey::Name(key), _) if key.is_empty() => {
-                return Err(command_error([name, b"[]: bad array subscript"].concat()));
+                return Err(ExpandError::bad_subscript(name, b""));
             }
             (OwnedKey::Index(index @ ..0), Some(Var { slot: Slot::Indexed(array), .. }))
                 if array.resolve(*index).is_some() => {}
@@ -338,10 +329,10 @@ impl Shell<'_> {
             let old = self.element_text(name, key);
             match old {
                 Some(old) if attrs.integer => {
-                    let a = sh_expand::arith::eval_text(self, &old)
-                        .map_err(sh_expand::ExpandError::in_value)?;
-                    let b = sh_expand::arith::eval_text(self, &value)
-                        .map_err(sh_expand::ExpandError::in_value)?;
+                    let a =
+                        sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
+                    let b =
+                        sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
                     Rc::new(decimal(a.wrapping_add(b)))
                 }
                 Some(_) if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) => {
@@ -444,9 +435,8 @@ impl Shell<'_> {
                 }
                 let target = self.follow(&a.name)?;
                 if let Some(subscript) = &target.subscript {
-                    let parts: [&[u8]; 5] =
-                        [b"`", &target.name, b"[", subscript, b"]': not a valid identifier"];
-                    return Err(command_error(parts.concat()));
+                    let written = [&target.name, bracketed(subscript).as_slice()].concat();
+                    return Err(Cause::NotAnIdentifier(written).into());
                 }
                 let name = target.name.into_owned();
                 if let Some(v) = self.state.vars.get_mut(&name).filter(|v| v.attrs.nameref) {
@@ -490,41 +480,36 @@ impl Shell<'_> {
         match (subscript, target.subscript) {
             (Some(sub), None) => {
                 if super::compound::is_empty_subscript(sub) {
-                    return Err(command_error([name, b"[]: bad array subscript"].concat()));
+                    return Err(ExpandError::bad_subscript(name, b""));
                 }
                 let key = sh_expand::subscript_key(self, &base, sub)?;
                 if let (OwnedKey::Name(text), Subscript::Expr(e)) = (&key, sub)
                     && text.is_empty()
                 {
-                    let parts: [&[u8]; 4] = [name, b"[", &e.word.raw, b"]: bad array subscript"];
-                    return Err(command_error(parts.concat()));
+                    return Err(ExpandError::bad_subscript(name, &e.word.raw));
                 }
                 self.set_array_element(&base, &key, append, value).map_err(|error| {
-                    if error.kind == ErrorKind::Readonly {
+                    if error.reach() == Reach::Readonly {
                         return readonly(name);
                     }
-                    let mut written = Vec::new();
-                    sh_expand::push_subscript(Some(sub), &mut written);
-                    as_written(error, name, &written)
+                    as_written(error, name, sub.text())
                 })
             }
             (None, Some(sub)) => {
                 let key = sh_expand::subscript_text_key(self, &base, &sub)?;
                 self.set_array_element(&base, &key, append, value)
-                    .map_err(|error| as_written(error, &base, &bracketed(&sub)))
+                    .map_err(|error| as_written(error, &base, &sub))
             }
             (Some(_), Some(sub)) => {
-                let message =
-                    [b"`", base.as_slice(), b"[", &sub, b"]': not a valid identifier"].concat();
-                Err(command_error(message))
+                let written = [base.as_slice(), &bracketed(&sub)].concat();
+                Err(Cause::NotAnIdentifier(written).into())
             }
             (None, None) => {
                 if self.state.vars.get(&base).is_some_and(|v| v.attrs.nameref) {
                     // A reference without target takes one.
                     let (target, _) = split_reference(&value);
                     if !is_name(target) {
-                        let quoted = [b"`", value.as_slice(), b"': not a valid identifier"];
-                        return Err(command_error(quoted.concat()));
+                        return Err(ExpandError::not_an_identifier(&value));
                     }
                 }
                 if append {
@@ -546,9 +531,9 @@ impl Shell<'_> {
                 let base = target.name.into_owned();
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, false, value).map_err(|error| {
-                    match error.kind == ErrorKind::Readonly {
+                    match error.reach() == Reach::Readonly {
                         true => readonly(name),
-                        false => as_written(error, &base, &bracketed(sub)),
+                        false => as_written(error, &base, sub),
                     }
                 })
             }
@@ -647,14 +632,13 @@ pub(crate) fn is_special(name: &[u8]) -> bool {
 }
 
 pub(super) fn bad_subscript(name: &[u8], index: i64) -> ExpandError {
-    command_error([shown(name), b"[", &decimal(index), b"]: bad array subscript"].concat())
+    ExpandError::bad_subscript(shown(name), &decimal(index))
 }
 
-/// What is wrong with an element, with its subscript, brackets included, as it was written:
-/// `a[i]` for `a[-3]`.
+/// What is wrong with an element, with its subscript as it was written: `a[i]` for `a[-3]`.
 pub(crate) fn as_written(mut error: ExpandError, name: &[u8], subscript: &[u8]) -> ExpandError {
-    if error.is_bad_subscript() {
-        error.message = [shown(name), subscript, b": bad array subscript"].concat();
+    if error.is_missing_element() {
+        error = ExpandError::bad_subscript(shown(name), subscript);
     }
     error
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, OwnedKey, Str};
+use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Reach, Site, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::{Result, bad_subscript};
@@ -238,13 +238,13 @@ impl Shell<'_> {
                 let value =
                     sh_expand::expand_element_value(self, &e.value).map_err(|mut error| {
                         // The text that a bad substitution shows is the element.
-                        if error.message.starts_with(&e.value.raw)
-                            && error.message.ends_with(b": bad substitution")
+                        if let Cause::BadSubstitution(text) | Cause::BadTransformation(text) =
+                            &mut *error.cause
+                            && text.starts_with(&e.value.raw)
                             && let Subscript::Expr(key) = key
                         {
                             let sign: &[u8] = if e.append { b"\\]+=" } else { b"\\]=" };
-                            let head = [b"\\[", &*key.word.raw, sign].concat();
-                            error.message.splice(0..0, head);
+                            text.splice(0..0, [b"\\[", &*key.word.raw, sign].concat());
                         }
                         error
                     })?;
@@ -552,10 +552,7 @@ impl Shell<'_> {
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
         self.error(message);
         match self.state.options.has(SetOpt::ErrExit) {
-            true => {
-                let kind = sh_expand::ErrorKind::Readonly;
-                Err(sh_expand::ExpandError { kind, message: Vec::new() })
-            }
+            true => Err(ExpandError::told(Reach::Readonly)),
             false => Ok(()),
         }
     }
@@ -577,10 +574,8 @@ impl Shell<'_> {
 
     fn joined(&mut self, attrs: Attributes, old: Str, add: Str) -> Result<Str> {
         if attrs.integer {
-            let a = sh_expand::arith::eval_text(self, &old)
-                .map_err(sh_expand::ExpandError::in_value)?;
-            let b = sh_expand::arith::eval_text(self, &add)
-                .map_err(sh_expand::ExpandError::in_value)?;
+            let a = sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
+            let b = sh_expand::arith::eval_text(self, &add).map_err(|e| e.at(Site::Value))?;
             return Ok(Rc::new(decimal(a.wrapping_add(b))));
         }
         let mut text = old.to_vec();

@@ -41,7 +41,7 @@ impl Shell<'_> {
                             false => self.expansion_failed(e),
                         });
                     }
-                    self.error(&[&e.message]);
+                    self.error(&[&e.message()]);
                     self.refused()?;
                     continue;
                 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use box_text::regex::{Captures, Options, Regex, Syntax};
-use sh_expand::{ExpandError, OwnedKey, Str, arith};
+use sh_expand::{Cause, ExpandError, OwnedKey, Site, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
 
 use crate::Shell;
@@ -152,17 +152,9 @@ impl Shell<'_> {
                 let both = left.and_then(|a| self.cond_number(r).map(|b| (a, b)));
                 let (a, b) = match both {
                     Ok(both) => both,
-                    Err(mut e) => {
-                        if e.kind == sh_expand::ErrorKind::Readonly {
-                            self.error(&[&e.message]);
-                            return self.refused().map(|_| false).map_err(Stop::Unwind);
-                        }
-                        if e.kind != sh_expand::ErrorKind::Command {
-                            return Err(Stop::Expansion(e));
-                        }
-                        e.message.splice(0..0, b"[[: ".iter().copied());
-                        self.error(&[&e.message]);
-                        return Ok(false);
+                    Err(e) => {
+                        let failed = self.expression_failed(b"[[: ", e);
+                        return failed.map(|_| false).map_err(Stop::Unwind);
                     }
                 };
                 match op {
@@ -230,10 +222,10 @@ impl Shell<'_> {
                     // What an expansion gave is not expanded again: nothing of it is active.
                     let text = unquoted(&quoted_subscript(&s));
                     let index = arith::eval_text(self, &text);
-                    OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
+                    OwnedKey::Index(index.map_err(|e| e.at(Site::Subscript))?)
                 } else {
                     match sh_expand::subscript_text_key(self, &base, &s) {
-                        Err(e) if assoc && e.is_bad_subscript() => return Ok(false),
+                        Err(e) if assoc && e.is_missing_element() => return Ok(false),
                         key => key?,
                     }
                 };
@@ -246,11 +238,11 @@ impl Shell<'_> {
                     OwnedKey::Index(_) => false,
                 };
                 if nowhere {
-                    let message = [base.as_slice(), b": bad array subscript"].concat();
+                    let e = Cause::BadSubscript { name: base.to_vec(), subscript: None }.into();
                     if self.state.options.has(SetOpt::ErrExit) {
-                        return Err(ExpandError::command(&[&message]));
+                        return Err(e);
                     }
-                    self.error(&[&message]);
+                    self.tell(b"", &e);
                     return Ok(false);
                 }
                 Ok(self.element_text(&base, &key).is_some())

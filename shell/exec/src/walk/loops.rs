@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use sh_expand::Str;
+use sh_expand::{Reach, Str};
 use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
@@ -79,7 +79,7 @@ impl Shell<'_> {
             match self.follow(name) {
                 Ok(target) => nameref = target.name.first() != Some(&OUTERMOST),
                 Err(e) => {
-                    self.error(&[&e.message]);
+                    self.error(&[&e.message()]);
                     return Ok(false);
                 }
             }
@@ -95,8 +95,8 @@ impl Shell<'_> {
         };
         match r {
             Ok(()) => Ok(true),
-            Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
-                self.error(&[&e.message]);
+            Err(e) if e.reach() == Reach::Readonly => {
+                self.error(&[&e.message()]);
                 self.refused()?;
                 let options = &self.state.options;
                 match options.has(SetOpt::Posix) && !options.interactive {
@@ -106,7 +106,7 @@ impl Shell<'_> {
                 }
             }
             Err(e) if !points => {
-                self.error(&[&e.message]);
+                self.error(&[&e.message()]);
                 Ok(false)
             }
             Err(e) => Err(self.expansion_failed(e)),
@@ -197,16 +197,7 @@ impl Shell<'_> {
         self.budget.expansion_bytes = 0;
         match self.traced_arith(a) {
             Ok(n) => Ok(Some(n)),
-            Err(mut e) if e.kind == sh_expand::ErrorKind::Command => {
-                e.message.splice(0..0, b"((: ".iter().copied());
-                self.error(&[&e.message]);
-                Ok(None)
-            }
-            Err(e) if e.kind == sh_expand::ErrorKind::Readonly => {
-                self.error(&[&e.message]);
-                self.refused().map(|_| None)
-            }
-            Err(e) => Err(self.expansion_failed(e)),
+            Err(e) => self.expression_failed(b"((: ", e).map(|_| None),
         }
     }
 

@@ -187,19 +187,7 @@ impl Shell<'_> {
         self.budget.expansion_bytes = 0;
         match self.traced_arith(a) {
             Ok(n) => Ok(i32::from(n == 0)),
-            Err(mut e) => {
-                // A failed (( )) is a command that fails, not a failed expansion.
-                if e.kind == sh_expand::ErrorKind::Command {
-                    e.message.splice(0..0, b"((: ".iter().copied());
-                    self.error(&[&e.message]);
-                    return Ok(1);
-                }
-                if e.kind == sh_expand::ErrorKind::Readonly {
-                    self.error(&[&e.message]);
-                    return self.refused();
-                }
-                Err(self.expansion_failed(e))
-            }
+            Err(e) => self.expression_failed(b"((: ", e),
         }
     }
 

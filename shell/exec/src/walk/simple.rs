@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Late, Str};
+use sh_expand::{Cause, Late, Reach, Str};
 use sh_syntax::ast::{
     AssignValue, Assignment, Command, CommandWord, ParamName, RedirectFd, SimpleCommand, Word,
     WordPart,
@@ -185,10 +185,11 @@ impl Shell<'_> {
                 let at = a.raw.len() - word.raw.len();
                 let value = sh_expand::expand_argument_value(self, word).map_err(|mut e| {
                     // The text that a bad substitution shows is the word.
-                    if e.message.starts_with(&word.raw)
-                        && e.message.ends_with(b": bad substitution")
+                    if let Cause::BadSubstitution(text) | Cause::BadTransformation(text) =
+                        &mut *e.cause
+                        && text.starts_with(&word.raw)
                     {
-                        e.message.splice(0..0, a.raw[..at].iter().copied());
+                        text.splice(0..0, a.raw[..at].iter().copied());
                     }
                     e
                 })?;
@@ -239,7 +240,7 @@ impl Shell<'_> {
     }
 
     pub(super) fn assignment_failed(&mut self, e: sh_expand::ExpandError) -> Unwind {
-        let readonly = e.kind == sh_expand::ErrorKind::Readonly;
+        let readonly = e.reach() == Reach::Readonly;
         let u = self.expansion_failed(e);
         // POSIX 2.8.1: an assignment error ends a non-interactive shell.
         if readonly

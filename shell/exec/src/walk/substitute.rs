@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::ExpandError;
+use sh_expand::{Cause, ExpandError, Reach};
 use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
 use sh_syntax::error::ErrorKind;
 use sh_syntax::parse::{parse_all, substitution_end};
@@ -102,11 +102,11 @@ impl Shell<'_> {
         self.syntax_error(&e, Some(SUBSTITUTION));
         self.state.errexit_ignored = ignored;
         if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) && !ends {
-            let kind = match self.state.options.has(SetOpt::Posix) {
-                true => sh_expand::ErrorKind::Line,
-                false => sh_expand::ErrorKind::Command,
-            };
-            return Err(ExpandError { kind, message: Vec::new() });
+            // That ends no POSIX shell, either.
+            return Err(ExpandError::told(match self.state.options.has(SetOpt::Posix) {
+                true => Reach::Line,
+                false => Reach::Command,
+            }));
         }
         // Within `eval` and the like, except for an action.
         let deep = self.state.xtrace_depth > u32::from(self.state.in_action);
@@ -118,7 +118,7 @@ impl Shell<'_> {
         };
         self.bad_syntax_exit = status == 1 && e.kind == ErrorKind::Nested;
         self.interrupted = Some(Unwind::Exit(status));
-        Err(ExpandError { kind: sh_expand::ErrorKind::Interrupted, message: Vec::new() })
+        Err(Cause::Interrupted.into())
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.
@@ -159,7 +159,7 @@ impl Shell<'_> {
         let name = match sh_expand::expand_redirect_target(self, word) {
             Ok(n) => n,
             Err(e) => {
-                self.error(&[&e.message]);
+                self.error(&[&e.message()]);
                 self.last_subst = Some(1);
                 return Ok(Some(Vec::new()));
             }

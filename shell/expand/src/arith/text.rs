@@ -10,7 +10,7 @@ use sh_syntax::ast::ArithBinary;
 use super::tree::binary;
 use super::variable::{self, Depth, Place, too_deep};
 use crate::env::Env;
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError, Site};
 use crate::subscript::{self, OwnedKey};
 use token::{Name, Scanner, Token};
 
@@ -44,7 +44,12 @@ pub(super) fn explain(env: &mut dyn Env, source: &[u8], operator: usize) -> Expa
     evaluator.explain = Some(operator);
     match evaluator.whole() {
         Err(error) => error,
-        Ok(_) => ExpandError::command(&[source, b": division by 0"]),
+        Ok(_) => Cause::Arithmetic {
+            expression: source.to_vec(),
+            reason: "division by 0".to_string(),
+            token: Vec::new(),
+        }
+        .into(),
     }
 }
 
@@ -360,9 +365,9 @@ impl<'e, 't> Evaluator<'e, 't> {
         } else if subscript::is_assoc(self.env, &base) {
             OwnedKey::Name(text.to_vec())
         } else {
-            let depth = self.depth_here().deeper(self.env).map_err(ExpandError::in_subscript)?;
+            let depth = self.depth_here().deeper(self.env).map_err(|e| e.at(Site::Subscript))?;
             let index = eval(self.env, text, self.origin, depth);
-            OwnedKey::Index(index.map_err(ExpandError::in_subscript)?)
+            OwnedKey::Index(index.map_err(|e| e.at(Site::Subscript))?)
         };
         Ok(Place::Element(base, key, Cow::Borrowed(written)))
     }

@@ -12,7 +12,7 @@ use super::number::plain_integer;
 use super::text::{self, Origin};
 use super::variable::{self, Depth, Place};
 use crate::env::Env;
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError, Site};
 use crate::subscript::{self, OwnedKey};
 
 /// Why the tree could not be evaluated.
@@ -289,9 +289,9 @@ impl<'t> Walk<'_, 't> {
                 match inner.value(expr, depth) {
                     Err(Fail::At(operator)) => {
                         let error = text::explain(self.env, &index.raw, operator);
-                        return Err(error.in_subscript().into());
+                        return Err(error.at(Site::Subscript).into());
                     }
-                    Err(Fail::Error(error)) => return Err((*error).in_subscript().into()),
+                    Err(Fail::Error(error)) => return Err(error.at(Site::Subscript).into()),
                     other => {
                         self.assigned = inner.assigned;
                         other?
@@ -299,7 +299,7 @@ impl<'t> Walk<'_, 't> {
                 }
             }
             None => text::eval(self.env, &index.raw, Origin::Raw, 0)
-                .map_err(ExpandError::in_subscript)?,
+                .map_err(|e| e.at(Site::Subscript))?,
         };
         if value < 0 && !self.assigned && self.tree_has_param() {
             // There may be no such element, and the complaint must not come twice.
@@ -319,7 +319,7 @@ impl<'t> Walk<'_, 't> {
 }
 
 fn too_deep() -> Fail {
-    Fail::Error(Box::new(ExpandError::command(&[b"expression recursion level exceeded"])))
+    Fail::Error(Box::new(Cause::TooRecursive.into()))
 }
 
 /// Visits the tree in source order without subscripts, counting operators that can fail,

@@ -6,7 +6,7 @@ use super::MAX_RECURSION;
 use super::number::plain_integer;
 use super::text::{self, Origin};
 use crate::env::{Env, Key, Lookup};
-use crate::error::ExpandError;
+use crate::error::{Asked, Cause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Str, Value};
 
@@ -44,7 +44,10 @@ pub(super) enum Place<'n> {
     /// The array, the element, and the subscript as it was written.
     Element(Cow<'n, [u8]>, OwnedKey, Cow<'n, [u8]>),
     /// `a[@]`, `a[*]`, `a[]` of an indexed array, with bash's complaint: 0, and not assigned.
-    Nothing(Vec<u8>),
+    Nothing {
+        name: Vec<u8>,
+        subscript: Vec<u8>,
+    },
 }
 
 impl<'n> Place<'n> {
@@ -67,7 +70,7 @@ impl<'n> Place<'n> {
                 // An array without element 0 counts as 0 even under `set -u`.
                 match env.get(name) {
                     None if env.options().nounset => {
-                        return Err(ExpandError::unbound(name));
+                        return Err(ExpandError::unbound(name, Asked::Expression));
                     }
                     None => None,
                     Some(Value::Scalar(text)) => Some(text),
@@ -75,17 +78,18 @@ impl<'n> Place<'n> {
                     Some(Value::Assoc(array)) => array.get(b"0").cloned(),
                 }
             }
-            Place::Nothing(message) => {
-                env.warn(message)?;
-                if message.ends_with(b"[]: bad array subscript") {
-                    env.warn(message)?;
+            Place::Nothing { name, subscript } => {
+                let message = ExpandError::bad_subscript(name, subscript).message();
+                env.warn(&message)?;
+                if subscript.is_empty() {
+                    env.warn(&message)?;
                 }
                 return Ok(0);
             }
             // An unset element of an array that exists counts as 0 even under `set -u`.
             Place::Element(name, key, written) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
-                    return Err(ExpandError::unbound(name));
+                    return Err(ExpandError::unbound(name, Asked::Expression));
                 }
                 _ if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
                     match written.is_empty() {
@@ -128,15 +132,19 @@ impl<'n> Place<'n> {
                 not_an_identifier(env, &text)
             }
             Place::Scalar(name) => env.set(name, text),
-            Place::Nothing(message) => match message.strip_suffix(b": bad array subscript") {
-                Some(place) if place.ends_with(b"[]") => not_an_identifier(env, place),
-                _ => env.warn(message),
-            },
+            Place::Nothing { name, subscript } if subscript.is_empty() => {
+                not_an_identifier(env, &[name, b"[]".as_slice()].concat())
+            }
+            Place::Nothing { name, subscript } => {
+                env.warn(&ExpandError::bad_subscript(name, subscript).message())
+            }
             Place::Element(name, OwnedKey::Index(index), written) => {
                 match env.set_element(name, Key::Index(*index), text) {
                     // bash says so and goes on.
-                    Err(e) if e.is_no_identifier() => env.warn_by_name(&e.message),
-                    Err(e) if e.is_bad_subscript() => {
+                    Err(e) if matches!(*e.cause, Cause::NotAnIdentifier(_)) => {
+                        env.warn_by_name(&e.message())
+                    }
+                    Err(e) if e.is_missing_element() => {
                         env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat())
                     }
                     other => other,
@@ -150,7 +158,9 @@ impl<'n> Place<'n> {
             }
             Place::Element(name, OwnedKey::Name(key), _) => {
                 match env.set_element(name, Key::Name(key), text) {
-                    Err(e) if e.is_no_identifier() => env.warn_by_name(&e.message),
+                    Err(e) if matches!(*e.cause, Cause::NotAnIdentifier(_)) => {
+                        env.warn_by_name(&e.message())
+                    }
                     other => other,
                 }
             }
@@ -160,7 +170,7 @@ impl<'n> Place<'n> {
 
 /// bash says so and goes on.
 fn not_an_identifier(env: &mut dyn Env, place: &[u8]) -> Result<(), ExpandError> {
-    env.warn_by_name(&[b"`", place, b"': not a valid identifier"].concat())
+    env.warn_by_name(&ExpandError::not_an_identifier(place).message())
 }
 
 /// Whether a subscript stands for all of an indexed array or for nothing.
@@ -173,7 +183,7 @@ pub(super) fn whole(
     if !matches!(subscript, b"" | b"@" | b"*") || subscript::is_assoc(env, base) {
         return None;
     }
-    Some(Place::Nothing([name, b"[", subscript, b"]: bad array subscript"].concat()))
+    Some(Place::Nothing { name: name.to_vec(), subscript: subscript.to_vec() })
 }
 
 /// Under `set -u` there must be an array before its subscript is looked at.
@@ -181,7 +191,7 @@ pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), Expand
     if env.options().nounset {
         let (base, _) = env.resolve(name)?;
         if env.get(&base).is_none() {
-            return Err(ExpandError::unbound(&base));
+            return Err(ExpandError::unbound(&base, Asked::Expression));
         }
     }
     Ok(())
@@ -196,7 +206,9 @@ pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<
     }
     match env.lookup(name) {
         Lookup::Value(Value::Scalar(text)) => number(env, &text, depth),
-        Lookup::Unset if env.options().nounset => Err(ExpandError::unbound(name)),
+        Lookup::Unset if env.options().nounset => {
+            Err(ExpandError::unbound(name, Asked::Expression))
+        }
         Lookup::Unset => Ok(0),
         _ => Place::variable(env, name)?.read(env, depth),
     }
@@ -250,10 +262,10 @@ fn is_name(text: &[u8]) -> bool {
 }
 
 pub(super) fn too_deep(text: &[u8], token: &[u8]) -> ExpandError {
-    ExpandError::command(&[
-        text,
-        b": expression recursion level exceeded (error token is \"",
-        token,
-        b"\")",
-    ])
+    Cause::Arithmetic {
+        expression: text.to_vec(),
+        reason: "expression recursion level exceeded".to_string(),
+        token: token.to_vec(),
+    }
+    .into()
 }

@@ -6,7 +6,7 @@ use sh_syntax::parse::ParseOptions;
 use super::target::{Part, Target};
 use super::{Result, shown};
 use crate::env::Key;
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError, Site};
 use crate::fields::Mode;
 use crate::lists;
 use crate::subscript::OwnedKey;
@@ -220,7 +220,7 @@ pub(super) fn error(
         (true, false) => b"parameter not set",
         (false, _) => &text,
     };
-    Ok(ExpandError::exit(&[&name, b": ", reason]))
+    Ok(Cause::Missing { parameter: name, reason: reason.to_vec() }.into())
 }
 
 /// Assigns for `${x=word}`; the variable's value afterwards (attributes may change it).
@@ -233,7 +233,7 @@ pub(super) fn assign(
 ) -> Result<Str> {
     let is_list = matches!(param.name, ParamName::Special(b'@' | b'*'));
     if is_list || !param.indirect && !matches!(param.name, ParamName::Variable(_)) {
-        return Err(ExpandError::line(&[b"$", &shown(param), b": cannot assign in this way"]));
+        return Err(Cause::NotAssignable(shown(param)).into());
     }
     let heredoc = x.fields.mode == Mode::HereDoc || x.in_heredoc;
     let mode = if heredoc { Mode::HereDoc } else { Mode::Assign };
@@ -245,18 +245,18 @@ pub(super) fn assign(
     if param.indirect
         && let Some(name) = unassignable(target)
     {
-        return Err(ExpandError::line(&[&name, b": invalid variable name"]));
+        return Err(Cause::InvalidName(name).into());
     }
     match target {
         Target::Variable { name, part: Part::Whole } => {
-            x.env.set(name, value.clone()).map_err(ExpandError::of_default)?
+            x.env.set(name, value.clone()).map_err(|e| e.at(Site::Default))?
         }
         Target::Variable { name, part: Part::Element(key) } => {
             x.env.set_element(name, key.as_key(), value.clone()).map_err(|mut error| {
-                if error.is_bad_subscript() && param.subscript.is_some() {
-                    error.message = [&*shown(param), b": bad array subscript"].concat();
+                if error.is_missing_element() && param.subscript.is_some() {
+                    *error.cause = missing_element(param);
                 }
-                error.of_default()
+                error.at(Site::Default)
             })?;
         }
         Target::Variable { name, part: Part::All { star } } if x.env.attributes(name).assoc => {
@@ -266,17 +266,24 @@ pub(super) fn assign(
             return Ok(value);
         }
         Target::Variable { .. } | Target::NoList { .. } => {
-            return Err(ExpandError::command(&[&shown(param), b": bad array subscript"]));
+            return Err(missing_element(param).into());
         }
-        Target::Text(name) => x.env.set(name, value.clone()).map_err(ExpandError::of_default)?,
+        Target::Text(name) => x.env.set(name, value.clone()).map_err(|e| e.at(Site::Default))?,
         Target::Positional(_) | Target::Special(_) | Target::Nothing => {
-            return Err(ExpandError::line(&[&shown(param), b": invalid indirect expansion"]));
+            return Err(Cause::InvalidIndirect(shown(param)).into());
         }
     }
     match target.fetch(x.env)? {
         super::target::Content::Scalar(Some(now)) => Ok(now),
         _ => Ok(value),
     }
+}
+
+/// The parameter as an element that cannot exist.
+fn missing_element(param: &Param) -> Cause {
+    let array = Param { subscript: None, ..param.clone() };
+    let subscript = param.subscript.as_ref().map(|sub| sub.text().to_vec());
+    Cause::BadSubscript { name: shown(&array), subscript }
 }
 
 /// What bash assigns nothing to through `${!ref=w}`, where it takes plain variables only.

@@ -4,7 +4,7 @@ use sh_syntax::ast::{Param, ParamName, Subscript};
 
 use super::target::{Content, Part, Target, join, unbound};
 use super::{Result, chars, str_of};
-use crate::error::ExpandError;
+use crate::error::{Asked, Cause, ExpandError};
 use crate::fields::Mode;
 use crate::lists;
 use crate::split::Ifs;
@@ -25,7 +25,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
             {
                 // The subscript is not looked at.
                 if nounset {
-                    return Err(ExpandError::command(&[name, b": unbound variable"]));
+                    return Err(ExpandError::unbound(name, Asked::Length));
                 }
                 x.number(str_of(b"0".to_vec()), quoted)?;
                 return Ok(false);
@@ -46,7 +46,7 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
                 Content::Scalar(None) if nounset && !leads && !is_array_element(x, &target) => {
                     return Err(match (&param.name, &target) {
                         (ParamName::Variable(name), Target::Variable { .. }) => {
-                            ExpandError::exit(&[name, b": unbound variable"])
+                            ExpandError::unbound(name, Asked::Parameter)
                         }
                         _ => unbound(param),
                     });
@@ -94,9 +94,7 @@ fn refuse_bad_element(x: &mut Expander<'_>, param: &Param, target: &Target<'_>) 
         _ => false,
     };
     match &param.subscript {
-        Some(Subscript::Expr(e)) if bad => {
-            Err(ExpandError::line(&[&e.word.raw, b"]: bad array subscript"]))
-        }
+        Some(Subscript::Expr(e)) if bad => Err(Cause::LengthOfNothing(e.word.raw.to_vec()).into()),
         _ => Ok(()),
     }
 }
@@ -113,7 +111,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     let (resolved, through) = x.env.resolve(name)?;
     if through.is_some() {
         return match x.env.options().nounset {
-            true => Err(ExpandError::command(&[name, b": unbound variable"])),
+            true => Err(ExpandError::unbound(name, Asked::Length)),
             false => Ok(Some(0)),
         };
     }
@@ -121,7 +119,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     Ok(Some(match x.env.get(&name) {
         // To bash only an array that was assigned to has elements to count.
         None | Some(Value::Scalar(_)) if x.env.options().nounset => {
-            return Err(ExpandError::command(&[&name, b": unbound variable"]));
+            return Err(ExpandError::unbound(&name, Asked::Length));
         }
         None => 0,
         Some(Value::Scalar(_)) => 1,

@@ -8,7 +8,7 @@ use super::target::{Content, Part, Target};
 use super::{Result, chars, shown, str_of};
 use crate::arith;
 use crate::env::Env;
-use crate::error::{ErrorKind, ExpandError};
+use crate::error::{Cause, ExpandError, Reach};
 use crate::value::{Str, Value};
 
 pub(super) fn substring(
@@ -28,7 +28,7 @@ pub(super) fn substring(
     if is_there && length.is_none() && is_open(&offset.word.raw) {
         // bash looks for the colon behind the parenthesis.
         let text: &[u8] = &offset.word.raw;
-        return Err(ExpandError::line(&[b"bad substitution: no closing `)' in ", text]));
+        return Err(Cause::NoClosing { close: b')', text: text.to_vec() }.into());
     }
     match content {
         Content::Scalar(None) => Ok(Content::Scalar(None)),
@@ -122,18 +122,15 @@ fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i6
 
 /// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
 fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
-    arith::eval(env, expr).map_err(|mut error| {
-        if error.kind == ErrorKind::Command {
-            error.message.splice(0..0, [shown(param).as_slice(), b": "].concat());
-            error.kind = ErrorKind::Line;
-        }
-        error
+    arith::eval(env, expr).map_err(|error| match error.reach() {
+        Reach::Command => Cause::InRange { parameter: shown(param), cause: error.cause }.into(),
+        _ => error,
     })
 }
 
 /// A length that leads before the offset, shown as it was written.
 fn negative(length: &Arith) -> ExpandError {
-    ExpandError::line(&[&length.word.raw, b": substring expression < 0"])
+    Cause::NegativeLength(length.word.raw.to_vec()).into()
 }
 
 /// The first character meant; `None` if the offset lies outside.

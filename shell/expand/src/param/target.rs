@@ -7,7 +7,7 @@ use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use super::{Result, shown, shown_directly, str_of};
 use crate::env::Env;
-use crate::error::ExpandError;
+use crate::error::{Asked, Cause, ExpandError};
 use crate::fields::Mode;
 use crate::subscript::{self, OwnedKey};
 use crate::value::{Str, Value};
@@ -71,10 +71,7 @@ impl<'p> Target<'p> {
             let (base, through) = env.resolve(name)?;
             if !base.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
                 // No name: it leads around in a circle.
-                return Err(ExpandError::line(&[
-                    &shown_directly(param),
-                    b": invalid indirect expansion",
-                ]));
+                return Err(Cause::InvalidIndirect(shown_directly(param)).into());
             }
             let array =
                 through.is_some() || !matches!(env.get(&base), None | Some(Value::Scalar(_)));
@@ -97,7 +94,7 @@ impl<'p> Target<'p> {
                         // bash takes the marks of quoted characters for the name's.
                         let marked: Vec<u8> =
                             items.iter().flat_map(|i| i.iter()).flat_map(|c| [1, *c]).collect();
-                        return Err(ExpandError::line(&[&marked, b": invalid variable name"]));
+                        return Err(Cause::InvalidName(marked).into());
                     }
                     Some(_) if array && null => join(env, &items, false),
                     _ => join(env, &items, star || array && !null),
@@ -124,15 +121,12 @@ impl<'p> Target<'p> {
                     }
                     return Ok(Target::Nothing);
                 }
-                return Err(ExpandError::line(&[
-                    &shown_directly(param),
-                    b": invalid indirect expansion",
-                ]));
+                return Err(Cause::InvalidIndirect(shown_directly(param)).into());
             }
         };
         let parsed = parse_parameter(&text, &ParseOptions::default());
         let Some((name, sub)) = parsed.filter(|_| subscript::closes_at_end(&text)) else {
-            return Err(ExpandError::line(&[&text, b": invalid variable name"]));
+            return Err(Cause::InvalidName(text.to_vec()).into());
         };
         let target = Target::direct(env, &name, sub.as_ref())?.into_owned();
         let last_job = ParamName::Special(b'!');
@@ -142,7 +136,7 @@ impl<'p> Target<'p> {
         {
             // Whatever the operator.
             env.warn(b"$!: unbound variable")?;
-            return Err(ExpandError::command(&[&param.raw, b": bad substitution"]));
+            return Err(Cause::BadSubstitution(param.raw.to_vec()).into());
         }
         Ok(target)
     }
@@ -370,20 +364,15 @@ pub(super) fn unbound(param: &Param) -> ExpandError {
         _ if plain => param.raw.to_vec(),
         _ => shown(param),
     };
-    ExpandError::exit(&[&name, b": unbound variable"])
+    ExpandError::unbound(&name, Asked::Parameter)
 }
 
 /// Appends a subscript as it was written: `[key]`, `[@]`, or nothing.
 pub fn push_subscript(sub: Option<&Subscript>, out: &mut Vec<u8>) {
-    match sub {
-        None => {}
-        Some(Subscript::At) => out.extend_from_slice(b"[@]"),
-        Some(Subscript::Star) => out.extend_from_slice(b"[*]"),
-        Some(Subscript::Expr(expr)) => {
-            out.push(b'[');
-            out.extend_from_slice(&expr.word.raw);
-            out.push(b']');
-        }
+    if let Some(sub) = sub {
+        out.push(b'[');
+        out.extend_from_slice(sub.text());
+        out.push(b']');
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Env, ErrorKind, ExpandError, Key, Late, OwnedKey, Str, Value, arith, compound_elements,
+    Env, ExpandError, Key, Late, OwnedKey, Reach, Str, Value, arith, compound_elements,
     expand_assignment_value, expand_heredoc, expand_pattern, expand_single, expand_word_into,
     expand_words, subscript_key, subscript_text_key,
 };
@@ -41,12 +41,12 @@ impl Shell {
             CommandKind::Brace(list) => self.list(list),
             CommandKind::Arith(expr) => match arith::eval(self, expr) {
                 Ok(value) => Ok(value != 0),
-                Err(error) if error.kind == ErrorKind::Command => {
-                    self.complain(&[b"((: ".as_slice(), &error.message].concat());
+                Err(error) if error.reach() == Reach::Command => {
+                    self.complain(&[b"((: ".as_slice(), &error.message()].concat());
                     Ok(false)
                 }
                 Err(error) => {
-                    self.complain(&error.message);
+                    self.complain(&error.message());
                     Ok(false)
                 }
             },
@@ -118,7 +118,7 @@ impl Shell {
                         _ => left > right,
                     },
                     Err(error) => {
-                        self.complain(&[b"[[: ".as_slice(), &error.message].concat());
+                        self.complain(&[b"[[: ".as_slice(), &error.message()].concat());
                         false
                     }
                 }
@@ -218,7 +218,7 @@ impl Shell {
                     match arith::eval_text(self, arg) {
                         Ok(_) => {}
                         Err(error) => {
-                            self.complain(&[b"let: ".as_slice(), &error.message].concat());
+                            self.complain(&[b"let: ".as_slice(), &error.message()].concat());
                             return Ok(false);
                         }
                     }

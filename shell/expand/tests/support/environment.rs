@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Attributes, DirEntry, Env, ErrorKind, ExpandError, ExpandOptions, Key, Str, Value, arith,
+    Attributes, Cause, DirEntry, Env, ExpandError, ExpandOptions, Key, Str, Value, arith,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -21,7 +21,7 @@ impl Shell {
     fn attributed(&mut self, name: &[u8], value: Str) -> Result<Str, ExpandError> {
         let attributes = self.attributes(name);
         if attributes.readonly {
-            return Err(ExpandError::new(ErrorKind::Readonly, &[name, b": readonly variable"]));
+            return Err(ExpandError::readonly(name));
         }
         if attributes.integer {
             return Ok(Rc::new(arith::eval_text(self, &value)?.to_string().into_bytes()));
@@ -77,7 +77,8 @@ impl Env for Shell {
 
     fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
         let value = self.attributed(name, value)?;
-        let bad = || ExpandError::command(&[name, b": bad array subscript"]);
+        let bad =
+            || ExpandError::from(Cause::BadSubscript { name: name.to_vec(), subscript: None });
         // Taken out, so that it is not shared and need not be copied.
         let old = self.variables.get_mut(name).and_then(|v| v.value.take());
         match (old, key) {
@@ -206,7 +207,7 @@ impl Env for Shell {
                 self.budget = left;
                 Ok(())
             }
-            None => Err(ExpandError::new(ErrorKind::Limit, &[b"expansion too large"])),
+            None => Err(Cause::TooLarge.into()),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ErrorKind, ExpandError, ExpandOptions, Str, Value};
+use sh_expand::{Attributes, ExpandError, ExpandOptions, Reach, Str, Value};
 use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
 
 #[derive(Clone, Default)]
@@ -90,8 +90,8 @@ impl Shell {
                 Ok(_) => {}
                 Err(Stop::Unsupported(what)) => return Err(what),
                 Err(Stop::Error(error)) => {
-                    self.complain(&error.message);
-                    if error.kind != ErrorKind::Command {
+                    self.complain(&error.message());
+                    if error.reach() != Reach::Command {
                         return Ok(());
                     }
                 }

@@ -93,7 +93,7 @@ impl Machine<'_, '_> {
         inner.begin_word();
         match inner.skip_braces(start.line, !self.in_heredoc, !self.opts.posix) {
             Ok(()) => {}
-            Err(e) if e.limit => return Err(e),
+            Err(e) if e.is_limit() => return Err(e),
             Err(_) => return Ok(false),
         }
         let (end, edits) = (start.pos + inner.pos - 1, std::mem::take(&mut inner.st.edits));
@@ -121,7 +121,7 @@ impl Machine<'_, '_> {
         inner.begin_word();
         let text = match inner.without_quotes() {
             Ok(text) => text,
-            Err(e) if e.limit => return Err(e),
+            Err(e) if e.is_limit() => return Err(e),
             Err(_) => return Ok(named(parts, &outside_quotes(&raw), raw)),
         };
         let mut inner = self.inner(text.clone(), start.line);
@@ -132,7 +132,7 @@ impl Machine<'_, '_> {
         self.st.read_again = inner.read_again;
         match result {
             Ok(()) => {}
-            Err(e) if e.limit => return Err(e),
+            Err(e) if e.is_limit() => return Err(e),
             Err(_) => b.part(super::param::bad_part()),
         }
         Ok(named(b.finish(), &text, raw))

@@ -3,13 +3,11 @@
 
 use super::table::{NAME, is};
 use crate::ast::WordPart;
+use crate::error::Cause;
 use std::rc::Rc;
 
-const NO_BRACE: &[u8] = b"bad substitution: no closing `}' in ";
-const NO_PARENTHESIS: &[u8] = b"bad substitution: no closing `)' in ";
-
-/// What is said of `$((...` spelled so, if bash finds no end of it; the word is to be added.
-pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
+/// What bash misses in `$((...` spelled so, if it finds no end of it.
+pub(crate) fn lost(spelled: &[u8]) -> Option<u8> {
     let text = spelled.get(3..)?;
     let mut at = 0;
     let mut open = 2usize;
@@ -24,7 +22,7 @@ pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
             b'"' => {
                 let end = after(text, at, b'"');
                 if opens_brace(text, at, end) {
-                    return Some(NO_BRACE);
+                    return Some(b'}');
                 }
                 at = end;
             }
@@ -34,19 +32,19 @@ pub(crate) fn lost(spelled: &[u8]) -> Option<&'static [u8]> {
                 let newline = text[at..].iter().position(|b| *b == b'\n');
                 match newline {
                     Some(n) => at += n,
-                    None => return Some(NO_PARENTHESIS),
+                    None => return Some(b')'),
                 }
                 comments = true;
             }
             _ => {}
         }
     }
-    (comments && open > 0).then_some(NO_PARENTHESIS)
+    (comments && open > 0).then_some(b')')
 }
 
 /// The part that says that bash finds no end of `${...`; the word is to be added.
-pub(crate) fn no_brace(machine: &super::Machine<'_, '_>) -> WordPart {
-    super::command_sub::failing(&machine.error(0, NO_BRACE))
+pub(crate) fn no_brace() -> WordPart {
+    super::command_sub::no_closing(b'}', b"")
 }
 
 /// Behind the next `quote` that has no backslash before it.
@@ -85,16 +83,17 @@ fn opens_brace(text: &[u8], start: usize, end: usize) -> bool {
 pub(crate) fn name_lost(parts: &mut [WordPart], word: &[u8]) -> bool {
     parts.iter_mut().any(|part| match part {
         WordPart::DoubleQuoted(parts) => name_lost(parts, word),
-        WordPart::CommandSub(sub) if is_lost(sub.error.as_deref()) => {
-            let sub = Rc::make_mut(sub);
-            let message = sub.error.take().unwrap_or_default();
-            sub.error = Some([&*message, word].concat().into());
-            true
-        }
+        WordPart::CommandSub(sub) => match sub.error.as_deref().map(|e| &e.cause) {
+            Some(Cause::NoClosing { close: b'}' | b')', text }) if text.is_empty() => {
+                if let Some(error) = Rc::make_mut(sub).error.as_deref_mut()
+                    && let Cause::NoClosing { text, .. } = &mut error.cause
+                {
+                    *text = word.into();
+                }
+                true
+            }
+            _ => false,
+        },
         _ => false,
     })
-}
-
-fn is_lost(error: Option<&[u8]>) -> bool {
-    error.is_some_and(|e| [NO_BRACE, NO_PARENTHESIS].contains(&e))
 }

@@ -9,6 +9,7 @@ use box_text::escape::single_quote;
 use super::word::Builder;
 use super::{Machine, Res, SyntaxError};
 use crate::ast::{Arith, Word};
+use crate::error::Cause;
 
 /// What ends the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,9 +78,8 @@ impl Machine<'_, '_> {
                     self.pos += 1;
                     if self.peek_joined() != Some(b')') {
                         // Not `))`: the caller takes it for nested parentheses.
-                        return Err(
-                            self.error(line, &b"syntax error near unexpected token `)'"[..])
-                        );
+                        let cause = Cause::UnexpectedToken(b")"[..].into());
+                        return Err(self.error(line, cause));
                     }
                     self.pos += 1;
                     raw_end = at;
@@ -189,7 +189,7 @@ impl Machine<'_, '_> {
 
     /// An expression with a `${` that nothing closes: bash finds out when it expands the text.
     pub fn unclosed_brace(text: &[u8], e: &SyntaxError) -> Option<Arith> {
-        if !e.message.ends_with(b"matching `}'") {
+        if e.cause != Cause::Unclosed(b'}') {
             return None;
         }
         let mut parts = vec![super::param::bad_part()];

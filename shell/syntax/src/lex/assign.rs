@@ -6,7 +6,7 @@ use super::token::{Ctx, Lexeme, Tk};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{ArrayElement, AssignValue, Assignment, Word, WordPart};
-use crate::error::ErrorKind;
+use crate::error::{Cause, ErrorKind};
 
 pub(crate) enum Outcome {
     Assign(Lexeme),
@@ -135,15 +135,14 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
         self.array_elements().map_err(|mut e| {
-            let in_substitution = e.kind == ErrorKind::Grammar
-                && e.incomplete
-                && e.message.starts_with(b"unexpected EOF while looking for");
+            let in_substitution =
+                e.kind == ErrorKind::Grammar && matches!(e.cause, Cause::Unclosed(_));
             if e.kind == ErrorKind::Unclosed || in_substitution {
                 // Something in it took all the rest, which bash then notices.
                 e.kind = ErrorKind::Array;
                 let end = self.src.len();
                 self.advance_to(end);
-                let message = b"syntax error: unexpected end of file"[..].into();
+                let message = Cause::UnexpectedEnd.message().into();
                 e.more.push((self.eof_line(), message));
             }
             e

@@ -8,48 +8,56 @@ use crate::ast::{
     CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, Text,
     WordPart,
 };
-use crate::error::ErrorKind;
+use crate::error::{Cause, ErrorKind, SyntaxError};
 
 /// A part that reports a syntax error when it is expanded; without its line if that is 0.
-pub(crate) fn failing(e: &crate::error::SyntaxError) -> WordPart {
-    let text = if e.line == 0 { e.message.to_vec() } else { e.render(b"") };
-    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+pub(crate) fn failing(e: &SyntaxError) -> WordPart {
+    let mut e = e.clone();
+    if let (0, Cause::NoClosing { text, .. }) = (e.line, &mut e.cause)
+        && let Some(kept) = text.strip_suffix(b"\n")
+    {
+        *text = kept.into();
+    }
     WordPart::CommandSub(Rc::new(CommandSub {
         body: List::default(),
         backquoted: false,
         is_file_read: false,
-        error: Some(text.into()),
+        line: e.line,
+        error: Some(Box::new(e)),
         source: None,
         reread: false,
-        line: e.line,
     }))
 }
 
-const NO_BRACKET: &[u8] = b"bad substitution: no closing `]' in ";
-
-/// What bash says of `$["x"]` within quotes: as it expands, it reads up to the quote only.
-pub(crate) fn no_bracket(spelled: &[u8]) -> Vec<u8> {
-    [NO_BRACKET, spelled].concat()
+/// A part that reports, when it is expanded, that nothing closes the text: bash reads to the end of the quotes or
+/// of the word only.
+pub(crate) fn no_closing(close: u8, text: &[u8]) -> WordPart {
+    let cause = Cause::NoClosing { close, text: text.into() };
+    let kind = ErrorKind::Grammar;
+    failing(&SyntaxError { cause, line: 0, more: Vec::new(), incomplete: false, kind })
 }
 
-/// Has that message show all of the quoted text that comes before.
+/// Has the message of `$["x"]` within quotes show all of the quoted text that comes before.
 pub(crate) fn name_unclosed(parts: &mut [WordPart], whole: &[u8]) {
     for part in parts {
         if let WordPart::CommandSub(sub) = part
-            && let Some(spelled) = sub.error.as_deref().and_then(|e| e.strip_prefix(NO_BRACKET))
-            && let Some(at) = whole.windows(spelled.len()).position(|text| text == spelled)
+            && let Some(Cause::NoClosing { close: b']', text }) =
+                sub.error.as_deref().map(|e| &e.cause)
+            && let Some(at) = memchr::memmem::find(whole, text)
         {
-            let error = no_bracket(&whole[..at + spelled.len()]);
-            Rc::make_mut(sub).error = Some(error.into());
+            let length = at + text.len();
+            if let Some(e) = Rc::make_mut(sub).error.as_deref_mut() {
+                e.cause = Cause::NoClosing { close: b']', text: whole[..length].into() };
+            }
         }
     }
 }
 
 /// Marks an error as one within a substitution.
-fn within(e: &mut crate::error::SyntaxError) {
+fn within(e: &mut SyntaxError) {
     match e.kind {
         ErrorKind::Conditional => e.kind = ErrorKind::Substitution,
-        ErrorKind::Grammar if !e.incomplete && !e.limit => e.kind = ErrorKind::Nested,
+        ErrorKind::Grammar if !e.incomplete && !e.is_limit() => e.kind = ErrorKind::Nested,
         _ => {}
     }
 }
@@ -72,7 +80,7 @@ impl Machine<'_, '_> {
         let mut source = None;
         if in_pattern
             && !self.opts.extglob
-            && body.as_ref().is_err_and(|e| !e.incomplete && !e.limit)
+            && body.as_ref().is_err_and(|e| !e.incomplete && !e.is_limit())
         {
             // Here bash takes `@(a|b)` for a pattern; it reads the printed text again when it
             // runs, and then it may be an error.
@@ -159,7 +167,7 @@ impl Machine<'_, '_> {
         inner.begin_word();
         let read = inner.dollar(false);
         let text = inner.st.src.get(2..inner.st.src.len() - 1)?;
-        read.is_err_and(|e| !e.limit).then(|| text.into())
+        read.is_err_and(|e| !e.is_limit()).then(|| text.into())
     }
 
     /// Bash expands aliases in a substitution when it runs; in POSIX mode now. Gives what to put
@@ -257,7 +265,7 @@ impl Machine<'_, '_> {
         self.st.opts.expand_aliases = aliases;
         let (body, source) = match parsed {
             Ok(body) => (body, None),
-            Err(e) if e.limit => return Err(e),
+            Err(e) if e.is_limit() => return Err(e),
             Err(_) => (List::default(), Some(text.into())),
         };
         self.leave(COST);

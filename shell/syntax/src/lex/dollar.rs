@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::table::{self, DIGIT, NAME, NAME_START, is};
 use super::{Ansi, Machine, Res, SyntaxError};
 use crate::ast::{Arith, CommandSub, List, Param, ParamName, ParamOp, WordPart};
+use crate::error::Cause;
 
 impl Machine<'_, '_> {
     /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
@@ -23,9 +24,9 @@ impl Machine<'_, '_> {
                 let part = self.dollar_paren(start, quoted)?;
                 let spelled = self.src.get(start..self.pos).unwrap_or_default();
                 if spelled.starts_with(b"$((")
-                    && let Some(message) = super::arith_end::lost(spelled)
+                    && let Some(close) = super::arith_end::lost(spelled)
                 {
-                    return Ok(Some(super::command_sub::failing(&self.error(0, message))));
+                    return Ok(Some(super::command_sub::no_closing(close, b"")));
                 }
                 Ok(Some(part))
             }
@@ -35,8 +36,8 @@ impl Machine<'_, '_> {
                 if quoted && !self.in_heredoc {
                     let spelled = self.src.get(start..self.pos).unwrap_or_default();
                     if let Some(end) = memchr::memchr(b'"', spelled) {
-                        let message = super::command_sub::no_bracket(&spelled[..end]);
-                        return Ok(Some(super::command_sub::failing(&self.error(0, message))));
+                        let spelled = &spelled[..end];
+                        return Ok(Some(super::command_sub::no_closing(b']', spelled)));
                     }
                 }
                 Ok(Some(part))
@@ -88,9 +89,9 @@ impl Machine<'_, '_> {
     /// The error of an expression that `close` should end and that is open further inside: bash
     /// looks for no end of `${` and `$[` there.
     fn unclosed_inside(&self, e: Box<SyntaxError>, close: u8, line: u32) -> Box<SyntaxError> {
-        match e.incomplete && (e.message.ends_with(b"`}'") || e.message.ends_with(b"`]'")) {
-            true => self.unclosed(close, line),
-            false => e,
+        match e.cause {
+            Cause::Unclosed(b'}' | b']') => self.unclosed(close, line),
+            _ => e,
         }
     }
 
@@ -141,7 +142,7 @@ impl Machine<'_, '_> {
                     self.leave(4);
                     return Ok(WordPart::Arith(arith));
                 }
-                Err(e) if e.limit => return Err(e),
+                Err(e) if e.is_limit() => return Err(e),
                 Err(arith_error) => {
                     // `$((a); b)`: a command after all. bash looks for its end by the parentheses
                     // and finds out what is in it when it runs.
@@ -155,7 +156,10 @@ impl Machine<'_, '_> {
                         Err(e) if e.incomplete && arith_error.incomplete => {
                             Err(self.unclosed_inside(arith_error, b')', line))
                         }
-                        Err(e) if e.incomplete && !e.leaves_quote_open() => {
+                        Err(e)
+                            if e.incomplete
+                                && !matches!(e.cause, Cause::Unclosed(b'"' | b'\'' | b'`')) =>
+                        {
                             Err(self.unclosed(b')', line))
                         }
                         other => other,

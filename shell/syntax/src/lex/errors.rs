@@ -4,41 +4,25 @@ use box_text::escape::set_quote;
 
 use super::token::{Tk, Token};
 use super::{Machine, SyntaxError};
-use crate::error::ErrorKind;
+use crate::error::{Cause, ErrorKind};
 
 impl Machine<'_, '_> {
     #[cold]
     pub(super) fn too_deep(&self) -> Box<SyntaxError> {
-        Box::new(SyntaxError {
-            line: self.line,
-            message: b"maximum nesting level exceeded"[..].into(),
-            more: Vec::new(),
-            incomplete: false,
-            limit: true,
-            kind: ErrorKind::Grammar,
-        })
+        self.error(self.line, Cause::TooDeep)
     }
 
-    /// An error with nothing but a message.
+    /// An error with nothing but a cause.
     #[cold]
-    pub fn error(&self, line: u32, message: impl Into<Vec<u8>>) -> Box<SyntaxError> {
-        Box::new(SyntaxError {
-            line,
-            message: message.into().into_boxed_slice(),
-            more: Vec::new(),
-            incomplete: false,
-            limit: false,
-            kind: ErrorKind::Grammar,
-        })
+    pub fn error(&self, line: u32, cause: Cause) -> Box<SyntaxError> {
+        let kind = ErrorKind::Grammar;
+        Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false, kind })
     }
 
     /// The input ended before `close`; the error carries the line where `open` stood.
     #[cold]
     pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
-        let mut message = b"unexpected EOF while looking for matching `".to_vec();
-        message.push(close);
-        message.push(b'\'');
-        let mut e = self.error(line, message);
+        let mut e = self.error(line, Cause::Unclosed(close));
         e.incomplete = true;
         e.kind = ErrorKind::Unclosed;
         e
@@ -87,7 +71,7 @@ impl Machine<'_, '_> {
     #[cold]
     pub fn unexpected(&mut self) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
-            return self.error(self.line, &b"syntax error"[..]);
+            return self.error(self.line, Cause::NoToken);
         };
         self.unexpected_token(&t)
     }
@@ -111,18 +95,17 @@ impl Machine<'_, '_> {
                 e.kind = ErrorKind::Grammar;
                 return e;
             }
-            let mut e = self.error(line, &b"syntax error: unexpected end of file"[..]);
+            let mut e = self.error(line, Cause::UnexpectedEnd);
             e.incomplete = true;
             return e;
         }
-        let mut message = b"syntax error near unexpected token `".to_vec();
-        if t.kind == Tk::Newline {
-            message.extend_from_slice(b"newline");
-            self.line = t.line;
-        } else {
-            message.extend_from_slice(&shown(&self.token_text(t)));
-        }
-        message.push(b'\'');
+        let token = match t.kind {
+            Tk::Newline => {
+                self.line = t.line;
+                b"newline".to_vec()
+            }
+            _ => shown(&self.token_text(t)),
+        };
         let mut at = if t.kind == Tk::Newline { t.start } else { t.end.saturating_sub(1) };
         // Bash looks at what follows a token that is no word.
         let mut behind = t.end;
@@ -136,7 +119,7 @@ impl Machine<'_, '_> {
             at = behind;
         }
         let line = self.source_line(at);
-        let mut e = self.error(line.0, message);
+        let mut e = self.error(line.0, Cause::UnexpectedToken(token.into()));
         e.more.push(line);
         e
     }

@@ -77,7 +77,7 @@ impl Machine<'_, '_> {
         let even = match &result {
             Ok(()) if command => self.ends_with_parentheses(from),
             Ok(()) => memchr::memchr2(b'(', b')', text).is_none(),
-            Err(e) if e.limit => return result.map(|()| false),
+            Err(e) if e.is_limit() => return result.map(|()| false),
             Err(_) => false,
         };
         if command && result.is_ok() {

@@ -10,7 +10,7 @@ use super::table::{DQUOTE, NAME, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{Word, WordPart};
-use crate::error::SyntaxError;
+use crate::error::{Cause, SyntaxError};
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -244,10 +244,10 @@ impl Machine<'_, '_> {
                 WordPart::Quoted(text) => b.quoted(&text),
                 part => b.part(part),
             }),
-            Err(e) if e.limit => return Err(e),
+            Err(e) if e.is_limit() => return Err(e),
             Err(e) => {
                 let backquote = last_backquote(self.src.get(start..start + length));
-                let unclosed = e.message.ends_with(b"`'") && e.is_incomplete();
+                let unclosed = e.cause == Cause::Unclosed(b'`');
                 let e = match backquote.filter(|_| unclosed) {
                     Some(at) => {
                         self.unclosed_backquote(start + at, start + length + 1)?.unwrap_or(e)
@@ -272,13 +272,13 @@ impl Machine<'_, '_> {
         self.rewind(&mark);
         match skipped {
             Ok(()) => {}
-            Err(e) if e.limit => return Err(e),
+            Err(e) if e.is_limit() => return Err(e),
             Err(_) => return Ok(None),
         }
         // One newline at its end goes as the message is kept.
         let end = if text.ends_with(b"\n") { b"\n".as_slice() } else { b"" };
-        let message = [b"bad substitution: no closing \"`\" in ", &*text, end].concat();
-        Ok(Some(self.error(0, message)))
+        let text = [&*text, end].concat().into();
+        Ok(Some(self.error(0, Cause::NoClosing { close: b'`', text })))
     }
 
     /// All of the text as if within double quotes; a `"` is an ordinary character.

@@ -49,7 +49,7 @@ impl Machine<'_, '_> {
                 && !self.operand.inside
             {
                 self.leave(4);
-                return Ok(super::arith_end::no_brace(self));
+                return Ok(super::arith_end::no_brace());
             }
         }
         if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {
@@ -58,7 +58,7 @@ impl Machine<'_, '_> {
         }
         self.leave(4);
         if self.hidden_end {
-            return Ok(super::arith_end::no_brace(self));
+            return Ok(super::arith_end::no_brace());
         }
         param.raw = self.raw_from(start);
         if is_bad_count(&param) {

@@ -25,14 +25,14 @@ impl Machine<'_, '_> {
         let again = self.read_again < MAX_AGAIN;
         match read {
             Ok(part) if !again || self.ends_in_posix(&mark)? => return Ok(part),
-            Err(e) if !again || e.limit => return Err(e),
+            Err(e) if !again || e.is_limit() => return Err(e),
             Ok(_) => self.st.read_again += length,
             Err(_) => self.st.read_again += MAX_AGAIN / 16,
         }
         self.rewind(&mark);
         self.pos += 1;
         self.skip_posix(mark.line)?;
-        Ok(super::arith_end::no_brace(self))
+        Ok(super::arith_end::no_brace())
     }
 
     /// Whether the `${`, from `start` (its brace) to `pos`, ends there to bash, too.
@@ -51,7 +51,7 @@ impl Machine<'_, '_> {
             // What lies between the ends stands within the double quotes in any case, and to expand
             // it bash looks for the end by the grammar.
             Ok(()) => Ok(!inner.rest().iter().any(|c| b"\"$`\\".contains(c))),
-            Err(e) if e.limit => Err(e),
+            Err(e) if e.is_limit() => Err(e),
             Err(_) => Ok(false),
         }
     }

@@ -6,7 +6,7 @@ use super::table::{self, DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{ParamOp, WordPart};
-use crate::error::{ErrorKind, SyntaxError};
+use crate::error::{Cause, ErrorKind, SyntaxError};
 
 impl Machine<'_, '_> {
     /// `\c` outside quotes.
@@ -157,7 +157,7 @@ impl Machine<'_, '_> {
         if e.kind == ErrorKind::Substitution && odd {
             e.kind = ErrorKind::Grammar;
             let line = e.line;
-            e.more.push((line, b"unexpected EOF while looking for matching `\"'"[..].into()));
+            e.more.push((line, Cause::Unclosed(b'"').message().into()));
         }
         e
     }

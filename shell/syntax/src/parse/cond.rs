@@ -1,8 +1,8 @@
 //! `[[ expr ]]` (bash manual 3.2.5.2, 6.4).
 
 use super::simple::{is_redirect, push_word};
-use crate::ast::{CommandKind, Cond, CondOp, SimpleCommand, Word};
-use crate::error::{ErrorKind, SyntaxError};
+use crate::ast::{CommandKind, Cond, CondOp, SimpleCommand, Text, Word};
+use crate::error::{Cause, ErrorKind, SyntaxError};
 use crate::lex::token::{Ctx, Kw, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
 
@@ -16,8 +16,6 @@ struct Missing(u32, &'static str);
 
 /// What bash says where a term begins with a quote that is left open; the byte is its token.
 const OPEN: &[u8] = b"unexpected token `\xff' in conditional command";
-
-const END: &str = "unexpected EOF while looking for `]]'";
 
 impl Machine<'_, '_> {
     /// `[[ ... ]]`, its opening read ahead.
@@ -58,8 +56,10 @@ impl Machine<'_, '_> {
                     };
                 }
                 Err(open) => {
-                    if !open.limit {
-                        e.more.extend(open.lines().map(|(line, text)| (line, text.into())));
+                    if !open.is_limit() {
+                        e.more.extend(
+                            open.lines().map(|(line, text)| (line, text.into_owned().into())),
+                        );
                         e.kind = match open.kind {
                             ErrorKind::Conditional => ErrorKind::Unclosed,
                             kind => kind,
@@ -74,10 +74,10 @@ impl Machine<'_, '_> {
     fn cond_inside(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         let line = self.line;
-        let cond = self.cond_or(Missing(line, END))?;
+        let cond = self.cond_or(Missing(line, "unexpected EOF while looking for `]]'"))?;
         let mut e = match self.next_kind(OPERAND)? {
             Tk::Eof => {
-                let mut e = self.error(line, END);
+                let mut e = self.error(line, Cause::OpenCondition);
                 e.incomplete = true;
                 e.kind = ErrorKind::Unclosed;
                 return Err(e);
@@ -164,7 +164,7 @@ impl Machine<'_, '_> {
         self.skip_token();
         let inner = self.cond_or(Missing(line, "")).map_err(|mut e| {
             let inside = matches!(e.kind, ErrorKind::Nested | ErrorKind::Substitution);
-            if !e.limit && !inside {
+            if !e.is_limit() && !inside {
                 e.more.retain(|(_, message)| !message.is_empty());
                 e.more.push((line, b"expected `)'"[..].into()));
             }
@@ -279,20 +279,17 @@ impl Machine<'_, '_> {
     /// An error at the token read ahead, whose text takes the place of `X`. After a newline at
     /// the end of the input bash ends as after an unclosed quote.
     #[cold]
-    fn cond_error(&mut self, template: &str) -> Box<SyntaxError> {
-        let Some(t) = self.st.look.take() else { return self.error(self.line, template) };
+    fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
+        let Some(t) = self.st.look.take() else {
+            return self.error(self.line, Cause::Condition { sentence, token: Text::default() });
+        };
         let newline = matches!(t.kind, Tk::Newline | Tk::Eof);
-        let mut message = Vec::new();
-        for (i, piece) in template.as_bytes().split(|&b| b == b'X').enumerate() {
-            if i > 0 && newline {
-                message.extend_from_slice(b"newline");
-            } else if i > 0 {
-                message.extend_from_slice(&self.token_text(&t));
-            }
-            message.extend_from_slice(piece);
-        }
+        let token = match newline {
+            true => b"newline"[..].into(),
+            false => self.token_text(&t).into(),
+        };
         let line = if newline { t.line } else { self.line };
-        let mut e = self.error(line, message);
+        let mut e = self.error(line, Cause::Condition { sentence, token });
         e.kind = match newline && self.peek().is_none() {
             true => ErrorKind::Unclosed,
             false => ErrorKind::Conditional,

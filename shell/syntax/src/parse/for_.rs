@@ -1,7 +1,7 @@
 //! `for`, `for ((...))` and `select` (POSIX XCU 2.9.4.2; bash manual 3.2.5.1, 3.2.5.2).
 
 use crate::ast::{Arith, ArithFor, CommandKind, For, List, Text, Word};
-use crate::error::{ErrorKind, FEW_EXPRESSIONS, MANY_EXPRESSIONS, SyntaxError};
+use crate::error::{Cause, ErrorKind, SyntaxError};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
 
@@ -92,7 +92,7 @@ impl Machine<'_, '_> {
         self.pos += 1;
         let Some((start, end)) = self.skip_double_paren()? else {
             // No `))`: bash says nothing and ends.
-            let mut e = self.error(line, &b""[..]);
+            let mut e = self.error(line, Cause::OpenFor);
             self.closing_paren()?;
             e.kind = match self.rest() {
                 b"" | b"\n" => ErrorKind::Unclosed,
@@ -170,8 +170,8 @@ impl Machine<'_, '_> {
     ) -> Box<crate::error::SyntaxError> {
         let text = self.src.get(start..end).unwrap_or_default();
         let few = text.iter().filter(|&&b| b == b';').count() < 2;
-        let message = if few { FEW_EXPRESSIONS } else { MANY_EXPRESSIONS };
-        let mut e = self.error(line, message);
+        let cause = if few { Cause::FewExpressions } else { Cause::ManyExpressions };
+        let mut e = self.error(line, cause);
         let mut second = b"syntax error: `((".to_vec();
         second.extend_from_slice(text);
         second.extend_from_slice(b"))'");

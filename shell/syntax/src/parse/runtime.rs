@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::{NoAliases, ParseOptions};
 use crate::ast::*;
-use crate::error::SyntaxError;
+use crate::error::{Cause, SyntaxError};
 use crate::lex::arith_text::End;
 use crate::lex::assign::quoted_word;
 use crate::lex::table::{self, DQUOTE, NAME, is};
@@ -134,7 +134,7 @@ pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayEleme
     let mut m = machine(text, options);
     m.begin_word();
     if m.peek() != Some(b'(') {
-        return Err(*m.error(options.first_line, &b"syntax error"[..]));
+        return Err(*m.error(options.first_line, Cause::NoToken));
     }
     let elements = m.array().map_err(|e| *e)?;
     Ok(elements)
@@ -233,9 +233,9 @@ impl Machine<'_, '_> {
         if let Err((mut e, at)) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
             let open = self.src.get(at..).unwrap_or_default();
-            if let Some(message) = unclosed_in_document(&self.src, open, &e) {
+            if let Some(cause) = unclosed_in_document(&self.src, open, &e) {
                 e.line = 0;
-                e.message = message.into();
+                e.cause = cause;
             } else if open.starts_with(b"$(") {
                 self.as_text_of_its_own(&mut e, at);
             }
@@ -287,22 +287,21 @@ impl Machine<'_, '_> {
 
 /// What bash says of an expansion in a here-document that nothing closes: it shows all of the
 /// document. `open`: the expansion and what follows.
-fn unclosed_in_document(document: &[u8], open: &[u8], e: &SyntaxError) -> Option<Vec<u8>> {
-    let (_, closing) = e.message.split_at_checked(e.message.len().checked_sub(2)?)?;
-    let (shown, close): (_, &[u8]) = match (open, closing) {
-        ([b'$', b'{', name @ ..], b"}'" | b"\"'" | b"''" | b"`'") if e.incomplete => {
+fn unclosed_in_document(document: &[u8], open: &[u8], e: &SyntaxError) -> Option<Cause> {
+    let (text, close) = match (open, e.byte()?) {
+        ([b'$', b'{', name @ ..], b'}' | b'"' | b'\'' | b'`') if e.incomplete => {
             return Some(unclosed_brace(document, name));
         }
-        ([b'$', b'(', b'(', ..], b")'" | b"}'" | b"]'") => (document, b"`)'"),
-        ([b'$', b'[', ..], b"]'" | b"}'" | b")'" | b"\"'" | b"''" | b"`'") => (document, b"`]'"),
-        ([b'`', ..], b"`'") => (open, b"\"`\""),
+        ([b'$', b'(', b'(', ..], b')' | b'}' | b']') => (document, b')'),
+        ([b'$', b'[', ..], b']' | b'}' | b')' | b'"' | b'\'' | b'`') => (document, b']'),
+        ([b'`', ..], b'`') => (open, b'`'),
         _ => return None,
     };
-    Some([b"bad substitution: no closing ", close, b" in ", shown, b"\n"].concat())
+    Some(Cause::NoClosing { close, text: [text, b"\n"].concat().into() })
 }
 
 /// The same of `${`, which `open` follows.
-fn unclosed_brace(document: &[u8], open: &[u8]) -> Vec<u8> {
+fn unclosed_brace(document: &[u8], open: &[u8]) -> Cause {
     let name = open.strip_prefix(b"!").or_else(|| open.strip_prefix(b"#")).unwrap_or(open);
     let length = match table::run_with(name, NAME) {
         0 => usize::from(name.first().is_some_and(|c| b"*?$!-".contains(c))),
@@ -316,7 +315,7 @@ fn unclosed_brace(document: &[u8], open: &[u8]) -> Vec<u8> {
         None => behind,
     };
     match behind.first().is_some_and(|c| b"-+=?:%#/^,@~".contains(c)) {
-        true => [b"bad substitution: no closing `}' in ", document, b"\n"].concat(),
-        false => [document, b": bad substitution"].concat(),
+        true => Cause::NoClosing { close: b'}', text: [document, b"\n"].concat().into() },
+        false => Cause::BadSubstitution(document.into()),
     }
 }

@@ -3,7 +3,7 @@
 use sh_syntax::ast::ArithBinary;
 
 use crate::arith::number::{self, Bad};
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'t> {
@@ -249,14 +249,12 @@ impl<'t> Scanner<'t> {
 }
 
 fn error(source: &[u8], message: &str, token: &[u8]) -> ExpandError {
-    ExpandError::command(&[
-        source,
-        b": ",
-        message.as_bytes(),
-        b" (error token is \"",
-        token,
-        b"\")",
-    ])
+    Cause::Arithmetic {
+        expression: source.to_vec(),
+        reason: message.to_string(),
+        token: token.to_vec(),
+    }
+    .into()
 }
 
 fn blank_run(text: &[u8]) -> usize {
