@@ -208,7 +208,7 @@ impl Env for Shell<'_> {
     }
 
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
-        let name = self.reckons;
+        let name = self.state.here.evaluator;
         self.error(&[name, message]);
         Ok(())
     }

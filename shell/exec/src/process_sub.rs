@@ -18,6 +18,7 @@ use sh_syntax::ast::{
 use crate::Shell;
 use crate::command::Pumps;
 use crate::io::{Buffer, Desc, OpenFile};
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 use crate::walk::Detached;
 
@@ -100,13 +101,11 @@ impl Shell<'_> {
             Some(command) => Detached::Command(command),
             None => Detached::List(&sub.body),
         };
-        let in_action = self.state.in_action;
+        let action = self.state.here.action;
         let started = self.detached(
             |s| {
-                s.state.in_action = in_action;
+                s.enter(Context::Substitution { action });
                 s.state.options.put(SetOpt::Verbose, false);
-                s.state.xtrace_depth += 1;
-                s.state.exit_trap_depth = s.state.xtrace_depth;
                 s.state.outer_command = Some(s.state.command_text.clone());
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
@@ -152,7 +151,7 @@ impl Shell<'_> {
         let (read, write) = self.sys.pipe()?;
         let (ours, theirs) = if sub.read { (read, write) } else { (write, read) };
         // Who opens a pipe with `<>` is one of its writers: it has no end (`read -t 1 <> <(:)`).
-        let other_end = match std::mem::take(&mut self.opens_both_ways) && sub.read {
+        let other_end = match self.state.here.both_ways && sub.read {
             true => Some(self.sys.dup(&theirs)?),
             false => None,
         };

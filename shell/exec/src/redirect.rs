@@ -13,6 +13,7 @@ use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, Wor
 use crate::Shell;
 use crate::io::{Desc, MAX_FD, Memory, OpenFile};
 use crate::shell::Unwind;
+use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::decimal;
 
@@ -98,9 +99,8 @@ impl Shell<'_> {
             self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(text)))), saved);
             return Ok(());
         }
-        let both_ways = std::mem::replace(&mut self.opens_both_ways, r.op == Op::ReadWrite);
-        let expanded = sh_expand::expand_redirect_target(self, word);
-        self.opens_both_ways = both_ways;
+        let context = Context::Redirection { both_ways: r.op == Op::ReadWrite };
+        let expanded = self.within(context, |s| sh_expand::expand_redirect_target(s, word));
         let text = match expanded {
             Ok(t) => t,
             Err(e) if matches!(*e.cause, Cause::Ambiguous(_)) => {

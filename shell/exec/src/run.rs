@@ -13,6 +13,7 @@ use sh_syntax::parse::{Aliases, Input, ParseOptions, Parser};
 use crate::Shell;
 use crate::io::Desc;
 use crate::shell::{Flow, Unwind};
+use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::verdict::syntax::{AfterSyntax, Place, syntax_verdict};
 
@@ -112,8 +113,8 @@ impl Shell<'_> {
         o.expand_aliases = self.state.options.shopt(ShOpt::ExpandAliases);
     }
 
-    /// Reports a syntax error as bash does; a shell that exits on errors does so behind the first line.
-    pub(crate) fn syntax_error(&mut self, e: &SyntaxError, name: Option<&str>) {
+    /// Reports a syntax error as bash does; a shell that `exits` on errors does so behind the first line.
+    pub(crate) fn syntax_error(&mut self, e: &SyntaxError, name: Option<&str>, exits: bool) {
         let mut prefix = self.message_name().to_vec();
         prefix.extend_from_slice(b": ");
         if let Some(n) = name {
@@ -121,9 +122,7 @@ impl Shell<'_> {
             prefix.extend_from_slice(b": ");
         }
         let mut text = e.render(&prefix);
-        if self.exits_on_errors()
-            && let Some(end) = memchr::memchr(b'\n', &text)
-        {
+        if exits && let Some(end) = memchr::memchr(b'\n', &text) {
             text.truncate(end + 1);
         }
         self.err(&text);
@@ -132,12 +131,15 @@ impl Shell<'_> {
     /// Whether a text of `eval`, `.` or an action that did not parse ends the shell.
     pub(crate) fn ends_shell(&self, failed: &SyntaxFailed) -> bool {
         let options = &self.state.options;
-        failed.ends && self.in_command == 0 && options.has(SetOpt::Posix) && !options.interactive
+        failed.ends
+            && !self.state.here.command_builtin
+            && options.has(SetOpt::Posix)
+            && !options.interactive
     }
 
     /// Whether `set -e` holds here and now.
     pub(crate) fn exits_on_errors(&self) -> bool {
-        self.state.options.has(SetOpt::ErrExit) && self.state.errexit_ignored == 0
+        self.state.options.has(SetOpt::ErrExit) && !self.state.here.condition
     }
 
     /// `set -t`: a script, but not a text of `-c`, ends behind the command read before.
@@ -160,12 +162,10 @@ impl Shell<'_> {
     pub fn run_text(&mut self, text: Text<'_>) -> Flow {
         self.count_stage();
         // Traces show how deep a text is.
-        let depth = self.state.xtrace_depth;
-        let level = !text.main && !matches!(text.name, Some(SUBSTITUTION | EXIT_TRAP));
-        self.state.xtrace_depth += u32::from(level);
-        let r = self.run_commands(text);
-        self.state.xtrace_depth = depth;
-        r
+        match !text.main && !matches!(text.name, Some(SUBSTITUTION | EXIT_TRAP)) {
+            true => self.within(Context::Text, |s| s.run_commands(text)),
+            false => self.run_commands(text),
+        }
     }
 
     fn run_commands(&mut self, text: Text<'_>) -> Flow {
@@ -209,7 +209,7 @@ impl Shell<'_> {
                     Err(u) => return Err(u),
                 },
                 Err(e) => {
-                    self.syntax_error(&e, text.name);
+                    self.syntax_error(&e, text.name, self.exits_on_errors());
                     match self.after_syntax_error(&e, self.place(&text)) {
                         ControlFlow::Continue(then) => status = then,
                         ControlFlow::Break(flow) => return flow,
@@ -250,7 +250,7 @@ impl Shell<'_> {
     /// What the table of verdicts calls the place of a text.
     fn place(&self, text: &Text<'_>) -> Place {
         // An action that no `eval` or the like is around of is as the script itself.
-        let action = self.state.in_action && self.state.xtrace_depth == 1;
+        let action = self.state.here.action && self.state.here.depth == 1;
         match text.main {
             true => Place::Script,
             false if action && text.name != Some(EXIT_TRAP) => Place::Action,
@@ -331,7 +331,7 @@ impl Shell<'_> {
                     }
                 },
                 Err(e) => {
-                    self.syntax_error(&e, None);
+                    self.syntax_error(&e, None, self.exits_on_errors());
                     match self.after_syntax_error(&e, Place::Stdin) {
                         ControlFlow::Continue(then) => status = then,
                         ControlFlow::Break(flow) => break flow,

@@ -65,20 +65,14 @@ pub struct Shell<'a> {
     pub(crate) process_subs: Vec<crate::process_sub::Running>,
     /// The process group of the process that is started next.
     pub(crate) job_group: Group,
-    /// The word that is expanded names a file for `<>`.
-    pub(crate) opens_both_ways: bool,
     pub(crate) regex_cache: Option<(Vec<u8>, bool, Rc<box_text::regex::Regex>)>,
     pub(crate) next_pseudo_pid: u32,
     /// How a substitution ended the shell, while expansion passes the news on.
     pub(crate) interrupted: Option<Unwind>,
-    /// How warnings name the command that evaluates an expression, `((: `; empty in a word.
-    pub(crate) reckons: &'static [u8],
     /// `exec` without a command: its redirections stay.
     pub(crate) keep_redirects: bool,
     /// Some script text names BASH_COMMAND.
     pub(crate) track_commands: bool,
-    /// How many `command` run a builtin: a syntax error in a text within ends no POSIX shell.
-    pub(crate) in_command: u32,
     /// The shell ends because of a syntax error that shows in the status its EXIT trap sees.
     pub(crate) bad_syntax_exit: bool,
     /// An expansion failed so that the shell ends.
@@ -157,19 +151,9 @@ impl<'a> Shell<'a> {
             random_set: false,
             getopts: GetOpts::default(),
             umask: box_sys::meta::umask(),
-            errexit_ignored: 0,
-            loop_depth: 0,
-            xtrace_depth: 0,
-            exit_trap_depth: 0,
-            in_debug_trap: false,
-            in_err_trap: false,
-            in_return_trap: false,
-            in_exit_trap: false,
-            in_action: false,
-            late_exit_trap: None,
-            no_exit_trap: false,
+            here: Default::default(),
+            running: Default::default(),
             trap_exit: None,
-            trap_status: None,
             command_text: Str::default(),
             outer_command: None,
             outermost_command: None,
@@ -199,18 +183,15 @@ impl<'a> Shell<'a> {
             env_cache: None,
             process_subs: Vec::new(),
             job_group: Group::Inherit,
-            opens_both_ways: false,
             regex_cache: None,
             next_pseudo_pid: 0,
             interrupted: None,
-            reckons: b"",
             keep_redirects: false,
             track_commands: false,
             negates_compound: false,
             begin_failed: false,
             mentions_aliases: false,
             own_scope: None,
-            in_command: 0,
             bad_syntax_exit: false,
             gave_up: false,
             left_text: false,

@@ -9,7 +9,9 @@ use sh_syntax::ast::Command;
 use crate::Shell;
 use crate::run::{EXIT_TRAP, Text};
 use crate::shell::{Flow, Unwind};
+use crate::state::here::{Context, ExitTrap};
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps::Trap;
 use crate::state::{PipeStatus, traps};
 
 impl Shell<'_> {
@@ -19,15 +21,10 @@ impl Shell<'_> {
         let status = self.state.status;
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
-        let ignored = std::mem::take(&mut self.state.errexit_ignored);
-        let outer = self.state.trap_status.replace(status);
-        let within = std::mem::replace(&mut self.state.in_action, true);
         let text_begun = self.state.text_begun;
-        let r = self.run_text(Text { text: action, line, name: Some(name), main: false });
-        self.state.in_action = within;
+        let text = Text { text: action, line, name: Some(name), main: false };
+        let r = self.within(Context::Action { status }, |s| s.run_text(text));
         self.state.text_begun = text_begun;
-        self.state.trap_status = outer;
-        self.state.errexit_ignored = ignored;
         self.state.line = line;
         let last = self.state.status;
         self.state.status = status;
@@ -43,11 +40,11 @@ impl Shell<'_> {
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
         let bad_syntax = std::mem::take(&mut self.bad_syntax_exit);
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
-        if action.is_empty() || self.state.no_exit_trap {
+        if action.is_empty() || self.state.here.exit_trap == ExitTrap::Never {
             return status;
         }
         self.state.status = if bad_syntax { crate::verdict::syntax::BAD_SYNTAX } else { status };
-        self.state.in_exit_trap = true;
+        self.state.running.set(Trap::Exit, true);
         self.state.trap_exit = None;
         if let Some(command) = self.state.outer_command.take() {
             self.state.command_text = command;
@@ -55,10 +52,8 @@ impl Shell<'_> {
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         // To a trace it stands in the shell itself, wherever that ends.
-        let depth = std::mem::replace(&mut self.state.xtrace_depth, self.state.exit_trap_depth);
-        let r = self.run_action(&action, EXIT_TRAP);
-        self.state.xtrace_depth = depth;
-        self.state.in_exit_trap = false;
+        let r = self.within(Context::ExitAction, |s| s.run_action(&action, EXIT_TRAP));
+        self.state.running.set(Trap::Exit, false);
         // Within it `trap` shows it.
         self.state.traps.set(traps::EXIT, None);
         match r {
@@ -77,7 +72,7 @@ impl Shell<'_> {
     /// A subshell that began while a text was running: `eval`, a substitution, `-c`.
     fn begun_within_text(&self) -> bool {
         let state = &self.state;
-        state.exit_trap_depth > 1 || (state.subshell > 0 && state.options.command_string)
+        state.here.exit_depth > 1 || (state.subshell > 0 && state.options.command_string)
     }
 
     /// Before a simple command and the heads of `for`, `case` and so on.
@@ -92,7 +87,7 @@ impl Shell<'_> {
 
     /// What `BASH_COMMAND` shows from now on.
     pub(crate) fn note_command(&mut self, text: impl FnOnce() -> Vec<u8>) {
-        if !self.state.in_action {
+        if !self.state.here.action {
             self.state.command_text = Rc::new(text());
         }
     }
@@ -129,14 +124,14 @@ impl Shell<'_> {
 
     /// The DEBUG trap for the command noted before.
     pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
-        if self.state.in_debug_trap || !self.state.traps.has_debug {
+        if self.state.running.has(Trap::Debug) || !self.state.traps.has_debug {
             return Ok(true);
         }
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
-        self.state.in_debug_trap = true;
+        self.state.running.set(Trap::Debug, true);
         let r = self.run_action(&action, "debug trap");
         // Where that ends the shell, no command of the EXIT trap has it run again.
-        self.state.in_debug_trap = matches!(r, Err(Unwind::Exit(_)));
+        self.state.running.set(Trap::Debug, matches!(r, Err(Unwind::Exit(_))));
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
         if self.state.options.shopt(ShOpt::ExtDebug) {
@@ -149,27 +144,27 @@ impl Shell<'_> {
     }
 
     pub(crate) fn run_err_trap(&mut self, line: u32) -> Result<(), Unwind> {
-        if self.state.in_err_trap {
+        if self.state.running.has(Trap::Err) {
             return Ok(());
         }
         let Some(action) = self.state.traps.get(traps::ERR).cloned() else { return Ok(()) };
-        self.state.in_err_trap = true;
+        self.state.running.set(Trap::Err, true);
         let old = self.state.line;
         self.state.line = line;
         let r = self.run_action(&action, "error trap");
         self.state.line = old;
-        self.state.in_err_trap = false;
+        self.state.running.set(Trap::Err, false);
         r.map(drop)
     }
 
     pub(crate) fn run_return_trap(&mut self) -> Result<(), Unwind> {
-        if self.state.in_return_trap {
+        if self.state.running.has(Trap::Return) {
             return Ok(());
         }
         let Some(action) = self.state.traps.get(traps::RETURN).cloned() else { return Ok(()) };
-        self.state.in_return_trap = true;
+        self.state.running.set(Trap::Return, true);
         let r = self.run_action(&action, "return trap");
-        self.state.in_return_trap = false;
+        self.state.running.set(Trap::Return, false);
         r.map(drop)
     }
 

@@ -14,6 +14,7 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::PipeStatus;
 use crate::state::options::SetOpt;
+use crate::state::traps::Trap;
 
 /// What the table asks of the shell.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +176,7 @@ impl Shell<'_> {
             exits_here: self.exits_on_errors(),
             interactive: options.interactive,
             command_string: options.command_string,
-            exit_trap: self.state.in_exit_trap,
+            exit_trap: self.state.running.has(Trap::Exit),
             subshell: self.state.subshell > 0,
             status: self.state.status,
         }

@@ -33,7 +33,7 @@ impl Shell<'_> {
             .and_then(|s| s.chars().next())
             .map_or(1, char::len_utf8);
         if let Some(first) = expanded.get(..first) {
-            for _ in 0..self.state.xtrace_depth {
+            for _ in 0..self.state.here.depth {
                 out.extend_from_slice(first);
             }
         }

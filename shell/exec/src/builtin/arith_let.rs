@@ -3,6 +3,7 @@
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
+use crate::state::here::Context;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut args = call.args();
@@ -15,7 +16,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let mut last = 0;
     for a in args {
-        match shell.reckoning(b"let: ", |shell| sh_expand::arith::eval_text(shell, a)) {
+        match shell
+            .within(Context::Expression(b"let: "), |shell| sh_expand::arith::eval_text(shell, a))
+        {
             Ok(n) => last = n,
             Err(e) => return shell.expression_failed(b"let: ", e),
         }

@@ -3,6 +3,7 @@ use super::Call;
 use crate::Shell;
 use crate::command::Found;
 use crate::shell::Flow;
+use crate::state::here::Context;
 use crate::state::vars::{ScopeKind, Var};
 
 pub fn builtin(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -68,9 +69,7 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
         }
         // An error of a special builtin is no reason to end the shell here.
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
-        shell.in_command += 1;
-        let r = shell.run_builtin(b, &inner);
-        shell.in_command -= 1;
+        let r = shell.within(Context::CommandBuiltin, |s| s.run_builtin(b, &inner));
         return match r {
             Err(crate::Unwind::Exit(s))
                 if posix

@@ -4,8 +4,10 @@ use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::here::ExitTrap;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps;
+use crate::state::traps::Trap;
 
 /// The status operand; the error is the flow after a message.
 fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
@@ -26,9 +28,9 @@ fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
 }
 
 pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let s = match (shell.state.trap_status, call.args()) {
+    let s = match (shell.state.here.trap_status, call.args()) {
         // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
-        (Some(s), []) if shell.state.in_exit_trap => s,
+        (Some(s), []) if shell.state.running.has(Trap::Exit) => s,
         _ => status(shell, call)?,
     };
     Err(shell.exit_here(s))
@@ -38,8 +40,8 @@ impl Shell<'_> {
     /// Ends the shell from within commands: the EXIT trap sees the function's variables and the
     /// redirections in force here.
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
-        let late = self.state.late_exit_trap == Some(self.state.frames.len());
-        if self.state.in_exit_trap || late {
+        let late = ExitTrap::Late { calls: self.state.frames.len() };
+        if self.state.running.has(Trap::Exit) || self.state.here.exit_trap == late {
             self.state.trap_exit = Some(status);
             return Unwind::Exit(status);
         }
@@ -84,16 +86,16 @@ pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let callable =
         shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
-    let s = match (shell.state.trap_status, call.args()) {
+    let s = match (shell.state.here.trap_status, call.args()) {
         // Without operand, `return` in a trap action means the status before the trap; in that of
         // DEBUG it is the action's own.
-        (Some(s), []) if !shell.state.in_debug_trap => s,
+        (Some(s), []) if !shell.state.running.has(Trap::Debug) => s,
         _ => status(shell, call)?,
     };
     if !callable {
         shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
         let o = &shell.state.options;
-        return match o.has(SetOpt::Posix) && !o.interactive && shell.state.errexit_ignored == 0 {
+        return match o.has(SetOpt::Posix) && !o.interactive && !shell.state.here.condition {
             true => Err(shell.ends_with(2)),
             false => Ok(2),
         };

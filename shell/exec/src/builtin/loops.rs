@@ -12,7 +12,7 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
     }
-    if shell.state.loop_depth == 0 {
+    if shell.state.here.loops == 0 {
         // POSIX leaves it unspecified, and in posix mode bash keeps quiet.
         if !shell.state.options.has(SetOpt::Posix) {
             let message: &[u8] = b"only meaningful in a `for', `while', or `until' loop";
@@ -34,9 +34,9 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
         shell.builtin_error(call.name(), &[a, b": loop count out of range"]);
         // bash leaves all loops.
         shell.state.status = 1;
-        return Err(Err(Unwind::Break(shell.state.loop_depth)));
+        return Err(Err(Unwind::Break(shell.state.here.loops)));
     }
-    Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.loop_depth))
+    Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.here.loops))
 }
 
 pub fn break_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {

@@ -357,11 +357,7 @@ impl Shell<'_> {
             let line = [name, b": usage: ", b.synopsis.as_bytes(), b"\n"].concat();
             self.err(&line);
             let o = &self.state.options;
-            if b.special
-                && o.has(SetOpt::Posix)
-                && !o.interactive
-                && self.state.errexit_ignored == 0
-            {
+            if b.special && o.has(SetOpt::Posix) && !o.interactive && !self.state.here.condition {
                 return Err(self.ends_with(2));
             }
         }

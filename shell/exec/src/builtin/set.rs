@@ -21,7 +21,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let options = &shell.state.options;
     let strict = options.has(SetOpt::Posix) && !options.interactive;
-    let ends = strict && shell.state.errexit_ignored == 0;
+    let ends = strict && !shell.state.here.condition;
     let mut i = 0;
     let mut replace = false;
     while let Some(a) = args.get(i) {

@@ -48,7 +48,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             return match shell.exits_on_errors() {
                 true => Err(shell.exit_here(shell.status_after_failure())),
-                false if posix && !shell.state.options.interactive && shell.in_command == 0 => {
+                false
+                    if posix
+                        && !shell.state.options.interactive
+                        && !shell.state.here.command_builtin =>
+                {
                     Err(shell.ends_with(1))
                 }
                 false => Ok(1),

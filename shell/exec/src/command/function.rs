@@ -6,7 +6,9 @@ use sh_expand::Str;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps::Trap;
 use crate::state::vars::ScopeKind;
 use crate::state::{Frame, FunctionDef, traps};
 
@@ -58,7 +60,6 @@ impl Shell<'_> {
         if outermost {
             self.state.outer_positional = Some(old_positional.clone());
         }
-        let old_loops = std::mem::take(&mut self.state.loop_depth);
         let line = self.state.line;
         Rc::make_mut(&mut self.state.frames).push(Frame {
             name,
@@ -80,7 +81,7 @@ impl Shell<'_> {
             self.state.traps.has_debug = false;
         }
         // Nor does RETURN reach what the DEBUG trap calls.
-        if !traced || self.state.in_debug_trap {
+        if !traced || self.state.running.has(Trap::Debug) {
             unseen.extend(outer.1.then_some(traps::RETURN));
             self.state.traps.has_return = false;
         }
@@ -92,7 +93,7 @@ impl Shell<'_> {
         let unseen: Vec<(u8, Str)> = unseen.into_iter().filter_map(action).collect();
         let inner =
             (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
-        let r = self.command_in_function(def);
+        let r = self.within(Context::Function, |s| s.command_in_function(def));
         let r = match r {
             Err(Unwind::Return(status)) => Ok(status),
             // A loop outside of the function is not the function's business in bash.
@@ -143,7 +144,6 @@ impl Shell<'_> {
             }
             _ => {}
         }
-        self.state.loop_depth = old_loops;
         if outermost {
             self.state.outer_positional = None;
         }

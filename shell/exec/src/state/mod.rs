@@ -10,6 +10,7 @@
 //! | `options` | `set -o`, `shopt` |
 //! | `traps` | trap table |
 //! | `jobs` | background jobs and their statuses |
+//! | `here` | what the constructs around a command change |
 //! | `definition` | a function: its tree, or text until it is called |
 //! | `ship`, `lines` | the state as bytes, for a spawned shell |
 //! | `session` | the state as bytes, for the next call of a session |
@@ -19,6 +20,7 @@ pub(crate) mod compound;
 pub mod definition;
 pub mod dynamic;
 pub mod hash;
+pub(crate) mod here;
 pub mod jobs;
 mod lines;
 pub mod options;
@@ -38,6 +40,7 @@ use sh_expand::Str;
 use crate::io::FdTable;
 use definition::Definition;
 use hash::FastMap;
+use here::Here;
 use jobs::Jobs;
 use options::Options;
 use traps::Traps;
@@ -150,31 +153,12 @@ pub struct State {
     pub random_set: bool,
     pub getopts: GetOpts,
     pub umask: u16,
-    /// `set -e` does not act while this is positive (conditions, `&&`, `!`).
-    pub errexit_ignored: u32,
-    /// Loops around the current command within this function.
-    pub loop_depth: u32,
-    /// Nesting for `PS4`'s first character.
-    pub xtrace_depth: u32,
-    /// The same for the EXIT trap.
-    pub exit_trap_depth: u32,
-    /// Running inside of a trap action of this kind (no recursion).
-    pub in_debug_trap: bool,
-    pub in_err_trap: bool,
-    pub in_return_trap: bool,
-    pub in_exit_trap: bool,
-    /// A command substitution, and how many calls were active when it began: outside of further
-    /// ones `exit` leaves redirections before the EXIT trap runs.
-    pub late_exit_trap: Option<usize>,
-    /// A stage of a pipeline that is a loop or conditional: bash runs no EXIT trap when it ends.
-    pub no_exit_trap: bool,
+    /// What the constructs around the current command change.
+    pub(crate) here: Here,
+    /// The traps whose actions run: none of them runs within itself.
+    pub(crate) running: traps::Running,
     /// The status that `exit` or `set -e` gave within the EXIT trap.
     pub trap_exit: Option<i32>,
-    /// A trap action runs, in this process or around the substitution that this is: `BASH_COMMAND`
-    /// stays.
-    pub in_action: bool,
-    /// `$?` when the running trap action began.
-    pub trap_status: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).
     pub command_text: Str,
     /// The same for the outermost `eval` or `.` of this subshell: the EXIT trap shows that.

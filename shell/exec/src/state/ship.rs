@@ -16,8 +16,9 @@ use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
 use super::definition::only_function;
+use super::here::{ExitTrap, Here};
 use super::traps::Traps;
-use super::{Frame, FunctionDef, GetOpts, PipeStatus};
+use super::{Frame, FunctionDef, GetOpts, PipeStatus, State};
 use super::{lines, ship_vars};
 use crate::Shell;
 
@@ -116,14 +117,121 @@ impl Code {
 
 /// The state and the code to run on it.
 pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
-    let s = &*shell.state;
+    // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
+    let Shell {
+        state,
+        budget,
+        fixed_signals,
+        track_commands,
+        // The new process has these from its own start.
+        sys: _,
+        table: _,
+        odd_env: _,
+        session: _,
+        mentions_aliases: _,
+        history: _,
+        // Of this process: what it caches, what it is yet to write or to wait for.
+        dirty: _,
+        dirty_since: _,
+        env_cache: _,
+        regex_cache: _,
+        zone: _,
+        process_subs: _,
+        job_group: _,
+        next_pseudo_pid: _,
+        pending_signals: _,
+        outer_signals: _,
+        ended_children: _,
+        // Of the command under way, which is not the one over there.
+        broken_pipe: _,
+        limit_hit: _,
+        output_error: _,
+        last_subst: _,
+        killed_by: _,
+        syntax_failed: _,
+        interrupted: _,
+        keep_redirects: _,
+        bad_syntax_exit: _,
+        gave_up: _,
+        left_text: _,
+        own_scope: _,
+        negates_compound: _,
+        begin_failed: _,
+        line_before: _,
+    } = shell;
+    let State {
+        vars,
+        functions,
+        aliases,
+        options,
+        traps,
+        cwd,
+        dirs,
+        arg0,
+        positional,
+        outer_positional,
+        frames,
+        funcname_shown,
+        alone,
+        hashed,
+        disabled_builtins,
+        status,
+        pipe_status,
+        ulimits,
+        last_background,
+        last_arg,
+        line,
+        shell_pid,
+        subshell,
+        hidden_subshells,
+        hidden_here,
+        started,
+        seconds_offset,
+        getopts,
+        umask,
+        here,
+        command_text,
+        outer_command,
+        outermost_command,
+        // Descriptors travel as descriptors, those around the command not at all.
+        fds: _,
+        outer_fds: _,
+        // Children and numbers are each process's own.
+        jobs: _,
+        own_pid: _,
+        random: _,
+        random_set: _,
+        // The traps that run, and what they ended with, stay here.
+        running: _,
+        trap_exit: _,
+        // Of calls and texts under way here.
+        call_args: _,
+        positional_set: _,
+        text_begun: _,
+        is_all_of_process: _,
+        // Nobody asks for them there.
+        completions: _,
+    } = &**state;
+    let Here {
+        condition,
+        loops,
+        depth,
+        exit_depth,
+        action,
+        exit_trap,
+        // Of the command under way.
+        trap_status: _,
+        evaluator: _,
+        command_builtin: _,
+        both_ways: _,
+    } = *here;
     let mut w = Writer::default();
     w.num(MAGIC);
     w.bytes(&code.text);
     w.lines(&code.lines);
-    ship_vars::write(&mut w, &s.vars);
-    w.num(s.functions.len() as u64);
-    for (name, f) in s.functions.iter() {
+    ship_vars::write(&mut w, vars);
+    w.num(functions.len() as u64);
+    for (name, f) in functions.iter() {
         w.bytes(name);
         w.bytes(&f.source);
         w.num(u64::from(f.line));
@@ -132,91 +240,91 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         w.bytes(&code.text);
         w.lines(&code.lines);
     }
-    w.num(s.aliases.len() as u64);
-    for (name, text) in s.aliases.iter() {
+    w.num(aliases.len() as u64);
+    for (name, text) in aliases.iter() {
         w.bytes(name);
         w.bytes(text);
     }
-    let (set, shopt) = s.options.to_bits();
+    let (set, shopt) = options.to_bits();
     w.num(u64::from(set));
     w.num(shopt);
-    w.num(u64::from(s.options.command_string));
-    for actions in [s.traps.active().collect::<Vec<_>>(), s.traps.listed().collect()] {
+    w.num(u64::from(options.command_string));
+    for actions in [traps.active().collect::<Vec<_>>(), traps.listed().collect()] {
         w.num(actions.len() as u64);
         for (condition, action) in actions {
             w.num(u64::from(condition));
             w.bytes(action);
         }
     }
-    w.num(u64::from(s.traps.is_background()));
-    w.num(shell.fixed_signals);
-    w.bytes(path::to_bytes(&s.cwd));
-    w.num(s.dirs.len() as u64);
-    s.dirs.iter().for_each(|d| w.bytes(d));
-    w.bytes(&s.arg0);
-    w.num(s.positional.len() as u64);
-    s.positional.iter().for_each(|p| w.bytes(p));
-    w.num(u64::from(s.outer_positional.is_some()));
-    if let Some(outer) = &s.outer_positional {
+    w.num(u64::from(traps.is_background()));
+    w.num(*fixed_signals);
+    w.bytes(path::to_bytes(cwd));
+    w.num(dirs.len() as u64);
+    dirs.iter().for_each(|d| w.bytes(d));
+    w.bytes(arg0);
+    w.num(positional.len() as u64);
+    positional.iter().for_each(|p| w.bytes(p));
+    w.num(u64::from(outer_positional.is_some()));
+    if let Some(outer) = outer_positional {
         w.num(outer.len() as u64);
         outer.iter().for_each(|p| w.bytes(p));
     }
-    w.num(s.frames.len() as u64);
-    for f in s.frames.iter() {
+    w.num(frames.len() as u64);
+    for f in frames.iter() {
         w.bytes(&f.name);
         w.bytes(&f.source);
         w.num(u64::from(f.call_line));
         w.num(u64::from(f.is_function));
     }
-    w.num(s.hashed.len() as u64);
-    for (name, (file, hits)) in s.hashed.iter() {
+    w.num(hashed.len() as u64);
+    for (name, (file, hits)) in hashed.iter() {
         w.bytes(name);
         w.bytes(path::to_bytes(file));
         w.num(u64::from(*hits));
     }
-    w.num(s.disabled_builtins.len() as u64);
-    s.disabled_builtins.iter().for_each(|b| w.bytes(b.as_bytes()));
-    w.int(i64::from(s.status));
-    let pipe = match &s.pipe_status {
+    w.num(disabled_builtins.len() as u64);
+    disabled_builtins.iter().for_each(|b| w.bytes(b.as_bytes()));
+    w.int(i64::from(*status));
+    let pipe = match pipe_status {
         PipeStatus::One(n) => vec![*n],
         PipeStatus::Many(all) => all.to_vec(),
     };
     w.num(pipe.len() as u64);
     pipe.iter().for_each(|n| w.int(i64::from(*n)));
-    w.int(s.last_background.map_or(-1, i64::from));
-    w.bytes(&s.last_arg);
+    w.int(last_background.map_or(-1, i64::from));
+    w.bytes(last_arg);
     for n in [
-        u64::from(s.line),
-        u64::from(s.shell_pid),
-        u64::from(s.subshell),
-        u64::from(s.hidden_subshells),
-        u64::from(s.hidden_here),
-        u64::from(s.funcname_shown),
-        u64::from(s.alone),
-        u64::from(shell.track_commands),
-        u64::from(s.umask),
-        u64::from(s.errexit_ignored),
-        u64::from(s.loop_depth),
-        u64::from(s.xtrace_depth),
-        u64::from(s.exit_trap_depth),
-        u64::from(s.no_exit_trap),
-        u64::from(s.in_action),
-        s.getopts.index as u64,
-        s.getopts.offset as u64,
+        u64::from(*line),
+        u64::from(*shell_pid),
+        u64::from(*subshell),
+        u64::from(*hidden_subshells),
+        u64::from(*hidden_here),
+        u64::from(*funcname_shown),
+        u64::from(*alone),
+        u64::from(*track_commands),
+        u64::from(*umask),
+        u64::from(condition),
+        u64::from(loops),
+        u64::from(depth),
+        u64::from(exit_depth),
+        u64::from(exit_trap == ExitTrap::Never),
+        u64::from(action),
+        getopts.index as u64,
+        getopts.offset as u64,
     ] {
         w.num(n);
     }
-    w.int(s.started.elapsed().as_secs() as i64 + s.seconds_offset);
-    w.bytes(&s.command_text);
-    for command in [&s.outer_command, &s.outermost_command] {
+    w.int(started.elapsed().as_secs() as i64 + *seconds_offset);
+    w.bytes(command_text);
+    for command in [outer_command, outermost_command] {
         w.num(u64::from(command.is_some()));
         w.bytes(command.as_ref().map_or(&b""[..], |command| command));
     }
-    w.num(s.ulimits.len() as u64);
-    for (letter, (soft, hard)) in s.ulimits.iter() {
+    w.num(ulimits.len() as u64);
+    for (letter, (soft, hard)) in ulimits.iter() {
         [u64::from(*letter), *soft, *hard].iter().for_each(|n| w.num(*n));
     }
-    shell.budget.used().iter().for_each(|n| w.num(*n));
+    budget.used().iter().for_each(|n| w.num(*n));
     w.0
 }
 
@@ -307,12 +415,15 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.alone = r.num()? != 0;
     let track_commands = r.num()? != 0;
     s.umask = r.num()? as u16;
-    s.errexit_ignored = r.num()? as u32;
-    s.loop_depth = r.num()? as u32;
-    s.xtrace_depth = r.num()? as u32;
-    s.exit_trap_depth = r.num()? as u32;
-    s.no_exit_trap = r.num()? != 0;
-    s.in_action = r.num()? != 0;
+    s.here = Here {
+        condition: r.num()? != 0,
+        loops: r.num()? as u32,
+        depth: r.num()? as u32,
+        exit_depth: r.num()? as u32,
+        exit_trap: if r.num()? != 0 { ExitTrap::Never } else { ExitTrap::Here },
+        action: r.num()? != 0,
+        ..Here::default()
+    };
     let index = r.num()? as usize;
     s.getopts = GetOpts { index, offset: r.num()? as usize };
     s.seconds_offset = r.int()?;

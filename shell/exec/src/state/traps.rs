@@ -172,3 +172,26 @@ pub fn name(condition: u8) -> String {
         n => signal::name(n).map_or_else(|| n.to_string(), |s| format!("SIG{s}")),
     }
 }
+
+/// A trap that does not run within itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trap {
+    Debug,
+    Err,
+    Return,
+    Exit,
+}
+
+/// The traps whose actions run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Running(u8);
+
+impl Running {
+    pub fn has(self, trap: Trap) -> bool {
+        self.0 & 1 << trap as u8 != 0
+    }
+
+    pub fn set(&mut self, trap: Trap, runs: bool) {
+        self.0 = self.0 & !(1 << trap as u8) | u8::from(runs) << trap as u8;
+    }
+}

@@ -14,6 +14,7 @@ use crate::Shell;
 use crate::command::{Found, Pumps};
 use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 use crate::state::ship::Code;
 use crate::state::vars::{ScopeKind, decimal};
@@ -96,7 +97,7 @@ impl Shell<'_> {
         let subs = std::mem::take(&mut self.process_subs);
         self.enter_subshell();
         if !matches!(code, Detached::List(_)) && code.simple().is_none() {
-            self.state.loop_depth = 0;
+            self.enter(Context::Detached);
         }
         prepare(self);
         match &code {
@@ -352,7 +353,7 @@ impl Shell<'_> {
         let mut pumps = Pumps::default();
         let started = self.detached(
             |s| {
-                s.state.loop_depth = 0;
+                s.enter(Context::Detached);
                 s.state.fds.set(0, Some(desc(their_in)));
                 s.state.fds.set(1, Some(desc(their_out)));
             },

@@ -11,6 +11,7 @@ use crate::Shell;
 use crate::builtin::test::{binary_files, unary};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 
 /// Why an expression has no truth value.
@@ -172,7 +173,7 @@ impl Shell<'_> {
     fn cond_number(&mut self, text: &Str) -> Result<i64, ExpandError> {
         match arith::plain_integer(text) {
             Some(n) => Ok(n),
-            None => self.reckoning(b"[[: ", |s| arith::eval_text(s, text)),
+            None => self.within(Context::Expression(b"[[: "), |s| arith::eval_text(s, text)),
         }
     }
 

@@ -8,6 +8,7 @@ use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 use crate::state::vars::OUTERMOST;
 
@@ -33,10 +34,7 @@ impl Shell<'_> {
     }
 
     fn in_loop(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
-        self.state.loop_depth += 1;
-        let r = f(self);
-        self.state.loop_depth = self.state.loop_depth.saturating_sub(1);
-        r
+        self.within(Context::Loop, f)
     }
 
     pub(crate) fn while_command(&mut self, w: &While) -> Flow {

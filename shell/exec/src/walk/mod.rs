@@ -16,7 +16,7 @@
 //! | `shipped` | code that a process was spawned for |
 //!
 //! Invariant: `set -e`, the ERR trap and PIPESTATUS are handled in one place, where a
-//! pipeline ends; `errexit_ignored` says whether a condition is being evaluated.
+//! pipeline ends; `here.condition` says whether a condition is being evaluated.
 
 mod background;
 mod before;
@@ -37,6 +37,7 @@ use sh_syntax::ast::{AndOr, Command, CommandKind, Connector, If, List};
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::FunctionDef;
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 
 pub(crate) use background::{Detached, Started};
@@ -60,11 +61,7 @@ impl Shell<'_> {
 
     /// Runs `f` while `set -e` and the ERR trap do not act.
     pub(crate) fn ignoring_errexit(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
-        self.state.errexit_ignored += 1;
-        let r = f(self);
-        // A subshell copy may have been swapped in between; it always swaps back.
-        self.state.errexit_ignored = self.state.errexit_ignored.saturating_sub(1);
-        r
+        self.within(Context::Condition, f)
     }
 
     pub(crate) fn and_or(&mut self, a: &AndOr) -> Flow {
@@ -191,32 +188,20 @@ impl Shell<'_> {
         }
     }
 
-    /// Evaluates an expression for a command whose name warnings show.
-    pub(crate) fn reckoning<T>(
-        &mut self,
-        name: &'static [u8],
-        f: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let outer = std::mem::replace(&mut self.reckons, name);
-        let result = f(self);
-        self.reckons = outer;
-        result
-    }
-
     /// Evaluates the expression of `(( ))`; `set -x` shows it after its expansions.
     pub(crate) fn traced_arith(
         &mut self,
         a: &sh_syntax::ast::Arith,
     ) -> Result<i64, sh_expand::ExpandError> {
         if !self.tracing() {
-            return self.reckoning(b"((: ", |s| sh_expand::arith::eval(s, a));
+            return self.within(Context::Expression(b"((: "), |s| sh_expand::arith::eval(s, a));
         }
         let text = match a.word.parts.is_empty() {
             true => std::rc::Rc::new(a.word.raw.to_vec()),
             false => sh_expand::arith::expand_text(self, a)?,
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
-        self.reckoning(b"((: ", |s| sh_expand::arith::eval_expanded(s, a, &text))
+        self.within(Context::Expression(b"((: "), |s| sh_expand::arith::eval_expanded(s, a, &text))
     }
 
     fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {

@@ -7,6 +7,7 @@ use sh_syntax::ast::{Command, CommandKind, Pipeline};
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::PipeStatus;
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 
 /// Whether a failure of this command is one that `set -e` looks at; compound commands
@@ -64,10 +65,7 @@ impl Shell<'_> {
             }
             stages => {
                 let statuses = if ignoring {
-                    self.state.errexit_ignored += 1;
-                    let r = self.run_stages(stages);
-                    self.state.errexit_ignored = self.state.errexit_ignored.saturating_sub(1);
-                    r?
+                    self.within(Context::Condition, |s| s.run_stages(stages))?
                 } else {
                     self.run_stages(stages)?
                 };
@@ -85,7 +83,7 @@ impl Shell<'_> {
                     let line = stages.first().map_or(0, |s| s.command.line);
                     if !p.negated {
                         self.failed(status, line, trapped)?;
-                    } else if self.state.errexit_ignored == 0 && trapped {
+                    } else if !self.state.here.condition && trapped {
                         self.run_err_trap(line)?;
                     }
                 }
@@ -176,7 +174,7 @@ impl Shell<'_> {
 
     /// A command failed where failure counts: the ERR trap if it was set before, then `set -e`.
     fn failed(&mut self, status: i32, line: u32, trapped: bool) -> Result<(), Unwind> {
-        if self.state.errexit_ignored > 0 {
+        if self.state.here.condition {
             return Ok(());
         }
         if trapped {

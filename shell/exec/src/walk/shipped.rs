@@ -12,6 +12,7 @@ use sh_syntax::ast::{Command, CommandKind, Item, List, Stage};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::here::Context;
 use crate::state::ship;
 
 impl Shell<'_> {
@@ -26,7 +27,7 @@ impl Shell<'_> {
         let list = match code.parse() {
             Ok(list) => list,
             Err(e) => {
-                self.syntax_error(&e, None);
+                self.syntax_error(&e, None, self.exits_on_errors());
                 return 2;
             }
         };
@@ -64,7 +65,7 @@ impl Shell<'_> {
         self.check_depth()?;
         self.enter_subshell();
         self.state.own_pid = self.sys.pid();
-        self.state.loop_depth = 0;
+        self.enter(Context::Detached);
         let kind = only_stage(&mut inner).map(|stage| &stage.command.kind);
         let r = match kind {
             Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),

@@ -13,7 +13,9 @@ use crate::Shell;
 use crate::command::Pumps;
 use crate::io::{Buffer, Desc, Memory, OpenFile};
 use crate::shell::Unwind;
+use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps::Trap;
 
 impl Shell<'_> {
     /// Runs all stages and waits for them; their statuses in order.
@@ -89,7 +91,7 @@ impl Shell<'_> {
 
     /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
-        if !self.state.in_debug_trap {
+        if !self.state.running.has(Trap::Debug) {
             self.note_stage(c);
         }
         let inherits = self.state.options.has(SetOpt::FuncTrace);
@@ -172,14 +174,16 @@ impl Shell<'_> {
 
     /// What is special about a subshell that is a stage.
     fn begin_stage(&mut self, command: &Command) {
-        self.state.no_exit_trap = ends_silently(command);
+        if ends_silently(command) {
+            self.enter(Context::SilentStage);
+        }
         self.state.outer_fds = None;
         if let CommandKind::Simple(_) = command.kind {
             self.state.hidden_subshells += 1;
             self.state.hidden_here = true;
             self.state.alone = true;
         } else {
-            self.state.loop_depth = 0;
+            self.enter(Context::Detached);
             self.state.jobs = Rc::default();
         }
     }

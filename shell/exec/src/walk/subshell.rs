@@ -10,12 +10,14 @@ use sh_syntax::ast::List;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::here::{Context, ExitTrap};
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps::Trap;
 
 impl Shell<'_> {
     pub(crate) fn subshell(&mut self, list: &List) -> Flow {
         let status = self.in_subshell(|s| {
-            s.state.loop_depth = 0;
+            s.enter(Context::Detached);
             s.state.jobs = Rc::default();
             s.list(list)
         });
@@ -36,9 +38,7 @@ impl Shell<'_> {
         let copy = self.state.clone();
         let saved = std::mem::replace(&mut self.state, copy);
         self.enter_subshell();
-        let reckons = std::mem::take(&mut self.reckons);
         let r = f(self);
-        self.reckons = reckons;
         let status = self.end_subshell(r);
         self.drain_captured_jobs();
         self.state = saved;
@@ -59,16 +59,13 @@ impl Shell<'_> {
         s.hidden_here = false;
         s.alone = false;
         s.is_all_of_process = false;
-        s.exit_trap_depth = s.xtrace_depth + 1;
-        let outer = s.outer_command.take().or_else(|| s.in_action.then(|| s.command_text.clone()));
+        let outer = s.outer_command.take();
+        let outer = outer.or_else(|| s.here.action.then(|| s.command_text.clone()));
         if s.outermost_command.is_none() {
             s.outermost_command = outer;
         }
-        s.trap_status = None;
-        s.in_exit_trap = false;
-        s.in_action = false;
-        s.late_exit_trap = None;
-        s.no_exit_trap = false;
+        s.here = s.here.within(Context::Subshell);
+        s.running.set(Trap::Exit, false);
         s.options.put(SetOpt::Monitor, false);
         self.left_text = false;
         self.next_pseudo_pid += 1;
@@ -93,7 +90,7 @@ impl Shell<'_> {
         if all {
             self.leave_texts();
         }
-        let inside = self.state.late_exit_trap.is_some() || self.left_text;
+        let inside = matches!(self.state.here.exit_trap, ExitTrap::Late { .. }) || self.left_text;
         self.left_text = false;
         if all || left && !inside {
             self.leave_functions();

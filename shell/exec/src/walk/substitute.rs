@@ -12,6 +12,7 @@ use crate::Shell;
 use crate::io::{Buffer, Desc};
 use crate::run::{SUBSTITUTION, Text};
 use crate::shell::Unwind;
+use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
@@ -36,16 +37,14 @@ impl Shell<'_> {
         let capture = buffer.clone();
         let charged = self.budget.expansion_bytes;
         let subs = std::mem::take(&mut self.process_subs);
-        let in_action = self.state.in_action;
+        let action = self.state.here.action;
         let status = self.in_subshell(|s| {
-            s.state.in_action = in_action;
             s.state.fds.set(1, Some(Desc::Capture(capture)));
             s.drop_options();
             s.state.outer_fds = None;
-            s.state.late_exit_trap = Some(s.state.frames.len());
+            s.enter(Context::Substitution { action });
+            s.enter(Context::Captured { calls: s.state.frames.len() });
             s.state.outer_command = Some(s.state.command_text.clone());
-            s.state.xtrace_depth += 1;
-            s.state.exit_trap_depth = s.state.xtrace_depth;
             let r = match &source {
                 None => s.list(&sub.body),
                 Some(text) => {
@@ -98,9 +97,7 @@ impl Shell<'_> {
         let Err(e) = parsed else { return Ok(()) };
         // To `set -e` it does not matter where that is.
         let ends = self.state.options.has(SetOpt::ErrExit);
-        let ignored = std::mem::take(&mut self.state.errexit_ignored);
-        self.syntax_error(&e, Some(SUBSTITUTION));
-        self.state.errexit_ignored = ignored;
+        self.syntax_error(&e, Some(SUBSTITUTION), ends);
         if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) && !ends {
             // That ends no POSIX shell, either.
             return Err(ExpandError::told(match self.state.options.has(SetOpt::Posix) {
@@ -109,7 +106,7 @@ impl Shell<'_> {
             }));
         }
         // Within `eval` and the like, except for an action.
-        let deep = self.state.xtrace_depth > u32::from(self.state.in_action);
+        let deep = self.state.here.depth > u32::from(self.state.here.action);
         let status = match e.kind {
             _ if ends => 2,
             _ if self.state.options.command_string && self.state.subshell == 0 => 127,
