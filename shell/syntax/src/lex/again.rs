@@ -10,6 +10,7 @@ use super::table::{NAME, is};
 use super::word::Builder;
 use super::{Machine, Mark, Res};
 use crate::ast::{ParamName, ParamOp, Word, WordPart};
+use crate::lex::mode::Inside;
 
 /// What reading an operand as it stands has shown.
 #[derive(Default)]
@@ -37,10 +38,7 @@ impl Machine<'_, '_> {
         let here = Noticed { inside: true, ..Noticed::default() };
         let outer = std::mem::replace(&mut self.st.operand, here);
         let mut b = Builder::default();
-        let in_doc_operand = self.in_doc_operand;
-        self.st.in_doc_operand = self.in_heredoc;
-        let read = self.quoted_operand(&mut b);
-        self.st.in_doc_operand = in_doc_operand;
+        let read = self.within(Inside::QuotedOperand, |m| m.quoted_operand(&mut b));
         let noticed = std::mem::replace(&mut self.st.operand, outer);
         let again = noticed.again && self.read_again < MAX_AGAIN;
         read?;
@@ -82,7 +80,7 @@ impl Machine<'_, '_> {
     fn find_operand_end(&mut self, start: &Mark) -> Res<bool> {
         // What lies behind the quotes around it bash does not see.
         let rest = self.rest();
-        let length = match self.in_heredoc {
+        let length = match self.mode.heredoc {
             true => rest.len(),
             false => memchr::memchr(b'"', rest).unwrap_or(rest.len()),
         };
@@ -91,7 +89,7 @@ impl Machine<'_, '_> {
         let mut inner = self.inner(text, start.line);
         inner.st.read_again = MAX_AGAIN;
         inner.begin_word();
-        match inner.skip_braces(start.line, !self.in_heredoc, !self.opts.posix) {
+        match inner.skip_braces(start.line, !self.mode.heredoc, !self.opts.posix) {
             Ok(()) => {}
             Err(e) if e.is_limit() => return Err(e),
             Err(_) => return Ok(false),

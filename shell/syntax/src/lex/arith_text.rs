@@ -10,6 +10,7 @@ use super::word::Builder;
 use super::{Machine, Res, SyntaxError};
 use crate::ast::{Arith, Word};
 use crate::error::Cause;
+use crate::lex::mode::Inside;
 
 /// What ends the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Machine<'_, '_> {
     fn arith_word(&mut self, end: End, line: u32, start: usize, bare: bool) -> Res<Word> {
         let mut b = Builder::default();
         let (mut parens, mut brackets, mut ternaries) = (0usize, 0usize, 0usize);
-        let in_braces = matches!(end, End::ColonOrBrace | End::Brace) && !self.in_heredoc;
+        let in_braces = matches!(end, End::ColonOrBrace | End::Brace) && !self.mode.heredoc;
         // Quotes hide what ends the expression, and nothing else.
         let mut quote = None;
         let raw_end;
@@ -121,7 +122,7 @@ impl Machine<'_, '_> {
                 b'\n' => self.add_lines(1),
                 b'\\' if quote == Some(b'\'') && self.peek_at(1) == Some(b'\'') => {}
                 b'$' if quote.is_none()
-                    && !self.in_heredoc
+                    && !self.mode.heredoc
                     && matches!(self.behind_dollar(), Some(b'\'' | b'"'))
                     && !((in_braces || end == End::Input) && self.dollar_is_text()) =>
                 {
@@ -146,10 +147,9 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'\\' | b'$' | b'`' => {
-                    self.st.in_arith = true;
-                    self.st.ansi.kept = !bare && quote != Some(b'"') && !self.in_heredoc;
-                    self.dquote_special(&mut b, c, true)?;
-                    (self.st.in_arith, self.st.ansi.kept) = (false, false);
+                    let kept = !bare && quote != Some(b'"') && !self.mode.heredoc;
+                    let inside = Inside::Arithmetic { kept };
+                    self.within(inside, |m| m.dquote_special(&mut b, c, true))?;
                     continue;
                 }
                 _ if !STOP[c as usize] => continue,

@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::token::{Ctx, Tk};
-use super::{Ansi, Machine, Res};
+use super::{Machine, Res};
 use crate::ast::{
     CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, Text,
     WordPart,
 };
 use crate::error::{Cause, ErrorKind, SyntaxError};
+use crate::lex::mode::Inside;
 
 /// A part that reports a syntax error when it is expanded; without its line if that is 0.
 pub(crate) fn failing(e: &SyntaxError) -> WordPart {
@@ -73,12 +74,11 @@ impl Machine<'_, '_> {
         let aliases = self.aliases_later();
         let mark = self.mark();
         // What stands in it stands in no here-document any more.
-        let outer = std::mem::replace(&mut self.st.in_heredoc, false);
-        let in_pattern = std::mem::take(&mut self.st.in_pattern);
+        let outer = self.mode;
         let lone_prefix = std::mem::take(&mut self.st.lone_prefix);
-        let mut body = self.sub_list(start, b"$(");
+        let mut body = self.within(Inside::Commands, |m| m.sub_list(start, b"$("));
         let mut source = None;
-        if in_pattern
+        if outer.pattern
             && !self.opts.extglob
             && body.as_ref().is_err_and(|e| !e.incomplete && !e.is_limit())
         {
@@ -86,7 +86,7 @@ impl Machine<'_, '_> {
             // runs, and then it may be an error.
             self.rewind(&mark);
             self.st.opts.extglob = true;
-            body = self.sub_list(start, b"$(");
+            body = self.within(Inside::Commands, |m| m.sub_list(start, b"$("));
             self.st.opts.extglob = false;
             if let Ok(list) = &mut body {
                 let mut text = Vec::new();
@@ -95,11 +95,9 @@ impl Machine<'_, '_> {
             }
         }
         self.st.opts.expand_aliases = aliases;
-        self.st.in_pattern = in_pattern;
-        self.st.in_heredoc = outer;
         let body = body?;
         // The text of a here-document is read as it stands.
-        if self.lone_prefix && !outer {
+        if self.lone_prefix && !outer.heredoc {
             source = source.or_else(|| self.unreadable(&body));
         }
         self.st.lone_prefix |= lone_prefix;
@@ -124,11 +122,9 @@ impl Machine<'_, '_> {
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
         let kept = self.peek() == Some(b'(');
-        let outer = self.ansi;
-        self.st.ansi = Ansi::default();
         let lone_prefix = std::mem::take(&mut self.st.lone_prefix);
-        let body = self.sub_list(start, if read { b"<(" } else { b">(" });
-        self.st.ansi = outer;
+        let open = if read { b"<(" } else { b">(" };
+        let body = self.within(Inside::ProcessSubstitution, |m| m.sub_list(start, open));
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         let source = match self.lone_prefix && !kept {
@@ -141,7 +137,7 @@ impl Machine<'_, '_> {
 
     /// Whether the `<` or `>` at `pos`, within braces or brackets, begins one.
     pub fn has_process_sub(&mut self) -> bool {
-        self.peek_at(1) == Some(b'(') && !self.in_heredoc && !self.in_arith
+        self.peek_at(1) == Some(b'(') && !self.mode.heredoc && !self.mode.arith
     }
 
     /// The same where it is text: it must parse, and is spelled as bash prints it.
@@ -161,7 +157,7 @@ impl Machine<'_, '_> {
         crate::print::substitution_as_run(&mut text, body);
         text.push(b')');
         let mut inner = self.inner(text, self.line);
-        inner.st.in_heredoc = false;
+        inner.st.mode.heredoc = false;
         inner.st.opts.printed = false;
         inner.st.trial = true;
         inner.begin_word();
@@ -201,7 +197,7 @@ impl Machine<'_, '_> {
         self.close_docs(docs, &mut body);
         if !kept {
             let mut text = open.to_vec();
-            match self.function_in_sub {
+            match self.mode.function_in_sub {
                 true => crate::print::nested_substitution(&mut text, &body),
                 false if self.opts.posix => crate::print::substitution_posix(&mut text, &body),
                 false => crate::print::substitution(&mut text, &body),

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::table::{self, DIGIT, NAME, NAME_START, is};
-use super::{Ansi, Machine, Res, SyntaxError};
+use super::{Machine, Res, SyntaxError};
 use crate::ast::{Arith, CommandSub, List, Param, ParamName, ParamOp, WordPart};
 use crate::error::Cause;
+use crate::lex::mode::Inside;
 
 impl Machine<'_, '_> {
     /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
@@ -33,7 +34,7 @@ impl Machine<'_, '_> {
             b'[' => {
                 self.pos += 1;
                 let part = self.dollar_bracket(quoted)?;
-                if quoted && !self.in_heredoc {
+                if quoted && !self.mode.heredoc {
                     let spelled = self.src.get(start..self.pos).unwrap_or_default();
                     if let Some(end) = memchr::memchr(b'"', spelled) {
                         let spelled = &spelled[..end];
@@ -42,7 +43,7 @@ impl Machine<'_, '_> {
                 }
                 Ok(Some(part))
             }
-            b'\'' | b'"' if self.in_heredoc && self.in_doc_operand => Ok(None),
+            b'\'' | b'"' if self.mode.heredoc && self.mode.doc_operand => Ok(None),
             b'\'' if !quoted => {
                 self.pos -= 1;
                 let text = self.ansi_quoted()?;
@@ -167,15 +168,8 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        let in_arith = std::mem::take(&mut self.st.in_arith);
-        let quoted = quoted && !self.in_heredoc && !in_arith;
-        let outer = self.ansi;
-        let at_run_time = std::mem::take(&mut self.st.at_run_time);
-        self.st.ansi = Ansi { quoted_sub: quoted, ..Ansi::default() };
-        let part = self.command_sub(start);
-        self.st.ansi = outer;
-        self.st.at_run_time = at_run_time;
-        part
+        let quoted = quoted && !self.mode.heredoc && !self.mode.arith;
+        self.within(Inside::Substitution { quoted }, |m| m.command_sub(start))
     }
 
     /// `$((...))` with a `${` that nothing closes, with `pos` after the first parenthesis.

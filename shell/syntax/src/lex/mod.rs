@@ -35,6 +35,7 @@ mod errors;
 mod fill_docs;
 mod group;
 pub(crate) mod heredoc;
+pub(crate) mod mode;
 pub(crate) mod operand;
 pub(crate) mod param;
 mod posix_quotes;
@@ -63,12 +64,8 @@ pub(crate) struct State<'i> {
     pub line: u32,
     pub input: Option<Box<dyn Input + 'i>>,
     pub opts: ParseOptions,
-    /// The text is the body of a here-document.
-    pub in_heredoc: bool,
-    /// Within an operand in such a body: no `$'...'` there, nor `$"..."`.
-    pub in_doc_operand: bool,
-    /// Within the pattern of `[[ == ]]`, where `@(a|b)` is read in any case.
-    pub in_pattern: bool,
+    /// What the text around `pos` changes.
+    pub mode: mode::Mode,
     /// A `$'...'` in the operand of a quoted `${...}` made text that hides its end from bash.
     pub hidden_end: bool,
     /// What has been noticed in the operand around `pos`, which stands within double quotes.
@@ -77,11 +74,6 @@ pub(crate) struct State<'i> {
     pub open_subscript: bool,
     /// The bytes of such operands that have been read once more in the word around `pos`.
     pub read_again: usize,
-    pub ansi: Ansi,
-    /// The text is no source: `$'` and `$"` are text in its subscripts and arithmetic.
-    pub at_run_time: bool,
-    /// The `$` at `pos` stands in arithmetic.
-    pub in_arith: bool,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
     pub depth: u32,
@@ -89,8 +81,6 @@ pub(crate) struct State<'i> {
     pub subs: u32,
     /// The nesting at which the innermost of them begins.
     pub sub_depth: u32,
-    /// `pos` is in the body of a function that a substitution defines.
-    pub function_in_sub: bool,
     /// There was a `!` or `time` without a command in the substitution around `pos`.
     pub lone_prefix: bool,
     /// The text is a substitution's, printed, to see whether that can be read.
@@ -131,23 +121,6 @@ impl<'i> DerefMut for Machine<'_, 'i> {
     fn deref_mut(&mut self) -> &mut State<'i> {
         &mut self.st
     }
-}
-
-/// What `$'...'` means at `pos`.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Ansi {
-    /// `pos` is in a `$(` that stands within double quotes itself.
-    pub quoted_sub: bool,
-    /// `pos` is in the pattern of an operator, or in a subscript, whose `$'...'` have no quotes.
-    pub bare: bool,
-    /// `$'...'` keeps quotes in the arithmetic there: it is not within double quotes.
-    pub kept: bool,
-    /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
-    pub posix_quoted: bool,
-    /// A `$'` at `pos` is text for that reason, or in a subscript in a here-document.
-    pub none: bool,
-    /// `pos` is in a subscript in `${...}`, however deep: a brace made there closes nothing.
-    pub in_subscript: bool,
 }
 
 /// A place to come back to.

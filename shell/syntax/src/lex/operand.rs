@@ -67,7 +67,8 @@ impl Machine<'_, '_> {
                 }
                 b'\n' => self.add_lines(1),
                 b'$' if self.dollar_is_text() => {}
-                b'$' if (stop == Stop::WordBrace && self.ansi.quoted_sub || self.ansi.bare)
+                b'$' if (stop == Stop::WordBrace && self.mode.ansi.quoted_sub
+                    || self.mode.ansi.bare)
                     && self.behind_dollar() == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {
@@ -94,7 +95,7 @@ impl Machine<'_, '_> {
         let text = self.ansi_quoted()?;
         let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
         let hides =
-            hides_end(&text, spelled, None) || self.ansi.in_subscript && text.contains(&b'}');
+            hides_end(&text, spelled, None) || self.mode.ansi.in_subscript && text.contains(&b'}');
         let end = self.pos;
         self.rewind(&mark);
         if hides {
@@ -152,7 +153,7 @@ impl Machine<'_, '_> {
                     self.pos += 2;
                     continue;
                 }
-                b'$' if self.behind_dollar() == Some(b'\'') && self.ansi.kept => {
+                b'$' if self.behind_dollar() == Some(b'\'') && self.mode.ansi.kept => {
                     self.translated(b, false)?;
                     // In POSIX mode the single quotes it gets would not hide these.
                     if self.opts.posix
@@ -164,7 +165,7 @@ impl Machine<'_, '_> {
                     continue;
                 }
                 b'$' if self.behind_dollar() == Some(b'\'')
-                    && !self.in_heredoc
+                    && !self.mode.heredoc
                     && !self.opts.posix =>
                 {
                     let start = self.pos;
@@ -173,7 +174,7 @@ impl Machine<'_, '_> {
                     let hidden = hides_end(&text, spelled, self.rest().first());
                     self.st.hidden_end |= hidden;
                     if !hidden
-                        && !self.ansi.in_subscript
+                        && !self.mode.ansi.in_subscript
                         && (closes(&text) || !self.operand.closing.is_empty())
                     {
                         let end = self.pos;
@@ -196,7 +197,7 @@ impl Machine<'_, '_> {
                     escaped_text(b, &text);
                     continue;
                 }
-                b'$' if self.behind_dollar() == Some(b'"') && !self.in_heredoc => {
+                b'$' if self.behind_dollar() == Some(b'"') && !self.mode.heredoc => {
                     // The quotes count, the `$` does not.
                     let start = self.pos;
                     self.over_dollar();
@@ -267,7 +268,7 @@ impl Machine<'_, '_> {
     fn unclosed_backquote(&mut self, at: usize, behind: usize) -> Res<Option<Box<SyntaxError>>> {
         let mark = self.mark();
         self.advance_to(behind);
-        let skipped = self.skip_braces(self.line, true, !self.in_heredoc);
+        let skipped = self.skip_braces(self.line, true, !self.mode.heredoc);
         let text = self.raw(at, self.pos.saturating_sub(1));
         self.rewind(&mark);
         match skipped {

@@ -13,6 +13,7 @@ use super::{Machine, Res};
 use crate::ast::{
     Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, Text, WordPart,
 };
+use crate::lex::mode::Inside;
 
 /// What begins an operator that takes a pattern.
 const PATTERN_OPERATORS: &[u8] = b"#%^,/";
@@ -20,7 +21,12 @@ const PATTERN_OPERATORS: &[u8] = b"#%^,/";
 impl Machine<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
-        if quoted && self.opts.posix && !self.in_heredoc && !self.in_arith && !self.operand.inside {
+        if quoted
+            && self.opts.posix
+            && !self.mode.heredoc
+            && !self.mode.arith
+            && !self.operand.inside
+        {
             return self.param_in_posix(start);
         }
         self.braced_param_by_grammar(start, quoted)
@@ -38,14 +44,14 @@ impl Machine<'_, '_> {
         } else {
             let open = std::mem::take(&mut self.st.open_subscript);
             self.rewind(&mark);
-            self.skip_braces(line, quoted, !(quoted && self.in_heredoc))?;
+            self.skip_braces(line, quoted, !(quoted && self.mode.heredoc))?;
             *param = *bad_param();
             let length = self.src.get(start + 2) == Some(&b'#');
             if open
                 && !length
                 && quoted
-                && !self.in_heredoc
-                && !self.in_arith
+                && !self.mode.heredoc
+                && !self.mode.arith
                 && !self.operand.inside
             {
                 self.leave(4);
@@ -71,36 +77,24 @@ impl Machine<'_, '_> {
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
         let start = self.pos;
         let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
-        let outer = self.ansi;
-        let in_quotes = (quoted || self.ansi.quoted_sub) && !self.in_heredoc;
-        let literal = self.opts.posix && (quoted && in_quotes || self.ansi.posix_quoted);
-        (self.st.ansi.none, self.st.ansi.posix_quoted) = (literal || self.in_heredoc, literal);
-        if in_quotes {
-            self.st.ansi.bare = !self.ansi.kept;
-            self.st.ansi.quoted_sub = !self.ansi.kept;
-        }
-        self.st.ansi.in_subscript = true;
-        let whole = self.param_subject(p, first);
-        self.st.ansi = outer;
-        match whole? {
+        let in_quotes = self.mode.quotes(quoted);
+        let literal = self.opts.posix && (quoted && in_quotes || self.mode.ansi.posix_quoted);
+        let subject = Inside::Subject { quoted, literal };
+        match self.within(subject, |m| m.param_subject(p, first))? {
             Some(false) => {}
             whole => return Ok(whole.is_some()),
         }
         if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
-        (self.st.ansi.none, self.st.ansi.posix_quoted) = (false, literal);
+        let mut operator = Inside::Operator { literal };
         if in_quotes || literal {
             let first = self.first_operator(start);
             let of_pattern = || self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
-            self.st.ansi.none = literal && !first.map_or_else(of_pattern, |word| !word);
-            self.st.ansi.bare = first == Some(true);
-            self.st.ansi.kept |= first == Some(false);
-            self.st.ansi.quoted_sub = first != Some(false);
+            let none = literal && !first.map_or_else(of_pattern, |word| !word);
+            operator = Inside::QuotedOperator { first, literal, none };
         }
-        let result = self.param_op(p, quoted);
-        self.st.ansi = outer;
-        result
+        self.within(operator, |m| m.param_op(p, quoted))
     }
 
     /// The parameter and its subscript, with its first character, and whether that is the whole
@@ -344,7 +338,8 @@ impl Machine<'_, '_> {
     /// `"${x:$'-word'}"`: within double quotes bash reads what the quotes hold with what is around
     /// them, and so an operator.
     fn unquote_operator(&mut self, quoted: bool) -> Res<()> {
-        let bare = (quoted || self.ansi.quoted_sub) && !self.ansi.kept && !self.in_heredoc;
+        let bare =
+            (quoted || self.mode.ansi.quoted_sub) && !self.mode.ansi.kept && !self.mode.heredoc;
         if !bare
             || self.peek_joined() != Some(b'$')
             || self.behind_dollar() != Some(b'\'')
@@ -364,7 +359,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
-        let bare = (quoted || self.ansi.quoted_sub) && !self.ansi.kept;
+        let bare = (quoted || self.mode.ansi.quoted_sub) && !self.mode.ansi.kept;
         let offset = self.arith_until(End::ColonOrBrace, line, bare)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;

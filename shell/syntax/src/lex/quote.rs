@@ -7,6 +7,7 @@ use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{ParamOp, WordPart};
 use crate::error::{Cause, ErrorKind, SyntaxError};
+use crate::lex::mode::Inside;
 
 impl Machine<'_, '_> {
     /// `\c` outside quotes.
@@ -95,43 +96,9 @@ impl Machine<'_, '_> {
         let mut b = Builder::default();
         // Where a backslash quotes a quote.
         let mut escapes = Vec::new();
-        let ansi_quotes = std::mem::take(&mut self.st.ansi.kept);
-        loop {
-            let run = table::run_without(self.rest(), DQUOTE);
-            if run > 0 {
-                let pos = self.pos;
-                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
-                self.advance_to(pos + run);
-            }
-            match self.peek() {
-                None => return Err(self.unclosed(b'"', line)),
-                Some(b'"') if nested => {
-                    self.before_closing_quote(&mut b);
-                    self.pos += 1;
-                    break;
-                }
-                Some(b'"') => {
-                    self.pos += 1;
-                    break;
-                }
-                Some(b'\\') if nested => {
-                    self.before_backslash(&mut b);
-                    self.backslash(&mut b);
-                }
-                Some(c) if is(c, DQUOTE) => {
-                    if c == b'\\' && self.peek_at(1) == Some(b'"') {
-                        escapes.push(self.pos);
-                    }
-                    self.dquote_special(&mut b, c, true).map_err(|e| self.cut_off(e))?;
-                    if nested {
-                        self.after_process_number();
-                    }
-                }
-                Some(_) => {}
-            }
-        }
+        let inside = Inside::DoubleQuotes;
+        self.within(inside, |m| m.up_to_quote(&mut b, &mut escapes, nested, line))?;
         self.leave(1);
-        self.st.ansi.kept = ansi_quotes;
         let mut parts = b.finish();
         if !nested && parts.iter().any(fails) {
             // Messages show the text as bash does before it expands it.
@@ -146,6 +113,50 @@ impl Machine<'_, '_> {
             super::command_sub::name_unclosed(&mut parts, &whole);
         }
         Ok(WordPart::DoubleQuoted(parts))
+    }
+
+    /// The text of double quotes up to the one that closes them; notes where a backslash quotes a quote.
+    fn up_to_quote(
+        &mut self,
+        b: &mut Builder,
+        escapes: &mut Vec<usize>,
+        nested: bool,
+        line: u32,
+    ) -> Res<()> {
+        loop {
+            let run = table::run_without(self.rest(), DQUOTE);
+            if run > 0 {
+                let pos = self.pos;
+                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
+                self.advance_to(pos + run);
+            }
+            match self.peek() {
+                None => return Err(self.unclosed(b'"', line)),
+                Some(b'"') if nested => {
+                    self.before_closing_quote(b);
+                    self.pos += 1;
+                    return Ok(());
+                }
+                Some(b'"') => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                Some(b'\\') if nested => {
+                    self.before_backslash(b);
+                    self.backslash(b);
+                }
+                Some(c) if is(c, DQUOTE) => {
+                    if c == b'\\' && self.peek_at(1) == Some(b'"') {
+                        escapes.push(self.pos);
+                    }
+                    self.dquote_special(b, c, true).map_err(|e| self.cut_off(e))?;
+                    if nested {
+                        self.after_process_number();
+                    }
+                }
+                Some(_) => {}
+            }
+        }
     }
 
     /// After an error within a command substitution bash drops the line and goes on in the quotes

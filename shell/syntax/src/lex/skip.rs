@@ -28,7 +28,7 @@ impl Machine<'_, '_> {
             }
             if matches!(c, b'<' | b'>')
                 && self.peek_at(1) == Some(b'(')
-                && !self.in_heredoc
+                && !self.mode.heredoc
                 && matches!(open.last(), None | Some(b'}'))
             {
                 self.process_sub()?;
@@ -38,9 +38,12 @@ impl Machine<'_, '_> {
                 self.cut_continuation();
                 continue;
             }
-            if c == b'$' && singles && !self.in_heredoc && matches!(open.last(), None | Some(b'}'))
+            if c == b'$'
+                && singles
+                && !self.mode.heredoc
+                && matches!(open.last(), None | Some(b'}'))
             {
-                let quoted = (quoted || self.ansi.quoted_sub) && patterns != Some(true);
+                let quoted = (quoted || self.mode.ansi.quoted_sub) && patterns != Some(true);
                 match self.behind_dollar() {
                     Some(b'\'') if !quoted || !self.opts.posix => {
                         let start = self.pos;

@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
                 b'<' | b'>' => {}
                 b'$' if self.dollar_is_text() => {}
                 b'$' if in_braces
-                    && self.ansi.bare
+                    && self.mode.ansi.bare
                     && self.behind_dollar() == Some(b'\'')
                     && self.unquote_ansi()? =>
                 {
@@ -105,8 +105,8 @@ impl Machine<'_, '_> {
     /// Whether the `$` at `pos` stands before a quote, and means nothing there.
     pub fn dollar_is_text(&mut self) -> bool {
         match self.behind_dollar() {
-            Some(b'\'') => self.ansi.none || self.at_run_time,
-            Some(b'"') => self.at_run_time || self.in_heredoc && self.ansi.none,
+            Some(b'\'') => self.mode.ansi.none || self.mode.run_time,
+            Some(b'"') => self.mode.run_time || self.mode.heredoc && self.mode.ansi.none,
             _ => false,
         }
     }

@@ -3,6 +3,7 @@
 use super::simple::{is_redirect, push_word};
 use crate::ast::{CommandKind, Cond, CondOp, SimpleCommand, Text, Word};
 use crate::error::{Cause, ErrorKind, SyntaxError};
+use crate::lex::mode::Inside;
 use crate::lex::token::{Ctx, Kw, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
 
@@ -237,10 +238,9 @@ impl Machine<'_, '_> {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
             _ => OPERAND,
         };
-        let outer = std::mem::replace(&mut self.st.in_pattern, ctx.has(Ctx::EXTGLOB));
-        let kind = self.operand_kind(ctx, "unexpected argument to conditional binary operator");
-        self.st.in_pattern = outer;
-        match kind? {
+        let inside = Inside::Operand { pattern: ctx.has(Ctx::EXTGLOB) };
+        let expected = "unexpected argument to conditional binary operator";
+        match self.within(inside, |m| m.operand_kind(ctx, expected))? {
             Tk::Word if !self.at_cond_end()? => {}
             kind if op == CondOp::Regex
                 && !matches!(kind, Tk::Word | Tk::Newline | Tk::IoNumber(_)) =>

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::command::empty_command;
 use crate::ast::{Command, CommandKind, Function, Text};
+use crate::lex::mode::Inside;
 use crate::lex::token::{Ctx, Tk};
 use crate::lex::{Machine, Res};
 
@@ -48,11 +49,8 @@ impl Machine<'_, '_> {
             return Err(self.unexpected());
         }
         let mut body = empty_command();
-        let in_sub = self.subs > 0 || self.function_in_sub;
-        let outer = std::mem::replace(&mut self.st.function_in_sub, in_sub);
-        let parsed = self.compound(&mut body);
-        self.st.function_in_sub = outer;
-        parsed?;
+        let inside = Inside::Function { sub: self.subs > 0 };
+        self.within(inside, |m| m.compound(&mut body))?;
         out.kind = CommandKind::Function(Rc::new(Function { name, body: *body, keyword }));
         Ok(())
     }

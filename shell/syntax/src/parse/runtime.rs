@@ -8,6 +8,7 @@ use crate::ast::*;
 use crate::error::{Cause, SyntaxError};
 use crate::lex::arith_text::End;
 use crate::lex::assign::quoted_word;
+use crate::lex::mode::Mode;
 use crate::lex::table::{self, DQUOTE, NAME, is};
 use crate::lex::token::Ctx;
 use crate::lex::word::Builder;
@@ -59,7 +60,7 @@ pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, Syntax
         return Ok(quoted_word(text));
     }
     let mut m = machine(text, options);
-    m.st.in_heredoc = true;
+    m.st.mode.heredoc = true;
     m.begin_word();
     let mut b = Builder::default();
     m.dquoted_text(&mut b).map_err(|(e, _)| *e)?;
@@ -83,7 +84,7 @@ pub fn parse_subscript(text: &[u8], options: &ParseOptions) -> Result<Subscript,
         _ => {}
     }
     let mut m = machine(text, options);
-    m.st.at_run_time = true;
+    m.st.mode.run_time = true;
     m.begin_word();
     let word = m.subscript_word(false, false).map_err(|e| *e)?.unwrap_or_default();
     Ok(Subscript::Expr(crate::arith::from_word(word)))
@@ -117,7 +118,7 @@ pub fn parse_assignment(text: &[u8], options: &ParseOptions) -> Option<Assignmen
     let mut subscript = None;
     if rest.first() == Some(&b'[') {
         let mut m = machine(rest, options);
-        m.st.at_run_time = true;
+        m.st.mode.run_time = true;
         m.begin_word();
         subscript = Some(m.subscript().ok()?);
         rest = rest.get(m.pos..)?;
@@ -143,7 +144,7 @@ pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayEleme
 /// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
 pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<Arith, SyntaxError> {
     let mut m = machine(text, options);
-    m.st.at_run_time = true;
+    m.st.mode.run_time = true;
     m.arith_input().map(own).map_err(|e| *e)
 }
 
@@ -166,8 +167,11 @@ impl Machine<'_, '_> {
             line,
             opts: self.opts.clone(),
             depth: self.depth,
-            in_heredoc: self.in_heredoc,
-            in_doc_operand: self.in_doc_operand,
+            mode: Mode {
+                heredoc: self.mode.heredoc,
+                doc_operand: self.mode.doc_operand,
+                ..Mode::default()
+            },
             read_again: self.read_again,
             ..State::default()
         };
@@ -189,7 +193,7 @@ impl Machine<'_, '_> {
         // Bash expands aliases in it when it runs.
         m.st.opts.expand_aliases = false;
         m.st.opts.printed = false;
-        m.st.in_heredoc = false;
+        m.st.mode.heredoc = false;
         crate::lex::end_line(&mut m.st.src);
         let result = m.all();
         let warnings = std::mem::take(&mut m.st.warnings);
@@ -225,7 +229,7 @@ impl Machine<'_, '_> {
     }
 
     fn doc_body_word(&mut self) -> Word {
-        self.st.in_heredoc = true;
+        self.st.mode.heredoc = true;
         // The printed text has it as it was written.
         self.st.opts.printed = false;
         self.begin_word();

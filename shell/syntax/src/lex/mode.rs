@@ -1,0 +1,155 @@
+//! What the text around `pos` changes about how the lexer reads.
+//!
+//! Each kind of text is an [`Inside`], and [`Mode::within`] is the one place that says what it changes.
+//! [`Machine::within`] reads in one and puts back what was before, whatever way the text is left.
+
+use super::Machine;
+
+/// A kind of text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Inside {
+    /// Double quotes.
+    DoubleQuotes,
+    /// `$(`, itself within double quotes or not.
+    Substitution { quoted: bool },
+    /// The commands of `$(`: they stand in no here-document and no pattern any more.
+    Commands,
+    /// `<(` or `>(`.
+    ProcessSubstitution,
+    /// The operand of `${...}` within double quotes.
+    QuotedOperand,
+    /// An expansion in arithmetic; `kept`: quotes that `$'...'` makes mean something there.
+    Arithmetic { kept: bool },
+    /// The right side of an operator of `[[`; of `==` and the like it is a pattern.
+    Operand { pattern: bool },
+    /// The body of a function; `sub`: in a substitution.
+    Function { sub: bool },
+    /// The parameter of `${` and its subscript; `quoted`: within double quotes.
+    Subject { quoted: bool, literal: bool },
+    /// The operator of `${` and its operands; `literal`: `$'` is text in POSIX mode.
+    Operator { literal: bool },
+    /// The same within double quotes; `first`: whether the operand is a pattern, where that matters.
+    QuotedOperator { first: Option<bool>, literal: bool, none: bool },
+}
+
+/// What they come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mode {
+    /// The text is the body of a here-document.
+    pub heredoc: bool,
+    /// Within an operand in such a body: no `$'...'` there, nor `$"..."`.
+    pub doc_operand: bool,
+    /// Within the pattern of `[[ == ]]`, where `@(a|b)` is read in any case.
+    pub pattern: bool,
+    /// The text is no source: `$'` and `$"` are text in its subscripts and arithmetic.
+    pub run_time: bool,
+    /// The `$` at `pos` stands in arithmetic.
+    pub arith: bool,
+    /// `pos` is in the body of a function that a substitution defines.
+    pub function_in_sub: bool,
+    pub ansi: Ansi,
+}
+
+/// What `$'...'` means at `pos`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ansi {
+    /// `pos` is in a `$(` that stands within double quotes itself.
+    pub quoted_sub: bool,
+    /// `pos` is in the pattern of an operator, or in a subscript, whose `$'...'` have no quotes.
+    pub bare: bool,
+    /// `$'...'` keeps quotes in the arithmetic there: it is not within double quotes.
+    pub kept: bool,
+    /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
+    pub posix_quoted: bool,
+    /// A `$'` at `pos` is text for that reason, or in a subscript in a here-document.
+    pub none: bool,
+    /// `pos` is in a subscript in `${...}`, however deep: a brace made there closes nothing.
+    pub in_subscript: bool,
+}
+
+impl Mode {
+    /// What it comes to within that text.
+    #[must_use]
+    pub fn within(self, inside: Inside) -> Mode {
+        let ansi = self.ansi;
+        match inside {
+            Inside::DoubleQuotes => Mode { ansi: Ansi { kept: false, ..ansi }, ..self },
+            Inside::Substitution { quoted } => {
+                let ansi = Ansi { quoted_sub: quoted, ..Ansi::default() };
+                Mode { ansi, arith: false, run_time: false, ..self }
+            }
+            Inside::Commands => Mode { heredoc: false, pattern: false, ..self },
+            Inside::ProcessSubstitution => Mode { ansi: Ansi::default(), ..self },
+            Inside::QuotedOperand => Mode { doc_operand: self.heredoc, ..self },
+            Inside::Arithmetic { kept } => {
+                Mode { arith: true, ansi: Ansi { kept, ..ansi }, ..self }
+            }
+            Inside::Operand { pattern } => Mode { pattern, ..self },
+            Inside::Function { sub } => {
+                Mode { function_in_sub: self.function_in_sub || sub, ..self }
+            }
+            Inside::Subject { quoted, literal } => {
+                let (bare, quoted_sub) = match self.quotes(quoted) {
+                    true => (!ansi.kept, !ansi.kept),
+                    false => (ansi.bare, ansi.quoted_sub),
+                };
+                let none = literal || self.heredoc;
+                let kept = ansi.kept;
+                let posix_quoted = literal;
+                let ansi = Ansi { quoted_sub, bare, kept, posix_quoted, none, in_subscript: true };
+                Mode { ansi, ..self }
+            }
+            Inside::Operator { literal } => {
+                Mode { ansi: Ansi { none: false, posix_quoted: literal, ..ansi }, ..self }
+            }
+            Inside::QuotedOperator { first, literal, none } => {
+                let ansi = Ansi {
+                    quoted_sub: first != Some(false),
+                    bare: first == Some(true),
+                    kept: ansi.kept || first == Some(false),
+                    posix_quoted: literal,
+                    none,
+                    ..ansi
+                };
+                Mode { ansi, ..self }
+            }
+        }
+    }
+
+    /// Whether an expansion there stands within double quotes, those around its `$(` included.
+    pub fn quotes(self, quoted: bool) -> bool {
+        (quoted || self.ansi.quoted_sub) && !self.heredoc
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Reads in that text.
+    #[inline]
+    pub fn within<T>(&mut self, inside: Inside, f: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.st.mode;
+        self.st.mode = outer.within(inside);
+        let result = f(self);
+        self.st.mode = outer;
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_a_substitution_begin_anew() {
+        let mode = Mode { heredoc: true, pattern: true, arith: true, ..Mode::default() };
+        let inner = mode.within(Inside::Substitution { quoted: true }).within(Inside::Commands);
+        assert!(!inner.heredoc && !inner.pattern && !inner.arith && inner.ansi.quoted_sub);
+    }
+
+    #[test]
+    fn quotes_of_a_here_document_are_none() {
+        let mode = Mode { heredoc: true, ..Mode::default() };
+        assert!(!mode.quotes(true));
+        assert!(mode.within(Inside::QuotedOperand).doc_operand);
+        assert!(Mode::default().quotes(true));
+    }
+}
