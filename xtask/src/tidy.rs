@@ -53,6 +53,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-workspace", &["wasibox-vfs", "wasibox-files"]),
     ("wasibox-sandbox", &["wasibox-image", "wasibox-vfs", "box-abi", "backtrace"]),
     ("wasibox-worker", &[]),
+    ("wasibox-bridge", &[]),
     (
         "wasibox",
         &[

@@ -1,0 +1,237 @@
+//! Which addresses a name may lead to.
+//!
+//! Only what is plainly a host of the public Internet is open to names. Everything else has a
+//! [`Class`], by the special-purpose registries of IANA (RFC 6890 and what it lists since), and is
+//! reached only if a rule names the address, or a network that it is in. IPv6 addresses that carry
+//! IPv4 ones are refused as a whole, whatever they carry: no public name needs them.
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What kind of address a rule has to name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Class {
+    #[error("a loopback address")]
+    Loopback,
+    #[error("a private address")]
+    Private,
+    #[error("a link-local address")]
+    LinkLocal,
+    #[error("the address of a cloud's metadata service")]
+    Metadata,
+    #[error("a multicast address")]
+    Multicast,
+    #[error("an unspecified address")]
+    Unspecified,
+    #[error("an address for documentation")]
+    Documentation,
+    #[error("an address shared by a provider's customers")]
+    Shared,
+    #[error("an IPv6 address that stands for an IPv4 one")]
+    Embedded,
+    #[error("a reserved address")]
+    Reserved,
+}
+
+/// Services that give credentials to whoever asks from the right machine, where their address is
+/// not in one of the ranges that are closed anyway, or deserves its own name.
+const METADATA: &[IpAddr] = &[
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), // most
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),   // AWS, tasks
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),  // AWS, pods
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),   // Azure; a public address
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)), // Alibaba
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),     // Oracle
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)), // AWS
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)), // AWS, pods
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)), // Google
+];
+
+const V4: &[(&str, Class)] = &[
+    ("0.0.0.0/32", Class::Unspecified),
+    ("0.0.0.0/8", Class::Reserved),
+    ("10.0.0.0/8", Class::Private),
+    ("100.64.0.0/10", Class::Shared),
+    ("127.0.0.0/8", Class::Loopback),
+    ("169.254.0.0/16", Class::LinkLocal),
+    ("172.16.0.0/12", Class::Private),
+    ("192.0.0.0/24", Class::Reserved),
+    ("192.0.2.0/24", Class::Documentation),
+    ("192.31.196.0/24", Class::Reserved),
+    ("192.52.193.0/24", Class::Reserved),
+    ("192.88.99.0/24", Class::Reserved),
+    ("192.168.0.0/16", Class::Private),
+    ("192.175.48.0/24", Class::Reserved),
+    ("198.18.0.0/15", Class::Reserved),
+    ("198.51.100.0/24", Class::Documentation),
+    ("203.0.113.0/24", Class::Documentation),
+    ("224.0.0.0/4", Class::Multicast),
+    ("240.0.0.0/4", Class::Reserved),
+];
+
+/// Beneath this everything that is not [`GLOBAL`] is reserved.
+const V6: &[(&str, Class)] = &[
+    ("::/128", Class::Unspecified),
+    ("::1/128", Class::Loopback),
+    ("::ffff:0:0/96", Class::Embedded),   // mapped
+    ("::ffff:0:0:0/96", Class::Embedded), // translated (SIIT)
+    ("::/96", Class::Embedded),           // compatible
+    ("64:ff9b::/96", Class::Embedded),    // NAT64
+    ("64:ff9b:1::/48", Class::Embedded),  // NAT64, local
+    ("2001::/32", Class::Embedded),       // Teredo
+    ("2002::/16", Class::Embedded),       // 6to4
+    ("2001:db8::/32", Class::Documentation),
+    ("3fff::/20", Class::Documentation),
+    ("2001::/23", Class::Reserved), // protocols, benchmarks, ORCHID
+    ("2620:4f:8000::/48", Class::Reserved),
+    ("fc00::/7", Class::Private),
+    ("fec0::/10", Class::Private), // site-local, long deprecated
+    ("fe80::/10", Class::LinkLocal),
+    ("ff00::/8", Class::Multicast),
+];
+const GLOBAL: &str = "2000::/3";
+
+/// What the address is, unless it is a host of the public Internet.
+#[must_use]
+pub fn class(address: IpAddr) -> Option<Class> {
+    if METADATA.contains(&address) {
+        return Some(Class::Metadata);
+    }
+    let table = if address.is_ipv4() { V4 } else { V6 };
+    let found = table.iter().find(|(net, _)| network(net).contains(&address));
+    match found {
+        Some((_, class)) => Some(*class),
+        None if address.is_ipv6() && !network(GLOBAL).contains(&address) => Some(Class::Reserved),
+        // `fe80::5efe:10.0.0.1` and its like below any prefix: ISATAP.
+        None => match address {
+            IpAddr::V6(v6) if matches!(v6.segments()[4..6], [0 | 0x200, 0x5efe]) => {
+                Some(Class::Embedded)
+            }
+            _ => None,
+        },
+    }
+}
+
+/// A network of the tables above. They are constants, and a test parses them all.
+fn network(text: &str) -> IpNet {
+    text.parse().unwrap_or_else(|_| unreachable!("{text} is a constant"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<Class> {
+        class(text.parse().unwrap_or_else(|_| panic!("{text} is no address")))
+    }
+
+    #[test]
+    fn tables_parse() {
+        for (net, _) in V4.iter().chain(V6) {
+            network(net);
+        }
+        network(GLOBAL);
+    }
+
+    /// Hosts of the public Internet, and neighbours of closed ranges.
+    #[test]
+    fn public_addresses_are_open() {
+        for a in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "9.255.255.255",
+            "11.0.0.0",
+            "93.184.216.34",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.1",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "2606:4700:4700::1111",
+            "2a00:1450:4001:80e::200e",
+            "2001:4860:4860::8888",
+            "2001:200::1",
+            "2003::1",
+        ] {
+            assert_eq!(of(a), None, "{a}");
+        }
+    }
+
+    /// The registries of IANA, and the addresses that providers document for their metadata.
+    #[test]
+    fn special_addresses_are_closed() {
+        for (a, class) in [
+            ("0.0.0.0", Class::Unspecified),
+            ("0.1.2.3", Class::Reserved),
+            ("10.0.0.0", Class::Private),
+            ("10.255.255.255", Class::Private),
+            ("100.64.0.0", Class::Shared),
+            ("100.127.255.255", Class::Shared),
+            ("100.100.100.200", Class::Metadata),
+            ("127.0.0.1", Class::Loopback),
+            ("127.255.255.254", Class::Loopback),
+            ("168.63.129.16", Class::Metadata),
+            ("169.254.0.1", Class::LinkLocal),
+            ("169.254.169.254", Class::Metadata),
+            ("169.254.170.2", Class::Metadata),
+            ("172.16.0.1", Class::Private),
+            ("172.31.255.255", Class::Private),
+            ("192.0.0.8", Class::Reserved),
+            ("192.0.0.192", Class::Metadata),
+            ("192.0.2.1", Class::Documentation),
+            ("192.88.99.1", Class::Reserved),
+            ("192.168.1.1", Class::Private),
+            ("198.18.0.1", Class::Reserved),
+            ("198.19.255.255", Class::Reserved),
+            ("198.51.100.7", Class::Documentation),
+            ("203.0.113.7", Class::Documentation),
+            ("224.0.0.1", Class::Multicast),
+            ("239.255.255.255", Class::Multicast),
+            ("240.0.0.1", Class::Reserved),
+            ("255.255.255.255", Class::Reserved),
+            ("::", Class::Unspecified),
+            ("::1", Class::Loopback),
+            ("::2", Class::Embedded),
+            ("::127.0.0.1", Class::Embedded),
+            ("::ffff:127.0.0.1", Class::Embedded),
+            ("::ffff:8.8.8.8", Class::Embedded),
+            ("::ffff:0:10.0.0.1", Class::Embedded),
+            ("64:ff9b::7f00:1", Class::Embedded),
+            ("64:ff9b::8.8.8.8", Class::Embedded),
+            ("64:ff9b:1::a00:1", Class::Embedded),
+            ("100::1", Class::Reserved),
+            ("2001::1", Class::Embedded),
+            ("2001:0:7f00:1::", Class::Embedded),
+            ("2001:2::1", Class::Reserved),
+            ("2001:10::1", Class::Reserved),
+            ("2001:20::1", Class::Reserved),
+            ("2001:db8::1", Class::Documentation),
+            ("2002:7f00:1::", Class::Embedded),
+            ("2002:a00:1::", Class::Embedded),
+            ("3fff::1", Class::Documentation),
+            ("4000::1", Class::Reserved),
+            ("5f00::1", Class::Reserved),
+            ("fc00::1", Class::Private),
+            ("fd00:ec2::254", Class::Metadata),
+            ("fd20:ce::254", Class::Metadata),
+            ("fdff::1", Class::Private),
+            ("fe80::1", Class::LinkLocal),
+            ("fe80::5efe:7f00:1", Class::LinkLocal),
+            ("2606:4700::5efe:7f00:1", Class::Embedded),
+            ("fec0::1", Class::Private),
+            ("ff02::1", Class::Multicast),
+        ] {
+            assert_eq!(of(a), Some(class), "{a}");
+        }
+    }
+}

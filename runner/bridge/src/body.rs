@@ -1,0 +1,157 @@
+//! The body of a request on its way out: from the guest's pipe, counted, and kept as long as it is
+//! short, for redirects that want it again.
+
+use crate::error::{Error, Limit};
+use crate::limits::{Counters, Limits};
+use crate::message::BodyLength;
+use crate::pipe::Pipe;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::sync::Notify;
+
+/// Where a body comes from, whatever how often it is sent.
+pub(crate) struct Source {
+    pipe: Arc<Pipe>,
+    counters: Arc<Counters>,
+    limits: Arc<Limits>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    kept: Vec<Bytes>,
+    /// Bytes that have come from the guest.
+    taken: u64,
+    ended: bool,
+    /// More has come than is kept.
+    lost: bool,
+    /// Which sending is under way. Those before it are dead, even if their connection is not.
+    sending: u64,
+}
+
+/// One sending.
+pub(crate) struct Sending {
+    source: Arc<Source>,
+    number: u64,
+    length: BodyLength,
+    at: usize,
+    sent: Arc<AtomicU64>,
+    /// Told when the last byte has been given to the connection.
+    done: Arc<Notify>,
+}
+
+impl Source {
+    pub(crate) fn new(pipe: Arc<Pipe>, counters: Arc<Counters>, limits: Arc<Limits>) -> Arc<Self> {
+        Arc::new(Self { pipe, counters, limits, state: Mutex::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends the body, from its beginning; what sent it before is cut off.
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        length: BodyLength,
+        sent: Arc<AtomicU64>,
+        done: Arc<Notify>,
+    ) -> Result<Sending, Error> {
+        let mut state = self.lock();
+        if length == BodyLength::None {
+            done.notify_one();
+        } else if state.lost {
+            return Err(Error::Rewind(self.limits.kept_body));
+        }
+        state.sending += 1;
+        Ok(Sending { source: Arc::clone(self), number: state.sending, length, at: 0, sent, done })
+    }
+}
+
+impl Sending {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        let source = Arc::clone(&self.source);
+        let mut state = source.lock();
+        if state.sending != self.number {
+            return Poll::Ready(Err(Error::Cancelled));
+        }
+        if let Some(chunk) = state.kept.get(self.at) {
+            self.at += 1;
+            return Poll::Ready(Ok(Some(chunk.clone())));
+        }
+        if state.ended {
+            return Poll::Ready(Ok(None));
+        }
+        let Some(chunk) = ready!(source.pipe.poll_read(cx))? else {
+            state.ended = true;
+            let whole = match self.length {
+                BodyLength::Bytes(n) => state.taken == n,
+                _ => true,
+            };
+            return Poll::Ready(if whole { Ok(None) } else { Err(Error::Length) });
+        };
+        state.taken += chunk.len() as u64;
+        if state.taken > source.limits.upload {
+            return Poll::Ready(Err(Error::Limit(Limit::Upload)));
+        }
+        if matches!(self.length, BodyLength::Bytes(n) if state.taken > n) {
+            return Poll::Ready(Err(Error::Length));
+        }
+        if state.taken > source.limits.kept_body {
+            state.lost = true;
+            state.kept = Vec::new();
+        }
+        if !state.lost {
+            state.kept.push(chunk.clone());
+            self.at = state.kept.len();
+        }
+        Poll::Ready(Ok(Some(chunk)))
+    }
+}
+
+impl http_body::Body for Sending {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if self.length == BodyLength::None {
+            return Poll::Ready(None);
+        }
+        let chunk = match ready!(self.poll(cx)) {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => {
+                self.done.notify_one();
+                return Poll::Ready(None);
+            }
+            Err(e) => return Poll::Ready(Some(Err(e))),
+        };
+        let length = chunk.len() as u64;
+        if let Err(e) = self.source.counters.sent(length, &self.source.limits) {
+            return Poll::Ready(Some(Err(e)));
+        }
+        let sent = self.sent.fetch_add(length, Relaxed) + length;
+        // A body of known length is not asked for its end.
+        if matches!(self.length, BodyLength::Bytes(n) if sent >= n) {
+            self.done.notify_one();
+        }
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.length, BodyLength::None | BodyLength::Bytes(0))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.length {
+            BodyLength::None => SizeHint::with_exact(0),
+            BodyLength::Bytes(n) => SizeHint::with_exact(n),
+            BodyLength::Unknown => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The bridge as its embedders see it: blocking calls, from any thread.
+
+use crate::body::Source;
+use crate::connect::Pool;
+use crate::error::Error;
+use crate::exchange::{Job, Reply};
+use crate::limits::{Counters, Limits, Usage};
+use crate::log::{NoLog, Sink};
+use crate::message::{BodyLength, RequestHead, ResponseHead};
+use crate::network::Network;
+use crate::pipe::{Pipe, Slot};
+use crate::request::Request;
+use crate::rules::Rules;
+use crate::secret::{SecretError, SecretFn, SecretRule, Secrets};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tokio::task::AbortHandle;
+
+/// What a session may do outside. The default is nothing.
+#[derive(Clone, Default)]
+pub struct Policy {
+    pub rules: Rules,
+    pub limits: Limits,
+    pub secrets: Vec<SecretRule>,
+    /// What `${call:NAME}` of a secret means.
+    pub functions: BTreeMap<String, SecretFn>,
+    /// The log does not show the values of queries.
+    pub hide_query: bool,
+}
+
+impl std::fmt::Debug for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Policy")
+            .field("rules", &self.rules)
+            .field("limits", &self.limits)
+            .field("secrets", &self.secrets)
+            .field("hide_query", &self.hide_query)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The way out for one session. Clones are the same one.
+#[derive(Clone)]
+pub struct Bridge {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) network: Network,
+    pub(crate) rules: Rules,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) secrets: Secrets,
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) log_query: bool,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) pool: Arc<Pool>,
+    requests: AtomicU64,
+}
+
+impl std::fmt::Debug for Bridge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bridge").field("usage", &self.usage()).finish_non_exhaustive()
+    }
+}
+
+impl Bridge {
+    /// A bridge without a log.
+    ///
+    /// # Errors
+    /// If a secret cannot be had.
+    pub fn new(network: &Network, policy: Policy) -> Result<Self, SecretError> {
+        Self::with_log(network, policy, Arc::new(NoLog))
+    }
+
+    /// A bridge whose requests are told to `sink`.
+    ///
+    /// # Errors
+    /// If a secret cannot be had.
+    pub fn with_log(
+        network: &Network,
+        policy: Policy,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Self, SecretError> {
+        let shared = Shared {
+            network: network.clone(),
+            rules: policy.rules,
+            limits: Arc::new(policy.limits),
+            secrets: Secrets::new(policy.secrets, policy.functions)?,
+            sink,
+            log_query: !policy.hide_query,
+            counters: Arc::default(),
+            pool: Arc::default(),
+            requests: AtomicU64::new(0),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Begins another call of the session: its requests are counted from 0.
+    pub fn begin_call(&self) {
+        self.shared.counters.begin_call();
+    }
+
+    /// What the session's requests have taken.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.shared.counters.usage()
+    }
+
+    /// Begins a request. What can be judged without the network is judged before this returns; a body
+    /// that the head announces is then written to the exchange.
+    ///
+    /// # Errors
+    /// If it is malformed, not allowed, or one too many.
+    pub fn request(&self, head: &RequestHead) -> Result<Exchange, Error> {
+        let shared = &self.shared;
+        let number = shared.requests.fetch_add(1, Relaxed);
+        let mut url = None;
+        let checked = Request::new(head, &shared.limits).and_then(|request| {
+            let active = {
+                let url = url.insert(request.url.clone());
+                let permitted = shared.rules.check(request.method.as_str(), url);
+                permitted.map_err(Error::Refused)?;
+                shared.counters.activate(&shared.limits)?
+            };
+            if matches!(request.body, BodyLength::Bytes(n) if n > shared.limits.upload) {
+                return Err(Error::Limit(crate::error::Limit::Upload));
+            }
+            Ok((request, active))
+        });
+        let (request, active) = checked.inspect_err(|e| {
+            shared.refused(number, &head.method, url.as_ref(), e);
+        })?;
+        let (up, down, slot) = (Arc::<Pipe>::default(), Arc::<Pipe>::default(), Arc::default());
+        let length = request.body;
+        let counters = Arc::clone(&shared.counters);
+        let source = Source::new(Arc::clone(&up), counters, Arc::clone(&shared.limits));
+        let reply =
+            Reply { head: Arc::clone(&slot), body: Arc::clone(&down), upload: Arc::clone(&up) };
+        let bridge = Arc::clone(shared);
+        let job = Job { bridge, number, request, reply, source, log: None, _active: active };
+        let task = shared.network.handle().spawn(job.run()).abort_handle();
+        if matches!(length, BodyLength::None | BodyLength::Bytes(0)) {
+            up.end(Ok(()));
+        }
+        Ok(Exchange { up, down, head: slot, task, length, written: AtomicU64::new(0) })
+    }
+}
+
+/// A request that was begun. Dropping it gives it up. One thread may write while another one reads.
+pub struct Exchange {
+    up: Arc<Pipe>,
+    down: Arc<Pipe>,
+    head: Arc<Slot<Result<ResponseHead, Error>>>,
+    task: AbortHandle,
+    length: BodyLength,
+    written: AtomicU64,
+}
+
+impl std::fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exchange").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl Exchange {
+    /// Writes a piece of the body; waits while the server takes no more. What a server that has answered
+    /// does not want any more is dropped.
+    ///
+    /// # Errors
+    /// If the request has failed, or this is more than was announced.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        let total = self.written.fetch_add(bytes.len() as u64, Relaxed) + bytes.len() as u64;
+        let most = match self.length {
+            BodyLength::None => 0,
+            BodyLength::Bytes(n) => n,
+            BodyLength::Unknown => u64::MAX,
+        };
+        if total > most {
+            self.up.end(Err(Error::Length));
+            return Err(Error::Length);
+        }
+        if self.up.write_blocking(bytes) {
+            return Ok(());
+        }
+        match self.head.get() {
+            Some(Err(e)) => Err(e),
+            _ => Ok(()),
+        }
+    }
+
+    /// The body is whole.
+    pub fn finish(&self) {
+        self.up.end(Ok(()));
+    }
+
+    /// Waits for the head of the response.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn response(&self) -> Result<ResponseHead, Error> {
+        self.head.wait()
+    }
+
+    /// The next piece of the response's body, 64 KiB at most; nothing at its end.
+    ///
+    /// # Errors
+    /// If it is not whole. What has come is read before that.
+    pub fn read(&self) -> Result<Option<Bytes>, Error> {
+        self.down.read_blocking()
+    }
+
+    /// The rest of the body, if it is not longer than `most`.
+    ///
+    /// # Errors
+    /// If it is not whole, or longer.
+    pub fn read_to_end(&self, most: usize) -> Result<Vec<u8>, Error> {
+        let mut out = Vec::new();
+        while let Some(piece) = self.read()? {
+            if out.len() + piece.len() > most {
+                return Err(Error::Limit(crate::error::Limit::Download));
+            }
+            out.extend_from_slice(&piece);
+        }
+        Ok(out)
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.down.close();
+        self.up.close();
+        self.task.abort();
+    }
+}

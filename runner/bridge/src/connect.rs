@@ -1,0 +1,413 @@
+//! Connections: a name is resolved once, its addresses are judged, and one of those that passed is
+//! connected to. Connections are used again by the same bridge only, and judged anew each time.
+
+use crate::body::Sending;
+use crate::error::{ConnectFault, Error, Phase};
+use crate::limits::Limits;
+use crate::network::Network;
+use crate::resolve::{MAX_ADDRESSES, localhost};
+use crate::rules::{Permit, is_localhost};
+use crate::tls::server_name;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ClientConfig;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use url::{Host, Url};
+
+/// Connections that are kept while nobody uses them, and how long.
+const KEPT: usize = 8;
+const IDLE: Duration = Duration::from_secs(30);
+/// Smallest buffer that hyper works with.
+const MIN_BUFFER: usize = 8192;
+
+/// A connection that a request can be sent on.
+pub(crate) struct Connection {
+    key: Key,
+    pub(crate) address: SocketAddr,
+    sender: Sender,
+    task: Arc<Task>,
+    received: Arc<AtomicU64>,
+    pub(crate) reused: bool,
+}
+
+enum Sender {
+    One(http1::SendRequest<Sending>),
+    Many(http2::SendRequest<Sending>),
+}
+
+/// The task that moves a connection's bytes; ends with the last user.
+struct Task(tokio::task::AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Why a request got no response; `unsent` if not a byte of it can have been acted on.
+pub(crate) struct SendFailed {
+    pub(crate) error: hyper::Error,
+    pub(crate) unsent: bool,
+    /// Nothing came back on the connection since the request began.
+    pub(crate) silent: bool,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Key {
+    tls: bool,
+    host: String,
+    port: u16,
+}
+
+/// The connections of one bridge.
+#[derive(Default)]
+pub(crate) struct Pool {
+    idle: Mutex<Vec<(Connection, Instant)>>,
+    tls: OnceLock<Result<Arc<ClientConfig>, String>>,
+}
+
+impl Key {
+    fn of(url: &Url) -> Self {
+        Self {
+            tls: url.scheme() == "https",
+            host: url.host_str().unwrap_or_default().to_string(),
+            port: url.port_or_known_default().unwrap_or_default(),
+        }
+    }
+}
+
+impl Pool {
+    /// A connection that is open already, and whose address may be reached.
+    pub(crate) fn take(&self, url: &Url, permit: &Permit<'_>) -> Option<Connection> {
+        let key = Key::of(url);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|(c, since)| since.elapsed() < IDLE && !c.is_closed());
+        let fits =
+            |c: &Connection| c.key == key && c.is_ready() && permit.reaches(c.address.ip()).is_ok();
+        let at = idle.iter().rposition(|(c, _)| fits(c))?;
+        if let Some(shared) = idle[at].0.shared() {
+            idle[at].1 = Instant::now();
+            return Some(shared);
+        }
+        let mut one = idle.remove(at).0;
+        one.reused = true;
+        Some(one)
+    }
+
+    /// Keeps a connection whose last response has been read.
+    pub(crate) async fn give(self: &Arc<Self>, mut connection: Connection) {
+        match &mut connection.sender {
+            // Others may be using it; it was kept when it was made.
+            Sender::Many(_) => return,
+            Sender::One(sender) => {
+                let ready = tokio::time::timeout(Duration::from_millis(100), sender.ready());
+                if !matches!(ready.await, Ok(Ok(()))) {
+                    return;
+                }
+            }
+        }
+        self.keep(connection);
+    }
+
+    fn keep(self: &Arc<Self>, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() >= KEPT {
+            idle.remove(0);
+        }
+        idle.push((connection, Instant::now()));
+        drop(idle);
+        let pool = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(IDLE).await;
+            if let Some(pool) = pool.upgrade() {
+                let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+                idle.retain(|(c, since)| since.elapsed() < IDLE && !c.is_closed());
+            }
+        });
+    }
+
+    /// A new connection to one of the addresses that the permit lets the URL's host have.
+    pub(crate) async fn connect(
+        self: &Arc<Self>,
+        network: &Network,
+        url: &Url,
+        permit: &Permit<'_>,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<Connection, Error> {
+        let connecting = self.connect_now(network, url, permit, limits, time);
+        let late = |_| Error::Timeout(Phase::Connect);
+        tokio::time::timeout(time, connecting).await.map_err(late)?
+    }
+
+    async fn connect_now(
+        self: &Arc<Self>,
+        network: &Network,
+        url: &Url,
+        permit: &Permit<'_>,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<Connection, Error> {
+        let key = Key::of(url);
+        let addresses = addresses(network, url, permit).await?;
+        let stream = open(&key, &addresses, time).await?;
+        let failed = |e: io::Error| Error::Connect { host: key.host.clone(), fault: fault(&e) };
+        let address = stream.peer_addr().map_err(failed)?;
+        stream.set_nodelay(true).map_err(failed)?;
+        let received = Arc::new(AtomicU64::new(0));
+        if !key.tls {
+            let io = Counted { stream, received: Arc::clone(&received) };
+            return one(io, key, address, received, limits).await;
+        }
+        let shared = self.tls.get_or_init(|| network.tls().config().map(Arc::new));
+        let tls_failed = |text: String| Error::Tls { host: key.host.clone(), text };
+        let config = shared.clone().map_err(tls_failed)?;
+        let name = server_name(url).ok_or_else(|| tls_failed("not a name for TLS".into()))?;
+        let stream = TlsConnector::from(config)
+            .connect(name, stream)
+            .await
+            .map_err(|e| tls_error(&key.host, &e))?;
+        let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let io = Counted { stream, received: Arc::clone(&received) };
+        if !h2 {
+            return one(io, key, address, received, limits).await;
+        }
+        let connection = many(io, key, address, received, limits).await?;
+        if let Some(shared) = connection.shared() {
+            self.keep(shared);
+        }
+        Ok(connection)
+    }
+}
+
+/// The addresses that may be connected to. None is asked for again.
+async fn addresses(
+    network: &Network,
+    url: &Url,
+    permit: &Permit<'_>,
+) -> Result<Vec<IpAddr>, Error> {
+    let host = url.host_str().unwrap_or_default().to_string();
+    let found: Vec<IpAddr> = match url.host() {
+        Some(Host::Ipv4(a)) => vec![a.into()],
+        Some(Host::Ipv6(a)) => vec![a.into()],
+        Some(Host::Domain(name)) if is_localhost(name) => localhost(),
+        Some(Host::Domain(name)) => {
+            let (name, resolver) = (name.to_string(), network.resolver());
+            let asked = tokio::task::spawn_blocking(move || resolver.resolve(&name)).await;
+            asked.ok().and_then(Result::ok).unwrap_or_default()
+        }
+        None => Vec::new(),
+    };
+    let mut refused = None;
+    let mut open: Vec<IpAddr> = Vec::new();
+    for address in found.into_iter().take(MAX_ADDRESSES) {
+        match permit.reaches(address) {
+            Ok(()) if open.contains(&address) => {}
+            Ok(()) => open.push(address),
+            Err(class) => refused = refused.or(Some(class)),
+        }
+    }
+    match refused {
+        _ if !open.is_empty() => Ok(open),
+        Some(class) => Err(Error::Address { host, class }),
+        None => Err(Error::Resolve(host)),
+    }
+}
+
+/// Connects to the first address that answers; each gets its part of the time.
+async fn open(key: &Key, addresses: &[IpAddr], time: Duration) -> Result<TcpStream, Error> {
+    let part = time / u32::try_from(addresses.len().max(1)).unwrap_or(1);
+    let mut last = Error::Timeout(Phase::Connect);
+    for address in addresses {
+        let connecting = TcpStream::connect(SocketAddr::new(*address, key.port));
+        match tokio::time::timeout(part, connecting).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(e)) => {
+                last = Error::Connect { host: key.host.clone(), fault: fault(&e) };
+            }
+            Err(_) => last = Error::Timeout(Phase::Connect),
+        }
+    }
+    Err(last)
+}
+
+fn fault(e: &io::Error) -> ConnectFault {
+    match e.kind() {
+        io::ErrorKind::ConnectionRefused => ConnectFault::Refused,
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+            ConnectFault::Unreachable
+        }
+        _ => ConnectFault::Other,
+    }
+}
+
+fn tls_error(host: &str, e: &io::Error) -> Error {
+    let host = host.to_string();
+    let inner = e.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(why)) => {
+            let text: String = why.to_string().chars().take(300).collect();
+            Error::Certificate { host, text }
+        }
+        Some(other) => Error::Tls { host, text: other.to_string().chars().take(300).collect() },
+        None => Error::Tls { host, text: e.kind().to_string() },
+    }
+}
+
+type Io<S> = Counted<S>;
+
+async fn one<S>(
+    io: Io<S>,
+    key: Key,
+    address: SocketAddr,
+    received: Arc<AtomicU64>,
+    limits: &Limits,
+) -> Result<Connection, Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = http1::Builder::new()
+        .max_buf_size((limits.header_bytes as usize).max(MIN_BUFFER))
+        .max_headers(limits.headers as usize)
+        .handshake(TokioIo::new(io))
+        .await
+        .map_err(|_| Error::Connect { host: key.host.clone(), fault: ConnectFault::Other })?;
+    let task = Arc::new(Task(tokio::spawn(connection).abort_handle()));
+    let sender = Sender::One(sender);
+    Ok(Connection { key, address, sender, task, received, reused: false })
+}
+
+async fn many<S>(
+    io: Io<S>,
+    key: Key,
+    address: SocketAddr,
+    received: Arc<AtomicU64>,
+    limits: &Limits,
+) -> Result<Connection, Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .max_header_list_size(limits.header_bytes)
+        .handshake(TokioIo::new(io))
+        .await
+        .map_err(|_| Error::Connect { host: key.host.clone(), fault: ConnectFault::Other })?;
+    let task = Arc::new(Task(tokio::spawn(connection).abort_handle()));
+    let sender = Sender::Many(sender);
+    Ok(Connection { key, address, sender, task, received, reused: false })
+}
+
+impl Connection {
+    pub(crate) fn is_http2(&self) -> bool {
+        matches!(self.sender, Sender::Many(_))
+    }
+
+    fn is_closed(&self) -> bool {
+        match &self.sender {
+            Sender::One(s) => s.is_closed(),
+            Sender::Many(s) => s.is_closed(),
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        match &self.sender {
+            Sender::One(s) => s.is_ready(),
+            Sender::Many(s) => s.is_ready(),
+        }
+    }
+
+    /// The same connection for another request, where it can carry several.
+    fn shared(&self) -> Option<Self> {
+        let Sender::Many(sender) = &self.sender else { return None };
+        Some(Self {
+            key: self.key.clone(),
+            address: self.address,
+            sender: Sender::Many(sender.clone()),
+            task: Arc::clone(&self.task),
+            received: Arc::clone(&self.received),
+            reused: true,
+        })
+    }
+
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Sending>,
+    ) -> Result<Response<Incoming>, SendFailed> {
+        let before = self.received.load(Relaxed);
+        let sent = match &mut self.sender {
+            Sender::One(s) => match s.ready().await {
+                Ok(()) => s.try_send_request(request).await,
+                Err(error) => return Err(SendFailed { error, unsent: true, silent: true }),
+            },
+            Sender::Many(s) => match s.ready().await {
+                Ok(()) => s.try_send_request(request).await,
+                Err(error) => return Err(SendFailed { error, unsent: true, silent: true }),
+            },
+        };
+        sent.map_err(|mut failed| SendFailed {
+            unsent: failed.take_message().is_some(),
+            silent: self.received.load(Relaxed) == before,
+            error: failed.into_error(),
+        })
+    }
+}
+
+/// A stream that tells how much has come.
+struct Counted<S> {
+    stream: S,
+    received: Arc<AtomicU64>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.received.fetch_add((buf.filled().len() - before) as u64, Relaxed);
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        all: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, all)
+    }
+}

@@ -1,0 +1,216 @@
+//! Why a request was not made, or not finished. The types go to the guest as they are, so that
+//! nothing in them tells what a guest may not know: no secret, no address of the host's networks.
+
+use crate::address::Class;
+use serde::{Deserialize, Serialize};
+
+/// Why a request has no response, or its body no end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Error {
+    /// The text is not an absolute URL.
+    #[error("not a URL: {0}")]
+    Url(UrlFault),
+    #[error("only http and https are spoken, not {0}")]
+    Scheme(String),
+    #[error("the method {0:?} cannot be used")]
+    Method(String),
+    /// A header that a guest may not send, or that is malformed.
+    #[error("header {name:?}: {fault}")]
+    Header { name: String, fault: HeaderFault },
+    /// No rule allows it, or a rule denies it.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// All addresses of the host are ones that a rule must name.
+    #[error("{host} has {class}, which the sandbox's policy does not name")]
+    Address { host: String, class: Class },
+    #[error("could not resolve {0}")]
+    Resolve(String),
+    #[error("could not connect to {host}: {fault}")]
+    Connect { host: String, fault: ConnectFault },
+    #[error("{0} took too long")]
+    Timeout(Phase),
+    /// A handshake that failed for another reason than the certificate.
+    #[error("TLS with {host}: {text}")]
+    Tls { host: String, text: String },
+    #[error("the certificate of {host} is not accepted: {text}")]
+    Certificate { host: String, text: String },
+    #[error("more than {0} redirects")]
+    Redirects(u32),
+    /// A redirect wants a body a second time that was too long to keep.
+    #[error("the body cannot be sent again after a redirect: only {0} bytes are kept")]
+    Rewind(u64),
+    #[error("the server closed the connection without a response")]
+    Empty,
+    /// The response ended early.
+    #[error("the response ended before it was whole")]
+    Partial,
+    /// What came is not HTTP, or in a form that two readers may read differently.
+    #[error("the server's response is malformed: {0}")]
+    Malformed(String),
+    #[error("receiving failed: {0}")]
+    Receive(String),
+    #[error("sending failed: {0}")]
+    Send(String),
+    /// The body is coded in a way that cannot be searched for secrets, or does not decode.
+    #[error("content encoding {0:?} cannot be decoded here")]
+    Encoding(String),
+    #[error("limit reached: {0}")]
+    Limit(Limit),
+    /// The owner's secret could not be had. What went wrong is in the log only.
+    #[error("a header of the sandbox's policy could not be made")]
+    Secret,
+    /// Fewer or more bytes of the body were given than announced.
+    #[error("the body is not as long as announced")]
+    Length,
+    /// The request was given up by the guest, or the bridge has ended.
+    #[error("the request was given up")]
+    Cancelled,
+}
+
+impl Error {
+    /// The exit status that curl has for this.
+    #[must_use]
+    pub fn curl_code(&self) -> u8 {
+        match self {
+            Self::Scheme(_) => 1,
+            Self::Url(_) => 3,
+            Self::Resolve(_) => 6,
+            Self::Refused(_) | Self::Address { .. } | Self::Connect { .. } | Self::Secret => 7,
+            Self::Malformed(_) => 8,
+            Self::Partial => 18,
+            Self::Timeout(_) => 28,
+            Self::Tls { .. } => 35,
+            Self::Cancelled => 42,
+            Self::Method(_) | Self::Header { .. } | Self::Length => 43,
+            Self::Redirects(_) => 47,
+            Self::Empty => 52,
+            Self::Send(_) => 55,
+            Self::Receive(_) => 56,
+            Self::Certificate { .. } => 60,
+            Self::Encoding(_) => 61,
+            Self::Limit(limit) => match limit {
+                Limit::Download | Limit::Ratio => 63,
+                Limit::Upload => 55,
+                Limit::Headers => 56,
+                Limit::Requests | Limit::Concurrent => 7,
+            },
+            Self::Rewind(_) => 65,
+        }
+    }
+}
+
+/// What is wrong with a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum UrlFault {
+    #[error("it cannot be parsed")]
+    Syntax,
+    #[error("it has spaces or control characters")]
+    Character,
+    #[error("it is too long")]
+    Long,
+    #[error("it has no host, or not one that can be")]
+    Host,
+    #[error("it has a user or password; send a header instead")]
+    User,
+    #[error("its path is encoded again and again")]
+    Path,
+}
+
+/// What is wrong with a header of a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum HeaderFault {
+    #[error("not the name of a header")]
+    Name,
+    #[error("its value has control characters")]
+    Value,
+    #[error("it is made by the bridge alone")]
+    Ours,
+    #[error("too many or too long headers")]
+    Size,
+}
+
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum ConnectFault {
+    #[error("connection refused")]
+    Refused,
+    #[error("no way to it")]
+    Unreachable,
+    #[error("connection failed")]
+    Other,
+}
+
+/// What took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Phase {
+    /// Resolving, connecting and the TLS handshake together.
+    #[error("connecting")]
+    Connect,
+    #[error("waiting for the response")]
+    FirstByte,
+    #[error("the request")]
+    Total,
+}
+
+/// A limit of [`crate::Limits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Limit {
+    #[error("the number of requests")]
+    Requests,
+    #[error("requests at the same time")]
+    Concurrent,
+    #[error("bytes sent")]
+    Upload,
+    #[error("bytes received")]
+    Download,
+    #[error("the response's headers")]
+    Headers,
+    #[error("the body decompresses to too much")]
+    Ratio,
+}
+
+/// A request that the rules do not allow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// `host:port`.
+    pub target: String,
+    /// The rule that denies it; if there is none, none allows it.
+    pub denied_by: Option<String>,
+    /// The smallest rule that would allow it.
+    pub needed: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is not allowed by the sandbox's policy", self.target)?;
+        match &self.denied_by {
+            Some(rule) => write!(f, ": its rule '{rule}' denies it"),
+            None => write!(f, "; the rule '{}' would allow it", self.needed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are those of curl's manual, section EXIT CODES.
+    #[test]
+    fn codes_are_curls() {
+        let table = [
+            (Error::Url(UrlFault::Syntax), 3),
+            (Error::Resolve("h".into()), 6),
+            (Error::Connect { host: "h".into(), fault: ConnectFault::Refused }, 7),
+            (Error::Partial, 18),
+            (Error::Timeout(Phase::Total), 28),
+            (Error::Tls { host: "h".into(), text: String::new() }, 35),
+            (Error::Redirects(3), 47),
+            (Error::Empty, 52),
+            (Error::Receive(String::new()), 56),
+            (Error::Certificate { host: "h".into(), text: String::new() }, 60),
+        ];
+        for (error, code) in table {
+            assert_eq!(error.curl_code(), code, "{error}");
+        }
+    }
+}

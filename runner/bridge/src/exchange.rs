@@ -1,0 +1,503 @@
+//! One request from its first hop to the last byte of its response: the task on the bridge's thread.
+//!
+//! Each hop: rules, counts, secrets, addresses, connection, head; then a redirect is the next hop, and
+//! anything else goes to the guest, its body decoded and scrubbed if there are secrets.
+
+use crate::body::Source;
+use crate::bridge::Shared;
+use crate::connect::{Connection, SendFailed};
+use crate::decode::{Decoder, PIECE};
+use crate::error::{Error, Limit, Phase};
+use crate::log::{self, Open};
+use crate::message::{BodyLength, Header, ResponseHead, Version};
+use crate::pipe::{Pipe, Slot};
+use crate::request::{Request, hop_by_hop};
+use crate::rules::Permit;
+use crate::scrub::{Forms, Scrubber};
+use crate::secret::plain_allowed;
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode, response};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use std::error::Error as StdError;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tokio::sync::Notify;
+use url::Url;
+
+/// What may be decoded without being suspected of being a bomb.
+const FREE: u64 = 8 << 20;
+
+/// Where the answer goes. If the task ends without one, whoever waits is told.
+pub(crate) struct Reply {
+    pub(crate) head: Arc<Slot<Result<ResponseHead, Error>>>,
+    pub(crate) body: Arc<Pipe>,
+    pub(crate) upload: Arc<Pipe>,
+}
+
+impl Reply {
+    fn end(&self, how: Result<(), Error>) {
+        self.body.end(how.clone());
+        self.head.put(Err(how.err().unwrap_or(Error::Cancelled)));
+        self.upload.close();
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.end(Err(Error::Cancelled));
+    }
+}
+
+pub(crate) struct Job {
+    pub(crate) bridge: Arc<Shared>,
+    pub(crate) number: u64,
+    pub(crate) request: Request,
+    pub(crate) reply: Reply,
+    pub(crate) source: Arc<Source>,
+    /// The hop that is being made.
+    pub(crate) log: Option<Open>,
+    pub(crate) _active: crate::limits::Active,
+}
+
+/// A response whose head has been checked.
+struct Arrived {
+    connection: Connection,
+    parts: response::Parts,
+    body: Incoming,
+    sent: Arc<AtomicU64>,
+}
+
+impl Job {
+    pub(crate) async fn run(mut self) {
+        let total = self.request.total;
+        let how = match tokio::time::timeout(total, self.hops()).await {
+            Ok(how) => how,
+            Err(_) => Err(Error::Timeout(Phase::Total)),
+        };
+        if let Some(log) = self.log.take() {
+            log.end(how.as_ref().err().cloned());
+        }
+        self.reply.end(how);
+    }
+
+    async fn hops(&mut self) -> Result<(), Error> {
+        let mut hop = 0;
+        loop {
+            let arrived = self.hop(hop).await?;
+            let Some(limit) = self.request.follow else { return self.deliver(arrived, hop).await };
+            let next = self.request.redirected(arrived.parts.status, &arrived.parts.headers)?;
+            let Some(next) = next else { return self.deliver(arrived, hop).await };
+            if hop >= limit {
+                return Err(Error::Redirects(limit));
+            }
+            if next.body == BodyLength::None {
+                self.reply.upload.close();
+            }
+            if let Some(log) = self.log.take() {
+                log.end(None);
+            }
+            // A short body is read, so that the connection can be used again.
+            self.skip(arrived).await;
+            self.request = next;
+            hop += 1;
+        }
+    }
+
+    /// Sends the request as it is now, and checks the head that comes back.
+    async fn hop(&mut self, hop: u32) -> Result<Arrived, Error> {
+        let bridge = Arc::clone(&self.bridge);
+        let url = self.request.url.clone();
+        let mut log = Open::new(&bridge.sink, self.number, hop, self.request.method.as_str());
+        log.entry.url = bridge.shown(&url);
+        let log = &mut self.log.insert(log).entry;
+        let permit =
+            bridge.rules.check(self.request.method.as_str(), &url).map_err(Error::Refused)?;
+        log.rule = Some(permit.rule());
+        bridge.counters.request(&bridge.limits)?;
+        let secrets = secrets(&bridge, &url).await.map_err(|e| {
+            log.detail = Some(e);
+            Error::Secret
+        })?;
+        log.secrets = secrets.iter().map(|(name, _)| name.to_string()).collect();
+        let mut fresh = false;
+        loop {
+            let (connection, arrived) = self.attempt(&permit, &secrets, fresh).await?;
+            match arrived {
+                Ok((parts, body, sent)) => {
+                    if let Some(log) = &mut self.log {
+                        log.entry.status = Some(parts.status.as_u16());
+                        log.entry.sent = sent.load(Relaxed);
+                    }
+                    let arrived = Arrived { connection, parts, body, sent };
+                    return self.checked(arrived);
+                }
+                // The server has closed a kept connection in the meantime.
+                Err(failed) if connection.reused && !fresh && self.may_repeat(&failed) => {
+                    fresh = true;
+                }
+                Err(failed) => return Err(no_response(&failed)),
+            }
+        }
+    }
+
+    async fn attempt(
+        &mut self,
+        permit: &Permit<'_>,
+        secrets: &[(HeaderName, HeaderValue)],
+        fresh: bool,
+    ) -> Result<(Connection, Result<(response::Parts, Incoming, Arc<AtomicU64>), SendFailed>), Error>
+    {
+        let (bridge, request) = (&self.bridge, &self.request);
+        let kept = if fresh { None } else { bridge.pool.take(&request.url, permit) };
+        let mut connection = match kept {
+            Some(kept) => kept,
+            None => {
+                let (url, time) = (&request.url, request.connect);
+                bridge.pool.connect(&bridge.network, url, permit, &bridge.limits, time).await?
+            }
+        };
+        if let Some(log) = &mut self.log {
+            log.entry.address = Some(connection.address);
+        }
+        let plain = request.url.scheme() == "http";
+        if plain && !secrets.is_empty() && !plain_allowed(connection.address.ip()) {
+            return Err(Error::Secret);
+        }
+        let (sent, done) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
+        let body = self.source.send(request.body, Arc::clone(&sent), Arc::clone(&done))?;
+        let whole = written(request, connection.is_http2(), secrets, !bridge.secrets.is_empty())?
+            .body(body)
+            .map_err(|_| Error::Url(crate::error::UrlFault::Syntax))?;
+        let late = async {
+            done.notified().await;
+            tokio::time::sleep(bridge.limits.first_byte).await;
+        };
+        let answer = tokio::select! {
+            answer = connection.send(whole) => answer,
+            () = late => return Err(Error::Timeout(Phase::FirstByte)),
+        };
+        if let Some(log) = &mut self.log {
+            log.entry.sent = sent.load(Relaxed);
+        }
+        let answer = answer.map(|response| {
+            let (parts, body) = response.into_parts();
+            (parts, body, sent)
+        });
+        Ok((connection, answer))
+    }
+
+    /// Whether a request can be sent again without having been acted on twice.
+    fn may_repeat(&self, failed: &SendFailed) -> bool {
+        let safe = [Method::GET, Method::HEAD, Method::OPTIONS].contains(&self.request.method);
+        failed.unsent || (safe && failed.silent && !failed.error.is_user())
+    }
+
+    /// Judges a head, and puts stars for secrets in it.
+    fn checked(&self, mut arrived: Arrived) -> Result<Arrived, Error> {
+        let limits = &self.bridge.limits;
+        let parts = &mut arrived.parts;
+        framing(parts)?;
+        let bytes: usize = parts.headers.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
+        if parts.headers.len() > limits.headers as usize || bytes > limits.header_bytes as usize {
+            return Err(Error::Limit(Limit::Headers));
+        }
+        let forms = self.bridge.secrets.forms();
+        if !forms.is_empty() {
+            parts.headers = scrubbed(&parts.headers, &forms);
+        }
+        Ok(arrived)
+    }
+
+    async fn deliver(&mut self, arrived: Arrived, hop: u32) -> Result<(), Error> {
+        let Arrived { connection, mut parts, mut body, sent } = arrived;
+        let bridge = Arc::clone(&self.bridge);
+        let forms = bridge.secrets.forms();
+        let mut decoder = Decoder::Plain;
+        if !forms.is_empty() && !body.is_end_stream() {
+            decoder = Decoder::of(&parts.headers)?;
+        }
+        if !decoder.is_plain() {
+            parts.headers.remove(header::CONTENT_ENCODING);
+            parts.headers.remove(header::CONTENT_LENGTH);
+        }
+        if body.size_hint().lower() > bridge.limits.download {
+            return Err(Error::Limit(Limit::Download));
+        }
+        self.reply.head.put(Ok(self.head(&parts, hop, &forms)));
+        let mut flow = Flow { bridge: &bridge, forms: &forms, scrubber: Scrubber::default() };
+        let (mut received, mut decoded) = (0_u64, 0_u64);
+        while let Some(data) = next(&mut body).await? {
+            received += data.len() as u64;
+            if let Some(log) = &mut self.log {
+                log.entry.received = received;
+                log.entry.sent = sent.load(Relaxed);
+            }
+            if received > bridge.limits.download {
+                return Err(Error::Limit(Limit::Download));
+            }
+            bridge.counters.received(data.len() as u64, &bridge.limits)?;
+            if decoder.is_plain() {
+                flow.give(&self.reply.body, data).await?;
+                continue;
+            }
+            for piece in data.chunks(PIECE) {
+                let plain = decoder.push(piece)?;
+                decoded += plain.len() as u64;
+                flow.bounded(received, decoded)?;
+                flow.give(&self.reply.body, plain.into()).await?;
+            }
+        }
+        let rest = decoder.finish()?;
+        flow.bounded(received, decoded + rest.len() as u64)?;
+        flow.give(&self.reply.body, rest.into()).await?;
+        let held = flow.scrubber.finish(&forms);
+        self.reply.body.write(held.into()).await?;
+        let pool = Arc::clone(&bridge.pool);
+        pool.give(connection).await;
+        Ok(())
+    }
+
+    fn head(&self, parts: &response::Parts, hop: u32, forms: &Forms) -> ResponseHead {
+        let headers = parts.headers.iter().filter(|(name, _)| !hop_by_hop(name));
+        let url = forms.scrub(self.request.url.as_str().as_bytes());
+        ResponseHead {
+            status: parts.status.as_u16(),
+            version: match parts.version {
+                http::Version::HTTP_10 => Version::Http10,
+                http::Version::HTTP_2 => Version::Http2,
+                _ => Version::Http11,
+            },
+            url: String::from_utf8_lossy(&url).into_owned(),
+            redirects: hop,
+            headers: headers
+                .map(|(name, value)| Header {
+                    name: name.to_string(),
+                    value: value.as_bytes().to_vec(),
+                })
+                .collect(),
+        }
+    }
+
+    /// Reads the rest of a redirect's response, if it is short and there; its bytes are counted.
+    async fn skip(&self, arrived: Arrived) {
+        const SHORT: u64 = 16 << 10;
+        let Arrived { connection, mut body, .. } = arrived;
+        if body.size_hint().upper().is_none_or(|n| n > SHORT) {
+            return;
+        }
+        let counters = &self.bridge.counters;
+        let whole = async {
+            while let Some(data) = next(&mut body).await? {
+                counters.received(data.len() as u64, &self.bridge.limits)?;
+            }
+            Ok::<(), Error>(())
+        };
+        let soon = std::time::Duration::from_millis(50);
+        if matches!(tokio::time::timeout(soon, whole).await, Ok(Ok(()))) {
+            self.bridge.pool.give(connection).await;
+        }
+    }
+}
+
+/// The last steps of a body on its way to the guest.
+struct Flow<'a> {
+    bridge: &'a Shared,
+    forms: &'a Forms,
+    scrubber: Scrubber,
+}
+
+impl Flow<'_> {
+    async fn give(&mut self, to: &Pipe, data: Bytes) -> Result<(), Error> {
+        if self.forms.is_empty() {
+            return to.write(data).await;
+        }
+        let clean = self.scrubber.push(self.forms, &data);
+        to.write(clean.into()).await
+    }
+
+    fn bounded(&self, received: u64, decoded: u64) -> Result<(), Error> {
+        let limits = &self.bridge.limits;
+        if decoded > limits.download {
+            return Err(Error::Limit(Limit::Download));
+        }
+        if decoded > FREE && decoded / received.max(1) > u64::from(limits.ratio) {
+            return Err(Error::Limit(Limit::Ratio));
+        }
+        Ok(())
+    }
+}
+
+/// The headers that the policy adds; the error is for the log.
+async fn secrets(
+    bridge: &Arc<Shared>,
+    url: &Url,
+) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
+    if !bridge.secrets.concern(url) {
+        return Ok(Vec::new());
+    }
+    let (bridge, url) = (Arc::clone(bridge), url.clone());
+    let made = tokio::task::spawn_blocking(move || bridge.secrets.headers(&url)).await;
+    made.map_err(|_| "a function has panicked".to_string())?.map_err(|e| e.to_string())
+}
+
+/// The request as it goes out.
+fn written(
+    request: &Request,
+    http2: bool,
+    secrets: &[(HeaderName, HeaderValue)],
+    searched: bool,
+) -> Result<http::request::Builder, Error> {
+    let url = &request.url;
+    let target = if http2 {
+        url.as_str().to_string()
+    } else {
+        let query = url.query().map(|q| format!("?{q}")).unwrap_or_default();
+        format!("{}{query}", url.path())
+    };
+    let mut headers = request.headers.clone();
+    if !http2 {
+        let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
+        let host = format!("{}{port}", url.host_str().unwrap_or_default());
+        let host =
+            HeaderValue::from_str(&host).map_err(|_| Error::Url(crate::error::UrlFault::Host))?;
+        headers.insert(header::HOST, host);
+    }
+    if searched {
+        // What is to be searched for secrets has to be plain.
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    }
+    for (name, _) in secrets {
+        headers.remove(name);
+    }
+    for (name, value) in secrets {
+        headers.append(name, value.clone());
+    }
+    let mut builder = http::Request::builder().method(request.method.clone()).uri(target);
+    if let Some(map) = builder.headers_mut() {
+        *map = headers;
+    }
+    Ok(builder)
+}
+
+/// Refuses what readers of HTTP/1.1 may take for different messages (RFC 9112, 6.3), and heads
+/// that do not belong to a response of ours.
+fn framing(parts: &response::Parts) -> Result<(), Error> {
+    let malformed = |text: &str| Err(Error::Malformed(text.to_string()));
+    let lengths: Vec<&HeaderValue> = parts.headers.get_all(header::CONTENT_LENGTH).iter().collect();
+    let codings: Vec<&HeaderValue> =
+        parts.headers.get_all(header::TRANSFER_ENCODING).iter().collect();
+    if lengths.len() > 1 {
+        return malformed("several Content-Length headers");
+    }
+    if lengths.iter().any(|v| v.is_empty() || !v.as_bytes().iter().all(u8::is_ascii_digit)) {
+        return malformed("a Content-Length that is no number");
+    }
+    if !codings.is_empty() && !lengths.is_empty() {
+        return malformed("both Content-Length and Transfer-Encoding");
+    }
+    match codings.as_slice() {
+        [] => {}
+        [one] if one.as_bytes().eq_ignore_ascii_case(b"chunked") => {
+            if parts.version != http::Version::HTTP_11 {
+                return malformed("Transfer-Encoding with another version than HTTP/1.1");
+            }
+        }
+        _ => return malformed("a Transfer-Encoding that is not chunked"),
+    }
+    if parts.status == StatusCode::SWITCHING_PROTOCOLS || parts.status.is_informational() {
+        return malformed("another protocol, which nobody has asked for");
+    }
+    Ok(())
+}
+
+fn scrubbed(headers: &HeaderMap, forms: &Forms) -> HeaderMap {
+    let mut out = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        if forms.in_name(name.as_str().as_bytes()) {
+            continue;
+        }
+        // Stars are as good in a header as what they replace.
+        if let Ok(value) = HeaderValue::from_bytes(&forms.scrub(value.as_bytes())) {
+            out.append(name.clone(), value);
+        }
+    }
+    out
+}
+
+/// The next bytes of a body. Trailers are passed over.
+async fn next(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
+    loop {
+        let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
+        match frame {
+            None => return Ok(None),
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+            Some(Err(e)) => return Err(in_body(&e)),
+        }
+    }
+}
+
+fn in_body(e: &hyper::Error) -> Error {
+    let ended = |e: &std::io::Error| e.kind() == std::io::ErrorKind::UnexpectedEof;
+    if e.is_incomplete_message() || cause(e).is_some_and(ended) {
+        return Error::Partial;
+    }
+    if e.is_parse() || cause::<std::io::Error>(e).is_some_and(is_invalid) {
+        return Error::Malformed("its body is not framed as HTTP has it".into());
+    }
+    Error::Receive("the connection failed within the body".into())
+}
+
+fn is_invalid(e: &std::io::Error) -> bool {
+    matches!(e.kind(), std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData)
+}
+
+fn no_response(failed: &SendFailed) -> Error {
+    let e = &failed.error;
+    if let Some(ours) = cause::<Error>(e) {
+        return ours.clone();
+    }
+    if e.is_parse_too_large() {
+        return Error::Limit(Limit::Headers);
+    }
+    if e.is_parse() {
+        return Error::Malformed("its head is not HTTP".into());
+    }
+    if failed.silent {
+        return Error::Empty;
+    }
+    Error::Receive("the connection failed before the response's head".into())
+}
+
+/// The first error of a kind among the causes.
+fn cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
+    let mut at: Option<&(dyn StdError + 'static)> = e.source();
+    while let Some(e) = at {
+        if let Some(found) = e.downcast_ref::<T>() {
+            return Some(found);
+        }
+        at = e.source();
+    }
+    None
+}
+
+impl Shared {
+    /// A URL for the log.
+    fn shown(&self, url: &Url) -> String {
+        let text = log::shown(url, self.log_query);
+        String::from_utf8_lossy(&self.secrets.forms().scrub(text.as_bytes())).into_owned()
+    }
+
+    /// An entry for a request that was refused before it had hops.
+    pub(crate) fn refused(&self, number: u64, method: &str, url: Option<&Url>, error: &Error) {
+        let mut log = Open::new(&self.sink, number, 0, method);
+        log.entry.url = url.map(|u| self.shown(u)).unwrap_or_default();
+        log.end(Some(error.clone()));
+    }
+}

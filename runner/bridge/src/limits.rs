@@ -1,0 +1,159 @@
+//! What a session's requests may take, and the counts of what they have taken.
+
+use crate::error::{Error, Limit};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Longest URL.
+pub const MAX_URL: usize = 8192;
+
+/// Bounds of a session's requests. A hop of a redirect counts as a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Requests of a session.
+    pub requests: u64,
+    /// Requests between two [`crate::Bridge::begin_call`].
+    pub requests_per_call: u64,
+    pub concurrent: u32,
+    /// Bytes of one request's body.
+    pub upload: u64,
+    /// Bytes of one response's body, as received and as decoded.
+    pub download: u64,
+    pub session_upload: u64,
+    pub session_download: u64,
+    /// Bytes of names and values together, of a request and of a response.
+    pub header_bytes: u32,
+    pub headers: u32,
+    pub redirects: u32,
+    /// Resolving, connecting and the handshake of one hop.
+    pub connect: Duration,
+    /// From the last byte of a request to the head of its response.
+    pub first_byte: Duration,
+    /// A request with all its hops, to the last byte of its response.
+    pub total: Duration,
+    /// Bytes of a body that are kept for sending it again after a redirect.
+    pub kept_body: u64,
+    /// What is decoded here may be so many times as long as what was received, if it is longer than 8 MiB.
+    pub ratio: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests: 10_000,
+            requests_per_call: 1_000,
+            concurrent: 16,
+            upload: 64 << 20,
+            download: 256 << 20,
+            session_upload: 1 << 30,
+            session_download: 4 << 30,
+            header_bytes: 64 << 10,
+            headers: 100,
+            redirects: 20,
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(60),
+            total: Duration::from_secs(300),
+            kept_body: 1 << 20,
+            ratio: 100,
+        }
+    }
+}
+
+/// What the requests of a session have taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub requests: u64,
+    pub sent: u64,
+    pub received: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    requests: AtomicU64,
+    call: AtomicU64,
+    active: AtomicU32,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+/// One of the requests that may run at the same time.
+#[derive(Debug)]
+pub(crate) struct Active(Arc<Counters>);
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.active.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Counters {
+    pub(crate) fn begin_call(&self) {
+        self.call.store(0, Relaxed);
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        Usage {
+            requests: self.requests.load(Relaxed),
+            sent: self.sent.load(Relaxed),
+            received: self.received.load(Relaxed),
+        }
+    }
+
+    pub(crate) fn activate(self: &Arc<Self>, limits: &Limits) -> Result<Active, Error> {
+        self.active
+            .fetch_update(Relaxed, Relaxed, |n| (n < limits.concurrent).then_some(n + 1))
+            .map_err(|_| Error::Limit(Limit::Concurrent))?;
+        Ok(Active(Arc::clone(self)))
+    }
+
+    pub(crate) fn request(&self, limits: &Limits) -> Result<(), Error> {
+        let over = |_| Error::Limit(Limit::Requests);
+        add(&self.call, 1, limits.requests_per_call).map_err(over)?;
+        add(&self.requests, 1, limits.requests).map_err(over)
+    }
+
+    pub(crate) fn sent(&self, bytes: u64, limits: &Limits) -> Result<(), Error> {
+        add(&self.sent, bytes, limits.session_upload).map_err(|_| Error::Limit(Limit::Upload))
+    }
+
+    pub(crate) fn received(&self, bytes: u64, limits: &Limits) -> Result<(), Error> {
+        add(&self.received, bytes, limits.session_download)
+            .map_err(|_| Error::Limit(Limit::Download))
+    }
+}
+
+fn add(counter: &AtomicU64, more: u64, limit: u64) -> Result<(), u64> {
+    let sum = |n: u64| n.checked_add(more).filter(|n| *n <= limit);
+    counter.fetch_update(Relaxed, Relaxed, sum).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_call_and_session() {
+        let limits = Limits { requests: 3, requests_per_call: 2, ..Limits::default() };
+        let counters = Counters::default();
+        assert!(counters.request(&limits).is_ok());
+        assert!(counters.request(&limits).is_ok());
+        assert_eq!(counters.request(&limits), Err(Error::Limit(Limit::Requests)));
+        counters.begin_call();
+        assert!(counters.request(&limits).is_ok());
+        assert_eq!(counters.request(&limits), Err(Error::Limit(Limit::Requests)));
+        assert_eq!(counters.usage().requests, 3);
+    }
+
+    #[test]
+    fn what_has_ended_is_no_longer_active() {
+        let limits = Limits { concurrent: 1, ..Limits::default() };
+        let counters = Arc::new(Counters::default());
+        let one = counters.activate(&limits).unwrap();
+        assert!(counters.activate(&limits).is_err());
+        drop(one);
+        assert!(counters.activate(&limits).is_ok());
+    }
+}

@@ -1,0 +1,280 @@
+//! The messages of a request, as they go between guest and host and between worker and parent.
+//!
+//! A frame is four bytes of length, little-endian, and so many bytes of `postcard`: [`ToHost`] one way,
+//! [`ToGuest`] the other. One stream of frames is one request:
+//!
+//! ```text
+//! guest: Head, Body..., End        (or GiveUp at any time)
+//! host:  Head, Body..., End        or Failed, at any time, and nothing after it
+//! ```
+//!
+//! [`Frames`] takes bytes as they come and keeps at most one frame. Hostile bytes give an error:
+//! memory is taken for what has come, never for what a length announces, and what follows a value within its
+//! frame is an error, too.
+
+use crate::error::Error;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Longest frame, in bytes. Heads are shorter by [`crate::Limits::header_bytes`], bodies by
+/// [`MAX_BODY`].
+pub const MAX_FRAME: usize = 256 << 10;
+/// Longest piece of a body in one frame.
+pub const MAX_BODY: usize = 64 << 10;
+const LENGTH: usize = 4;
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestHead {
+    pub method: String,
+    /// Absolute: `https://example.com/x?y`.
+    pub url: String,
+    /// Names and values, without those that the bridge makes.
+    pub headers: Vec<Header>,
+    pub body: BodyLength,
+    pub redirect: Redirect,
+    /// Shorter than the policy's: for all of it, and for connecting.
+    pub max_time_ms: Option<u64>,
+    pub connect_time_ms: Option<u64>,
+}
+
+impl RequestHead {
+    /// A request without headers and body, whose redirects are not followed.
+    #[must_use]
+    pub fn new(method: &str, url: &str) -> Self {
+        Self {
+            method: method.to_string(),
+            url: url.to_string(),
+            headers: Vec::new(),
+            body: BodyLength::None,
+            redirect: Redirect::Manual,
+            max_time_ms: None,
+            connect_time_ms: None,
+        }
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push(Header { name: name.to_string(), value: value.as_bytes().to_vec() });
+        self
+    }
+}
+
+/// A header field. Values are bytes, as RFC 9110 has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    pub name: String,
+    #[serde(with = "serde_bytes")]
+    pub value: Vec<u8>,
+}
+
+/// How much body follows a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BodyLength {
+    None,
+    Bytes(u64),
+    /// As much as comes, sent in chunks.
+    Unknown,
+}
+
+/// What becomes of redirects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Redirect {
+    /// The guest gets them.
+    Manual,
+    /// So many are followed, each judged as a request of its own.
+    Follow(u32),
+}
+
+/// What came back, before its body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResponseHead {
+    pub status: u16,
+    pub version: Version,
+    /// Where it came from, after redirects.
+    pub url: String,
+    pub redirects: u32,
+    pub headers: Vec<Header>,
+}
+
+/// What was spoken outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Version {
+    Http10,
+    Http11,
+    Http2,
+}
+
+/// A frame of the guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToHost {
+    Head(RequestHead),
+    Body(#[serde(with = "serde_bytes")] Vec<u8>),
+    End,
+    GiveUp,
+}
+
+/// A frame of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToGuest {
+    Head(ResponseHead),
+    Body(#[serde(with = "serde_bytes")] Vec<u8>),
+    End,
+    Failed(Error),
+}
+
+/// Bytes that are no frame.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    #[error("a frame of {0} bytes is too long")]
+    Long(usize),
+    #[error("a frame that makes no sense")]
+    Format,
+}
+
+/// A message as a frame.
+///
+/// # Errors
+/// If it is longer than a frame may be.
+pub fn frame<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
+    let out = postcard::to_extend(message, vec![0; LENGTH]).map_err(|_| FrameError::Format)?;
+    let mut out: Vec<u8> = out;
+    let length = out.len() - LENGTH;
+    if length > MAX_FRAME {
+        return Err(FrameError::Long(length));
+    }
+    out[..LENGTH].copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+    Ok(out)
+}
+
+/// Makes messages of bytes that come in any pieces.
+#[derive(Debug, Default)]
+pub struct Frames {
+    bytes: Vec<u8>,
+    begin: usize,
+}
+
+impl Frames {
+    /// Bytes that have come. Returns how many were taken: never more than one frame needs.
+    pub fn push(&mut self, bytes: &[u8]) -> usize {
+        self.bytes.drain(..self.begin);
+        self.begin = 0;
+        let taken = bytes.len().min((LENGTH + MAX_FRAME).saturating_sub(self.bytes.len()));
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        taken
+    }
+
+    /// The next message, if all of it has come.
+    ///
+    /// # Errors
+    /// If it cannot be one. Nothing after it can be read, either.
+    pub fn take<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
+        let rest = &self.bytes[self.begin..];
+        let Some((length, rest)) = rest.split_first_chunk::<LENGTH>() else { return Ok(None) };
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > MAX_FRAME {
+            return Err(FrameError::Long(length));
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let (message, left) = postcard::take_from_bytes(body).map_err(|_| FrameError::Format)?;
+        if !left.is_empty() {
+            return Err(FrameError::Format);
+        }
+        self.begin += LENGTH + length;
+        Ok(Some(message))
+    }
+
+    /// Whether a frame was begun and is not whole.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.begin < self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages() -> Vec<ToHost> {
+        let mut head = RequestHead::new("POST", "https://a.com/x").header("X-A", "b");
+        head.body = BodyLength::Bytes(5);
+        head.redirect = Redirect::Follow(3);
+        head.max_time_ms = Some(7);
+        vec![ToHost::Head(head), ToHost::Body(vec![0; MAX_BODY]), ToHost::End, ToHost::GiveUp]
+    }
+
+    #[test]
+    fn frames_come_in_any_pieces() {
+        let all: Vec<u8> = messages().iter().flat_map(|m| frame(m).unwrap()).collect();
+        for piece in [1, 3, 1000, all.len()] {
+            let mut frames = Frames::default();
+            let mut got = Vec::new();
+            for mut bytes in all.chunks(piece) {
+                while !bytes.is_empty() {
+                    bytes = &bytes[frames.push(bytes)..];
+                    while let Some(m) = frames.take::<ToHost>().unwrap() {
+                        got.push(m);
+                    }
+                }
+            }
+            assert_eq!(got, messages());
+            assert!(!frames.is_partial());
+        }
+    }
+
+    /// Every shortened, changed or random frame gives a message, nothing or an error; memory is
+    /// bounded by what was pushed.
+    #[test]
+    fn hostile_bytes_are_bounded() {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = move || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed
+        };
+        let heads: Vec<Vec<u8>> = messages().iter().map(|m| frame(m).unwrap()).collect();
+        for round in 0..20_000_usize {
+            let mut bytes = match round % 3 {
+                0 => (0..random() % 64).map(|_| random() as u8).collect(),
+                _ => heads[round % 2 * 2].clone(),
+            };
+            for _ in 0..random() % 4 {
+                let at = (random() as usize) % bytes.len().max(1);
+                if let Some(b) = bytes.get_mut(at) {
+                    *b = random() as u8;
+                }
+            }
+            bytes.truncate((random() as usize) % (bytes.len() + 1));
+            if bytes.len() >= 4 && round % 2 == 0 {
+                let n = (bytes.len() - 4) as u32;
+                bytes[..4].copy_from_slice(&n.to_le_bytes());
+            }
+            let mut frames = Frames::default();
+            frames.push(&bytes);
+            let _ = frames.take::<ToHost>();
+            let mut frames = Frames::default();
+            frames.push(&bytes);
+            let _ = frames.take::<ToGuest>();
+        }
+    }
+
+    #[test]
+    fn lengths_and_rests_are_checked() {
+        let mut frames = Frames::default();
+        frames.push(&u32::MAX.to_le_bytes());
+        assert_eq!(frames.take::<ToHost>(), Err(FrameError::Long(u32::MAX as usize)));
+        let mut long = frame(&ToHost::End).unwrap();
+        long.push(0);
+        long[0] += 1;
+        let mut frames = Frames::default();
+        frames.push(&long);
+        assert_eq!(frames.take::<ToHost>(), Err(FrameError::Format));
+        assert!(frame(&ToHost::Body(vec![0; MAX_FRAME])).is_err());
+        // A vector of headers that announces more than there is.
+        let mut frames = Frames::default();
+        frames.push(&[9, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
+        assert_eq!(frames.take::<ToHost>(), Err(FrameError::Format));
+    }
+}

@@ -1,0 +1,243 @@
+//! How servers may read a path, and whether it lies beneath a prefix in all of these readings.
+//!
+//! Servers disagree on what `%2f`, `%252e`, `\`, `//` and `;x` mean, and a rule cannot know which kind
+//! it guards. So a path has several readings: decoded not at all, once, twice and so on, each
+//! read strictly and as the most lenient servers do. A rule that allows needs **all** of them
+//! beneath its prefix; for a rule that denies **one** is enough.
+
+/// What no server takes for the same as its encoding. Other bytes are decoded in every reading.
+const SPECIAL: &str = "/\\%;\0";
+/// Decoding beyond this is no honest path.
+const MAX_DECODINGS: usize = 4;
+
+/// All readings of one path.
+#[derive(Debug)]
+pub(crate) struct Readings(Vec<Vec<u8>>);
+
+/// A path's beginning, by whole segments, in decoded form.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Prefix(Vec<u8>);
+
+impl Prefix {
+    /// The prefix `path` names, already decoded. Only one with a single reading will do.
+    pub(crate) fn new(path: &str) -> Option<Self> {
+        let all = Readings::of(path)?;
+        let decoded = decode(path.as_bytes(), "");
+        let plain = all.0.iter().all(|r| *r == decoded) && !decoded.contains(&b'%');
+        plain.then_some(Self(decoded))
+    }
+
+    /// Every path.
+    pub(crate) fn all() -> Self {
+        Self(b"/".to_vec())
+    }
+
+    fn covers(&self, path: &[u8]) -> bool {
+        let Some(rest) = path.strip_prefix(self.0.as_slice()) else { return false };
+        self.0.ends_with(b"/") || rest.is_empty() || rest.starts_with(b"/")
+    }
+}
+
+impl Readings {
+    /// Readings of the path of a parsed URL; nothing if it is made to confuse.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        let mut out: Vec<Vec<u8>> = Vec::new();
+        let mut level = decode(path.as_bytes(), SPECIAL);
+        for _ in 0..=MAX_DECODINGS {
+            if level.contains(&0) {
+                return None;
+            }
+            for reading in [resolve(&level, false), resolve(&lenient(&level), true)] {
+                if !out.contains(&reading) {
+                    out.push(reading);
+                }
+            }
+            let next = decode(&level, "");
+            if next == level {
+                return Some(Self(out));
+            }
+            level = next;
+        }
+        None
+    }
+
+    /// Every reading is beneath the prefix.
+    pub(crate) fn within(&self, prefix: &Prefix) -> bool {
+        self.0.iter().all(|r| prefix.covers(r))
+    }
+
+    /// Some reading is, if letters' case does not count; `/x` also for a prefix `/x/`.
+    pub(crate) fn touches(&self, prefix: &Prefix) -> bool {
+        let folded = Prefix(prefix.0.to_ascii_lowercase());
+        let bare = Prefix(folded.0.strip_suffix(b"/").unwrap_or(&folded.0).to_vec());
+        self.0.iter().map(|r| r.to_ascii_lowercase()).any(|r| folded.covers(&r) || bare.0 == r)
+    }
+}
+
+/// Every `%XX` as its byte, but for bytes of `special`; other `%` stay.
+fn decode(path: &[u8], special: &str) -> Vec<u8> {
+    let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
+    let mut out = Vec::with_capacity(path.len());
+    let mut at = 0;
+    while let Some(&b) = path.get(at) {
+        match (b, hex(path.get(at + 1)), hex(path.get(at + 2))) {
+            (b'%', Some(high), Some(low))
+                if !special.as_bytes().contains(&((high * 16 + low) as u8)) =>
+            {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                out.push(b);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// What the most lenient servers do: backslashes are slashes, overlong UTF-8 is decoded, and
+/// parameters after `;` are no part of a segment's name.
+fn lenient(path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.len());
+    let mut parameters = false;
+    let mut at = 0;
+    while let Some(&b) = path.get(at) {
+        let (b, width) = match (b, path.get(at + 1)) {
+            (b'\\', _) => (b'/', 1),
+            (0xc0, Some(0xaf)) | (0xc1, Some(0x9c)) => (b'/', 2),
+            (0xc0, Some(0xae)) => (b'.', 2),
+            _ => (b, 1),
+        };
+        at += width;
+        parameters = b == b';' || (parameters && b != b'/');
+        if !parameters {
+            out.push(b);
+        }
+    }
+    out
+}
+
+/// Without dot segments (RFC 3986, 5.2.4), and with `merge` without empty ones.
+fn resolve(path: &[u8], merge: bool) -> Vec<u8> {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut segments = path.split(|b| *b == b'/').peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            b"." | b".." => {
+                if segment == b".." {
+                    kept.pop();
+                }
+                if last {
+                    kept.push(b"");
+                }
+            }
+            b"" if merge && !last => {}
+            _ => kept.push(segment),
+        }
+    }
+    let mut out = Vec::with_capacity(path.len() + 1);
+    for segment in kept {
+        out.push(b'/');
+        out.extend_from_slice(segment);
+    }
+    if out.is_empty() { b"/".to_vec() } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(text: &str) -> Prefix {
+        Prefix::new(text).unwrap_or_else(|| panic!("{text} is a prefix"))
+    }
+    fn within(path: &str, beneath: &str) -> bool {
+        Readings::of(path).is_some_and(|r| r.within(&prefix(beneath)))
+    }
+    fn touches(path: &str, beneath: &str) -> bool {
+        Readings::of(path).is_none_or(|r| r.touches(&prefix(beneath)))
+    }
+
+    #[test]
+    fn paths_beneath_a_prefix() {
+        for (path, beneath) in [
+            ("/api/", "/api/"),
+            ("/api/x", "/api/"),
+            ("/api/x/../y", "/api/"),
+            ("/api", "/api"),
+            ("/api/x", "/api"),
+            ("/api/a%20b", "/api/"),
+            ("/api/a%2fb", "/api/"),
+            ("/api/100%", "/api/"),
+            ("/%61pi/x", "/"),
+            ("/anything//at;all", "/"),
+            ("/a%c3%a9/x", "/a%c3%a9/"),
+        ] {
+            assert!(within(path, beneath), "{path} in {beneath}");
+        }
+    }
+
+    #[test]
+    fn paths_that_slip_out() {
+        for path in [
+            "/apix",
+            "/api",
+            "/x",
+            "/api/../x",
+            "/api/..",
+            "/api%2f..",
+            "/api%2f../x",
+            "/api/%2e%2e/x",
+            "/api/.%2e/x",
+            "/api/%252e%252e/x",
+            "/api/%25252e%25252e/x",
+            "/api/..%2fx",
+            "/api/..%5cx",
+            "/api/..\\x",
+            "/api/..;a=b/x",
+            "/api/;/../../x",
+            "/api/%c0%ae%c0%ae/x",
+            "/api/..%c0%afx",
+            "/api/x%00/",
+            "/api//../../x",
+            "//api/",
+            "/API/x",
+            "/api/%2525252525252e",
+        ] {
+            assert!(!within(path, "/api/"), "{path}");
+        }
+    }
+
+    #[test]
+    fn one_reading_is_enough_to_deny() {
+        for path in [
+            "/admin/",
+            "/admin",
+            "/admin/x",
+            "//admin/x",
+            "/./admin/x",
+            "/x/../admin/",
+            "/x/..%2fadmin/",
+            "/%61dmin/",
+            "/%2561dmin/",
+            "/ADMIN/x",
+            "/admin;a/x",
+            "/\\admin\\x",
+            "/admin%2fx",
+            "/%2fadmin/",
+        ] {
+            assert!(touches(path, "/admin/"), "{path}");
+        }
+        assert!(!touches("/administrator/", "/admin/"));
+        assert!(!touches("/public/admin/", "/admin/"));
+    }
+
+    #[test]
+    fn prefixes_have_one_reading() {
+        for bad in ["/a%2fb", "/a/../b", "/a//b", "/a;b/", "/a\\b", "/%25", "/%00"] {
+            assert!(Prefix::new(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A bounded pipe of byte chunks between a thread that may block and a task that may not; and a
+//! place for one value that a thread waits for.
+//!
+//! The channels of tokio would do, but that their blocking ends panic within an embedder's runtime.
+
+use crate::error::Error;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Bytes in a pipe from which on its writer waits.
+const CAPACITY: usize = 256 << 10;
+/// Longest chunk.
+pub(crate) const CHUNK: usize = 64 << 10;
+
+#[derive(Debug, Default)]
+struct State {
+    chunks: VecDeque<Bytes>,
+    held: usize,
+    /// How it ended, once the writer has.
+    end: Option<Result<(), Error>>,
+    /// The reader takes no more.
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+/// One direction. Each end is used by one thread or task at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Pipe {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self, mut state: MutexGuard<'_, State>) {
+        let waker = state.waker.take();
+        drop(state);
+        self.changed.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// No more will be written. The first end counts.
+    pub(crate) fn end(&self, how: Result<(), Error>) {
+        let mut state = self.lock();
+        if state.end.is_none() {
+            state.end = Some(how);
+        }
+        self.told(state);
+    }
+
+    /// No more will be read: writers go on at once.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.chunks.clear();
+        state.held = 0;
+        self.told(state);
+    }
+
+    /// Writes a chunk, after waiting for room. False if nobody reads any more.
+    pub(crate) fn write_blocking(&self, bytes: &[u8]) -> bool {
+        for chunk in bytes.chunks(CHUNK) {
+            let mut state = self.lock();
+            while state.held >= CAPACITY && !state.closed {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.closed {
+                return false;
+            }
+            state.held += chunk.len();
+            state.chunks.push_back(Bytes::copy_from_slice(chunk));
+            self.told(state);
+        }
+        true
+    }
+
+    /// The next chunk; nothing at the end.
+    pub(crate) fn read_blocking(&self) -> Result<Option<Bytes>, Error> {
+        let mut state = self.lock();
+        loop {
+            if let Some(chunk) = state.chunks.pop_front() {
+                state.held -= chunk.len();
+                self.told(state);
+                return Ok(Some(chunk));
+            }
+            match &state.end {
+                Some(Ok(())) => return Ok(None),
+                Some(Err(e)) => return Err(e.clone()),
+                None if state.closed => return Err(Error::Cancelled),
+                None => {}
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// As [`Pipe::read_blocking`], for a task.
+    pub(crate) fn poll_read(&self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        let mut state = self.lock();
+        if let Some(chunk) = state.chunks.pop_front() {
+            state.held -= chunk.len();
+            self.told(state);
+            return Poll::Ready(Ok(Some(chunk)));
+        }
+        match &state.end {
+            Some(Ok(())) => Poll::Ready(Ok(None)),
+            Some(Err(e)) => Poll::Ready(Err(e.clone())),
+            None => {
+                state.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Writes, by a task, waiting for room before each chunk.
+    pub(crate) async fn write(&self, mut bytes: Bytes) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            std::future::poll_fn(|cx| self.poll_room(cx)).await?;
+            let chunk = bytes.split_to(bytes.len().min(CHUNK));
+            let mut state = self.lock();
+            state.held += chunk.len();
+            state.chunks.push_back(chunk);
+            self.told(state);
+        }
+        Ok(())
+    }
+
+    fn poll_room(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let mut state = self.lock();
+        if state.closed {
+            return Poll::Ready(Err(Error::Cancelled));
+        }
+        if state.held < CAPACITY {
+            return Poll::Ready(Ok(()));
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// A value that is put once, and looked at by threads that wait for it.
+#[derive(Debug)]
+pub(crate) struct Slot<T> {
+    value: Mutex<Option<T>>,
+    put: Condvar,
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Self { value: Mutex::new(None), put: Condvar::new() }
+    }
+}
+
+impl<T: Clone> Slot<T> {
+    /// The first value stays.
+    pub(crate) fn put(&self, value: T) {
+        let mut place = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.is_none() {
+            *place = Some(value);
+        }
+        drop(place);
+        self.put.notify_all();
+    }
+
+    pub(crate) fn wait(&self) -> T {
+        let mut place = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(value) = &*place {
+                return value.clone();
+            }
+            place = self.put.wait(place).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    pub(crate) fn get(&self) -> Option<T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_writer_waits_for_its_reader() {
+        let pipe = Arc::new(Pipe::default());
+        let writer = {
+            let pipe = Arc::clone(&pipe);
+            std::thread::spawn(move || {
+                let all = pipe.write_blocking(&vec![7; 4 << 20]);
+                pipe.end(Ok(()));
+                all
+            })
+        };
+        let mut total = 0;
+        while let Some(chunk) = pipe.read_blocking().unwrap() {
+            assert!(pipe.lock().held <= CAPACITY + CHUNK);
+            total += chunk.len();
+        }
+        assert_eq!(total, 4 << 20);
+        assert!(writer.join().unwrap());
+    }
+
+    #[test]
+    fn a_closed_pipe_lets_its_writer_go() {
+        let pipe = Arc::new(Pipe::default());
+        let writer = {
+            let pipe = Arc::clone(&pipe);
+            std::thread::spawn(move || pipe.write_blocking(&vec![7; 4 << 20]))
+        };
+        pipe.read_blocking().unwrap();
+        pipe.close();
+        assert!(!writer.join().unwrap());
+        assert_eq!(pipe.read_blocking(), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn what_was_written_is_read_before_the_error() {
+        let pipe = Pipe::default();
+        assert!(pipe.write_blocking(b"x"));
+        pipe.end(Err(Error::Partial));
+        pipe.end(Ok(()));
+        assert_eq!(pipe.read_blocking(), Ok(Some(Bytes::from_static(b"x"))));
+        assert_eq!(pipe.read_blocking(), Err(Error::Partial));
+    }
+}

@@ -1,0 +1,343 @@
+//! A guest's request, checked: what it may say about itself, before anybody asks whether it may be made.
+
+use crate::error::{Error, HeaderFault, UrlFault};
+use crate::limits::{Limits, MAX_URL};
+use crate::message::{BodyLength, Header, Redirect, RequestHead};
+use crate::rules::plain_name;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode};
+use std::time::Duration;
+use url::{Host, Url};
+
+const MAX_METHOD: usize = 32;
+
+/// What is sent, but for what the policy adds.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: BodyLength,
+    /// Redirects that are followed.
+    pub(crate) follow: Option<u32>,
+    pub(crate) total: Duration,
+    pub(crate) connect: Duration,
+}
+
+impl Request {
+    pub(crate) fn new(head: &RequestHead, limits: &Limits) -> Result<Self, Error> {
+        let shorter = |asked: Option<u64>, limit: Duration| {
+            asked.map_or(limit, |ms| Duration::from_millis(ms).min(limit))
+        };
+        Ok(Self {
+            method: method(&head.method)?,
+            url: url(&head.url)?,
+            headers: headers(&head.headers, limits)?,
+            body: head.body,
+            follow: match head.redirect {
+                Redirect::Manual => None,
+                Redirect::Follow(n) => Some(n.min(limits.redirects)),
+            },
+            total: shorter(head.max_time_ms, limits.total),
+            connect: shorter(head.connect_time_ms, limits.connect),
+        })
+    }
+
+    /// The request that a redirect asks for; nothing if it is none. As the Fetch standard has it, section
+    /// "HTTP-redirect fetch", and without Cookie as well when it goes to another origin.
+    pub(crate) fn redirected(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<Option<Self>, Error> {
+        if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+            return Ok(None);
+        }
+        let mut locations = headers.get_all(header::LOCATION).iter();
+        let Some(location) = locations.next() else { return Ok(None) };
+        if locations.any(|other| other != location) {
+            return Err(Error::Malformed("several Location headers".into()));
+        }
+        let text = std::str::from_utf8(location.as_bytes())
+            .map_err(|_| Error::Url(UrlFault::Character))?;
+        let joined = self.url.join(text).map_err(|_| Error::Url(UrlFault::Syntax))?;
+        let mut next = self.clone();
+        next.url = url(joined.as_str())?;
+        let rewrite = match status.as_u16() {
+            301 | 302 => self.method == Method::POST,
+            303 => self.method != Method::GET && self.method != Method::HEAD,
+            _ => false,
+        };
+        if rewrite {
+            next.method = Method::GET;
+            next.body = BodyLength::None;
+            for name in [
+                header::CONTENT_ENCODING,
+                header::CONTENT_LANGUAGE,
+                header::CONTENT_LOCATION,
+                header::CONTENT_TYPE,
+            ] {
+                next.headers.remove(name);
+            }
+        }
+        if self.url.origin() != next.url.origin() {
+            next.headers.remove(header::AUTHORIZATION);
+            next.headers.remove(header::COOKIE);
+        }
+        Ok(Some(next))
+    }
+}
+
+fn method(text: &str) -> Result<Method, Error> {
+    let refused = || Error::Method(text.chars().take(MAX_METHOD).collect());
+    // CONNECT would be a tunnel; TRACE sends back what the policy has added.
+    let never = ["CONNECT", "TRACE", "TRACK", "PRI"];
+    if text.len() > MAX_METHOD || never.iter().any(|n| n.eq_ignore_ascii_case(text)) {
+        return Err(refused());
+    }
+    Method::from_bytes(text.as_bytes()).map_err(|_| refused())
+}
+
+/// A URL in the one form that is judged, resolved, sent and logged.
+pub(crate) fn url(text: &str) -> Result<Url, Error> {
+    let fault = |fault| Error::Url(fault);
+    if text.len() > MAX_URL {
+        return Err(fault(UrlFault::Long));
+    }
+    // The parser would skip them; another one might not.
+    if text.bytes().any(|b| b <= b' ' || b == 0x7f) {
+        return Err(fault(UrlFault::Character));
+    }
+    let mut url = Url::parse(text).map_err(|_| fault(UrlFault::Syntax))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Error::Scheme(url.scheme().chars().take(40).collect()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(fault(UrlFault::User));
+    }
+    match url.host() {
+        None => return Err(fault(UrlFault::Host)),
+        Some(Host::Domain(_)) => {
+            let name = plain_name(&url).ok_or_else(|| fault(UrlFault::Host))?;
+            url.set_host(Some(&name)).map_err(|_| fault(UrlFault::Host))?;
+        }
+        Some(_) => {}
+    }
+    if url.port() == Some(0) {
+        return Err(fault(UrlFault::Host));
+    }
+    url.set_fragment(None);
+    // The only characters that URLs may keep and request lines may not.
+    if let Some(query) = url.query().filter(|q| q.contains('`')) {
+        let query = query.replace('`', "%60");
+        url.set_query(Some(&query));
+    }
+    if url.as_str().len() > MAX_URL {
+        return Err(fault(UrlFault::Long));
+    }
+    crate::path::Readings::of(url.path()).ok_or_else(|| fault(UrlFault::Path))?;
+    Ok(url)
+}
+
+fn headers(all: &[Header], limits: &Limits) -> Result<HeaderMap, Error> {
+    let refused =
+        |name: &str, fault| Error::Header { name: name.chars().take(80).collect(), fault };
+    let bytes: usize = all.iter().map(|h| h.name.len() + h.value.len() + 4).sum();
+    if all.len() > limits.headers as usize || bytes > limits.header_bytes as usize {
+        return Err(refused("", HeaderFault::Size));
+    }
+    let mut out = HeaderMap::with_capacity(all.len());
+    for one in all {
+        let name = HeaderName::from_bytes(one.name.as_bytes())
+            .map_err(|_| refused(&one.name, HeaderFault::Name))?;
+        if ours(&name) {
+            return Err(refused(&one.name, HeaderFault::Ours));
+        }
+        let value = HeaderValue::from_bytes(&one.value)
+            .map_err(|_| refused(&one.name, HeaderFault::Value))?;
+        out.append(name, value);
+    }
+    Ok(out)
+}
+
+/// Headers that say where a message ends and whom it is for, and those of one connection only.
+pub(crate) fn ours(name: &HeaderName) -> bool {
+    hop_by_hop(name)
+        || *name == header::HOST
+        || *name == header::CONTENT_LENGTH
+        || *name == header::EXPECT
+        || name.as_str() == "http2-settings"
+}
+
+/// Headers that concern one connection (RFC 9110, 7.6.1).
+pub(crate) fn hop_by_hop(name: &HeaderName) -> bool {
+    [header::CONNECTION, header::TE, header::TRAILER, header::TRANSFER_ENCODING, header::UPGRADE]
+        .contains(name)
+        || name.as_str() == "keep-alive"
+        || name.as_str().starts_with("proxy-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(head: &RequestHead) -> Result<Request, Error> {
+        Request::new(head, &Limits::default())
+    }
+
+    #[test]
+    fn urls_have_one_form() {
+        for (text, form) in [
+            ("http://EXAMPLE.com", "http://example.com/"),
+            ("https://example.com.:443/a/../b#f", "https://example.com/b"),
+            ("http://a.com\\@b.com/", "http://a.com/@b.com/"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("http://2130706433/", "http://127.0.0.1/"),
+            ("http://017700000001/", "http://127.0.0.1/"),
+            ("http://127.1/", "http://127.0.0.1/"),
+            ("http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/"),
+            ("http://a.com/?q=`", "http://a.com/?q=%60"),
+            ("http://%61.com/", "http://a.com/"),
+        ] {
+            assert_eq!(url(text).map(String::from).as_deref(), Ok(form), "{text}");
+            let request: Result<http::Uri, _> = form.parse();
+            assert!(request.is_ok(), "{form}");
+        }
+        let long = format!("http://a.com/{}", "x".repeat(MAX_URL));
+        for (text, code) in [
+            ("", 3),
+            ("/path", 3),
+            ("http://", 3),
+            ("http://a b/", 3),
+            ("http://a.com/\r\nX: y", 3),
+            ("http://a.com/\tx", 3),
+            (" http://a.com/", 3),
+            ("http://u@a.com/", 3),
+            ("http://u:p@a.com/", 3),
+            ("http://a..com/", 3),
+            ("http://../", 3),
+            ("http://a.com../", 3),
+            ("http://1.2.3.4.5/", 3),
+            ("http://256.1.1.1/", 3),
+            ("http://a.com:0/", 3),
+            ("http://a.com:99999/", 3),
+            ("http://a%00b/", 3),
+            ("http://a.com/%00", 3),
+            (&long, 3),
+            ("file:///etc/passwd", 1),
+            ("ftp://a.com/", 1),
+            ("gopher://a.com/", 1),
+            ("data:text/plain,x", 1),
+        ] {
+            assert_eq!(url(text).map_err(|e| e.curl_code()).err(), Some(code), "{text:?}");
+        }
+    }
+
+    /// All printable characters in a path and a query can be sent.
+    #[test]
+    fn every_url_is_a_request_line() {
+        let printable: String = (0x21..0x7f).map(|b| b as u8 as char).collect();
+        for b in printable.chars().chain(['é', '\u{1f600}', '\u{202e}']) {
+            let one = url(&format!("http://a.com/x{b}y?x{b}y"));
+            let one = one.unwrap();
+            assert!(one.as_str().parse::<http::Uri>().is_ok(), "{b:?} {one}");
+        }
+    }
+
+    #[test]
+    fn headers_cannot_be_injected() {
+        use HeaderFault as F;
+        for (name, value, fault) in [
+            ("X", "a\r\nHost: evil", F::Value),
+            ("X", "a\nb", F::Value),
+            ("X", "a\rb", F::Value),
+            ("X", "a\0b", F::Value),
+            ("X", "a\x7fb", F::Value),
+            ("X: y\r\nZ", "a", F::Name),
+            ("", "a", F::Name),
+            ("X ", "a", F::Name),
+            ("X\tY", "a", F::Name),
+            (":authority", "a", F::Name),
+            ("Host", "evil", F::Ours),
+            ("hOST", "evil", F::Ours),
+            ("Content-Length", "5", F::Ours),
+            ("Transfer-Encoding", "chunked", F::Ours),
+            ("Connection", "X-Key", F::Ours),
+            ("Keep-Alive", "x", F::Ours),
+            ("Proxy-Authorization", "x", F::Ours),
+            ("Proxy-Connection", "x", F::Ours),
+            ("TE", "trailers", F::Ours),
+            ("Trailer", "x", F::Ours),
+            ("Upgrade", "h2c", F::Ours),
+            ("HTTP2-Settings", "x", F::Ours),
+            ("Expect", "100-continue", F::Ours),
+        ] {
+            let head = RequestHead::new("GET", "http://a.com/").header(name, value);
+            let expected = Error::Header { name: name.into(), fault };
+            assert_eq!(request(&head).err(), Some(expected), "{name:?}: {value:?}");
+        }
+        let good = RequestHead::new("GET", "http://a.com/").header("X", "a\tb");
+        assert!(request(&good).is_ok());
+        let mut many = RequestHead::new("GET", "http://a.com/");
+        for _ in 0..101 {
+            many = many.header("X", "a");
+        }
+        assert!(request(&many).is_err());
+        let long = RequestHead::new("GET", "http://a.com/").header("X", &"a".repeat(70_000));
+        assert!(request(&long).is_err());
+    }
+
+    #[test]
+    fn methods() {
+        for good in ["GET", "PROPFIND", "purge", "M-SEARCH"] {
+            assert!(request(&RequestHead::new(good, "http://a.com/")).is_ok(), "{good}");
+        }
+        for bad in ["", "GET /", "G\r\nET", "CONNECT", "connect", "TRACE", "Trace", "PRI"] {
+            assert!(request(&RequestHead::new(bad, "http://a.com/")).is_err(), "{bad:?}");
+        }
+    }
+
+    /// The tables of the Fetch standard.
+    #[test]
+    fn redirects_are_rewritten_as_browsers_do() {
+        for (method, status, becomes) in [
+            ("GET", 301, "GET"),
+            ("POST", 301, "GET"),
+            ("PUT", 301, "PUT"),
+            ("HEAD", 302, "HEAD"),
+            ("POST", 302, "GET"),
+            ("DELETE", 302, "DELETE"),
+            ("POST", 303, "GET"),
+            ("PUT", 303, "GET"),
+            ("HEAD", 303, "HEAD"),
+            ("POST", 307, "POST"),
+            ("POST", 308, "POST"),
+        ] {
+            let mut head = RequestHead::new(method, "https://a.com/x")
+                .header("Content-Type", "text/plain")
+                .header("Authorization", "mine")
+                .header("Cookie", "mine");
+            head.body = BodyLength::Bytes(3);
+            let to = |location: &'static str| {
+                let location =
+                    HeaderMap::from_iter([(header::LOCATION, HeaderValue::from_static(location))]);
+                let status = StatusCode::from_u16(status).unwrap();
+                request(&head).unwrap().redirected(status, &location).unwrap().unwrap()
+            };
+            let next = to("/y");
+            assert_eq!(next.method.as_str(), becomes, "{method} {status}");
+            assert_eq!(next.url.as_str(), "https://a.com/y");
+            let kept = becomes == method;
+            assert_eq!(next.headers.contains_key("content-type"), kept, "{method} {status}");
+            assert_eq!(next.body == BodyLength::Bytes(3), kept);
+            assert!(next.headers.contains_key("authorization"));
+            for elsewhere in
+                ["https://b.com/", "http://a.com/", "https://a.com:8443/", "//x.a.com/"]
+            {
+                let next = to(elsewhere);
+                assert!(!next.headers.contains_key("authorization"), "{elsewhere}");
+                assert!(!next.headers.contains_key("cookie"), "{elsewhere}");
+            }
+        }
+    }
+}

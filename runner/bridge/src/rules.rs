@@ -1,0 +1,520 @@
+//! Rules: what a guest may ask for.
+//!
+//! A rule is written `METHODS SCHEME://HOST[:PORT][/PATH] [at NETWORK,...]`:
+//!
+//! - METHODS: names with commas, or `*`. GET is HEAD, too.
+//! - SCHEME: `http`, `https` or `*`.
+//! - HOST: a name, an address, `*.domain` for all names beneath a domain (not itself), or `*`.
+//! - PORT: a number or `*`; without it the scheme's own.
+//! - PATH: a prefix by whole segments.
+//! - NETWORK: where the host may be found, and nowhere else. Without it a name leads to public
+//!   addresses only, `localhost` to loopback, and an address to itself.
+//!
+//! What no rule allows is refused; what a rule denies is refused, whatever allows it. A rule that
+//! denies is read widely, one that allows narrowly ([`crate::path`]).
+//!
+//! Naming a host does not open private addresses: who rules over the name's zone could lead the guest
+//! anywhere in the host's networks. `at` does.
+
+use crate::address::{Class, class};
+use crate::error::Refusal;
+use crate::path::{Prefix, Readings};
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+use url::{Host, Url};
+
+/// Longest rule as text.
+const MAX_RULE: usize = 4096;
+
+/// What a guest may ask for. The default is nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rules {
+    pub allow: Vec<Rule>,
+    pub deny: Vec<Rule>,
+}
+
+/// One rule. Its text form is its `Display`, its `FromStr`, and what serde writes; serde also reads
+/// [`RuleSpec`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "String")]
+pub struct Rule {
+    methods: Methods,
+    target: Target,
+    at: Vec<IpNet>,
+}
+
+/// A rule as a table, as policy files may have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleSpec {
+    pub methods: Vec<String>,
+    pub url: String,
+    #[serde(default)]
+    pub at: Vec<IpNet>,
+}
+
+/// Why a text is not a rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a rule: {fault}")]
+pub struct RuleError {
+    pub text: String,
+    pub fault: RuleFault,
+}
+
+/// What is wrong with a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleFault {
+    #[error("expected METHODS URL, as in 'GET,POST https://example.com/api/'")]
+    Form,
+    #[error("methods are names with commas, or *")]
+    Method,
+    #[error("the URL begins with http://, https:// or *://")]
+    Scheme,
+    #[error("the host is a name, an address, *.domain or *")]
+    Host,
+    #[error("the port is a number or *")]
+    Port,
+    #[error("the path is a prefix without queries, wildcards, doubled slashes and encoded slashes")]
+    Path,
+    #[error("a rule has no user and password")]
+    User,
+    #[error("after 'at' come addresses or networks with commas, as in 10.0.0.0/8")]
+    At,
+    #[error("it is too long")]
+    Long,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Methods {
+    All,
+    Some(Vec<String>),
+}
+
+/// The URLs that a rule or a secret is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) scheme: Option<Scheme>,
+    pub(crate) host: HostPattern,
+    port: Port,
+    path: Prefix,
+    /// As written, in canonical form.
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Http,
+    Https,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HostPattern {
+    Any,
+    /// `.domain`: with the dot, so that a name's end is compared by whole labels.
+    Beneath(String),
+    Name(String),
+    Address(IpAddr),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Port {
+    Any,
+    Default,
+    Number(u16),
+}
+
+/// Whether something is read in the way that matches more, or less.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    Widely,
+    Narrowly,
+}
+
+/// What allows a request: the rules, by which its addresses are judged as well.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    rules: Vec<&'a Rule>,
+    denying: Vec<&'a Rule>,
+}
+
+impl Rules {
+    /// Whether anything at all is allowed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty()
+    }
+
+    /// Whether the rules allow a request, before its host is resolved.
+    ///
+    /// # Errors
+    /// Which rule denies it, or which would allow it.
+    pub fn allows(&self, method: &str, url: &Url) -> Result<(), Refusal> {
+        self.check(method, url).map(|_| ())
+    }
+
+    pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, Refusal> {
+        let refusal = |denied_by: Option<&Rule>| Refusal {
+            target: authority(url),
+            denied_by: denied_by.map(ToString::to_string),
+            needed: needed(method, url),
+        };
+        let Some(readings) = Readings::of(url.path()) else { return Err(refusal(None)) };
+        if let Some(rule) =
+            self.deny.iter().find(|r| r.matches(method, url, &readings, Read::Widely))
+        {
+            return Err(refusal(Some(rule)));
+        }
+        let rules: Vec<&Rule> = self
+            .allow
+            .iter()
+            .filter(|r| r.matches(method, url, &readings, Read::Narrowly))
+            .collect();
+        if rules.is_empty() {
+            return Err(refusal(None));
+        }
+        // Rules that deny an address hold for names that lead to it, too.
+        let denying = self
+            .deny
+            .iter()
+            .filter(|r| matches!(r.target.host, HostPattern::Address(_)))
+            .filter(|r| r.matches_but_host(method, url, &readings, Read::Widely))
+            .collect();
+        Ok(Permit { rules, denying })
+    }
+}
+
+impl Permit<'_> {
+    /// The rule, for the log.
+    pub(crate) fn rule(&self) -> String {
+        self.rules.first().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// Whether the host of the request may be at this address.
+    pub(crate) fn reaches(&self, address: IpAddr) -> Result<(), Class> {
+        let denied = |r: &&Rule| r.target.host == HostPattern::Address(address);
+        if self.denying.iter().any(denied) {
+            return Err(class(address).unwrap_or(Class::Reserved));
+        }
+        match class(address) {
+            _ if self.rules.iter().any(|r| r.names(address)) => Ok(()),
+            // Rules that say where their host is allow no other place.
+            None if self.rules.iter().any(|r| r.at.is_empty()) => Ok(()),
+            None => Err(Class::Reserved),
+            Some(class) => Err(class),
+        }
+    }
+}
+
+impl Rule {
+    /// The rule that a table tells.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn new(spec: &RuleSpec) -> Result<Self, RuleError> {
+        let mut text = format!("{} {}", spec.methods.join(","), spec.url);
+        if !spec.at.is_empty() {
+            let at: Vec<String> = spec.at.iter().map(ToString::to_string).collect();
+            text = format!("{text} at {}", at.join(","));
+        }
+        text.parse()
+    }
+
+    fn matches(&self, method: &str, url: &Url, path: &Readings, read: Read) -> bool {
+        self.target.matches_host(url) && self.matches_but_host(method, url, path, read)
+    }
+
+    fn matches_but_host(&self, method: &str, url: &Url, path: &Readings, read: Read) -> bool {
+        self.methods.contain(method, read) && self.target.matches_but_host(url, path, read)
+    }
+
+    /// Whether the rule names this address although names may not lead to it.
+    fn names(&self, address: IpAddr) -> bool {
+        if !self.at.is_empty() {
+            return self.at.iter().any(|n| n.contains(&address));
+        }
+        match &self.target.host {
+            HostPattern::Address(named) => *named == address,
+            HostPattern::Name(name) => is_localhost(name) && address.is_loopback(),
+            HostPattern::Any | HostPattern::Beneath(_) => false,
+        }
+    }
+}
+
+/// Names that mean the machine itself (RFC 6761, 6.3).
+pub(crate) fn is_localhost(name: &str) -> bool {
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+impl Methods {
+    fn contain(&self, method: &str, read: Read) -> bool {
+        let Self::Some(names) = self else { return true };
+        let same = |name: &String| match read {
+            Read::Narrowly => name == method,
+            Read::Widely => name.eq_ignore_ascii_case(method),
+        };
+        names.iter().any(same)
+            || (method.eq_ignore_ascii_case("HEAD") && names.iter().any(|n| n == "GET"))
+    }
+}
+
+impl Target {
+    /// Whether a request to this URL is meant; read narrowly.
+    pub(crate) fn matches(&self, url: &Url) -> bool {
+        let path = Readings::of(url.path());
+        self.matches_host(url)
+            && path.is_some_and(|path| self.matches_but_host(url, &path, Read::Narrowly))
+    }
+
+    fn matches_host(&self, url: &Url) -> bool {
+        match (&self.host, url.host()) {
+            (_, None) => false,
+            (HostPattern::Any, Some(_)) => true,
+            (HostPattern::Beneath(end), Some(Host::Domain(name))) => {
+                name.len() > end.len() && name.ends_with(end.as_str())
+            }
+            (HostPattern::Name(name), Some(Host::Domain(host))) => name == host,
+            (HostPattern::Address(IpAddr::V4(a)), Some(Host::Ipv4(b))) => *a == b,
+            (HostPattern::Address(IpAddr::V6(a)), Some(Host::Ipv6(b))) => *a == b,
+            _ => false,
+        }
+    }
+
+    fn matches_but_host(&self, url: &Url, path: &Readings, read: Read) -> bool {
+        let scheme = match self.scheme {
+            None => true,
+            Some(Scheme::Http) => url.scheme() == "http",
+            Some(Scheme::Https) => url.scheme() == "https",
+        };
+        let port = match self.port {
+            Port::Any => true,
+            Port::Default => url.port().is_none(),
+            Port::Number(n) => url.port_or_known_default() == Some(n),
+        };
+        let path = match read {
+            Read::Widely => path.touches(&self.path),
+            Read::Narrowly => path.within(&self.path),
+        };
+        scheme && port && path
+    }
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        parse(text).map_err(|fault| RuleError { text: text.chars().take(200).collect(), fault })
+    }
+}
+
+fn parse(text: &str) -> Result<Rule, RuleFault> {
+    if text.len() > MAX_RULE {
+        return Err(RuleFault::Long);
+    }
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let (methods, url, at) = match *words.as_slice() {
+        [methods, url] => (methods, url, None),
+        [methods, url, "at", at] => (methods, url, Some(at)),
+        _ => return Err(RuleFault::Form),
+    };
+    let methods = match methods {
+        "*" => Methods::All,
+        names => Methods::Some(names.split(',').map(method).collect::<Result<_, _>>()?),
+    };
+    let at = at.map_or(Ok(Vec::new()), |at| at.split(',').map(place).collect())?;
+    Ok(Rule { methods, target: target(url)?, at })
+}
+
+fn method(name: &str) -> Result<String, RuleFault> {
+    let token = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    token.then(|| name.to_ascii_uppercase()).ok_or(RuleFault::Method)
+}
+
+fn place(text: &str) -> Result<IpNet, RuleFault> {
+    let one = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse::<IpNet>().or_else(|_| one()).map_err(|_| RuleFault::At)
+}
+
+/// The URL of a rule or a secret.
+pub(crate) fn target(text: &str) -> Result<Target, RuleFault> {
+    let (scheme, rest) = text.split_once("://").ok_or(RuleFault::Scheme)?;
+    let scheme = match scheme {
+        "*" => None,
+        "http" => Some(Scheme::Http),
+        "https" => Some(Scheme::Https),
+        _ => return Err(RuleFault::Scheme),
+    };
+    let (authority, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, "/"),
+    };
+    if authority.contains('@') {
+        return Err(RuleFault::User);
+    }
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let port = match port {
+        None => Port::Default,
+        Some("*") => Port::Any,
+        Some(n) if n.bytes().all(|b| b.is_ascii_digit()) => {
+            let number = n.parse().ok().filter(|n| *n > 0).ok_or(RuleFault::Port)?;
+            let default = match scheme {
+                Some(Scheme::Http) => number == 80,
+                Some(Scheme::Https) => number == 443,
+                None => false,
+            };
+            if default { Port::Default } else { Port::Number(number) }
+        }
+        Some(_) => return Err(RuleFault::Port),
+    };
+    let host = host_pattern(host)?;
+    if path.contains(['?', '#', '*']) {
+        return Err(RuleFault::Path);
+    }
+    let url = Url::parse(&format!("http://h{path}")).map_err(|_| RuleFault::Path)?;
+    // What `..` and backslashes would become is not what was written.
+    let dots = path.split('/').any(|s| matches!(s, "." | ".."));
+    if dots || path.contains('\\') {
+        return Err(RuleFault::Path);
+    }
+    let prefix = if path == "/" { Some(Prefix::all()) } else { Prefix::new(url.path()) };
+    let text = format!("{}://{host}{port}{}", scheme.map_or("*", Scheme::name), url.path());
+    Ok(Target { scheme, host, port, path: prefix.ok_or(RuleFault::Path)?, text })
+}
+
+fn host_pattern(text: &str) -> Result<HostPattern, RuleFault> {
+    if text == "*" {
+        return Ok(HostPattern::Any);
+    }
+    let (beneath, name) = match text.strip_prefix("*.") {
+        Some(name) => (true, name),
+        None => (false, text),
+    };
+    if name.is_empty() || name.contains(['*', '?', '#', '\\', '%']) {
+        return Err(RuleFault::Host);
+    }
+    let url = Url::parse(&format!("http://{name}/")).map_err(|_| RuleFault::Host)?;
+    match (url.host(), beneath) {
+        (Some(Host::Domain(_)), _) => {
+            let name = plain_name(&url).ok_or(RuleFault::Host)?;
+            Ok(if beneath {
+                HostPattern::Beneath(format!(".{name}"))
+            } else {
+                HostPattern::Name(name)
+            })
+        }
+        (Some(Host::Ipv4(a)), false) => Ok(HostPattern::Address(a.into())),
+        (Some(Host::Ipv6(a)), false) => Ok(HostPattern::Address(a.into())),
+        _ => Err(RuleFault::Host),
+    }
+}
+
+/// The URL's name without the dot that may end it; nothing if it has empty labels.
+pub(crate) fn plain_name(url: &Url) -> Option<String> {
+    let name = url.domain()?;
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let labels = name.split('.').all(|l| !l.is_empty() && l.len() <= 63);
+    (labels && name.len() <= 253).then(|| name.to_string())
+}
+
+/// `host:port`.
+pub(crate) fn authority(url: &Url) -> String {
+    let port = url.port_or_known_default().unwrap_or_default();
+    format!("{}:{port}", url.host_str().unwrap_or_default())
+}
+
+/// The smallest rule that allows a request.
+fn needed(method: &str, url: &Url) -> String {
+    let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
+    let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
+    let exact = format!("{method} {scheme}://{host}{port}{}", url.path());
+    let parses = exact.parse::<Rule>().is_ok_and(|rule| {
+        Readings::of(url.path())
+            .is_some_and(|path| rule.matches(method, url, &path, Read::Narrowly))
+    });
+    if parses { exact } else { format!("{method} {scheme}://{host}{port}/") }
+}
+
+impl Scheme {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::Beneath(end) => write!(f, "*{end}"),
+            Self::Name(name) => f.write_str(name),
+            Self::Address(IpAddr::V4(a)) => write!(f, "{a}"),
+            Self::Address(IpAddr::V6(a)) => write!(f, "[{a}]"),
+        }
+    }
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str(":*"),
+            Self::Default => Ok(()),
+            Self::Number(n) => write!(f, ":{n}"),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.methods {
+            Methods::All => f.write_str("*")?,
+            Methods::Some(names) => f.write_str(&names.join(","))?,
+        }
+        write!(f, " {}", self.target)?;
+        for (i, net) in self.at.iter().enumerate() {
+            f.write_str(if i == 0 { " at " } else { "," })?;
+            write!(f, "{net}")?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Table(RuleSpec),
+}
+
+impl TryFrom<Written> for Rule {
+    type Error = RuleError;
+
+    fn try_from(written: Written) -> Result<Self, RuleError> {
+        match written {
+            Written::Text(text) => text.parse(),
+            Written::Table(spec) => Self::new(&spec),
+        }
+    }
+}
+
+impl From<Rule> for String {
+    fn from(rule: Rule) -> Self {
+        rule.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests;
