@@ -1,0 +1,345 @@
+//! Servers that are slow, endless, huge, broken or sly. After each of them the bridge serves the next request.
+
+mod common;
+
+use common::{Box, Server, answer, policy, short};
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+use std::io::Write as _;
+use std::time::Duration;
+use wasibox_bridge::{Error, Limit, Limits, Phase, Policy, Redirect, RequestHead, Roots};
+
+const RULE: &str = "* http://127.0.0.1:*";
+
+fn limited(limits: Limits) -> Box {
+    Box::with(Policy { limits, ..policy(&[RULE]) }, Roots::default())
+}
+
+/// What a server with this answer comes to.
+fn outcome(b: &Box, answer: impl Into<Vec<u8>>) -> Result<(u16, Vec<u8>), Error> {
+    let server = Server::saying(answer);
+    let got = b.get(&server.url("/")).map(|(head, body)| (head.status, body));
+    good(b);
+    got
+}
+
+/// The bridge still works.
+fn good(b: &Box) {
+    let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood");
+    assert_eq!(b.text(&server.url("/")).as_deref(), Ok("good"));
+}
+
+#[test]
+fn broken_responses() {
+    let b = limited(short());
+    for (answer, code) in [
+        // curl's statuses: 52 nothing came, 56 the head is not whole, 18 the body is not, 8 not HTTP.
+        ("", 52),
+        ("HTTP/1.1 200", 56),
+        ("HTTP/1.1 200 OK\r\nContent-Le", 56),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc", 18),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", 18),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", 18),
+        ("SSH-2.0-OpenSSH_9.6\r\n\r\n", 8),
+        ("220 mail ready\r\n\r\n", 8),
+        ("<html>no head</html>\r\n\r\n", 8),
+        ("HTTP/1.1 2000 OK\r\n\r\n", 8),
+        ("HTTP/1.1 abc OK\r\n\r\n", 8),
+        ("HTTP/3.7 200 OK\r\n\r\n", 8),
+        ("HTTP/1.1 200 OK\r\nNo colon\r\n\r\n", 8),
+        ("HTTP/1.1 200 OK\r\nBad name: x\r\n\r\n", 8),
+        ("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", 8),
+        ("HTTP/1.1 200 OK\r\nX: a\r\n folded\r\n\r\n", 8),
+        ("HTTP/1.1 200 OK\r\n: empty\r\n\r\n", 8),
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", 8),
+    ] {
+        let error = outcome(&b, answer).unwrap_err();
+        assert_eq!(error.curl_code(), code, "{answer:?}: {error}");
+    }
+}
+
+/// Forms that readers of HTTP take for different messages (RFC 9112, 6.3 and 11.2).
+#[test]
+fn smuggling() {
+    let b = limited(short());
+    for headers in [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5",
+        "Content-Length: 5\r\nContent-Length: 6",
+        "Content-Length: 5\r\nContent-Length: 5",
+        "Content-Length: 5, 5",
+        "Content-Length: +5",
+        "Content-Length: -5",
+        "Content-Length: 0x5",
+        "Content-Length: 5 5",
+        "Content-Length: ",
+        "Content-Length: 99999999999999999999999",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding : chunked",
+        "Transfer-Encoding: \x0bchunked",
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
+        let error = outcome(&b, answer).unwrap_err();
+        assert!(matches!(error, Error::Malformed(_)), "{headers:?}: {error}");
+    }
+    let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    assert!(matches!(outcome(&b, old), Err(Error::Malformed(_))));
+    for chunks in ["z\r\nabc\r\n", "-1\r\nabc\r\n", "fffffffffffffffff\r\nabc", "3\r\nabcdef\r\n"] {
+        let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
+        let error = outcome(&b, answer).unwrap_err();
+        assert!(matches!(error, Error::Malformed(_)), "{chunks:?}: {error}");
+    }
+}
+
+/// A second response that nobody asked for is not the answer to the next request.
+#[test]
+fn a_response_too_many() {
+    let b = limited(short());
+    let server = Server::new(|peer| {
+        while peer.head().is_some() {
+            let number = peer.number;
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{number}");
+            peer.say(answer.as_bytes());
+            peer.say(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison");
+        }
+    });
+    for _ in 0..10 {
+        let text = b.text(&server.url("/")).unwrap();
+        assert_ne!(text, "poison");
+    }
+}
+
+#[test]
+fn slow_servers() {
+    let b = limited(short());
+    let late = Err(Error::Timeout(Phase::FirstByte));
+    // Silence.
+    let server = Server::new(|peer| {
+        peer.head();
+        peer.wait();
+    });
+    assert_eq!(b.get(&server.url("/")), late);
+    // A head that never ends, byte by byte.
+    let server = Server::new(|peer| {
+        peer.head();
+        while peer.say(b"H") {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let error = b.get(&server.url("/")).unwrap_err();
+    assert!(matches!(error, Error::Timeout(_) | Error::Malformed(_)), "{error}");
+    let server = Server::new(|peer| {
+        peer.head();
+        peer.say(b"HTTP/1.1 200 OK\r\nX: ");
+        while peer.say(b"x") {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    assert_eq!(b.get(&server.url("/")), late);
+    // Interim responses without end.
+    let server = Server::new(|peer| {
+        peer.head();
+        while peer.say(b"HTTP/1.1 100 Continue\r\n\r\n") {}
+    });
+    assert_eq!(b.get(&server.url("/")), late);
+    good(&b);
+    // A body that never ends.
+    let b = limited(Limits { total: Duration::from_millis(800), ..short() });
+    let server = Server::new(|peer| {
+        peer.head();
+        peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
+        while peer.say(b"x") {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    assert_eq!(b.get(&server.url("/")).map(|_| ()), Err(Error::Timeout(Phase::Total)));
+    // The guest's own limit, which may be shorter.
+    let b = limited(short());
+    let mut head = RequestHead::new("GET", &server.url("/"));
+    head.max_time_ms = Some(300);
+    assert_eq!(b.ask(&head).map(|_| ()), Err(Error::Timeout(Phase::Total)));
+    good(&b);
+}
+
+/// A guest that does not read keeps nothing but its own request waiting.
+#[test]
+fn guests_that_do_not_read() {
+    let b = limited(Limits { total: Duration::from_millis(800), ..short() });
+    let server = Server::new(|peer| {
+        peer.head();
+        peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
+        while peer.say(&[b'x'; 4096]) {}
+    });
+    let exchange = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap();
+    assert_eq!(exchange.response().unwrap().status, 200);
+    good(&b);
+    std::thread::sleep(Duration::from_millis(1000));
+    // What is kept of the endless body is what the pipe holds.
+    let mut kept = 0;
+    let end = loop {
+        match exchange.read() {
+            Ok(Some(piece)) => kept += piece.len(),
+            Ok(None) => panic!("an endless body has ended"),
+            Err(e) => break e,
+        }
+    };
+    assert_eq!(end, Error::Timeout(Phase::Total));
+    assert!(kept <= 512 << 10, "{kept}");
+}
+
+#[test]
+fn too_much() {
+    let first_byte = Duration::from_secs(25);
+    let limits = Limits { download: 1 << 20, first_byte, ..short() };
+    let b = limited(limits);
+    let over = Err(Error::Limit(Limit::Download));
+    let endless = |head: &'static str, piece: &'static [u8]| {
+        Server::new(move |peer| {
+            peer.head();
+            peer.say(head.as_bytes());
+            while peer.say(piece) {}
+        })
+    };
+    let server = endless("HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 1000]);
+    assert_eq!(b.get(&server.url("/")).map(|_| ()), over);
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let server = endless(chunked, b"4\r\nabcd\r\n");
+    assert_eq!(b.get(&server.url("/")).map(|_| ()), over);
+    // What announces too much is refused before it comes.
+    let server = endless("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n", b"");
+    let head = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap().response();
+    assert_eq!(head.map(|_| ()), over);
+    // Endless heads, headers, names, chunk extensions, trailers.
+    for (head, piece) in [
+        ("HTTP/1.1 200 OK\r\n", "X: y\r\n"),
+        ("HTTP/1.1 200 OK\r\nX: ", "yyyyyyyyyyyyyyyy"),
+        ("HTTP/1.1 200 OK\r\n", "nnnnnnnnnnnnnnnn"),
+        ("HTTP/1.1 200 ", "reason reason"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "extension=extension;"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "Trailer: trailer\r\n"),
+    ] {
+        let server = Server::new(move |peer| {
+            peer.head();
+            peer.say(head.as_bytes());
+            while peer.say(piece.as_bytes()) {}
+        });
+        let error = b.get(&server.url("/")).map(|_| ()).unwrap_err();
+        let bounded = matches!(
+            error,
+            Error::Limit(Limit::Headers) | Error::Malformed(_) | Error::Receive(_)
+        );
+        assert!(bounded, "{head:?}: {error}");
+        good(&b);
+    }
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(101));
+    assert_eq!(outcome(&b, many), Err(Error::Limit(Limit::Headers)));
+    let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(65 << 10));
+    assert_eq!(outcome(&b, long), Err(Error::Limit(Limit::Headers)));
+}
+
+#[test]
+fn the_session_has_an_end() {
+    let limits = Limits { session_download: 10_000, requests: 5, ..short() };
+    let b = limited(limits);
+    let body = "x".repeat(4000);
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n{body}");
+    let server = Server::saying(answer);
+    assert!(b.get(&server.url("/")).is_ok());
+    assert!(b.get(&server.url("/")).is_ok());
+    assert_eq!(b.get(&server.url("/")), Err(Error::Limit(Limit::Download)));
+    assert!(b.bridge.usage().received <= 10_000);
+    let _ = b.get(&server.url("/"));
+    let _ = b.get(&server.url("/"));
+    assert_eq!(b.get(&server.url("/")), Err(Error::Limit(Limit::Requests)));
+}
+
+#[test]
+fn redirects_without_end() {
+    let b = limited(short());
+    let server = Server::new(|peer| {
+        while let Some(head) = peer.head() {
+            let path = head.split(' ').nth(1).unwrap().to_string();
+            let answer =
+                format!("HTTP/1.1 302 Found\r\nLocation: {path}x\r\nContent-Length: 0\r\n\r\n");
+            peer.say(answer.as_bytes());
+        }
+    });
+    for (asked, followed) in [(0, 0), (1, 1), (7, 7), (u32::MAX, 20)] {
+        let before = server.heads().len();
+        let mut head = RequestHead::new("GET", &server.url("/"));
+        head.redirect = Redirect::Follow(asked);
+        let error = b.ask(&head).unwrap_err();
+        assert_eq!(error, Error::Redirects(followed));
+        assert_eq!(error.curl_code(), 47);
+        assert_eq!(server.heads().len() - before, followed as usize + 1);
+    }
+    for location in ["Location: /a\r\nLocation: /b", "Location: \u{e9}://"] {
+        let answer = format!("HTTP/1.1 302 Found\r\n{location}\r\nContent-Length: 0\r\n\r\n");
+        let server = Server::saying(answer);
+        let mut head = RequestHead::new("GET", &server.url("/"));
+        head.redirect = Redirect::Follow(5);
+        assert!(b.ask(&head).is_err(), "{location}");
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::best());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+fn encoded(encoding: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// A bomb goes to the guest as it is, or goes off within limits.
+#[test]
+fn bombs() {
+    let zeros = vec![0; 30 << 20];
+    let bomb = gzip(&zeros);
+    assert!(bomb.len() < 40_000);
+    let b = limited(short());
+    assert_eq!(outcome(&b, encoded("gzip", &bomb)), Ok((200, bomb.clone())));
+    let secret = |limits| {
+        let secrets = vec!["api.example: X-Key=0123456789".parse().unwrap()];
+        Box::with(Policy { limits, secrets, ..policy(&[RULE]) }, Roots::default())
+    };
+    let b = secret(short());
+    assert_eq!(outcome(&b, encoded("gzip", &bomb)), Err(Error::Limit(Limit::Ratio)));
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
+    zlib.write_all(&zeros).unwrap();
+    let zlib = zlib.finish().unwrap();
+    assert_eq!(outcome(&b, encoded("deflate", &zlib)), Err(Error::Limit(Limit::Ratio)));
+    let b = secret(Limits { download: 1 << 20, ..short() });
+    assert_eq!(outcome(&b, encoded("gzip", &bomb)), Err(Error::Limit(Limit::Download)));
+    // A bomb within a bomb is not unpacked, nor is what cannot be read.
+    for encoding in ["gzip, gzip", "br", "zstd", "x"] {
+        let got = outcome(&b, encoded(encoding, &gzip(&bomb)));
+        assert!(matches!(got, Err(Error::Encoding(_))), "{encoding}");
+    }
+    assert_eq!(outcome(&b, encoded("gzip", b"this is not what gzip makes")).unwrap_err().curl_code(), 61);
+    assert_eq!(outcome(&b, encoded("gzip", &gzip(b"plain"))), Ok((200, b"plain".to_vec())));
+}
+
+/// A server that resets the connection at any moment.
+#[test]
+fn resets() {
+    let whole = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n01234567890123456789";
+    let b = limited(short());
+    for cut in (0..whole.len()).step_by(7) {
+        let server = Server::saying(&whole[..cut]);
+        let exchange = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap();
+        let error = answer(&exchange).unwrap_err();
+        assert!(matches!(error.curl_code(), 52 | 56 | 18), "{cut}: {error}");
+    }
+    good(&b);
+}
