@@ -229,10 +229,8 @@ fn too_much() {
             while peer.say(piece.as_bytes()) {}
         });
         let error = b.get(&server.url("/")).map(|_| ()).unwrap_err();
-        let bounded = matches!(
-            error,
-            Error::Limit(Limit::Headers) | Error::Malformed(_) | Error::Receive(_)
-        );
+        let bounded =
+            matches!(error, Error::Limit(Limit::Headers) | Error::Malformed(_) | Error::Receive(_));
         assert!(bounded, "{head:?}: {error}");
         good(&b);
     }
@@ -326,7 +324,10 @@ fn bombs() {
         let got = outcome(&b, encoded(encoding, &gzip(&bomb)));
         assert!(matches!(got, Err(Error::Encoding(_))), "{encoding}");
     }
-    assert_eq!(outcome(&b, encoded("gzip", b"this is not what gzip makes")).unwrap_err().curl_code(), 61);
+    assert_eq!(
+        outcome(&b, encoded("gzip", b"this is not what gzip makes")).unwrap_err().curl_code(),
+        61
+    );
     assert_eq!(outcome(&b, encoded("gzip", &gzip(b"plain"))), Ok((200, b"plain".to_vec())));
 }
 

@@ -95,9 +95,8 @@ fn redirects_send_short_bodies_again() {
             let body = peer.body(&head);
             if head.contains(" /from") {
                 let status = if head.contains("303") { 303 } else { 307 };
-                let answer = format!(
-                    "HTTP/1.1 {status} Go\r\nLocation: /to\r\nContent-Length: 0\r\n\r\n"
-                );
+                let answer =
+                    format!("HTTP/1.1 {status} Go\r\nLocation: /to\r\nContent-Length: 0\r\n\r\n");
                 peer.say(answer.as_bytes());
             } else {
                 let method = head.split(' ').next().unwrap().to_string();
@@ -145,6 +144,9 @@ fn requests_at_the_same_time_are_counted() {
     let _two = b.bridge.request(&head).unwrap();
     let third = b.bridge.request(&head).map(|_| ());
     assert_eq!(third, Err(Error::Limit(Limit::Concurrent)));
+    while server.heads().len() < 2 {
+        std::thread::yield_now();
+    }
     drop(one);
     // Giving up is told to the log, and makes room.
     while b.bridge.request(&head).is_err() {

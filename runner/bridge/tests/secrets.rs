@@ -134,8 +134,7 @@ fn redirects_do_not_take_secrets_along() {
     let to = other.url("/there");
     let server = Server::new(move |peer| {
         while peer.head().is_some() {
-            let head =
-                format!("HTTP/1.1 307 Go\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
+            let head = format!("HTTP/1.1 307 Go\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
             peer.say(head.as_bytes());
         }
     });

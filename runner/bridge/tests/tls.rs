@@ -139,10 +139,7 @@ impl Body for Whole {
 
 fn allowed(roots: Roots, secrets: &[String]) -> Box {
     let secrets = secrets.iter().map(|s| s.parse().unwrap()).collect();
-    let b = Box::with(
-        Policy { secrets, ..policy(&["* https://*:* at 127.0.0.1"]) },
-        roots,
-    );
+    let b = Box::with(Policy { secrets, ..policy(&["* https://*:* at 127.0.0.1"]) }, roots);
     for name in ["good.example", "bad.example"] {
         b.names.set(name, &[&["127.0.0.1"]]);
     }
@@ -154,8 +151,7 @@ fn both_versions_over_tls() {
     let ca = Authority::new();
     for h2 in [false, true] {
         let server = ca.serve("good.example", h2, false);
-        let secret =
-            format!("https://good.example:{}: X-Key=0123456789abc", server.address.port());
+        let secret = format!("https://good.example:{}: X-Key=0123456789abc", server.address.port());
         let b = allowed(ca.roots(), &[secret]);
         for _ in 0..3 {
             let (head, body) = b.get(&server.url("good.example", "/a?b")).unwrap();
