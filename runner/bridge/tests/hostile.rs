@@ -96,16 +96,18 @@ fn smuggling() {
     }
 }
 
-/// A second response that nobody asked for is not the answer to the next request.
+/// A second response that came with the first one is not the answer to the next request. One that comes
+/// later might be, as with every client of HTTP/1.1; connections are shared within one bridge and one origin only, so
+/// that a server can confuse no answers but its own.
 #[test]
 fn a_response_too_many() {
     let b = limited(short());
     let server = Server::new(|peer| {
         while peer.head().is_some() {
             let number = peer.number;
-            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{number}");
-            peer.say(answer.as_bytes());
-            peer.say(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison");
+            let first = format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{number:02}");
+            let second = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
+            peer.say(format!("{first}{second}").as_bytes());
         }
     });
     for _ in 0..10 {
@@ -116,7 +118,7 @@ fn a_response_too_many() {
 
 #[test]
 fn slow_servers() {
-    let b = limited(short());
+    let b = limited(Limits { first_byte: Duration::from_millis(300), ..short() });
     let late = Err(Error::Timeout(Phase::FirstByte));
     // Silence.
     let server = Server::new(|peer| {
@@ -147,7 +149,6 @@ fn slow_servers() {
         while peer.say(b"HTTP/1.1 100 Continue\r\n\r\n") {}
     });
     assert_eq!(b.get(&server.url("/")), late);
-    good(&b);
     // A body that never ends.
     let b = limited(Limits { total: Duration::from_millis(800), ..short() });
     let server = Server::new(|peer| {
@@ -169,7 +170,7 @@ fn slow_servers() {
 /// A guest that does not read keeps nothing but its own request waiting.
 #[test]
 fn guests_that_do_not_read() {
-    let b = limited(Limits { total: Duration::from_millis(800), ..short() });
+    let b = limited(Limits { total: Duration::from_secs(4), ..short() });
     let server = Server::new(|peer| {
         peer.head();
         peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
@@ -178,7 +179,7 @@ fn guests_that_do_not_read() {
     let exchange = b.bridge.request(&RequestHead::new("GET", &server.url("/"))).unwrap();
     assert_eq!(exchange.response().unwrap().status, 200);
     good(&b);
-    std::thread::sleep(Duration::from_millis(1000));
+    std::thread::sleep(Duration::from_secs(6));
     // What is kept of the endless body is what the pipe holds.
     let mut kept = 0;
     let end = loop {
@@ -194,8 +195,7 @@ fn guests_that_do_not_read() {
 
 #[test]
 fn too_much() {
-    let first_byte = Duration::from_secs(25);
-    let limits = Limits { download: 1 << 20, first_byte, ..short() };
+    let limits = Limits { download: 1 << 20, ..short() };
     let b = limited(limits);
     let over = Err(Error::Limit(Limit::Download));
     let endless = |head: &'static str, piece: &'static [u8]| {
