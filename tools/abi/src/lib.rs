@@ -24,6 +24,9 @@
 //! - [`kv::KV`]: the session's key-values. One exchange is one [`kv::Request`], written, and one [`kv::Answer`],
 //!   read; a further `write` starts the next one. The node is there in calls of a session that keeps values.
 //!
+//! - [`http::HTTP`]: requests to the world outside, as the policy allows; exchanges as with [`kv::KV`]. The node is there
+//!   where a policy allows any.
+//!
 //! # Invariants
 //! - Integers are little-endian. Paths are byte strings, absolute in the guest,
 //!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
@@ -34,6 +37,7 @@
 extern crate alloc;
 use alloc::vec::Vec;
 
+pub mod http;
 pub mod kv;
 pub mod session;
 
