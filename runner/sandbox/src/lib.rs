@@ -72,7 +72,7 @@ pub mod watchdog;
 
 pub use cell::{Answer, CellChange, CellError, CellRun, MAX_CELLS};
 pub use outcome::{LimitHit, RunResult, Status};
-pub use policy::{Limits, Policy, Workspace, WorkspaceKind};
+pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all};
 pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError, image_files, protected};
 pub use wasibox_vfs::{Change, ChangeKind, Changes, DiskLimits, MountError, MountSpec, Stream};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wasibox_vfs::{DiskLimits, MountSpec};
 
-/// Everything that is granted to a guest. The network is not a member: there is none.
+/// Everything that is granted to a guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// Host paths the guest can see; none by default.
@@ -13,6 +13,9 @@ pub struct Policy {
     /// The folder that it works in, if that is a zip or is not to be changed. A sandbox by itself has no use for
     /// this: who makes one opens it and gives its files ([`crate::Prepared::open_over`]).
     pub workspace: Option<Workspace>,
+    /// Requests to the world outside; none by default. A sandbox by itself makes none: who has one serves them
+    /// ([`wasibox_vfs::Service`]).
+    pub network: NetworkPolicy,
     /// How much of each resource it may use.
     pub limits: Limits,
     /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
@@ -26,10 +29,23 @@ impl Default for Policy {
         Policy {
             mounts: Vec::new(),
             workspace: None,
+            network: NetworkPolicy::default(),
             limits: Limits::default(),
             fresh_programs: false,
         }
     }
+}
+
+/// What may be asked of hosts outside, in the words of the command line (`docs/network.md`). Texts, since only the
+/// bridge knows what they mean; whoever runs guests never gets them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkPolicy {
+    /// Rules, such as `GET,POST https://*.example.com/api/`. Without one nothing is allowed.
+    pub allow: Vec<String>,
+    /// The same, before those.
+    pub deny: Vec<String>,
+    /// Headers that guests do not see: `HOST: NAME=VALUE`, with `${env:KEY}` and `${file:PATH}`.
+    pub secrets: Vec<String>,
 }
 
 /// A folder of the session that begins as something of the host's, which the guest does not write to.

@@ -3,6 +3,7 @@
 use crate::awake::Awake;
 use crate::kept::{Kept, Temporary};
 use crate::live::{Here, Live};
+use crate::requests::Outside;
 use crate::session::{Error, Origin, Session};
 use crate::worker::link::Link;
 use crate::worker::pool::{Pool, PoolOptions};
@@ -79,6 +80,8 @@ pub(crate) struct Shared {
     pool: Option<Arc<Pool>>,
     /// What sessions by thread share, for each size of stack that was asked for.
     prepared: Mutex<Vec<Prepared>>,
+    /// The thread of its sessions' requests.
+    pub outside: Outside,
     pub awake: Awake<crate::session::Shared>,
     /// The store of sessions that have none, and how many it has seen.
     memory: OnceLock<Store>,
@@ -140,8 +143,17 @@ impl Engine {
         };
         let awake = Awake::new(options.awake, options.idle)?;
         let (memory, unnamed) = (OnceLock::new(), AtomicU64::new(0));
-        let prepared = Mutex::default();
-        Ok(Engine(Arc::new(Shared { image, options, pool, prepared, awake, memory, unnamed })))
+        let (prepared, outside) = Default::default();
+        Ok(Engine(Arc::new(Shared {
+            image,
+            options,
+            pool,
+            prepared,
+            outside,
+            awake,
+            memory,
+            unnamed,
+        })))
     }
 
     /// The image.

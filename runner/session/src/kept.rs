@@ -147,7 +147,6 @@ impl Kept {
             Kept::Nothing => Ok(()),
             Kept::Layer(layer) => layer.parts(&mut |part| live.restore(part, false)),
             Kept::Stored(stored) => {
-                live.set_service(stored.values.clone());
                 let files = stored.session.state().files;
                 let is_elsewhere = stored.is_elsewhere;
                 let mut give = |part: Delta| live.restore(part, is_elsewhere);
@@ -155,6 +154,25 @@ impl Kept {
                 stored.load_shell()?;
                 stored.tell_shell(live)
             }
+        }
+    }
+
+    /// Its key-values.
+    pub fn values(&self) -> Option<Arc<Values>> {
+        match self {
+            Kept::Stored(stored) => Some(stored.values.clone()),
+            _ => None,
+        }
+    }
+
+    /// Adds to the log, where there is one.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub fn log(&self, entries: &[String]) -> Result<(), Error> {
+        match self {
+            Kept::Stored(stored) if !entries.is_empty() => Ok(stored.session.log_all(entries)?),
+            _ => Ok(()),
         }
     }
 

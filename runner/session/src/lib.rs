@@ -47,6 +47,7 @@ mod kept;
 mod live;
 mod outcome;
 pub mod policy;
+mod requests;
 mod run;
 mod session;
 #[cfg(feature = "tokio")]
@@ -66,8 +67,8 @@ pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::{
-    DiskLimits, LimitHit, Limits, MountSpec, Policy, SandboxError, Workspace, WorkspaceKind,
-    compile_all,
+    DiskLimits, LimitHit, Limits, MountSpec, NetworkPolicy, Policy, SandboxError, Workspace,
+    WorkspaceKind, compile_all,
 };
 pub use wasibox_sandbox::{terminal, watchdog};
 pub use wasibox_store as store;

@@ -5,13 +5,14 @@ use crate::awake::{Sleeper, Slot};
 use crate::kept::{Kept, Note};
 use crate::live::{Here, Live, Looked, Touched};
 use crate::outcome::Outcome;
+use crate::requests::{Outside, Requests, Services};
 use crate::run::Inherited;
 use crate::worker::link::{self, Link};
 use crate::worker::pool::{Pool, PoolOptions};
 use crate::workspace::{self, Given, Held, Unfit};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use wasibox_files as files;
 use wasibox_image::{Image, ImageError};
 use wasibox_sandbox::{Policy, Sandbox, SandboxError};
@@ -64,6 +65,9 @@ pub enum Error {
     /// Session and workspace do not go together.
     #[error("workspace: {0}")]
     Unfit(#[from] Unfit),
+    /// A rule or a secret of the policy's that is of no use; which, and why.
+    #[error("network policy: {0}")]
+    Network(String),
     /// The session was made to run commands only: it has no history.
     #[error("the session has no history")]
     NoHistory,
@@ -85,6 +89,8 @@ pub(crate) struct Shared {
     origin: Origin,
     pub policy: Policy,
     workspace: Option<Held>,
+    /// What its guests can ask for outside, once that is known.
+    requests: OnceLock<Option<Arc<Requests>>>,
     inner: Mutex<Inner>,
     interrupt: Interrupt,
     /// The worker's process, 0 for none: what can be told of a session that is busy.
@@ -257,7 +263,8 @@ impl Session {
         no_workspace(&policy)?;
         let sandbox = Sandbox::new(image, policy.clone(), artifacts, progress)?;
         let session = Session::new(Origin::Once, policy, Kept::Nothing);
-        let live = Live::Threads(Box::new(Here::new(sandbox)));
+        let mut live = Live::Threads(Box::new(Here::new(sandbox)));
+        session.0.serve(&Kept::Nothing, &mut live)?;
         session.0.set_live(&mut lock(&session.0.inner), live)?;
         Ok(session)
     }
@@ -277,6 +284,7 @@ impl Session {
             origin,
             policy,
             workspace,
+            requests: OnceLock::new(),
             inner: Mutex::new(inner),
             interrupt: Interrupt::default(),
             pid: AtomicU32::new(0),
@@ -558,8 +566,32 @@ impl Shared {
                 engine.begin(&self.policy, self.workspace.as_ref())?
             }
         };
+        self.serve(&inner.kept, &mut live)?;
         inner.kept.give(&mut live)?;
         self.set_live(inner, live)
+    }
+
+    /// Has what guests ask served.
+    fn serve(&self, kept: &Kept, live: &mut Live) -> Result<(), Error> {
+        let services = Services { values: kept.values(), requests: self.requests()? };
+        if services.values.is_some() || services.requests.is_some() {
+            live.set_service(Arc::new(services));
+        }
+        Ok(())
+    }
+
+    /// The requests that the policy allows.
+    fn requests(&self) -> Result<Option<Arc<Requests>>, Error> {
+        if let Some(requests) = self.requests.get() {
+            return Ok(requests.clone());
+        }
+        let own = Outside::default();
+        let outside = match &self.origin {
+            Origin::Engine(engine) => &engine.outside,
+            Origin::Once | Origin::Pool(_) => &own,
+        };
+        let made = Requests::new(&self.policy.network, outside)?.map(Arc::new);
+        Ok(self.requests.get_or_init(|| made).clone())
     }
 
     /// What it runs in; begins it first if it sleeps.
@@ -601,6 +633,10 @@ impl Shared {
             }
             return Err(e);
         }
+        let requests = self.requests.get().cloned().flatten();
+        if let Some(requests) = &requests {
+            requests.begin();
+        }
         let mut called = match streams {
             Some(streams) => live.call(exec, streams, is_kept),
             None => {
@@ -610,6 +646,14 @@ impl Shared {
                 live.call(exec, &streams, is_kept)
             }
         };
+        if let Some(requests) = requests {
+            let logged = inner.kept.log(&requests.end());
+            if called.result.is_ok()
+                && let Err(e) = logged
+            {
+                called.result = Err(e);
+            }
+        }
         let (is_gone, has_changed) = (called.is_gone, !called.changed.is_empty());
         let noted = self.note(inner, std::mem::take(&mut called.touched));
         let result = match noted {

@@ -361,6 +361,14 @@ impl Session {
     pub fn log(&self, entry: &str) -> Result<(), Error> {
         self.store.transaction(|db| log(db, self.id, entry))
     }
+
+    /// The same with several at once.
+    ///
+    /// # Errors
+    /// As [`Session::log`]; then none is added.
+    pub fn log_all(&self, entries: &[String]) -> Result<(), Error> {
+        self.store.transaction(|db| entries.iter().try_for_each(|entry| log(db, self.id, entry)))
+    }
 }
 
 fn log(db: &Db, session: i64, entry: &str) -> Result<(), Error> {

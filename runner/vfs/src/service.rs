@@ -1,4 +1,4 @@
-//! Nodes of the bridge by which guests ask the host for something: `/.box/kv`.
+//! Nodes of the bridge by which guests ask the host for something: `/.box/kv`, `/.box/http`.
 //!
 //! An opening is a row of *exchanges*: what is written is a request; the first read after it sends it and
 //! waits for the answer, which reads then give until its end. A further write begins the next
@@ -22,7 +22,7 @@ use std::thread::Thread;
 pub const MAX_MESSAGE: usize = (1 << 20) + (64 << 10);
 
 /// The names of nodes that there can be.
-pub const SERVICES: [&str; 1] = ["kv"];
+pub const SERVICES: [&str; 2] = ["kv", "http"];
 
 /// What serves guests' requests.
 pub trait Service: Send + Sync {

@@ -57,6 +57,15 @@ pub struct GrantArgs {
     /// End the command after this CPU time of all processes, status 152 (default none)
     #[arg(long, value_name = "SECONDS", value_parser = text(values::seconds))]
     pub cpu: Option<Time>,
+    /// Allow requests, as in 'GET,POST https://*.example.com/api/'; METHODS may be *, HOST an address
+    #[arg(long, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// Deny requests that --allow allows
+    #[arg(long, value_name = "RULE")]
+    pub deny: Vec<String>,
+    /// Add a header that guests do not see: HOST: NAME=VALUE, with ${env:KEY} and ${file:PATH}
+    #[arg(long, value_name = "HEADER")]
+    pub secret: Vec<String>,
     /// Memory of all processes together (default 2G)
     #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
     pub memory: Option<u64>,
@@ -133,6 +142,9 @@ impl GrantArgs {
         file.limits = own.over(&file.limits);
         file.fresh_programs |= self.fresh_python;
         let mut policy = file.policy();
+        policy.network.allow.extend(self.allow.iter().cloned());
+        policy.network.deny.extend(self.deny.iter().cloned());
+        policy.network.secrets.extend(self.secret.iter().cloned());
         policy.workspace = self.workspace.workspace.clone().or(policy.workspace);
         for mount in self.mount.iter().cloned().chain(self.inputs()?) {
             // The same place of the guest's: what the command line says.

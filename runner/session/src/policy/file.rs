@@ -7,7 +7,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace, WorkspaceKind};
+use wasibox_sandbox::{Limits, MountSpec, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 
 /// Most bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
@@ -20,6 +20,7 @@ pub struct PolicyFile {
     pub limits: LimitChanges,
     pub mounts: Vec<MountSpec>,
     pub workspace: Option<Workspace>,
+    pub network: NetworkPolicy,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
     /// Whether sessions are refused on a host that lacks a wall
@@ -105,6 +106,7 @@ impl PolicyFile {
             },
             mounts: written.mount.into_iter().map(mount).collect(),
             workspace: written.workspace.map(|w| Workspace { path: dir.join(&w.0.path), ..w.0 }),
+            network: written.network.0,
             fresh_programs: written.fresh_python,
             require_walls: written.require_walls,
         })
@@ -120,6 +122,7 @@ impl PolicyFile {
         Policy {
             mounts: self.mounts.clone(),
             workspace: self.workspace.clone(),
+            network: self.network.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
         }
@@ -145,9 +148,36 @@ struct Written {
     mount: Vec<WrittenMount>,
     workspace: Option<OneWorkspace>,
     #[serde(default)]
+    network: WrittenNetwork,
+    #[serde(default)]
     fresh_python: bool,
     #[serde(default)]
     require_walls: bool,
+}
+
+/// Rules as they are written, each of which can be read.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "NetworkTexts")]
+struct WrittenNetwork(NetworkPolicy);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[derive(Default)]
+struct NetworkTexts {
+    allow: Vec<String>,
+    deny: Vec<String>,
+    secrets: Vec<String>,
+}
+
+impl TryFrom<NetworkTexts> for WrittenNetwork {
+    type Error = String;
+
+    fn try_from(texts: NetworkTexts) -> Result<WrittenNetwork, String> {
+        let NetworkTexts { allow, deny, secrets } = texts;
+        let policy = NetworkPolicy { allow, deny, secrets };
+        crate::requests::parsed(&policy).map_err(|e| e.to_string())?;
+        Ok(WrittenNetwork(policy))
+    }
 }
 
 #[derive(Default, Deserialize)]

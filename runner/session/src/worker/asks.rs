@@ -23,6 +23,8 @@ pub struct Asks {
 struct State {
     /// What the parent serves.
     names: Vec<String>,
+    /// A call runs: the parent hears nothing else meanwhile, and nothing of this at other times.
+    is_open: bool,
     next: u64,
     waiting: HashMap<u64, Answer>,
 }
@@ -49,9 +51,18 @@ impl Asks {
         }
     }
 
-    /// Nobody waits any more.
-    pub fn forget(&self) {
-        drop(std::mem::take(&mut self.lock().waiting));
+    /// A call begins.
+    pub fn begin(&self) {
+        self.lock().is_open = true;
+    }
+
+    /// A call has ended: nobody is asked any more.
+    pub fn end(&self) {
+        let mut state = self.lock();
+        state.is_open = false;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(waiting);
     }
 }
 
@@ -61,20 +72,22 @@ impl Service for Asks {
     }
 
     fn ask(&self, name: &str, request: Vec<u8>, answer: Answer) {
-        let number = {
-            let mut state = self.lock();
-            if state.waiting.len() >= MOST {
-                drop(state);
-                return answer.give(Err(Errno::NOMEM));
-            }
-            state.next += 1;
-            let number = state.next;
-            state.waiting.insert(number, answer);
-            number
-        };
         let (name, request) = (name.to_owned(), ByteBuf::from(request));
-        if self.sender.send(&Reply::Ask { number, name, request }).is_err() {
-            self.answered(number, Err(Errno::IO));
+        let mut state = self.lock();
+        let refused = match state.waiting.len() {
+            _ if !state.is_open => Some(Errno::IO),
+            n if n >= MOST => Some(Errno::NOMEM),
+            _ => None,
+        };
+        if let Some(why) = refused {
+            drop(state);
+            return answer.give(Err(why));
+        }
+        state.next += 1;
+        let number = state.next;
+        // Sent under the lock: not after the call has ended.
+        if self.sender.send(&Reply::Ask { number, name, request }).is_ok() {
+            state.waiting.insert(number, answer);
         }
     }
 }

@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
-use wasibox_sandbox::{LimitHit, Limits, Policy};
+use wasibox_sandbox::{LimitHit, Limits, NetworkPolicy, Policy};
 use wasibox_vfs::delta::Delta;
 use wasibox_vfs::{Answer, Errno, MAX_MESSAGE, SERVICES, Service};
 use wasibox_worker::channel::Sender;
@@ -104,6 +104,8 @@ impl Link {
         let mut worker = pool.take()?;
         let memory = worker.limit_memory(memory_limit(&policy.limits));
         let mut theirs = policy.clone();
+        // The world outside is the parent's alone.
+        theirs.network = NetworkPolicy::default();
         for mount in &mut theirs.mounts {
             // A worker has a working directory of its own.
             mount.host = std::path::absolute(&mount.host)?;

@@ -295,8 +295,9 @@ fn calls(channel: &mut Channel, here: &mut Here, asks: &Arc<Asks>) -> Result<(),
             Some((Request::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
             Some((Request::Call(exec), fds)) => {
                 let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
+                asks.begin();
                 let result = call(&here.sandbox, exec, fds);
-                asks.forget();
+                asks.end();
                 if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
                     // Nothing more can run here; the parent takes another worker.
                     return Ok(());

@@ -1,0 +1,320 @@
+//! Requests of a session's guests to the world outside: the node `/.box/http` over the bridge.
+//!
+//! Everything here is in the process of the embedder, never in a worker: rules, resolver, TLS, secrets and the log.
+//! A guest's request is a row of steps (`box_abi::http`); each that was opened has a thread, since the bridge's calls
+//! wait, and is given up when its call ends.
+
+use crate::session::Error;
+use crate::values::Values;
+use box_abi::http::{Answer as Reply, PART, Request, Response, Step};
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
+use wasibox_bridge::{
+    BodyLength, Bridge, Entry, Exchange, Header, Network, NetworkOptions, Redirect, RequestHead,
+    ResponseHead, Rule, Rules, SecretRule, Sink, Version,
+};
+use wasibox_sandbox::NetworkPolicy;
+use wasibox_vfs::{Answer, Errno, Service};
+
+/// Most requests of a session that are open at once: an exchange beyond is refused. The bridge counts those that
+/// are under way by itself.
+const OPEN: usize = 64;
+/// A request that nobody asks about is given up after so long.
+const IDLE: Duration = Duration::from_secs(120);
+/// Entries of the log that are kept until the call ends.
+const ENTRIES: usize = 10_000;
+
+/// The bridges' thread, begun when first needed.
+#[derive(Default)]
+pub struct Outside(OnceLock<Network>);
+
+impl Outside {
+    fn get(&self) -> Result<&Network, Error> {
+        if let Some(network) = self.0.get() {
+            return Ok(network);
+        }
+        let made = Network::new(NetworkOptions::default())?;
+        Ok(self.0.get_or_init(|| made))
+    }
+}
+
+/// A policy's rules, parsed.
+///
+/// # Errors
+/// [`Error::Network`]: which text is wrong, and why.
+pub fn parsed(policy: &NetworkPolicy) -> Result<wasibox_bridge::Policy, Error> {
+    let rules = |all: &[String]| -> Result<Vec<Rule>, Error> {
+        all.iter().map(|r| r.parse::<Rule>().map_err(|e| Error::Network(e.to_string()))).collect()
+    };
+    let secret = |text: &String| {
+        text.parse::<SecretRule>().map_err(|e| Error::Network(format!("a secret: {e}")))
+    };
+    Ok(wasibox_bridge::Policy {
+        rules: Rules { allow: rules(&policy.allow)?, deny: rules(&policy.deny)? },
+        secrets: policy.secrets.iter().map(secret).collect::<Result<_, _>>()?,
+        ..wasibox_bridge::Policy::default()
+    })
+}
+
+/// Serves a session's requests.
+pub struct Requests {
+    bridge: Bridge,
+    open: Arc<Mutex<Open>>,
+    log: Arc<Log>,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    all: HashMap<u64, Sender<(Step, Answer)>>,
+}
+
+/// Entries that the session's log does not have yet.
+#[derive(Default)]
+struct Log(Mutex<Vec<String>>);
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Sink for Log {
+    fn entry(&self, e: &Entry) {
+        let mut entry = json!({
+            "event": "request",
+            "method": e.method,
+            "url": e.url,
+            "hop": e.hop,
+            "rule": e.rule,
+            "status": e.status,
+            "sent": e.sent,
+            "received": e.received,
+            "took_ms": (e.took.as_secs_f64() * 1e6).round() / 1e3,
+        });
+        if !e.secrets.is_empty() {
+            entry["secrets"] = json!(e.secrets);
+        }
+        if let Some(address) = e.address {
+            entry["address"] = address.to_string().into();
+        }
+        if let Some(error) = &e.error {
+            entry["error"] = error.to_string().into();
+        }
+        let mut all = lock(&self.0);
+        if all.len() < ENTRIES {
+            all.push(entry.to_string());
+        }
+    }
+}
+
+impl Requests {
+    /// Those that a policy allows; `None` if it allows none.
+    ///
+    /// # Errors
+    /// [`Error::Network`] for rules that cannot be read or secrets that cannot be had; if there is no thread.
+    pub fn new(policy: &NetworkPolicy, outside: &Outside) -> Result<Option<Requests>, Error> {
+        if policy.allow.is_empty() {
+            return Ok(None);
+        }
+        let log = Arc::<Log>::default();
+        let bridge = Bridge::with_log(outside.get()?, parsed(policy)?, log.clone());
+        let bridge = bridge.map_err(|e| Error::Network(e.to_string()))?;
+        Ok(Some(Requests { bridge, open: Arc::default(), log }))
+    }
+
+    /// A call begins.
+    pub fn begin(&self) {
+        self.bridge.begin_call();
+    }
+
+    /// A call has ended: what it has begun is given up. Gives the entries for the log.
+    pub fn end(&self) -> Vec<String> {
+        lock(&self.open).all.clear();
+        std::mem::take(&mut lock(&self.log.0))
+    }
+
+    fn open(&self, request: Request, answer: Answer) {
+        let (sender, steps) = mpsc::channel();
+        let number = {
+            let mut open = lock(&self.open);
+            if open.all.len() >= OPEN {
+                drop(open);
+                return reply(answer, &failed(7, "too many requests are open"));
+            }
+            open.next += 1;
+            let number = open.next;
+            open.all.insert(number, sender);
+            number
+        };
+        let (bridge, open) = (self.bridge.clone(), self.open.clone());
+        let work = move || {
+            one(&bridge, &request, answer, number, &steps);
+            lock(&open).all.remove(&number);
+        };
+        if std::thread::Builder::new().stack_size(256 << 10).spawn(work).is_err() {
+            // The answer went with the work.
+            lock(&self.open).all.remove(&number);
+        }
+    }
+}
+
+fn reply(answer: Answer, reply: &Reply) {
+    answer.give(Ok(reply.encode()));
+}
+
+fn failed(code: u8, why: &str) -> Reply {
+    Reply::Failed { code, why: why.into() }
+}
+
+fn error(e: &wasibox_bridge::Error) -> Reply {
+    failed(e.curl_code(), &e.to_string())
+}
+
+/// The life of a request.
+fn one(
+    bridge: &Bridge,
+    request: &Request,
+    answer: Answer,
+    number: u64,
+    steps: &Receiver<(Step, Answer)>,
+) {
+    let exchange = match head(request) {
+        Some(head) => bridge.request(&head).map_err(|e| error(&e)),
+        None => Err(failed(3, "URL rejected: it is no text")),
+    };
+    let exchange = match exchange {
+        Ok(exchange) => exchange,
+        Err(why) => return reply(answer, &why),
+    };
+    reply(answer, &Reply::Opened(number));
+    let mut left = Vec::new();
+    loop {
+        let (step, answer) = match steps.recv_timeout(IDLE) {
+            Ok(next) => next,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+        };
+        let is_closed = matches!(step, Step::Close(_));
+        reply(answer, &act(&exchange, step, &mut left));
+        if is_closed {
+            return;
+        }
+    }
+}
+
+fn act(exchange: &Exchange, step: Step, left: &mut Vec<u8>) -> Reply {
+    match step {
+        Step::Open(_) | Step::Close(_) => Reply::Done,
+        Step::Body(_, bytes) => match exchange.write(&bytes) {
+            Ok(()) => Reply::Done,
+            Err(e) => error(&e),
+        },
+        Step::End(_) => {
+            exchange.finish();
+            match exchange.response() {
+                Ok(head) => Reply::Head(response(head)),
+                Err(e) => error(&e),
+            }
+        }
+        Step::Read(_) => {
+            if left.is_empty() {
+                match exchange.read() {
+                    Ok(piece) => left.extend_from_slice(&piece.unwrap_or_default()),
+                    Err(e) => return error(&e),
+                }
+            }
+            let n = left.len().min(PART);
+            Reply::Body(left.drain(..n).collect())
+        }
+    }
+}
+
+fn head(r: &Request) -> Option<RequestHead> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
+        Some(Header { name: text(name)?, value: value.clone() })
+    };
+    let some = |ms: u64| (ms > 0).then_some(ms);
+    Some(RequestHead {
+        method: text(&r.method)?,
+        url: text(&r.url)?,
+        headers: r.headers.iter().map(header).collect::<Option<_>>()?,
+        body: match r.body {
+            Some(0) => BodyLength::None,
+            Some(n) => BodyLength::Bytes(n),
+            None => BodyLength::Unknown,
+        },
+        redirect: match r.redirects {
+            0 => Redirect::Manual,
+            n => Redirect::Follow(n),
+        },
+        max_time_ms: some(r.time),
+        connect_time_ms: some(r.connect_time),
+    })
+}
+
+fn response(head: ResponseHead) -> Response {
+    Response {
+        status: head.status,
+        version: match head.version {
+            Version::Http10 => 10,
+            Version::Http11 => 11,
+            Version::Http2 => 20,
+        },
+        url: head.url.into_bytes(),
+        redirects: head.redirects,
+        headers: head.headers.into_iter().map(|h| (h.name.into_bytes(), h.value)).collect(),
+    }
+}
+
+impl Service for Requests {
+    fn has(&self, name: &str) -> bool {
+        name == "http"
+    }
+
+    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
+        let number = match Step::decode(&request) {
+            None => return reply(answer, &failed(2, "not a request")),
+            Some(Step::Open(request)) => return self.open(request, answer),
+            Some(Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n)) => n,
+        };
+        let to = lock(&self.open).all.get(&number).cloned();
+        match (to, Step::decode(&request)) {
+            (Some(to), Some(step)) => {
+                // Whoever has ended meanwhile drops the answer, which is EIO.
+                let _ = to.send((step, answer));
+            }
+            _ => reply(answer, &failed(42, "there is no such request")),
+        }
+    }
+}
+
+/// All that a session's guests can ask.
+pub struct Services {
+    pub values: Option<Arc<Values>>,
+    pub requests: Option<Arc<Requests>>,
+}
+
+impl Services {
+    fn of(&self, name: &str) -> Option<&dyn Service> {
+        match name {
+            "kv" => self.values.as_deref().map(|s| s as &dyn Service),
+            "http" => self.requests.as_deref().map(|s| s as &dyn Service),
+            _ => None,
+        }
+    }
+}
+
+impl Service for Services {
+    fn has(&self, name: &str) -> bool {
+        self.of(name).is_some()
+    }
+
+    fn ask(&self, name: &str, request: Vec<u8>, answer: Answer) {
+        match self.of(name) {
+            Some(service) => service.ask(name, request, answer),
+            None => answer.give(Err(Errno::NOENT)),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Requests of guests to the world outside: rules, secrets, the log, and what becomes of nonsense.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use wasibox::{Engine, Isolation, NetworkPolicy, Policy, Session};
+use wasibox_sessions::*;
+
+/// A server of HTTP/1.1 that answers each request with what it was, on a thread until the process ends.
+fn server() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || drop(serve(&stream)));
+        }
+    });
+    address
+}
+
+fn serve(stream: &TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            if let Some(n) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = n.trim().parse().unwrap_or(0);
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+            head += &line;
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+        let (status, more, answer) = match path.as_str() {
+            "/to-a" => ("302 Found", "Location: /a\r\n".to_owned(), Vec::new()),
+            "/out" => ("302 Found", "Location: http://127.0.0.2:1/\r\n".to_owned(), Vec::new()),
+            "/large" => ("200 OK", String::new(), vec![b'x'; 3_000_000]),
+            "/none" => ("404 Not Found", String::new(), b"none".to_vec()),
+            _ => {
+                ("200 OK", "X-Own: yes\r\n".to_owned(), [head.as_bytes(), b"--\n", &body].concat())
+            }
+        };
+        let mut stream = stream;
+        write!(stream, "HTTP/1.1 {status}\r\n{more}Content-Length: {}\r\n\r\n", answer.len())?;
+        stream.write_all(&answer)?;
+    }
+}
+
+fn policy_of(network: NetworkPolicy) -> Policy {
+    Policy { network, ..policy() }
+}
+
+fn allow(rules: &[&str]) -> NetworkPolicy {
+    let allow = rules.iter().map(|r| (*r).to_owned()).collect();
+    NetworkPolicy { allow, ..NetworkPolicy::default() }
+}
+
+fn both() -> [Engine; 2] {
+    [Isolation::Process, Isolation::Threads].map(engine)
+}
+
+/// A client in Python: the steps as `box_abi::http` has them.
+const CLIENT: &str = r#"
+import struct
+def part(b): return struct.pack('<I', len(b)) + b
+def ask(message):
+    with open('/.box/http', 'r+b', buffering=0) as node:
+        node.write(message)
+        out = b''
+        while more := node.read(1 << 16): out += more
+        return out
+def step(kind, n, more=b''): return ask(struct.pack('<BQ', kind, n) + more)
+def begin(method, url, headers=(), body=b'', redirects=0):
+    heads = struct.pack('<I', len(headers)) + b''.join(part(a.encode()) + part(b.encode()) for a, b in headers)
+    return ask(b'\1' + part(method.encode()) + part(url.encode()) + heads + struct.pack('<BQIQQ', 1, len(body), redirects, 0, 0))
+def fetch(method, url, headers=(), body=b'', redirects=0):
+    opened = begin(method, url, headers, body, redirects)
+    if opened[0] == 5: return opened[1], opened[2:].decode()
+    n, = struct.unpack('<Q', opened[1:])
+    if body: step(2, n, body)
+    head = step(3, n)
+    if head[0] == 5: return head[1], head[2:].decode()
+    status, = struct.unpack('<H', head[1:3])
+    out = b''
+    while (piece := step(4, n))[0] == 4 and len(piece) > 1: out += piece[1:]
+    step(5, n)
+    return status, out.decode()
+"#;
+
+fn client(s: &Session) {
+    assert_eq!(py(s, CLIENT), "");
+}
+
+#[test]
+fn what_is_allowed_is_answered() {
+    let at = server();
+    for engine in both() {
+        let rules = [format!("GET,POST http://127.0.0.1:{}/", at.port())];
+        let mut network = allow(&[&rules[0]]);
+        network.deny = vec![format!("* http://127.0.0.1:{}/closed/", at.port())];
+        let s = engine.session(policy_of(network)).unwrap();
+        client(&s);
+        py(&s, &format!("base = 'http://{at}'"));
+        let said = py(&s, "print(fetch('POST', base + '/a?b', [('X-A', 'b')], b'body')[1])")
+            .to_lowercase();
+        assert!(said.starts_with("post /a?b http/1.1") && said.contains("x-a: b"), "{said}");
+        assert!(said.ends_with("--\nbody\n"), "{said}");
+        assert_eq!(py(&s, "fetch('GET', base + '/none')"), "(404, 'none')");
+        assert_eq!(py(&s, "len(fetch('GET', base + '/large')[1])"), "3000000");
+        assert_eq!(
+            py(&s, "fetch('GET', base + '/to-a')[0], fetch('GET', base + '/to-a', redirects=3)[0]"),
+            "(302, 200)"
+        );
+        // Each refusal says what the policy would need.
+        let refused = |code: &str| {
+            let said = py(&s, code);
+            assert!(said.starts_with("(7, ") && said.contains("not allowed"), "{code}: {said}");
+        };
+        refused("fetch('DELETE', base + '/a')");
+        refused("fetch('GET', base + '/closed/x')");
+        refused("fetch('GET', base + '/x/../closed/x')");
+        refused("fetch('GET', base + '/out', redirects=3)");
+        refused("fetch('GET', 'http://169.254.169.254/latest')");
+        refused("fetch('GET', 'http://localhost:1/')");
+        // The log has all of it, and guests none of that.
+        let mut log = Vec::new();
+        let store = s.store().unwrap();
+        let name = store.sessions().unwrap()[0].name.clone();
+        store
+            .audit(&name, &mut |_, entry| {
+                log.push(entry.to_owned());
+                Ok(())
+            })
+            .unwrap();
+        let requests: Vec<_> = log.iter().filter(|e| e.contains("\"event\":\"request\"")).collect();
+        assert!(requests.len() >= 12, "{requests:#?}");
+        assert!(requests.iter().any(|e| e.contains("\"status\":404")), "{requests:#?}");
+    }
+}
+
+#[test]
+fn secrets_are_added_outside_and_never_seen() {
+    let at = server();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("key");
+    std::fs::write(&file, "hunter2hunter2").unwrap();
+    for engine in both() {
+        let mut network = allow(&[&format!("* http://127.0.0.1:{}/", at.port())]);
+        network.secrets =
+            vec![format!("127.0.0.1: Authorization=Bearer ${{file:{}}}", file.display())];
+        let s = engine.session(policy_of(network)).unwrap();
+        client(&s);
+        // The server says what it got; the guest does not hear it.
+        let said = py(&s, &format!("print(fetch('GET', 'http://{at}/a')[1])")).to_lowercase();
+        assert!(said.contains("authorization: bearer") && !said.contains("hunter2"), "{said}");
+        assert!(
+            !sh(&s, "env; cat /proc/self/environ 2>&1; grep -r hunter2 /tmp /home /.box 2>&1")
+                .contains("hunter2")
+        );
+    }
+}
+
+#[test]
+fn nothing_is_there_without_a_rule() {
+    for engine in both() {
+        let s = engine.session(policy()).unwrap();
+        assert_eq!(sh(&s, "test -e /.box/http; echo $?"), "1\n");
+        let wrong = allow(&["GET nonsense"]);
+        let s = engine.session(policy_of(wrong)).unwrap();
+        assert!(
+            matches!(s.exec("true"), Err(wasibox::Error::Network(why)) if why.contains("GET nonsense"))
+        );
+    }
+}
+
+#[test]
+fn guests_that_speak_nonsense_are_answered() {
+    let at = server();
+    for engine in both() {
+        let s = engine
+            .session(policy_of(allow(&[&format!("* http://127.0.0.1:{}/", at.port())])))
+            .unwrap();
+        client(&s);
+        py(&s, &format!("base = 'http://{at}'"));
+        assert_eq!(py(&s, "ask(b'zz')[:2]"), r"b'\x05\x02'");
+        assert_eq!(py(&s, "step(4, 999)[:2]"), r"b'\x05*'");
+        // Headers that would be two.
+        assert_eq!(py(&s, "fetch('GET', base + '/a', [('A', 'b\\r\\nC: d')])[0]"), "43");
+        assert_eq!(
+            py(&s, "fetch('GET', base + '/a', [('Host', 'other')])[0] in (43, 200)"),
+            "True"
+        );
+        assert_eq!(py(&s, "fetch('GET /x HTTP/1.1', base + '/a')[0]"), "43");
+        // Many that are begun and left.
+        let many = "[begin('POST', base + '/a', body=b'x')[0] for _ in range(100)].count(1) <= 64";
+        assert_eq!(py(&s, many), "True");
+        // The next call has room again.
+        assert_eq!(py(&s, "fetch('GET', base + '/none')"), "(404, 'none')");
+    }
+}
