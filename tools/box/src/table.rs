@@ -11,6 +11,7 @@ const LISTS: &[&[Applet]] = &[
     box_sed::APPLETS,
     box_awk::APPLETS,
     box_jq::APPLETS,
+    box_curl::APPLETS,
     box_find::APPLETS,
     box_diff::APPLETS,
     box_archive::APPLETS,

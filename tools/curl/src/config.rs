@@ -1,0 +1,79 @@
+//! Config files (curl(1), `-K`): a line is an option with or without its dashes, then blanks, `=` or `:`, and a value,
+//! in quotes if it has blanks.
+
+use std::fs;
+
+use crate::error::Usage;
+use crate::options::Parser;
+
+/// Files that name each other end here.
+const DEEPEST: usize = 16;
+
+/// `-K FILE`.
+pub(crate) fn option(p: &mut Parser<'_, '_>, name: &[u8]) -> Result<(), Usage> {
+    if p.depth == DEEPEST {
+        return Err(p.no_file());
+    }
+    let text = p.read(name)?;
+    p.depth += 1;
+    let done = text.split(|b| *b == b'\n').try_for_each(|line| self::line(p, line));
+    p.depth -= 1;
+    done
+}
+
+/// The user's own: the first that is there.
+pub(crate) fn default(p: &mut Parser<'_, '_>) -> Result<(), Usage> {
+    for (variable, name) in
+        [("CURL_HOME", ".curlrc"), ("XDG_CONFIG_HOME", "curlrc"), ("HOME", ".curlrc")]
+    {
+        let Some(folder) = p.ctx.env.get(variable.as_bytes()).filter(|f| !f.is_empty()) else {
+            continue;
+        };
+        let file = [folder, b"/", name.as_bytes()].concat();
+        if fs::metadata(p.ctx.path(&file)).is_ok_and(|m| m.is_file()) {
+            return option(p, &file);
+        }
+    }
+    Ok(())
+}
+
+fn line(p: &mut Parser<'_, '_>, line: &[u8]) -> Result<(), Usage> {
+    let line = line.trim_ascii();
+    if line.is_empty() || line[0] == b'#' {
+        return Ok(());
+    }
+    let end = line.iter().position(|b| b" \t=:".contains(b)).unwrap_or(line.len());
+    // The short form of --next is a colon.
+    let end = if line.starts_with(b"-:") { 2 } else { end };
+    let (name, rest) = line.split_at(end);
+    let rest = rest.trim_ascii_start();
+    let rest = rest.strip_prefix(b"=").or(rest.strip_prefix(b":")).unwrap_or(rest);
+    let value = value(rest.trim_ascii_start());
+    let name = if name.starts_with(b"-") { name.to_vec() } else { [b"--", name].concat() };
+    p.parameter(&name, value.as_deref())?;
+    Ok(())
+}
+
+/// `None` where there is none.
+fn value(text: &[u8]) -> Option<Vec<u8>> {
+    let Some(quoted) = text.strip_prefix(b"\"") else {
+        let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        return (!word.is_empty()).then(|| word.to_vec());
+    };
+    let mut out = Vec::new();
+    let mut bytes = quoted.iter();
+    while let Some(b) = bytes.next() {
+        match b {
+            b'"' => break,
+            b'\\' => out.extend(bytes.next().map(|b| match b {
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b'v' => 0x0b,
+                other => *other,
+            })),
+            other => out.push(*other),
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,137 @@
+//! Bodies: what `-d` and its relatives make, and sending any body part by part.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use box_applet::Ctx;
+use box_sys::http::PART;
+
+use crate::error::{Error, Usage};
+use crate::options::Parser;
+use crate::url::escape;
+
+/// `-d @FILE` takes these out.
+pub(crate) fn without_line_ends(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.retain(|b| !b"\r\n\0".contains(b));
+    bytes
+}
+
+/// `--data-urlencode`: `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`.
+pub(crate) fn encoded(p: &mut Parser<'_, '_>, value: &[u8]) -> Result<Vec<u8>, Usage> {
+    let at = value.iter().position(|b| *b == b'=');
+    let at = at.or_else(|| value.iter().position(|b| *b == b'@'));
+    let (name, content) = match at {
+        None => (&b""[..], value.to_vec()),
+        Some(at) if value[at] == b'=' => (&value[..at], value[at + 1..].to_vec()),
+        Some(at) => (&value[..at], p.read(&value[at + 1..])?),
+    };
+    let mut out = name.to_vec();
+    if !name.is_empty() {
+        out.push(b'=');
+    }
+    // A blank is a plus, as in forms.
+    let words: Vec<Vec<u8>> = content.split(|b| *b == b' ').map(escape).collect();
+    out.extend(words.join(&b'+'));
+    Ok(out)
+}
+
+/// A piece of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Bytes(Vec<u8>),
+    File(PathBuf, u64),
+}
+
+/// A body; all but standard input and pipes can be sent again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Body {
+    #[default]
+    None,
+    Pieces(Vec<Piece>),
+    /// A file whose length is not known before its end.
+    Stream(PathBuf),
+    Stdin,
+}
+
+impl Body {
+    /// The file of `-T`.
+    pub(crate) fn file(ctx: &Ctx<'_>, name: &[u8]) -> Result<Body, Usage> {
+        if name == b"-" || name == b"." {
+            return Ok(Body::Stdin);
+        }
+        let path = ctx.path(name);
+        let missing = || Usage::Upload(String::from_utf8_lossy(name).into_owned());
+        let file = File::open(&path).map_err(|_| missing())?;
+        match file.metadata() {
+            Ok(m) if m.is_file() => Ok(Body::Pieces(vec![Piece::File(path, m.len())])),
+            Ok(m) if m.is_dir() => Err(missing()),
+            _ => Ok(Body::Stream(path)),
+        }
+    }
+
+    /// `Some(0)` for none.
+    pub(crate) fn len(&self) -> Option<u64> {
+        match self {
+            Body::None => Some(0),
+            Body::Pieces(all) => Some(all.iter().map(Piece::len).sum()),
+            Body::Stream(_) | Body::Stdin => None,
+        }
+    }
+
+    pub(crate) fn can_be_repeated(&self) -> bool {
+        !matches!(self, Body::Stream(_) | Body::Stdin)
+    }
+
+    /// Gives all of it to `part`, at most [`PART`] bytes at a time.
+    pub(crate) fn send(
+        &self,
+        ctx: &mut Ctx<'_>,
+        part: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let open = |path: &PathBuf| File::open(path).map_err(|_| Error::Read);
+        match self {
+            Body::None => Ok(()),
+            Body::Stdin => copy(&mut ctx.stdin, u64::MAX, part).map(drop),
+            Body::Stream(path) => copy(&mut open(path)?, u64::MAX, part).map(drop),
+            Body::Pieces(all) => all.iter().try_for_each(|piece| match piece {
+                Piece::Bytes(bytes) => bytes.chunks(PART).try_for_each(|b| part(b.to_vec())),
+                Piece::File(path, len) => match copy(&mut open(path)?, *len, part)? {
+                    n if n == *len => Ok(()),
+                    // It has become shorter.
+                    _ => Err(Error::Read),
+                },
+            }),
+        }
+    }
+}
+
+impl Piece {
+    fn len(&self) -> u64 {
+        match self {
+            Piece::Bytes(bytes) => bytes.len() as u64,
+            Piece::File(_, len) => *len,
+        }
+    }
+}
+
+fn copy(
+    from: &mut dyn Read,
+    most: u64,
+    part: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let mut sent = 0;
+    while sent < most {
+        let mut buf = vec![0; PART.min(usize::try_from(most - sent).unwrap_or(PART))];
+        let n = match from.read(&mut buf) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return Err(Error::Read),
+        };
+        buf.truncate(n);
+        sent += n as u64;
+        part(buf)?;
+    }
+    Ok(sent)
+}

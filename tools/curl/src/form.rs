@@ -1,0 +1,183 @@
+//! `-F`: forms as multipart/form-data (RFC 7578), quoted as curl and browsers do.
+
+use std::fs;
+
+use box_applet::Ctx;
+
+use crate::data::{Body, Piece};
+use crate::error::{Error, Usage};
+use crate::options::Parser;
+
+/// One `-F`, as meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    name: Vec<u8>,
+    content: Content,
+    kind: Option<Vec<u8>>,
+    file_name: Option<Vec<u8>>,
+    headers: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    Bytes(Vec<u8>),
+    /// The name of a file that is opened when the request is made.
+    File(Vec<u8>),
+}
+
+/// `--form-string NAME=TEXT`.
+pub(crate) fn literal(value: &[u8]) -> Option<Field> {
+    let at = value.iter().position(|b| *b == b'=')?;
+    let content = Content::Bytes(value[at + 1..].to_vec());
+    let name = value[..at].to_vec();
+    Some(Field { name, content, kind: None, file_name: None, headers: Vec::new() })
+}
+
+/// `-F NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=`, `;filename=`, `;headers=`.
+pub(crate) fn field(p: &mut Parser<'_, '_>, value: &[u8]) -> Result<Field, Usage> {
+    let at = value.iter().position(|b| *b == b'=').ok_or_else(|| p.bad())?;
+    let (name, rest) = (value[..at].to_vec(), &value[at + 1..]);
+    let (sign, rest) = match rest.split_first() {
+        Some((b'@' | b'<', rest)) => (value[at + 1], rest),
+        _ => (b'=', rest),
+    };
+    let (main, mut rest) = word(rest, false);
+    let content = match sign {
+        b'=' => Content::Bytes(main.clone()),
+        b'<' => Content::Bytes(p.read(&main)?),
+        _ if main == b"-" => Content::Bytes(p.read(&main)?),
+        _ => Content::File(main.clone()),
+    };
+    let file_name = (sign == b'@').then(|| base_name(&main).to_vec());
+    let mut field = Field { name, content, kind: None, file_name, headers: Vec::new() };
+    while let Some(parameter) = rest.strip_prefix(b";") {
+        let parameter = parameter.trim_ascii_start();
+        let end = parameter.iter().position(|b| b"=;".contains(b)).unwrap_or(parameter.len());
+        let (name, value) = parameter.split_at(end);
+        let value = value.strip_prefix(b"=").unwrap_or(value);
+        let (text, behind) = word(value, name == b"type");
+        match name {
+            b"type" => field.kind = Some(text),
+            b"filename" => field.file_name = Some(text),
+            b"headers" => field.headers.push(text),
+            // As curl does.
+            _ => p.warn(&[b"skip unknown form field: ", name].concat()),
+        }
+        rest = behind;
+    }
+    Ok(field)
+}
+
+/// A word up to `;`, or in quotes with `\` before `"` and `\`. A type has parameters of its own: there a `;`
+/// ends the word only before one of `-F`'s.
+fn word(text: &[u8], is_type: bool) -> (Vec<u8>, &[u8]) {
+    if let Some(found) = text.strip_prefix(b"\"").and_then(quoted_word) {
+        return found;
+    }
+    let ends = |at: &usize| !is_type || begins_parameter(&text[at + 1..]);
+    let semicolons = text.iter().enumerate().filter(|(_, b)| **b == b';').map(|(at, _)| at);
+    let end = semicolons.into_iter().find(ends).unwrap_or(text.len());
+    (text[..end].to_vec(), &text[end..])
+}
+
+/// `None` if the second quote is missing.
+fn quoted_word(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    loop {
+        match (text.get(at)?, text.get(at + 1)) {
+            (b'"', _) => return Some((out, text[at + 1..].trim_ascii_start())),
+            (b'\\', Some(next @ (b'"' | b'\\'))) => {
+                out.push(*next);
+                at += 2;
+            }
+            (b, _) => {
+                out.push(*b);
+                at += 1;
+            }
+        }
+    }
+}
+
+fn begins_parameter(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    [&b"type="[..], b"filename=", b"headers="].iter().any(|p| text.starts_with(p))
+}
+
+fn base_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|b| *b == b'/').next().unwrap_or(path)
+}
+
+/// What curl takes the type for by the name's end.
+fn type_of(name: &[u8]) -> &'static [u8] {
+    let lower = name.to_ascii_lowercase();
+    let known: [(&str, &[u8]); 10] = [
+        (".gif", b"image/gif"),
+        (".jpg", b"image/jpeg"),
+        (".jpeg", b"image/jpeg"),
+        (".png", b"image/png"),
+        (".svg", b"image/svg+xml"),
+        (".txt", b"text/plain"),
+        (".htm", b"text/html"),
+        (".html", b"text/html"),
+        (".pdf", b"application/pdf"),
+        (".xml", b"application/xml"),
+    ];
+    let found = known.iter().find(|(end, _)| lower.ends_with(end.as_bytes()));
+    found.map_or(b"application/octet-stream", |(_, kind)| kind)
+}
+
+fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'"'];
+    for b in text {
+        match b {
+            b'"' => out.extend(b"%22"),
+            b'\r' => out.extend(b"%0D"),
+            b'\n' => out.extend(b"%0A"),
+            other => out.push(*other),
+        }
+    }
+    out.push(b'"');
+    out
+}
+
+/// The body of a form; files must be there.
+pub(crate) fn body(ctx: &Ctx<'_>, fields: &[Field], boundary: &str) -> Result<Body, Error> {
+    let mut pieces = Vec::new();
+    for field in fields {
+        let mut head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=").into_bytes();
+        head.extend(quoted(&field.name));
+        if let Some(name) = &field.file_name {
+            head.extend(b"; filename=");
+            head.extend(quoted(name));
+        }
+        head.extend(b"\r\n");
+        let by_name = field.file_name.as_ref().map(|name| type_of(name).to_vec());
+        if let Some(kind) = field.kind.clone().or(by_name) {
+            head.extend([b"Content-Type: ", kind.as_slice(), b"\r\n"].concat());
+        }
+        for line in &field.headers {
+            head.extend([line, &b"\r\n"[..]].concat());
+        }
+        head.extend(b"\r\n");
+        pieces.push(Piece::Bytes(head));
+        pieces.push(content(ctx, &field.content)?);
+        pieces.push(Piece::Bytes(b"\r\n".to_vec()));
+    }
+    pieces.push(Piece::Bytes(format!("--{boundary}--\r\n").into_bytes()));
+    Ok(Body::Pieces(pieces))
+}
+
+fn content(ctx: &Ctx<'_>, content: &Content) -> Result<Piece, Error> {
+    let name = match content {
+        Content::Bytes(bytes) => return Ok(Piece::Bytes(bytes.clone())),
+        Content::File(name) => name,
+    };
+    let path = ctx.path(name);
+    let data = fs::metadata(&path).map_err(|_| Error::Read)?;
+    if data.is_file() {
+        return Ok(Piece::File(path, data.len()));
+    }
+    // A pipe has no length to announce.
+    fs::read(&path).map(Piece::Bytes).map_err(|_| Error::Read)
+}

@@ -1,0 +1,103 @@
+//! A response's head: as text, and what is looked for in it.
+
+use box_sys::http::Response;
+
+/// The last value of a header.
+pub(crate) fn value<'a>(response: &'a Response, name: &str) -> Option<&'a [u8]> {
+    let mut fields = response.headers.iter().rev();
+    fields.find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
+}
+
+/// As it came over the wire, or as curl shows one of HTTP/2.
+pub(crate) fn text(response: &Response) -> Vec<u8> {
+    let status = response.status;
+    let first = match response.version {
+        10 => format!("HTTP/1.0 {status} {}", reason(status)),
+        20 => format!("HTTP/2 {status} "),
+        _ => format!("HTTP/1.1 {status} {}", reason(status)),
+    };
+    let mut out = first.into_bytes();
+    out.extend(b"\r\n");
+    for (name, value) in &response.headers {
+        out.extend([name, &b": "[..], value, b"\r\n"].concat());
+    }
+    out.extend(b"\r\n");
+    out
+}
+
+/// The version as `%{http_version}` has it.
+pub(crate) fn version(response: &Response) -> &'static str {
+    match response.version {
+        10 => "1.0",
+        20 => "2",
+        _ => "1.1",
+    }
+}
+
+/// The name that `Content-Disposition` gives a file, without folders.
+pub(crate) fn file_name(response: &Response) -> Option<Vec<u8>> {
+    let value = value(response, "content-disposition")?;
+    let lower = value.to_ascii_lowercase();
+    let at = lower.windows(9).position(|w| w == b"filename=")? + 9;
+    let rest = value[at..].trim_ascii_start();
+    let name = match rest.strip_prefix(b"\"") {
+        Some(quoted) => quoted.split(|b| *b == b'"').next()?,
+        None => rest.split(|b| *b == b';').next()?.trim_ascii_end(),
+    };
+    let name = name.rsplit(|b| b"/\\".contains(b)).next()?;
+    let plain =
+        !name.is_empty() && name != b"." && name != b".." && !name.iter().any(|b| *b < b' ');
+    plain.then(|| name.to_vec())
+}
+
+/// RFC 9110, 15.
+fn reason(status: u16) -> &'static str {
+    match status {
+        100 => "Continue",
+        101 => "Switching Protocols",
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        203 => "Non-Authoritative Information",
+        204 => "No Content",
+        205 => "Reset Content",
+        206 => "Partial Content",
+        300 => "Multiple Choices",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "Length Required",
+        412 => "Precondition Failed",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        416 => "Range Not Satisfiable",
+        417 => "Expectation Failed",
+        422 => "Unprocessable Content",
+        425 => "Too Early",
+        426 => "Upgrade Required",
+        428 => "Precondition Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "",
+    }
+}

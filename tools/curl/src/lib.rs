@@ -1,0 +1,56 @@
+//! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host.
+//!
+//! There are no sockets and no TLS here. A request is handed to the host by the node `/.box/http`
+//! (`box_sys::http`); the host judges it by the policy's rules and sends it. Stages:
+//!
+//! | file | what |
+//! |---|---|
+//! | `options`, `options/table` | the command line, as written: groups of settings, URLs and outputs |
+//! | `config` | the same from config files |
+//! | `data`, `form` | bodies: `-d` and its relatives, `-F` |
+//! | `glob` | one URL that stands for many |
+//! | `url` | URLs taken apart and joined |
+//! | `request` | method and headers of one hop |
+//! | `cookies` | the jar: Netscape files, `Set-Cookie` |
+//! | `world` | the host, as a trait, so that tests need none |
+//! | `exchange` | one request and its response |
+//! | `transfer` | one URL: redirects, retries, what becomes of the status |
+//! | `output`, `decode`, `head` | where a body goes, decoded; a response's head as text |
+//! | `write_out`, `progress` | `-w`; the meter |
+//! | `run` | all of it |
+//!
+//! # Invariants
+//! - Redirects are followed here and never by the host: so `-i`, `-v`, `-X`, cookies and long bodies are as
+//!   with curl. The host judges each hop as a request of its own.
+//! - A body is never whole in memory on its way in, nor on its way out of a file.
+//! - What the guest decides is never what protects: names, addresses and headers are checked by the host.
+//!
+//! Not here: other protocols, proxies, client certificates, digest and NTLM, `-z`, `--limit-rate`.
+#![forbid(unsafe_code)]
+
+mod config;
+mod cookies;
+mod data;
+mod decode;
+mod error;
+mod exchange;
+mod form;
+mod glob;
+mod head;
+mod options;
+mod output;
+mod progress;
+mod request;
+mod run;
+mod transfer;
+mod url;
+mod world;
+mod write_out;
+
+#[cfg(test)]
+mod tests;
+
+use box_applet::Applet;
+
+/// The applets of this crate, sorted by name.
+pub const APPLETS: &[Applet] = &[Applet::new("curl", run::run, "transfer a URL")];

@@ -1,0 +1,280 @@
+//! The command line as written: groups of settings (`--next` begins one), each with its URLs, outputs and uploads.
+
+mod table;
+
+use std::fs::File;
+use std::io::{Read, Write};
+
+use box_applet::Ctx;
+
+use crate::error::Usage;
+use crate::form::Field;
+use crate::{config, data};
+pub(crate) use table::{Kind, OPTIONS, Opt};
+
+/// Where a body goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Out {
+    /// `-o`, with `#1` not yet filled in; `-` is standard output.
+    File(Vec<u8>),
+    /// `-O`
+    Remote,
+}
+
+/// What holds for all groups.
+#[derive(Debug, Default)]
+pub(crate) struct Globals {
+    pub(crate) silent: bool,
+    pub(crate) show_error: bool,
+    pub(crate) verbose: bool,
+    pub(crate) bar: bool,
+    pub(crate) no_meter: bool,
+    pub(crate) fail_early: bool,
+}
+
+/// One group.
+#[derive(Debug, Default)]
+pub(crate) struct Op {
+    pub(crate) urls: Vec<Vec<u8>>,
+    pub(crate) outs: Vec<Out>,
+    pub(crate) uploads: Vec<Vec<u8>>,
+    pub(crate) remote_name_all: bool,
+    pub(crate) output_dir: Option<Vec<u8>>,
+    pub(crate) create_dirs: bool,
+    pub(crate) content_disposition: bool,
+    pub(crate) remove_on_error: bool,
+    pub(crate) method: Option<Vec<u8>>,
+    pub(crate) data: Option<Vec<u8>>,
+    pub(crate) json: bool,
+    pub(crate) get: bool,
+    pub(crate) form: Vec<Field>,
+    pub(crate) query: Vec<Vec<u8>>,
+    pub(crate) headers: Vec<Vec<u8>>,
+    pub(crate) head: bool,
+    pub(crate) include: bool,
+    pub(crate) dump_header: Option<Vec<u8>>,
+    pub(crate) follow: bool,
+    pub(crate) trusted: bool,
+    pub(crate) keep_post: [bool; 3],
+    /// `Some(None)` is without a limit.
+    pub(crate) max_redirs: Option<Option<u64>>,
+    pub(crate) fail: bool,
+    pub(crate) fail_with_body: bool,
+    pub(crate) user: Option<Vec<u8>>,
+    pub(crate) bearer: Option<Vec<u8>>,
+    pub(crate) cookies: Vec<Vec<u8>>,
+    pub(crate) cookie_jar: Option<Vec<u8>>,
+    pub(crate) junk_session: bool,
+    pub(crate) agent: Option<Vec<u8>>,
+    pub(crate) referer: Option<Vec<u8>>,
+    pub(crate) range: Option<Vec<u8>>,
+    pub(crate) resume: Option<Vec<u8>>,
+    pub(crate) retry: u64,
+    pub(crate) retry_delay: f64,
+    pub(crate) retry_max_time: f64,
+    pub(crate) retry_refused: bool,
+    pub(crate) retry_all: bool,
+    pub(crate) max_time: f64,
+    pub(crate) connect_timeout: f64,
+    pub(crate) max_size: u64,
+    pub(crate) compressed: bool,
+    pub(crate) write_out: Option<Vec<u8>>,
+    pub(crate) globs_off: bool,
+    /// What has no meaning here and is taken.
+    pub(crate) ignored: bool,
+}
+
+/// What is to be done.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) globals: Globals,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) help: bool,
+    pub(crate) version: bool,
+}
+
+/// Reads options, from the command line and from config files.
+pub(crate) struct Parser<'a, 'c> {
+    pub(crate) ctx: &'a mut Ctx<'c>,
+    pub(crate) asked: Asked,
+    /// How deep config files name others.
+    pub(crate) depth: usize,
+    /// The option at hand, as written.
+    pub(crate) shown: String,
+}
+
+/// Reads the command line, with the user's config file before it unless `-q` is first.
+pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Asked, Usage> {
+    let asked = Asked { ops: vec![Op::default()], ..Asked::default() };
+    let mut parser = Parser { ctx, asked, depth: 0, shown: String::new() };
+    let quiet = |a: &Vec<u8>| a == b"--disable" || (a.starts_with(b"-q") && !a.starts_with(b"--"));
+    if !args.first().is_some_and(quiet) {
+        config::default(&mut parser)?;
+    }
+    parser.arguments(args)?;
+    for op in &parser.asked.ops {
+        let bodies = [op.data.is_some() && !op.get, !op.form.is_empty(), !op.uploads.is_empty()];
+        let bodies = bodies.iter().filter(|b| **b).count();
+        if op.resume.is_some() && !op.uploads.is_empty() {
+            let why = "uploads cannot be resumed here";
+            return Err(Usage::Refused("--continue-at".into(), why));
+        }
+        if bodies > 1 || (op.head && bodies > 0) {
+            return Err(Usage::Methods);
+        }
+    }
+    Ok(parser.asked)
+}
+
+impl Parser<'_, '_> {
+    pub(crate) fn op(&mut self) -> &mut Op {
+        if self.asked.ops.is_empty() {
+            self.asked.ops.push(Op::default());
+        }
+        let last = self.asked.ops.len() - 1;
+        &mut self.asked.ops[last]
+    }
+
+    fn arguments(&mut self, args: &[Vec<u8>]) -> Result<(), Usage> {
+        let mut rest = args;
+        let mut only_urls = false;
+        while let Some((arg, behind)) = rest.split_first() {
+            rest = behind;
+            if only_urls || arg.first() != Some(&b'-') || arg.len() == 1 {
+                self.op().urls.push(arg.clone());
+            } else if arg == b"--" {
+                only_urls = true;
+            } else if self.parameter(arg, behind.first().map(Vec::as_slice))? {
+                rest = &behind[1..];
+            }
+            if self.asked.help || self.asked.version {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One argument that begins with `-`; whether it has taken the next one as well.
+    pub(crate) fn parameter(&mut self, arg: &[u8], next: Option<&[u8]>) -> Result<bool, Usage> {
+        if let Some(name) = arg.strip_prefix(b"--") {
+            self.shown = String::from_utf8_lossy(arg).into_owned();
+            return self.long(name, next);
+        }
+        let mut letters = &arg[1..];
+        while let Some((letter, behind)) = letters.split_first() {
+            self.shown = format!("-{}", char::from(*letter));
+            let unknown = || Usage::Unknown(String::from_utf8_lossy(arg).into_owned());
+            let found = OPTIONS.iter().find(|o| o.short == Some(char::from(*letter)));
+            let opt = found.ok_or_else(unknown)?;
+            if !opt.kind.takes_value() {
+                self.apply(opt, true, b"")?;
+                letters = behind;
+                continue;
+            }
+            if !behind.is_empty() {
+                self.apply(opt, true, behind)?;
+                return Ok(false);
+            }
+            let value = next.ok_or_else(|| Usage::Parameter(self.shown.clone()))?;
+            self.apply(opt, true, value)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn long(&mut self, name: &[u8], next: Option<&[u8]>) -> Result<bool, Usage> {
+        let named = |n: &[u8]| OPTIONS.iter().find(|o| o.long.as_bytes() == n);
+        let reversed = || Some((named(name.strip_prefix(b"no-")?)?, false));
+        let found = named(name).map(|o| (o, true)).or_else(reversed);
+        let (opt, on) = found.ok_or_else(|| Usage::Unknown(self.shown.clone()))?;
+        if !on && !opt.kind.is_flag() {
+            return Err(Usage::Reversed(self.shown.clone()));
+        }
+        if !opt.kind.takes_value() {
+            self.apply(opt, on, b"")?;
+            return Ok(false);
+        }
+        let value = next.ok_or_else(|| Usage::Parameter(self.shown.clone()))?;
+        self.apply(opt, on, value)?;
+        Ok(true)
+    }
+
+    fn apply(&mut self, opt: &Opt, on: bool, value: &[u8]) -> Result<(), Usage> {
+        let number = || Usage::Number(self.shown.clone());
+        match opt.kind {
+            Kind::Global(flag) => *flag(&mut self.asked.globals) = on,
+            Kind::Flag(flag) => *flag(self.op()) = on,
+            Kind::Text(text) => *text(self.op()) = Some(value.to_vec()),
+            Kind::List(list) => list(self.op()).push(value.to_vec()),
+            Kind::Count(field) => {
+                let n = std::str::from_utf8(value).ok().and_then(|v| v.parse().ok());
+                let n = n.ok_or_else(number)?;
+                *field(self.op()) = n;
+            }
+            Kind::Seconds(field) => {
+                let n = std::str::from_utf8(value).ok().and_then(|v| v.parse::<f64>().ok());
+                let n = n.filter(|n| (0.0..1e9).contains(n)).ok_or_else(number)?;
+                *field(self.op()) = n;
+            }
+            Kind::Do(_, run) => run(self, value)?,
+            Kind::IgnoreValue => {}
+            Kind::Refused(_, why) if on => return Err(Usage::Refused(self.shown.clone(), why)),
+            Kind::Refused(..) => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn warn(&mut self, text: &[u8]) {
+        if !self.asked.globals.silent {
+            let _ = self.ctx.stderr.write_all(&[b"Warning: ", text, b"\n"].concat());
+        }
+    }
+
+    pub(crate) fn bad(&self) -> Usage {
+        Usage::Bad(self.shown.clone())
+    }
+
+    pub(crate) fn no_file(&self) -> Usage {
+        Usage::File(self.shown.clone())
+    }
+
+    /// All of a file, or of standard input for `-`.
+    pub(crate) fn read(&mut self, name: &[u8]) -> Result<Vec<u8>, Usage> {
+        let mut bytes = Vec::new();
+        let read = if name == b"-" {
+            self.ctx.stdin.read_to_end(&mut bytes)
+        } else {
+            let path = self.ctx.path(name);
+            File::open(path).and_then(|mut f| f.read_to_end(&mut bytes))
+        };
+        read.map_err(|_| self.no_file())?;
+        Ok(bytes)
+    }
+
+    /// More of `-d`, with `&` between.
+    pub(crate) fn add_data(&mut self, more: &[u8], separated: bool) {
+        let data = self.op().data.get_or_insert_default();
+        if separated && !data.is_empty() {
+            data.push(b'&');
+        }
+        data.extend(more);
+    }
+
+    /// `-d`, `--data-binary`, `--json`: text, or `@FILE`.
+    pub(crate) fn text_or_file(&mut self, value: &[u8], ascii: bool) -> Result<Vec<u8>, Usage> {
+        let Some(name) = value.strip_prefix(b"@") else { return Ok(value.to_vec()) };
+        let bytes = self.read(name)?;
+        Ok(if ascii { data::without_line_ends(bytes) } else { bytes })
+    }
+}
+
+/// What `--help` prints.
+pub(crate) fn help(out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "Usage: curl [options...] <url>")?;
+    for opt in OPTIONS.iter().filter(|o| !o.help.is_empty()) {
+        let short = opt.short.map_or("    ".to_string(), |c| format!("-{c}, "));
+        let left = format!("{short}--{} {}", opt.long, opt.kind.value());
+        writeln!(out, " {left:<34} {}", opt.help)?;
+    }
+    Ok(())
+}

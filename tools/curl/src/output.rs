@@ -1,0 +1,169 @@
+//! Where a body goes: standard output, or a file that is made when its first byte comes.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use box_applet::{Ctx, Sink};
+
+use crate::error::Error;
+use crate::glob::Match;
+use crate::options::{Op, Out};
+use crate::url::Url;
+
+/// One transfer's output.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    /// `None` is standard output.
+    name: Option<Vec<u8>>,
+    path: PathBuf,
+    file: Option<File>,
+    /// Bytes that are there before (`-C`).
+    pub(crate) start: u64,
+    /// `-J`: what the server names replaces nothing.
+    fresh: bool,
+    explicit: bool,
+    /// Why it could not be opened, for a warning.
+    pub(crate) why: Option<String>,
+}
+
+impl Target {
+    pub(crate) fn new(ctx: &Ctx<'_>, op: &Op, index: usize, m: &Match) -> Result<Target, Error> {
+        let remote = op.remote_name_all.then_some(&Out::Remote);
+        let name = match op.outs.get(index).or(remote) {
+            None => return Ok(Target::default()),
+            Some(Out::File(name)) if name == b"-" => {
+                return Ok(Target { explicit: true, ..Target::default() });
+            }
+            Some(Out::File(name)) => m.fill(name),
+            Some(Out::Remote) => Url::parse(&m.url)?.file_name().to_vec(),
+        };
+        let mut target = Target { explicit: true, ..Target::default() };
+        if name.is_empty() && !op.content_disposition {
+            target.why = Some("Remote file name has no length".into());
+            return Err(Error::Write);
+        }
+        target.rename(ctx, op, name);
+        Ok(target)
+    }
+
+    fn rename(&mut self, ctx: &Ctx<'_>, op: &Op, name: Vec<u8>) {
+        let name = match &op.output_dir {
+            Some(folder) => [folder, &b"/"[..], &name].concat(),
+            None => name,
+        };
+        self.path = ctx.path(&name);
+        self.name = Some(name);
+    }
+
+    /// What `Content-Disposition` says (`-J`).
+    pub(crate) fn named_by_server(&mut self, ctx: &Ctx<'_>, op: &Op, name: Vec<u8>) {
+        if self.name.is_some() {
+            self.rename(ctx, op, name);
+            self.fresh = true;
+        }
+    }
+
+    pub(crate) fn name(&self) -> &[u8] {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.name.is_none()
+    }
+
+    /// Bytes of the file that is there.
+    pub(crate) fn len(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |m| if self.is_stdout() { 0 } else { m.len() })
+    }
+
+    /// Whether bytes that are no text would go to a terminal by accident.
+    pub(crate) fn would_garble(&self, ctx: &Ctx<'_>, bytes: &[u8]) -> bool {
+        let terminal = matches!(ctx.stdout.sink(), Sink::File(f) if box_sys::is_terminal(f));
+        self.is_stdout() && !self.explicit && terminal && bytes.contains(&0)
+    }
+
+    pub(crate) fn write(&mut self, ctx: &mut Ctx<'_>, op: &Op, bytes: &[u8]) -> Result<(), Error> {
+        if self.is_stdout() {
+            return stdout(ctx, bytes);
+        }
+        let file = self.open(op)?;
+        let written = file.write_all(bytes);
+        written.map_err(|e| self.failed("write", &e))
+    }
+
+    fn open(&mut self, op: &Op) -> Result<&mut File, Error> {
+        if self.file.is_none() {
+            if let Some(folder) = self.path.parent().filter(|_| op.create_dirs) {
+                fs::create_dir_all(folder).map_err(|e| self.failed("create", &e))?;
+            }
+            let mut options = File::options();
+            if self.start > 0 {
+                options.append(true);
+            } else {
+                options.write(true).truncate(true);
+            }
+            if self.fresh {
+                options.create_new(true)
+            } else {
+                options.create(true)
+            };
+            let file = options.open(&self.path).map_err(|e| self.failed("open", &e))?;
+            // Opened a second time, it is replaced.
+            self.fresh = false;
+            self.file = Some(file);
+        }
+        self.file.as_mut().ok_or(Error::Write)
+    }
+
+    fn failed(&mut self, what: &str, e: &io::Error) -> Error {
+        let name = String::from_utf8_lossy(self.name()).into_owned();
+        self.why = Some(format!("Failed to {what} the file {name}: {}", box_sys::strerror(e)));
+        Error::Write
+    }
+
+    /// An empty body makes an empty file.
+    pub(crate) fn end(&mut self, op: &Op) -> Result<(), Error> {
+        if self.is_stdout() { Ok(()) } else { self.open(op).map(drop) }
+    }
+
+    /// A transfer begins again: what it has written is taken back, but for standard output.
+    pub(crate) fn again(&mut self) {
+        if let Some(file) = self.file.take() {
+            let _ = file.set_len(self.start);
+        }
+    }
+
+    /// `--remove-on-error`.
+    pub(crate) fn remove(&mut self) {
+        if self.file.take().is_some() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Writes to standard output at once.
+pub(crate) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), Error> {
+    let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
+    written.map_err(|e| {
+        // It is told here, not once more at the end.
+        ctx.stdout.take_error();
+        if e.kind() == io::ErrorKind::BrokenPipe { Error::Closed } else { Error::Write }
+    })
+}
+
+/// Replaces a file, or standard output for `-`.
+pub(crate) fn save(
+    ctx: &mut Ctx<'_>,
+    name: &[u8],
+    bytes: &[u8],
+    append: bool,
+) -> Result<(), Error> {
+    if name == b"-" {
+        return stdout(ctx, bytes);
+    }
+    let mut options = File::options();
+    options.create(true).write(true).append(append).truncate(!append);
+    let file = options.open(ctx.path(name));
+    file.and_then(|mut f| f.write_all(bytes)).map_err(|_| Error::Write)
+}

@@ -1,0 +1,215 @@
+//! One hop: its method, its headers in curl's order, and what a redirect makes of it.
+
+use box_sys::http::{Header, Request};
+
+use crate::data::Body;
+use crate::options::Op;
+use crate::run::VERSION;
+use crate::url::Url;
+
+/// A request as the next one to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Hop {
+    pub(crate) method: Vec<u8>,
+    pub(crate) url: Url,
+    pub(crate) body: Body,
+    /// `Content-Type` of a body of its own.
+    kind: Option<Vec<u8>>,
+    referer: Option<Vec<u8>>,
+    /// Where secrets of the command line may go.
+    first: Url,
+}
+
+/// `-H` as meant.
+enum Custom<'a> {
+    Remove(&'a [u8]),
+    Set(&'a [u8], &'a [u8]),
+}
+
+impl<'a> Custom<'a> {
+    fn parse(line: &'a [u8]) -> Option<Custom<'a>> {
+        if let Some(at) = line.iter().position(|b| *b == b':') {
+            let (name, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());
+            return Some(if value.is_empty() {
+                Custom::Remove(name)
+            } else {
+                Custom::Set(name, value)
+            });
+        }
+        let name = line.trim_ascii().strip_suffix(b";")?;
+        Some(Custom::Set(name, b""))
+    }
+
+    fn name(&self) -> &'a [u8] {
+        match self {
+            Custom::Remove(name) | Custom::Set(name, _) => name,
+        }
+    }
+}
+
+/// What the host writes itself and refuses from guests; curl lets people set these.
+fn is_the_hosts(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let names = [
+        "connection",
+        "content-length",
+        "expect",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    names.iter().any(|n| n.as_bytes() == name) || name.starts_with(b"proxy-")
+}
+
+impl Hop {
+    pub(crate) fn first(op: &Op, url: Url, body: Body, kind: Option<Vec<u8>>) -> Hop {
+        // Of several URLs only those that have a file get it.
+        let uploads = !op.uploads.is_empty() && body != Body::None;
+        let method = match &op.method {
+            Some(method) => method.clone(),
+            None if op.head => b"HEAD".to_vec(),
+            None if uploads => b"PUT".to_vec(),
+            None if (op.data.is_some() && !op.get) || !op.form.is_empty() => b"POST".to_vec(),
+            None => b"GET".to_vec(),
+        };
+        let referer = op.referer.as_ref().map(|r| r.strip_suffix(b";auto").unwrap_or(r).to_vec());
+        let referer = referer.filter(|r| !r.is_empty());
+        Hop { method, first: url.clone(), url, body, kind, referer }
+    }
+
+    /// What a redirect leads to. curl keeps the method of `-X`, and makes GET of POST only.
+    pub(crate) fn redirected(&self, op: &Op, status: u16, url: Url) -> Hop {
+        let is_post = op.method.is_none() && self.method == b"POST";
+        let (changes, loses) = match status {
+            301 if !op.keep_post[0] => (is_post, true),
+            302 if !op.keep_post[1] => (is_post, true),
+            303 if !op.keep_post[2] => (op.method.is_none() && !op.head, true),
+            _ => (false, false),
+        };
+        let mut next = Hop { url, ..self.clone() };
+        if changes {
+            next.method = b"GET".to_vec();
+        }
+        // PUT keeps its body but for 303.
+        if loses && (op.uploads.is_empty() || status == 303) {
+            next.body = Body::None;
+            next.kind = next.kind.filter(|_| op.json);
+        }
+        if op.referer.as_ref().is_some_and(|r| r.ends_with(b";auto")) {
+            next.referer = Some(self.url.text());
+        }
+        next
+    }
+
+    /// Whether it goes where the command line has sent it.
+    pub(crate) fn is_at_home(&self) -> bool {
+        self.url.same_origin(&self.first)
+    }
+
+    /// What goes to the host; time limits are the caller's.
+    pub(crate) fn request(
+        &self,
+        op: &Op,
+        cookie: Option<Vec<u8>>,
+        range: Option<&[u8]>,
+    ) -> Request {
+        let lines: Vec<Custom<'_>> = op.headers.iter().filter_map(|l| Custom::parse(l)).collect();
+        let same = op.trusted || self.is_at_home();
+        let mut headers: Vec<Header> = Vec::new();
+        let mut put = |name: &str, value: Option<Vec<u8>>| {
+            let named = |c: &Custom<'_>| c.name().eq_ignore_ascii_case(name.as_bytes());
+            if let Some(value) = value.filter(|_| !lines.iter().any(named)) {
+                headers.push((name.as_bytes().to_vec(), value));
+            }
+        };
+        let json = |text: &[u8]| op.json.then(|| text.to_vec());
+        put("Authorization", self.authorization(op, same));
+        put("Range", range.map(|r| [b"bytes=", r].concat()));
+        let agent = op.agent.clone().unwrap_or_else(|| format!("curl/{VERSION}").into_bytes());
+        put("User-Agent", Some(agent).filter(|a| !a.is_empty()));
+        put("Accept", json(b"application/json").or(Some(b"*/*".to_vec())));
+        put("Accept-Encoding", op.compressed.then(|| b"deflate, gzip".to_vec()));
+        put("Referer", self.referer.clone());
+        put("Cookie", cookie);
+        put("Content-Type", self.kind.clone());
+        let mut chunked = false;
+        for line in &lines {
+            let Custom::Set(name, value) = line else { continue };
+            chunked |= name.eq_ignore_ascii_case(b"transfer-encoding");
+            let secret =
+                [&b"authorization"[..], b"cookie"].iter().any(|s| name.eq_ignore_ascii_case(s));
+            let own_host = name.eq_ignore_ascii_case(b"host") && **value == *self.url.authority();
+            if !is_the_hosts(name) && !own_host && (same || !secret) {
+                headers.push((name.to_vec(), value.to_vec()));
+            }
+        }
+        let body = if chunked && self.body != Body::None { None } else { self.body.len() };
+        let (method, url) = (self.method.clone(), self.url.text());
+        Request { method, url, headers, body, redirects: 0, time: 0, connect_time: 0 }
+    }
+
+    fn authorization(&self, op: &Op, same: bool) -> Option<Vec<u8>> {
+        if let Some(token) = op.bearer.as_ref().filter(|_| same) {
+            return Some([b"Bearer ", token.as_slice()].concat());
+        }
+        let in_url =
+            self.url.user.as_ref().map(|(user, password)| [user, &b":"[..], password].concat());
+        let given = op.user.as_ref().filter(|_| same).map(|user| match user.contains(&b':') {
+            true => user.clone(),
+            false => [user, &b":"[..]].concat(),
+        });
+        let kept = self.first.user.as_ref().filter(|_| same);
+        let kept = kept.map(|(user, password)| [user, &b":"[..], password].concat());
+        let user = given.or(in_url).or(kept)?;
+        Some([&b"Basic "[..], &base64(&user)].concat())
+    }
+
+    /// The head as it goes over the wire, for people (`-v`).
+    pub(crate) fn head(&self, request: &Request) -> Vec<u8> {
+        let mut out =
+            [&request.method, &b" "[..], &self.url.target(), b" HTTP/1.1\r\nHost: "].concat();
+        out.extend(self.url.authority());
+        out.extend(b"\r\n");
+        for (name, value) in &request.headers {
+            out.extend([name, &b": "[..], value, b"\r\n"].concat());
+        }
+        match request.body {
+            Some(n) if self.body != Body::None => {
+                out.extend(format!("Content-Length: {n}\r\n").as_bytes());
+            }
+            None => out.extend(b"Transfer-Encoding: chunked\r\n"),
+            Some(_) => {}
+        }
+        out.extend(b"\r\n");
+        out
+    }
+}
+
+fn base64(bytes: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = Vec::new();
+    for chunk in bytes.chunks(3) {
+        let at = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let n = at(0) << 16 | at(1) << 8 | at(2);
+        for i in 0..4 {
+            let digit = DIGITS[(n >> (18 - 6 * i) & 63) as usize];
+            out.push(if i <= chunk.len() { digit } else { b'=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    /// RFC 4648, 10.
+    #[test]
+    fn base64() {
+        for (text, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(super::base64(text.as_bytes()), coded.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The applet: options, then each URL of each group; the status is the last transfer's.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+
+use box_applet::{Ctx, Exit};
+
+use crate::cookies::Jar;
+use crate::data::{Body, Piece};
+use crate::error::{Error, Usage};
+use crate::form;
+use crate::glob::{Match, Pattern};
+use crate::options::{self, Asked, Globals, Op};
+use crate::output::{self, Target};
+use crate::request::Hop;
+use crate::transfer::{self, Job, Stats, tell};
+use crate::url::{self, Url};
+use crate::world::{Node, World};
+use crate::write_out;
+
+/// The curl whose manual this follows.
+pub(crate) const VERSION: &str = "8.11.1";
+
+/// Runs `curl`.
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    with(ctx, args, &mut Node::default())
+}
+
+/// The same with any host.
+pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn World) -> Exit {
+    if args.is_empty() {
+        return wrong(ctx, None);
+    }
+    let asked = match options::parse(ctx, args) {
+        Ok(asked) => asked,
+        Err(usage) => return wrong(ctx, Some(&usage)),
+    };
+    if asked.help || asked.version {
+        let _ = if asked.help { options::help(&mut ctx.stdout) } else { version(ctx) };
+        return Exit::SUCCESS;
+    }
+    match groups(ctx, world, &asked) {
+        Ok(exit) => exit,
+        Err(usage) => wrong(ctx, Some(&usage)),
+    }
+}
+
+fn version(ctx: &mut Ctx<'_>) -> std::io::Result<()> {
+    write!(
+        ctx.stdout,
+        "curl {VERSION} (wasm32-wasip1) Wasibox, HTTP by the sandbox's host\n\
+         Protocols: http https\nFeatures: HTTP2 IPv6 Largefile libz SSL\n"
+    )
+}
+
+fn wrong(ctx: &mut Ctx<'_>, usage: Option<&Usage>) -> Exit {
+    if let Some(usage) = usage {
+        ctx.error(usage);
+    }
+    ctx.error("try 'curl --help' for more information");
+    Exit(usage.map_or(2, Usage::code))
+}
+
+fn groups(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Asked) -> Result<Exit, Usage> {
+    let mut last = Ok(());
+    for op in &asked.ops {
+        if op.urls.is_empty() {
+            return Err(Usage::NoUrl);
+        }
+        let mut cookies = Cookies::load(ctx, op);
+        last = group(ctx, world, &asked.globals, op, &mut cookies)?;
+        if let (Some(name), Some(jar)) = (&op.cookie_jar, &cookies.jar)
+            && output::save(ctx, name, &jar.text(), false).is_err()
+        {
+            let name = String::from_utf8_lossy(name).into_owned();
+            transfer::warn(ctx, &asked.globals, &format!("failed to save cookies in {name}"));
+        }
+        if last.is_err() && asked.globals.fail_early {
+            break;
+        }
+    }
+    Ok(Exit(last.err().map_or(0, |e: Error| e.code())))
+}
+
+/// A group's cookies.
+struct Cookies {
+    jar: Option<Jar>,
+    literal: Vec<u8>,
+}
+
+impl Cookies {
+    fn load(ctx: &mut Ctx<'_>, op: &Op) -> Cookies {
+        let mut jar = op.cookie_jar.is_some().then(Jar::default);
+        let mut literal = Vec::new();
+        for text in &op.cookies {
+            if text.contains(&b'=') {
+                literal.push(text.clone());
+                continue;
+            }
+            // A file that is not there is an empty jar.
+            let jar = jar.get_or_insert_default();
+            let mut bytes = Vec::new();
+            if text == b"-" {
+                let _ = std::io::Read::read_to_end(&mut ctx.stdin, &mut bytes);
+            } else if !text.is_empty() {
+                bytes = fs::read(ctx.path(text)).unwrap_or_default();
+            }
+            jar.load(&bytes, op.junk_session, transfer::now());
+        }
+        Cookies { jar, literal: literal.join(&b"; "[..]) }
+    }
+}
+
+fn group(
+    ctx: &mut Ctx<'_>,
+    world: &mut dyn World,
+    globals: &Globals,
+    op: &Op,
+    cookies: &mut Cookies,
+) -> Result<Result<(), Error>, Usage> {
+    let mut last = Ok(());
+    let mut number = 0;
+    for (index, url) in op.urls.iter().enumerate() {
+        let pattern = if op.globs_off { Ok(Pattern::literal(url)) } else { Pattern::parse(url) };
+        let pattern = match pattern {
+            Ok(pattern) => pattern,
+            Err(e) => {
+                tell(ctx, globals, &e);
+                return Ok(Err(e));
+            }
+        };
+        let upload = op.uploads.get(index).map(|name| Body::file(ctx, name)).transpose()?;
+        for m in pattern.matches() {
+            let stats = Stats { given: m.url.clone(), number, ..Stats::default() };
+            number += 1;
+            let (jar, literal) = (cookies.jar.as_mut(), cookies.literal.as_slice());
+            let target = Target::default();
+            let mut job = Job {
+                ctx: &mut *ctx,
+                world: &mut *world,
+                globals,
+                op,
+                jar,
+                literal,
+                target,
+                stats,
+            };
+            last = one(&mut job, index, &m, upload.clone());
+            after(&mut job, &last);
+            let gone = last == Err(Error::Closed);
+            if gone || (last.is_err() && globals.fail_early) {
+                return Ok(last);
+            }
+        }
+    }
+    Ok(last)
+}
+
+fn one(job: &mut Job<'_, '_>, index: usize, m: &Match, upload: Option<Body>) -> Result<(), Error> {
+    let hop = hop(job.ctx, job.op, index, m, upload)?;
+    job.target = match Target::new(job.ctx, job.op, index, m) {
+        Ok(target) => target,
+        Err(e) => {
+            transfer::warn(job.ctx, job.globals, "Remote file name has no length");
+            return Err(e);
+        }
+    };
+    transfer::run(job, &hop)
+}
+
+/// What is told after a transfer.
+fn after(job: &mut Job<'_, '_>, done: &Result<(), Error>) {
+    if let Err(e) = done {
+        job.stats.error = Some(e.clone());
+        tell(job.ctx, job.globals, e);
+        if job.op.remove_on_error {
+            job.target.remove();
+        }
+    }
+    if let Some(format) = job.op.write_out.as_ref().filter(|_| *done != Err(Error::Closed)) {
+        write_out::print(job.ctx, format, &job.stats);
+    }
+}
+
+/// The first request for a URL.
+fn hop(
+    ctx: &Ctx<'_>,
+    op: &Op,
+    index: usize,
+    m: &Match,
+    upload: Option<Body>,
+) -> Result<Hop, Error> {
+    let mut url = Url::parse(&m.url)?;
+    let kind = |text: &str| Some(text.as_bytes().to_vec());
+    let (body, kind) = if let Some(body) = upload {
+        name_upload(&mut url, &op.uploads[index]);
+        (body, None)
+    } else if !op.form.is_empty() {
+        let boundary = boundary();
+        let body = form::body(ctx, &op.form, &boundary)?;
+        (body, kind(&format!("multipart/form-data; boundary={boundary}")))
+    } else if let Some(data) = op.data.as_ref().filter(|_| !op.get) {
+        let name = if op.json { "application/json" } else { "application/x-www-form-urlencoded" };
+        (Body::Pieces(vec![Piece::Bytes(data.clone())]), kind(name))
+    } else {
+        (Body::None, None)
+    };
+    Ok(transfer::first(op, url, body, kind))
+}
+
+/// `-T FILE` to a folder gives the file its own name there.
+fn name_upload(url: &mut Url, file: &[u8]) {
+    if url.path.ends_with(b"/") && url.query.is_none() && file != b"-" && file != b"." {
+        let name = file.rsplit(|b| *b == b'/').next().unwrap_or(file);
+        url.path.extend(url::escape(name));
+    }
+}
+
+/// As curl's: 24 dashes and digits that no content has by accident.
+fn boundary() -> String {
+    let random = |n: u64| RandomState::new().hash_one(n);
+    format!("------------------------{:016x}{:06x}", random(1), random(2) & 0xff_ffff)
+}
