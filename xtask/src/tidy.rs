@@ -60,6 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "wasibox",
         &[
             "box-abi",
+            "wasibox-bridge",
             "wasibox-files",
             "wasibox-sandbox",
             "wasibox-image",
