@@ -24,11 +24,11 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     let (path, argv) = o.image_and_command()?;
     let (policy, require_walls) = o.grants.policy()?;
     let limits = policy.limits;
-    if policy.workspace.is_some() {
-        return over_workspace(&o, path, policy, require_walls);
-    }
-    if o.diff || o.apply {
+    if (o.diff || o.apply) && policy.workspace.is_none() {
         return Err(Failure::usage("--diff and --apply are for a --workspace that is a folder"));
+    }
+    if policy.workspace.is_some() || !policy.network.allow.is_empty() {
+        return in_worker(&o, path, policy, require_walls);
     }
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
     let session =
@@ -52,8 +52,9 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     end(outcome.exit_code.into())
 }
 
-/// Runs a command over a workspace: in a worker, so that this process can save and apply what it has changed.
-fn over_workspace(
+/// Runs a command in a worker, so that this process can save and apply what it has changed of a workspace, and make the
+/// requests that it may make.
+fn in_worker(
     o: &ExecArgs,
     image: PathBuf,
     policy: Policy,
