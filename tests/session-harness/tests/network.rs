@@ -152,8 +152,11 @@ fn secrets_are_added_outside_and_never_seen() {
     std::fs::write(&file, "hunter2hunter2").unwrap();
     for engine in both() {
         let mut network = allow(&[&format!("* http://127.0.0.1:{}/", at.port())]);
-        network.secrets =
-            vec![format!("127.0.0.1: Authorization=Bearer ${{file:{}}}", file.display())];
+        network.secrets = vec![format!(
+            "http://127.0.0.1:{}/: Authorization=Bearer ${{file:{}}}",
+            at.port(),
+            file.display()
+        )];
         let s = engine.session(policy_of(network)).unwrap();
         client(&s);
         // The server says what it got; the guest does not hear it.
@@ -162,6 +165,43 @@ fn secrets_are_added_outside_and_never_seen() {
         assert!(
             !sh(&s, "env; cat /proc/self/environ 2>&1; grep -r hunter2 /tmp /home /.box 2>&1")
                 .contains("hunter2")
+        );
+    }
+}
+
+#[test]
+fn curl_speaks_to_servers_that_are_allowed() {
+    let at = server();
+    for engine in both() {
+        let s = engine
+            .session(policy_of(allow(&[&format!("* http://127.0.0.1:{}/", at.port())])))
+            .unwrap();
+        sh(&s, &format!("U=http://{at}"));
+        let said = sh(&s, "curl -s -d 'a=b' $U/a").to_lowercase();
+        assert!(said.starts_with("post /a http/1.1") && said.ends_with("--\na=b"), "{said}");
+        assert_eq!(
+            sh(
+                &s,
+                "curl -s -o /tmp/l -w '%{http_code} %{size_download}\n' $U/large; wc -c </tmp/l"
+            ),
+            "200 3000000\n3000000\n"
+        );
+        assert_eq!(
+            sh(&s, "curl -s -o /dev/null -w '%{http_code} %{num_redirects}' -L $U/to-a"),
+            "200 1"
+        );
+        assert_eq!(
+            sh(&s, "curl -fsS $U/none"),
+            "curl: (22) The requested URL returned error: 404\n[22]"
+        );
+        let refused = sh(&s, "curl -sSL $U/out");
+        assert!(refused.starts_with("curl: (7)") && refused.ends_with("[7]"), "{refused}");
+        assert_eq!(
+            sh(
+                &s,
+                "curl -s $U/large | head -c 3; seq 3 | curl -s --data-binary @- $U/x | tail -n 3"
+            ),
+            "xxx1\n2\n3\n"
         );
     }
 }
