@@ -274,18 +274,20 @@ impl Service for Requests {
     }
 
     fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
-        let number = match Step::decode(&request) {
-            None => return reply(answer, &failed(2, "not a request")),
-            Some(Step::Open(request)) => return self.open(request, answer),
-            Some(Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n)) => n,
+        let Some(step) = Step::decode(&request) else {
+            return reply(answer, &failed(2, "not a request"));
+        };
+        let number = match step {
+            Step::Open(request) => return self.open(request, answer),
+            Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => n,
         };
         let to = lock(&self.open).all.get(&number).cloned();
-        match (to, Step::decode(&request)) {
-            (Some(to), Some(step)) => {
+        match to {
+            Some(to) => {
                 // Whoever has ended meanwhile drops the answer, which is EIO.
                 let _ = to.send((step, answer));
             }
-            _ => reply(answer, &failed(42, "there is no such request")),
+            None => reply(answer, &failed(42, "there is no such request")),
         }
     }
 }
