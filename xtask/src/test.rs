@@ -67,7 +67,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut all = env::cargo();
     all.args(["test", "--locked", "-p", "wasibox-tests"]);
     all.env("WASIBOX_DIST", env::dist()).env("WASIBOX_NATIVE_BOX", native_box()?);
-    all.env("WASIBOX_PYTHON", peers_python()?);
+    all.env("WASIBOX_PYTHON", peers_python("tests/harness/peers")?);
     all.env("WASIBOX_NODE_MODULES", peers_node()?);
     env::run(&mut all)?;
     steps.end("ok");
@@ -105,9 +105,9 @@ fn native_box() -> Result<PathBuf> {
     Ok(target.join("debug/box"))
 }
 
-/// A Python with the packages that tests use as foreign runtimes, in the cache folder.
-fn peers_python() -> Result<PathBuf> {
-    let pins = env::root().join("tests/harness/peers/requirements.txt");
+/// A Python with the packages that `requirements.txt` of that folder pins, in the cache folder.
+pub fn peers_python(folder: &str) -> Result<PathBuf> {
+    let pins = env::root().join(folder).join("requirements.txt");
     let key = env::sha256(&env::read(&pins)?);
     let venv = env::cache()?.join(format!("venv-{}", &key[..16]));
     let python = venv.join("bin/python");
