@@ -5,8 +5,8 @@
 
 use crate::filter::{self, FilterError, NewCode};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
+    RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::process::{DumpableBehavior, Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -99,8 +99,7 @@ impl Jail {
         let nothing = Rlimit { current: Some(0), maximum: Some(0) };
         setrlimit(Resource::Core, nothing)?;
         walls.not_dumpable = true;
-        walls.files = self.landlock_files()?;
-        walls.network = landlock_network()?;
+        (walls.files, walls.network) = self.landlock()?;
         match filter::close(&self.code) {
             Ok(()) => walls.system_calls = true,
             Err(FilterError::Arch) => {}
@@ -113,11 +112,15 @@ impl Jail {
         Ok(walls)
     }
 
-    fn landlock_files(&self) -> Result<Wall, JailError> {
+    /// One set of rules for all: a second one would refuse every move from directory to directory, since
+    /// each set does that does not allow it somewhere (Landlock's manual, `LANDLOCK_ACCESS_FS_REFER`).
+    fn landlock(&self) -> Result<(Wall, Wall), JailError> {
         let all = AccessFs::from_all(LANDLOCK);
         let mut rules = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(all)?
+            .handle_access(AccessNet::from_all(LANDLOCK))?
+            .scope(Scope::from_all(LANDLOCK))?
             .create()?;
         // Nothing is to be executed, and devices stay what the host's directory has.
         let changes = all & !(AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock);
@@ -129,25 +132,22 @@ impl Jail {
                 rules = rules.add_rule(PathBeneath::new(PathFd::new(path)?, access))?;
             }
         }
-        Ok(wall(rules.restrict_self()?.ruleset))
+        Ok(walls(&rules.restrict_self()?))
     }
 }
 
-fn landlock_network() -> Result<Wall, JailError> {
-    let rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessNet::from_all(LANDLOCK))?
-        .scope(Scope::from_all(LANDLOCK))?
-        .create()?;
-    Ok(wall(rules.restrict_self()?.ruleset))
-}
-
-fn wall(status: RulesetStatus) -> Wall {
-    match status {
-        RulesetStatus::FullyEnforced => Wall::Full,
-        RulesetStatus::PartiallyEnforced => Wall::Partial,
-        RulesetStatus::NotEnforced => Wall::Missing,
-    }
+/// How far files and the network are closed: by the form of Landlock that has the last of what is asked for.
+fn walls(status: &RestrictionStatus) -> (Wall, Wall) {
+    let LandlockStatus::Available { effective_abi: abi, .. } = status.landlock else {
+        return Default::default();
+    };
+    let wall = |some: ABI, whole: ABI| match abi {
+        abi if abi < some || status.ruleset == RulesetStatus::NotEnforced => Wall::Missing,
+        abi if abi < whole => Wall::Partial,
+        _ => Wall::Full,
+    };
+    // Files: control of devices is the last that came. Network: TCP, then signals and abstract sockets.
+    (wall(ABI::V1, ABI::V5), wall(ABI::V4, ABI::V6))
 }
 
 /// How many threads the process has; `None` where /proc cannot be read.

@@ -39,6 +39,13 @@ const ATTEMPTS: &[Attempt] = &[
         fs::write(dir.join("rw/new"), "x")?;
         fs::rename(dir.join("rw/new"), dir.join("rw/other"))
     }),
+    ("move between directories of rw", Must::Succeed, |dir| {
+        fs::create_dir_all(dir.join("rw/a/b"))?;
+        fs::write(dir.join("rw/a/b/moved"), "x")?;
+        fs::rename(dir.join("rw/a/b/moved"), dir.join("rw/moved"))?;
+        fs::rename(dir.join("rw/a/b"), dir.join("rw/b"))?;
+        fs::hard_link(dir.join("rw/moved"), dir.join("rw/b/linked"))
+    }),
     ("start a thread", Must::Succeed, |_| {
         std::thread::Builder::new().spawn(|| {})?.join().map_err(|_| io::Error::other("?"))
     }),
@@ -51,6 +58,9 @@ const ATTEMPTS: &[Attempt] = &[
     }),
     ("write below ro", Must::BeRefused, |dir| fs::write(dir.join("ro/file"), "x")),
     ("make a file below ro", Must::BeRefused, |dir| fs::write(dir.join("ro/new"), "x")),
+    ("move out of ro", Must::BeRefused, |dir| {
+        fs::rename(dir.join("ro/file"), dir.join("rw/file"))
+    }),
     ("make a file outside", Must::BeRefused, |dir| fs::write(dir.join("new"), "x")),
     ("list the root", Must::BeRefused, |_| fs::read_dir("/").map(drop)),
     ("look at another process", Must::BeRefused, |_| fs::read("/proc/1/environ").map(drop)),
