@@ -58,9 +58,7 @@ const ATTEMPTS: &[Attempt] = &[
     }),
     ("write below ro", Must::BeRefused, |dir| fs::write(dir.join("ro/file"), "x")),
     ("make a file below ro", Must::BeRefused, |dir| fs::write(dir.join("ro/new"), "x")),
-    ("move out of ro", Must::BeRefused, |dir| {
-        fs::rename(dir.join("ro/file"), dir.join("rw/file"))
-    }),
+    ("move out of ro", Must::BeRefused, |dir| fs::rename(dir.join("ro/file"), dir.join("rw/file"))),
     ("make a file outside", Must::BeRefused, |dir| fs::write(dir.join("new"), "x")),
     ("list the root", Must::BeRefused, |_| fs::read_dir("/").map(drop)),
     ("look at another process", Must::BeRefused, |_| fs::read("/proc/1/environ").map(drop)),

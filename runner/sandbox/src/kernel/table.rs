@@ -414,7 +414,9 @@ impl Kernel {
                 }
                 _ => match t.live.get(&pid) {
                     Some(p) => vec![p.clone()],
-                    None if t.zombies.contains_key(&pid) => Vec::new(),
+                    // Its parent may not have looked yet, as shells do between commands. To others it is gone,
+                    // as it is where children are collected when SIGCHLD comes.
+                    None if t.zombies.get(&pid).is_some_and(|z| z.parent == me.pid) => Vec::new(),
                     None => match others.clone().find(|p| p.pid == pid) {
                         Some(p) => vec![p.clone()],
                         None => return Err(Errno::SRCH),
