@@ -65,7 +65,7 @@ impl Format {
         })
     }
 
-    /// A writer that compresses; [`Encoder::finish`] must be called. `level` is 1 to 9.
+    /// A writer that compresses; [`Encoder::finish`] must be called. `level` is 0 (for xz) or 1 to 9.
     pub fn writer<'a>(self, to: Box<dyn Write + 'a>, level: u32) -> io::Result<Encoder<'a>> {
         Ok(match self {
             Format::Gzip => Encoder::Gzip(

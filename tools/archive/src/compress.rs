@@ -9,44 +9,80 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Exit, Output, Sink};
 use box_sys::{Kind, meta};
 
 use crate::codec::Format;
 
-const SPEC: Spec = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Compress or decompress FILEs in place (by default, standard input to standard output).",
-    options: &[
-        Opt::flag('c', "stdout", "write to standard output, keep input files"),
-        Opt::flag('C', "to-stdout", "the same as --stdout").long_only(),
-        Opt::flag('d', "decompress", "decompress"),
-        Opt::flag('U', "uncompress", "the same as --decompress").long_only(),
-        Opt::flag('z', "compress", "compress"),
-        Opt::flag('f', "force", "overwrite existing output, compress links"),
-        Opt::flag('k', "keep", "keep input files"),
-        Opt::flag('l', "list", "list compressed file contents"),
-        Opt::flag('n', "no-name", "do not save or restore name and time stamp"),
-        Opt::flag('N', "name", "accepted and ignored"),
-        Opt::flag('q', "quiet", "suppress warnings"),
-        Opt::flag('r', "recursive", "operate recursively on directories"),
-        Opt::value('S', "suffix", "SUF", "use suffix SUF on compressed files"),
-        Opt::flag('t', "test", "test compressed file integrity"),
-        Opt::flag('T', "threads", "accepted and ignored").long_only(),
-        Opt::flag('v', "verbose", "say what is done"),
-        Opt::flag('1', "fast", "compress faster"),
-        Opt::flag('2', "", ""),
-        Opt::flag('3', "", ""),
-        Opt::flag('4', "", ""),
-        Opt::flag('5', "", ""),
-        Opt::flag('6', "", "the default level"),
-        Opt::flag('7', "", ""),
-        Opt::flag('8', "", ""),
-        Opt::flag('9', "best", "compress better"),
-    ],
-    after: "With no FILE, or when FILE is -, read standard input.",
-    posix_order: false,
-};
+/// The options of all of them, with those of one.
+macro_rules! spec {
+    ($($own:expr),* $(,)?) => {
+        Spec {
+            usage: "[OPTION]... [FILE]...",
+            about: "Compress or decompress FILEs in place (by default, standard input to standard output).",
+            options: &[
+                Opt::flag('c', "stdout", "write to standard output, keep input files"),
+                Opt::flag('C', "to-stdout", "the same as --stdout").long_only(),
+                Opt::flag('d', "decompress", "decompress"),
+                Opt::flag('U', "uncompress", "the same as --decompress").long_only(),
+                Opt::flag('z', "compress", "compress"),
+                Opt::flag('f', "force", "overwrite existing output, compress links"),
+                Opt::flag('k', "keep", "keep input files"),
+                Opt::flag('l', "list", "list compressed file contents"),
+                Opt::flag('q', "quiet", "suppress warnings"),
+                Opt::flag('r', "recursive", "operate recursively on directories"),
+                Opt::value('S', "suffix", "SUF", "use suffix SUF on compressed files"),
+                Opt::flag('t', "test", "test compressed file integrity"),
+                Opt::flag('v', "verbose", "say what is done"),
+                Opt::flag('2', "", ""),
+                Opt::flag('3', "", ""),
+                Opt::flag('4', "", ""),
+                Opt::flag('5', "", ""),
+                Opt::flag('6', "", ""),
+                Opt::flag('7', "", ""),
+                Opt::flag('8', "", ""),
+                $($own),*
+            ],
+            after: "With no FILE, or when FILE is -, read standard input.",
+            posix_order: false,
+        }
+    };
+}
+
+const GZIP: Spec = spec![
+    Opt::flag('1', "fast", "compress faster"),
+    Opt::flag('9', "best", "compress better; -6 is the default"),
+    Opt::flag('n', "no-name", "do not save or restore name and time stamp"),
+    Opt::flag('N', "name", "accepted and ignored"),
+    Opt::flag('R', "rsyncable", "accepted and ignored").long_only(),
+];
+const BZIP2: Spec = spec![
+    Opt::flag('1', "fast", "blocks of 100 kB"),
+    Opt::flag('9', "best", "blocks of 900 kB"),
+    Opt::flag('s', "small", "accepted and ignored"),
+];
+const XZ: Spec = spec![
+    Opt::flag('0', "", "the fastest preset"),
+    Opt::flag('1', "fast", "compress faster"),
+    Opt::flag('9', "best", "compress better; -6 is the default"),
+    Opt::flag('e', "extreme", "accepted and ignored"),
+    Opt::value('F', "format", "FORMAT", "auto or xz"),
+    Opt::value('T', "threads", "NUM", "accepted and ignored"),
+    Opt::value('M', "memlimit", "LIMIT", "accepted and ignored"),
+    Opt::flag('Q', "no-warn", "warnings do not change the exit status"),
+];
+const ZSTD: Spec = spec![
+    Opt::flag('0', "", ""),
+    Opt::flag('1', "", "levels 1 to 22 are accepted; there is one"),
+    Opt::flag('9', "", ""),
+    Opt::value('o', "", "FILE", "write to FILE"),
+    Opt::flag('R', "rm", "remove input files").long_only(),
+    Opt::optional('F', "fast", "NUM", "accepted and ignored").long_only(),
+    Opt::flag('u', "ultra", "accepted and ignored").long_only(),
+    Opt::optional('L', "long", "NUM", "accepted and ignored").long_only(),
+    Opt::value('T', "threads", "NUM", "accepted and ignored"),
+    Opt::flag('P', "no-progress", "accepted and ignored").long_only(),
+];
 
 /// What is to be done, from name and options.
 struct Job {
@@ -62,21 +98,28 @@ struct Job {
     recursive: bool,
     level: u32,
     suffix: Vec<u8>,
+    /// Where everything goes, instead of a file for each.
+    output: Option<Vec<u8>>,
 }
 
 /// Runs one of the commands.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+    let name = ctx.name.clone();
+    let (format, spec) = match name.as_str() {
+        "bzip2" | "bunzip2" | "bzcat" => (Format::Bzip2, BZIP2),
+        "xz" | "unxz" | "xzcat" => (Format::Xz, XZ),
+        "zstd" | "unzstd" | "zstdcat" => (Format::Zstd, ZSTD),
+        _ => (Format::Gzip, GZIP),
+    };
+    let parsed = match spec.parse_or_exit(ctx, args, Exit::FAILURE) {
         Ok(p) => p,
         Err(exit) => return exit,
     };
-    let name = ctx.name.clone();
-    let format = match name.as_str() {
-        "bzip2" | "bunzip2" | "bzcat" => Format::Bzip2,
-        "xz" | "unxz" | "xzcat" => Format::Xz,
-        "zstd" | "unzstd" | "zstdcat" => Format::Zstd,
-        _ => Format::Gzip,
-    };
+    let of_xz = parsed.last('F').filter(|_| format == Format::Xz);
+    if let Some(other) = of_xz.filter(|f| !matches!(*f, b"auto" | b"xz")) {
+        ctx.error_bytes(&[b"the format ", other, b" is not supported"]);
+        return Exit::FAILURE;
+    }
     let cat = name.ends_with("cat");
     if format == Format::Gzip {
         // `gunzip` and `zcat` are scripts that call it.
@@ -94,12 +137,13 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         test,
         list,
         // zstd keeps its input by default.
-        keep: parsed.has('k') || format == Format::Zstd,
+        keep: parsed.has('k') || format == Format::Zstd && !parsed.has('R'),
         force: parsed.has('f'),
         quiet: parsed.has('q'),
         verbose: parsed.has('v'),
         recursive: parsed.has('r'),
         level,
+        output: parsed.last('o').filter(|_| format == Format::Zstd).map(<[u8]>::to_vec),
         suffix: parsed.last('S').map_or_else(|| format.suffix().into(), |s| s.to_vec()),
     };
     if list && format == Format::Gzip {
@@ -109,9 +153,52 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         );
     }
     let operands = if parsed.operands.is_empty() { vec![b"-".to_vec()] } else { parsed.operands };
+    match job.output.clone() {
+        Some(output) if output != b"-" && !test && !list => into(ctx, job, &operands, &output),
+        Some(_) => each(ctx, &Job { to_stdout: true, ..job }, &operands),
+        None => each(ctx, &job, &operands),
+    }
+}
+
+/// All operands one after another into one file.
+fn into(ctx: &mut Ctx<'_>, job: Job, operands: &[Vec<u8>], output: &[u8]) -> Exit {
+    let path = ctx.path(output);
+    if !job.force && meta::stat(&path, false).is_ok() {
+        ctx.error_bytes(&[output, b" already exists; not overwritten"]);
+        return Exit::FAILURE;
+    }
+    let file = match File::create(&path) {
+        Ok(file) => Output::buffered(Sink::File(file.into())),
+        Err(e) => {
+            ctx.io_error(output, &e);
+            return Exit::FAILURE;
+        }
+    };
+    let (is_removed, job) = (!job.keep, Job { to_stdout: true, ..job });
+    let stdout = std::mem::replace(&mut ctx.stdout, file);
+    let exit = each(ctx, &job, operands);
+    let mut file = std::mem::replace(&mut ctx.stdout, stdout);
+    if let Err(e) = file.flush() {
+        ctx.io_error(output, &e);
+        return Exit::FAILURE;
+    }
+    if exit != Exit::SUCCESS {
+        let _ = std::fs::remove_file(path);
+        return exit;
+    }
+    for operand in operands.iter().filter(|o| is_removed && *o != b"-") {
+        if let Err(e) = std::fs::remove_file(ctx.path(operand)) {
+            ctx.io_error(operand, &e);
+            return Exit::FAILURE;
+        }
+    }
+    exit
+}
+
+fn each(ctx: &mut Ctx<'_>, job: &Job, operands: &[Vec<u8>]) -> Exit {
     let mut status = 0;
-    for operand in &operands {
-        status = worse(status, one(ctx, &job, operand));
+    for operand in operands {
+        status = worse(status, one(ctx, job, operand));
         if ctx.stdout.flush().is_err() {
             break;
         }
@@ -133,7 +220,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
             std::mem::replace(&mut ctx.stdin, box_applet::Input::new(box_applet::Source::Closed));
         let result = convert(job, &mut input, &mut ctx.stdout);
         ctx.stdin = input;
-        return report(ctx, b"stdin", result.map(drop));
+        return report(ctx, job, b"stdin", result.map(drop));
     }
     let mut path = ctx.path(operand);
     let mut shown = operand.to_vec();
@@ -207,7 +294,7 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
         if let (true, true, Ok(_)) = (job.test, job.verbose, &result) {
             ctx.error_bytes(&[shown, b":\t OK"]);
         }
-        return report(ctx, shown, result.map(drop));
+        return report(ctx, job, shown, result.map(drop));
     }
     let Some(target) = target_name(job, shown) else {
         if !job.quiet {
@@ -244,7 +331,7 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
     });
     if result.is_err() {
         let _ = std::fs::remove_file(&target_path);
-        return report(ctx, shown, result);
+        return report(ctx, job, shown, result);
     }
     // Compression does not carry the set-user-ID bits over.
     let plain = meta::Stat { mode: stat.mode & 0o777, ..*stat };
@@ -369,13 +456,19 @@ fn convert(job: &Job, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Resul
 }
 
 /// Prints what went wrong; a closed pipe is left to the dispatcher.
-fn report(ctx: &mut Ctx<'_>, shown: &[u8], result: io::Result<()>) -> u8 {
+fn report(ctx: &mut Ctx<'_>, job: &Job, shown: &[u8], result: io::Result<()>) -> u8 {
     let Err(e) = result else { return 0 };
+    // bzip2 tells damaged data from other failures.
+    let damaged = if job.format == Format::Bzip2 { 2 } else { 1 };
     match e.kind() {
         io::ErrorKind::BrokenPipe => 0,
         io::ErrorKind::UnexpectedEof => {
             ctx.error_bytes(&[shown, b": unexpected end of file"]);
-            1
+            damaged
+        }
+        io::ErrorKind::InvalidData => {
+            ctx.io_error(shown, &e);
+            damaged
         }
         _ => {
             ctx.io_error(shown, &e);

@@ -19,6 +19,22 @@ fn implied(util: &str) -> &'static [&'static str] {
     }
 }
 
+/// Why a call is refused that the library would take and get wrong.
+fn refused(util: &str, argv: &[OsString]) -> Option<&'static str> {
+    let options = argv.iter().skip(1).take_while(|a| *a != "--");
+    let has =
+        |prefix: &str| options.clone().any(|a| a.as_encoded_bytes().starts_with(prefix.as_bytes()));
+    match util {
+        // It has no pipes here and would write files instead. No other long option begins so.
+        "split" if has("--f") => Some("--filter is not supported"),
+        // It would lock standard input twice.
+        "comm" if argv.iter().filter(|a| *a == "-").count() > 1 => {
+            Some("both files cannot be standard input")
+        }
+        _ => None,
+    }
+}
+
 /// Shared by all adapters: localisation, exit status, closed pipes, final flush.
 fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString>) -> i32) -> i32 {
     silence_closed_pipes();
@@ -32,6 +48,10 @@ fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString
     };
     if !is_called(own(0)) && is_called(own(1)) {
         uucore::set_utility_is_second_arg();
+    }
+    if let Some(why) = refused(util, &argv) {
+        eprintln!("{util}: {why}");
+        return 1;
     }
     uucore::error::set_exit_code(0);
     if let Err(e) = uucore::locale::setup_localization(util) {

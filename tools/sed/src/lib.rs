@@ -119,7 +119,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         .map(|(_, v)| v.clone().unwrap_or_default());
     if in_place.is_some() && operands.is_empty() {
         ctx.error("no input files");
-        return Exit(1);
+        return Exit(4);
     }
     let settings = Settings {
         quiet: parsed.has('n') || parsed.has('q') || script.quiet,

@@ -20,6 +20,8 @@ use options::{Action, Compression, Options};
 
 /// Status of a run that had errors (GNU tar manual, "Synopsis").
 const FAILED: u8 = 2;
+/// An option that there is not, or one without its value (sysexits(3), `EX_USAGE`).
+const USAGE: u8 = 64;
 
 /// Runs `tar`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {

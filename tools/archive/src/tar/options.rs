@@ -158,7 +158,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
             Err(UsageError::Message(m)) => {
                 ctx.error(&m);
                 let _ = ctx.stderr.write_all(HINT);
-                return Err(Exit(super::FAILED));
+                return Err(Exit(super::USAGE));
             }
             Err(_) => {
                 return Err(SPEC

@@ -336,11 +336,15 @@ pub(crate) fn ps(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let default: &[&str] = if p.has('u') {
             &["user", "pid", "pcpu", "pmem", "vsz", "rss", "tty", "stat", "stime", "time", "args"]
         } else if p.has('f') || p.has('l') {
-            &["user", "pid", "ppid", "c", "stime", "tty", "time", "args"]
+            &["user=UID", "pid", "ppid", "c", "stime=STIME", "tty", "time", "args=CMD"]
         } else {
             &["pid", "tty", "time", "comm"]
         };
-        fields = default.iter().map(|f| ((*f).to_string(), None)).collect();
+        let titled = |f: &&str| match f.split_once('=') {
+            Some((field, title)) => (field.to_string(), Some(title.to_string())),
+            None => ((*f).to_string(), None),
+        };
+        fields = default.iter().map(titled).collect();
     }
     let mut list = processes(ctx);
     if let Some(pids) = p.last('p') {

@@ -225,6 +225,17 @@ fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> bool {
     };
     let result = match result {
         Err(e) if e.raw_os_error() == Some(code::EXDEV) && !o.no_copy => {
+            if let Err(e) = make_way(&to_path, stat.kind) {
+                ctx.error_bytes(&[
+                    b"inter-device move failed: ",
+                    &from_shown,
+                    b" to ",
+                    &to_shown,
+                    b"; unable to remove target: ",
+                    box_sys::strerror(&e).as_bytes(),
+                ]);
+                return false;
+            }
             if !across(ctx, from, to, o) {
                 return false;
             }
@@ -273,6 +284,18 @@ fn is_inside(path: &std::path::Path, dir: &std::path::Path) -> bool {
     match (canon(path), canon(dir)) {
         (Some(p), Some(d)) => p.starts_with(&d) && p != d,
         _ => false,
+    }
+}
+
+/// Removes what a copy is to replace, as rename(2) would: a directory only by another one, and if it is empty.
+fn make_way(to: &std::path::Path, kind: Kind) -> io::Result<()> {
+    let removed = match kind {
+        Kind::Dir => std::fs::remove_dir(to),
+        _ => std::fs::remove_file(to),
+    };
+    match removed {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
     }
 }
 
