@@ -6,6 +6,7 @@ use crate::budget::Reservation;
 use crate::device::Device;
 use crate::errno::Errno;
 use crate::host_file::HostFile;
+use crate::net::{Receive, Socket};
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
 use crate::quota::Hit;
@@ -90,6 +91,7 @@ pub enum File {
     State(StateFile),
     Service(ServiceFile),
     Stream(Arc<dyn Stream>),
+    Socket(Box<Socket>),
 }
 
 impl File {
@@ -137,6 +139,7 @@ impl File {
             File::State(s) => Ok(s.read(off, buf)),
             File::Service(s) => s.read(buf),
             File::Stream(s) => s.read(buf),
+            File::Socket(s) => s.receive(buf, Receive::default()),
         }
     }
 
@@ -174,6 +177,7 @@ impl File {
             File::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
             File::Service(s) => plain(s.write(data)?),
             File::Stream(s) => plain(s.write(data)?),
+            File::Socket(s) => plain(s.send(data, None)?),
         }
     }
 
@@ -203,6 +207,7 @@ impl File {
             File::Meta(_) | File::State(_) | File::Service(_) => Ok(special(FileKind::CharDevice)),
             File::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
             File::Stream(_) => Ok(special(FileKind::Fifo)),
+            File::Socket(_) => Ok(special(FileKind::Socket)),
         }
     }
 
@@ -263,6 +268,7 @@ impl File {
             }
             File::Stream(s) => s.ready(write),
             File::Service(s) if !write => s.ready(),
+            File::Socket(s) => s.ready(write),
             _ => some(65536, false),
         }
     }
@@ -276,6 +282,7 @@ impl File {
             File::PipeWrite(w) => w.pipe().watch(who),
             File::Stream(_) => return true,
             File::Service(s) => s.watch(who),
+            File::Socket(s) => s.watch(who),
             _ => {}
         }
         false

@@ -32,6 +32,7 @@
 pub mod base;
 pub mod bridge;
 pub mod budget;
+mod buffer;
 pub mod changes;
 pub mod content;
 pub mod delta;
@@ -44,6 +45,7 @@ mod guard;
 pub mod host;
 pub mod host_file;
 pub mod host_path;
+pub mod net;
 pub mod ops;
 pub mod pipe;
 pub mod quota;
@@ -98,6 +100,7 @@ pub(crate) struct Shared {
     pub(crate) mounts: Vec<host::HostMount>,
     pub(crate) host_files: host_file::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
+    pub(crate) network: net::Network,
     pub(crate) session_state: session_state::SessionState,
     pub(crate) service: service::Serves,
     pub(crate) host_changes: changes::HostJournal,

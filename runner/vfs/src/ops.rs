@@ -67,6 +67,11 @@ impl Vfs {
         self.shared.pipes.pair()
     }
 
+    /// The session's loopback network.
+    pub fn network(&self) -> &crate::net::Network {
+        &self.shared.network
+    }
+
     /// Takes note that a command has ended with all its processes: pipes of the bridge that
     /// they have left half open are forgotten.
     pub fn command_ended(&self) {

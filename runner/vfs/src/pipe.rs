@@ -7,9 +7,10 @@
 //! A pipe holds its buffer from the session's budget as long as it exists, a FIFO without a
 //! name too; a write that finds no room there fails with ENOMEM.
 
-use crate::budget::{Budget, Held, Reservation};
+use crate::budget::{Budget, Reservation};
+use crate::buffer::{Buffer, Waiting};
 use crate::errno::Errno;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
@@ -30,20 +31,14 @@ pub const MAX_NAMED: usize = MAX_PIPES / 2;
 /// Host memory of a pipe beside its buffer.
 const COST: u64 = size_of::<Pipe>() as u64 + 64;
 
-/// Most threads that wait for one pipe. A thread that has ended stays registered until the next
-/// change, so that processes which only look and end would make the list grow for ever.
-const MAX_WAITING: usize = 1024;
-
 #[derive(Debug, Default)]
 struct Inner {
-    buf: VecDeque<u8>,
-    /// What the buffer takes of the budget.
-    held: Held,
+    buf: Buffer,
     readers: usize,
     writers: usize,
     had_reader: bool,
     had_writer: bool,
-    waiting: Vec<Thread>,
+    waiting: Waiting,
 }
 
 /// A pipe; its two kinds of ends keep it alive.
@@ -97,7 +92,7 @@ impl Pipe {
         let mut p = self.lock();
         p.readers += 1;
         p.had_reader = true;
-        p.wake();
+        p.waiting.wake();
         ReadEnd { pipe: self.clone(), _guard: guard }
     }
 
@@ -105,16 +100,15 @@ impl Pipe {
         let mut p = self.lock();
         p.writers += 1;
         p.had_writer = true;
-        p.wake();
+        p.waiting.wake();
         WriteEnd { pipe: self.clone(), _guard: guard }
     }
 
     fn closed(&self, p: &mut Inner) {
-        p.wake();
+        p.waiting.wake();
         // Before the first reader came, what was written waits for it.
         if p.readers == 0 && p.had_reader {
-            p.buf = VecDeque::new();
-            p.held = Held::default();
+            p.buf.clear();
         }
         // A writer that came and went before the first reader (who would have held it up on Linux) is
         // remembered, so that the reader finds an end.
@@ -125,34 +119,7 @@ impl Pipe {
 
     /// Has `who` unparked at the next change of state.
     pub fn watch(&self, who: &Thread) {
-        let mut p = self.lock();
-        if !p.waiting.iter().any(|t| t.id() == who.id()) {
-            if p.waiting.len() >= MAX_WAITING {
-                p.wake();
-            }
-            p.waiting.push(who.clone());
-        }
-    }
-}
-
-impl Inner {
-    /// Makes room for `n` bytes more; ENOMEM if the budget has none.
-    fn reserve(&mut self, n: usize, budget: &Arc<Budget>) -> Result<(), Errno> {
-        let (need, have) = (self.buf.len() + n, self.buf.capacity());
-        if need > have {
-            let want = need.next_power_of_two().clamp(PIPE_BUF, PIPE_CAPACITY);
-            if !self.held.grow(budget, (want - have) as u64) {
-                return Err(Errno::NOMEM);
-            }
-            self.buf.reserve_exact(want - self.buf.len());
-        }
-        Ok(())
-    }
-
-    fn wake(&mut self) {
-        for t in self.waiting.drain(..) {
-            t.unpark();
-        }
+        self.lock().waiting.add(who);
     }
 }
 
@@ -171,14 +138,9 @@ impl ReadEnd {
         if p.buf.is_empty() {
             return if p.writers == 0 && p.had_writer { Ok(0) } else { Err(Errno::AGAIN) };
         }
-        let (a, b) = p.buf.as_slices();
-        let n = a.len().min(buf.len());
-        buf[..n].copy_from_slice(&a[..n]);
-        let m = b.len().min(buf.len() - n);
-        buf[n..n + m].copy_from_slice(&b[..m]);
-        p.buf.drain(..n + m);
-        p.wake();
-        Ok(n + m)
+        let n = p.buf.take(buf);
+        p.waiting.wake();
+        Ok(n)
     }
 
     /// Bytes that a read would give now; `Some(0)` is end of file.
@@ -205,9 +167,8 @@ impl WriteEnd {
             return if data.is_empty() { Ok(0) } else { Err(Errno::AGAIN) };
         }
         let n = free.min(data.len());
-        p.reserve(n, &self.pipe.budget)?;
-        p.buf.extend(&data[..n]);
-        p.wake();
+        p.buf.push(&data[..n], PIPE_CAPACITY, &self.pipe.budget)?;
+        p.waiting.wake();
         Ok(n)
     }
 
@@ -363,6 +324,7 @@ impl Pipes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buffer::MAX_WAITING;
     use std::time::Duration;
 
     #[test]

@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::guard::Protected;
 use crate::host::{HostMount, MountError};
 use crate::host_file::OpenFiles;
+use crate::net::Network;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
 use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, ROOT, State};
@@ -101,6 +102,7 @@ impl Vfs {
             mounts: opened,
             host_files: OpenFiles::new(limits.host_descriptors),
             pipes: Pipes::new(budget.clone(), limits.pipes),
+            network: Network::new(budget.clone()),
             session_state: Default::default(),
             service: Default::default(),
             host_changes: Default::default(),

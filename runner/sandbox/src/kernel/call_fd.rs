@@ -1,6 +1,7 @@
 //! WASI preview 1: descriptors.
 
 use super::call_path::own_stat;
+use super::call_sock;
 use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, MAX_MOVED, Sys};
 use crate::lock;
@@ -25,7 +26,8 @@ pub fn open_file(c: &Call<'_>, fd: u32) -> Result<Arc<OpenFile>, Errno> {
     Ok(lock(&c.process.fds).get(fd)?.open.clone())
 }
 
-fn iovs(c: &Call<'_>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
+/// The list of buffers that a call gives.
+pub fn iovs(c: &Call<'_>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
     if n > MAX_IOVS {
         return Err(Errno::INVAL);
     }
@@ -124,12 +126,17 @@ fn write(
     Ok((total, at))
 }
 
-fn put_count(c: &mut Call<'_>, out: u32, n: u64) -> Sys {
+/// Tells how many bytes were moved.
+pub fn put_count(c: &mut Call<'_>, out: u32, n: u64) -> Sys {
     Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
 }
 
 pub fn fd_read(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    if let File::Socket(_) = open.file {
+        let (n, _) = call_sock::receive(c, &open, &list, 0)?;
+        return put_count(c, out, n);
+    }
     let off = open.offset();
     let n = read(c, &open, off, &list)?;
     if open.file.seekable() {
@@ -149,6 +156,10 @@ pub fn fd_pread(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32) 
 
 pub fn fd_write(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    if let File::Socket(_) = open.file {
+        let n = call_sock::send(c, &open, &list, 0, None)?;
+        return put_count(c, out, n);
+    }
     let append = open.append.load(Ordering::Relaxed);
     let (n, next) = write(c, &open, open.offset(), append, &list)?;
     if open.file.seekable() && n > 0 {
@@ -208,6 +219,9 @@ pub fn fd_allocate(c: &mut Call<'_>, fd: u32, off: u64, len: u64) -> Sys {
     Ok(())
 }
 
+/// The file type of a datagram socket.
+const DATAGRAM_SOCKET: u8 = 5;
+
 /// File types of preview 1; FIFOs have none.
 pub fn wasi_type(kind: FileKind) -> u8 {
     match kind {
@@ -243,7 +257,10 @@ pub fn fd_fdstat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
         flags |= FLAG_NONBLOCK;
     }
     let mut b = [0u8; 24];
-    b[0] = wasi_type(kind);
+    b[0] = match &open.file {
+        File::Socket(s) if s.kind() == wasibox_vfs::net::Kind::Datagram => DATAGRAM_SOCKET,
+        _ => wasi_type(kind),
+    };
     b[2..4].copy_from_slice(&flags.to_le_bytes());
     b[8..16].copy_from_slice(&rights.to_le_bytes());
     b[16..24].copy_from_slice(&ALL_RIGHTS.to_le_bytes());

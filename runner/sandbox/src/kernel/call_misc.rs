@@ -1,4 +1,4 @@
-//! WASI preview 1: arguments, environment, clocks, randomness, sockets (there are none).
+//! WASI preview 1: arguments, environment, clocks, randomness.
 
 use super::guest::{Call, Mem, Sys};
 use box_abi::clock;
@@ -91,33 +91,4 @@ pub fn random_get(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
 pub fn sched_yield(_: &mut Call<'_>) -> Sys {
     std::thread::yield_now();
     Ok(())
-}
-
-fn no_socket(c: &Call<'_>, fd: u32) -> Sys {
-    crate::lock(&c.process.fds).get(fd)?;
-    Err(Errno::NOTSOCK.into())
-}
-
-pub fn sock_accept(c: &mut Call<'_>, fd: u32, _flags: u32, _out: u32) -> Sys {
-    no_socket(c, fd)
-}
-
-pub fn sock_recv(
-    c: &mut Call<'_>,
-    fd: u32,
-    _iovs: u32,
-    _n: u32,
-    _flags: u32,
-    _out: u32,
-    _out_flags: u32,
-) -> Sys {
-    no_socket(c, fd)
-}
-
-pub fn sock_send(c: &mut Call<'_>, fd: u32, _iovs: u32, _n: u32, _flags: u32, _out: u32) -> Sys {
-    no_socket(c, fd)
-}
-
-pub fn sock_shutdown(c: &mut Call<'_>, fd: u32, _how: u32) -> Sys {
-    no_socket(c, fd)
 }

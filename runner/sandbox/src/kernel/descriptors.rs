@@ -185,6 +185,11 @@ impl Descriptors {
         self.slots.get_mut(fd as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
     }
 
+    /// EMFILE if there is no room for a descriptor more.
+    pub fn room(&self) -> Result<(), Errno> {
+        if self.used() >= self.limit { Err(Errno::MFILE) } else { Ok(()) }
+    }
+
     /// Takes the lowest free number from `min` up.
     pub fn add(&mut self, d: Descriptor, min: u32) -> Result<u32, Errno> {
         let min = min as usize;
@@ -193,9 +198,10 @@ impl Descriptors {
         }
         let free = (min..self.slots.len()).find(|i| self.slots[*i].is_none());
         let at = free.unwrap_or(self.slots.len().max(min));
-        if at >= self.ceiling() || self.used() >= self.limit {
+        if at >= self.ceiling() {
             return Err(Errno::MFILE);
         }
+        self.room()?;
         self.pay(at)?;
         self.put(at, d);
         Ok(at as u32)

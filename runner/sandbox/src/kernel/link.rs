@@ -31,13 +31,16 @@
 //! | `proc_join` | waits; one pass over the children | 32,768 ended processes: budget |
 //! | `proc_signal`, `proc_raise` | one pass over the processes | one bit for each signal |
 //! | `callback_signal`, `proc_signals_*` | constant | - |
-//! | `sock_*` | constant: there are none | - |
+//! | `sock_open`, `sock_pair`, `sock_accept*` | constant; waits | 4,096 sockets: budget |
+//! | `sock_connect`, `sock_bind`, `sock_listen` | one pass over the ports at most; waits | backlogs: sockets |
+//! | `sock_recv*`, `sock_send*` | as `fd_read` and `fd_write`; a datagram: 64 KiB | 256 KiB each way: budget |
+//! | other `sock_*`, `resolve` | constant | - |
 //!
 //! After each call the guest's signal handler may run: it is guest code, and at most four of them
 //! run within each other (`Process::take_pending`).
 
 use super::guest::{Env, Halt, enter};
-use super::{call_fd, call_misc, call_path, call_poll, call_proc};
+use super::{call_fd, call_misc, call_path, call_poll, call_proc, call_sock};
 use wasibox_vfs::Errno;
 use wasmer::{
     ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value,
@@ -142,11 +145,11 @@ calls! {
             (target: u32, target_len: u32, fd: u32, path: u32, len: u32);
         "path_unlink_file" => call_path::unlink_file, (fd: u32, path: u32, len: u32);
         "poll_oneoff" => call_poll::poll_oneoff, (subs: u32, out: u32, n: u32, count: u32);
-        "sock_accept" => call_misc::sock_accept, (fd: u32, flags: u32, out: u32);
-        "sock_recv" => call_misc::sock_recv,
+        "sock_accept" => call_sock::sock_accept, (fd: u32, flags: u32, out: u32);
+        "sock_recv" => call_sock::sock_recv,
             (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32);
-        "sock_send" => call_misc::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32);
-        "sock_shutdown" => call_misc::sock_shutdown, (fd: u32, how: u32);
+        "sock_send" => call_sock::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32);
+        "sock_shutdown" => call_sock::sock_shutdown, (fd: u32, how: u32);
     }
     "wasix_32v1" {
         "proc_signals_sizes_get" => call_proc::proc_signals_sizes_get, (count: u32);
@@ -180,5 +183,32 @@ calls! {
         "thread_parallelism" => call_proc::thread_parallelism, (out: u32);
         "thread_sleep" => call_poll::thread_sleep, (ns: u64);
         "tty_get" => call_proc::tty_get, (out: u32);
+        "sock_status" => call_sock::sock_status, (fd: u32, out: u32);
+        "sock_addr_local" => call_sock::sock_addr_local, (fd: u32, out: u32);
+        "sock_addr_peer" => call_sock::sock_addr_peer, (fd: u32, out: u32);
+        "sock_open" => call_sock::sock_open, (family: u32, kind: u32, protocol: u32, out: u32);
+        "sock_pair" => call_sock::sock_pair,
+            (family: u32, kind: u32, protocol: u32, one: u32, other: u32);
+        "sock_set_opt_flag" => call_sock::sock_set_opt_flag, (fd: u32, option: u32, on: u32);
+        "sock_get_opt_flag" => call_sock::sock_get_opt_flag, (fd: u32, option: u32, out: u32);
+        "sock_set_opt_time" => call_sock::sock_set_opt_time, (fd: u32, option: u32, value: u32);
+        "sock_get_opt_time" => call_sock::sock_get_opt_time, (fd: u32, option: u32, out: u32);
+        "sock_set_opt_size" => call_sock::sock_set_opt_size, (fd: u32, option: u32, value: u64);
+        "sock_get_opt_size" => call_sock::sock_get_opt_size, (fd: u32, option: u32, out: u32);
+        "sock_bind" => call_sock::sock_bind, (fd: u32, address: u32);
+        "sock_listen" => call_sock::sock_listen, (fd: u32, backlog: u32);
+        "sock_accept" => call_sock::sock_accept, (fd: u32, flags: u32, out: u32);
+        "sock_accept_v2" => call_sock::sock_accept_v2, (fd: u32, flags: u32, out: u32, from: u32);
+        "sock_connect" => call_sock::sock_connect, (fd: u32, address: u32);
+        "sock_recv" => call_sock::sock_recv,
+            (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32);
+        "sock_recv_from" => call_sock::sock_recv_from,
+            (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32, from: u32);
+        "sock_send" => call_sock::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32);
+        "sock_send_to" => call_sock::sock_send_to,
+            (fd: u32, iovs: u32, n: u32, flags: u32, to: u32, out: u32);
+        "sock_shutdown" => call_sock::sock_shutdown, (fd: u32, how: u32);
+        "resolve" => call_sock::resolve,
+            (name: u32, len: u32, port: u32, list: u32, most: u32, out: u32);
     }
 }

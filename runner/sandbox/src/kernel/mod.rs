@@ -13,6 +13,7 @@
 //! | `link` | the imports by name |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
+//! | `call_sock` | sockets of the session's own loopback |
 //! | `background` | processes that go on from run to run |
 //! | `arguments`, `search` | what a program begins with, and where it is found |
 //!
@@ -26,6 +27,7 @@ mod call_misc;
 mod call_path;
 mod call_poll;
 mod call_proc;
+mod call_sock;
 mod cells;
 mod descriptors;
 mod groups;

@@ -381,17 +381,32 @@ impl Process {
         self.check()
     }
 
-    /// Waits until `file` may be read (or written).
+    /// Waits until `file` may be read (or written); EAGAIN if a socket has waited as long as it may.
     pub fn wait_for(&self, file: &File, write: bool) -> Result<(), Halt> {
         if let File::Stream(s) = file {
             // A kill interrupts the wait by a signal, or it ends soon by itself.
             s.wait(write, Duration::from_millis(50));
             return self.check();
         }
-        file.watch(&std::thread::current());
-        if file.ready(write).is_some() {
-            return self.check();
+        let patience = match file {
+            File::Socket(s) => s.patience(write),
+            _ => None,
+        };
+        let deadline = patience.and_then(|time| Instant::now().checked_add(time));
+        loop {
+            file.watch(&std::thread::current());
+            if file.ready(write).is_some() {
+                return self.check();
+            }
+            self.park(deadline)?;
+            match deadline {
+                // Who waits without a limit looks again by itself.
+                None => return Ok(()),
+                Some(end) if Instant::now() >= end && file.ready(write).is_none() => {
+                    return Err(Errno::AGAIN.into());
+                }
+                Some(_) => {}
+            }
         }
-        self.park(None)
     }
 }

@@ -48,6 +48,14 @@ pub const COMMANDS: &[&str] = &[
     "bench-spawn",
     "bench-pipe",
     "bench-files",
+    "sockets",
+    "serve",
+    "echo-server",
+    "kill-waiting",
+    "wait-in",
+    "many-sockets",
+    "sink",
+    "bench-sockets",
 ];
 
 fn scratch() -> PathBuf {

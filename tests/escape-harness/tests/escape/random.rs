@@ -406,6 +406,20 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("wasix_32v1", "proc_signal", "ii"),
     ("wasix_32v1", "proc_spawn3", "iiiiiiiiiiiiii"),
     ("wasix_32v1", "thread_sleep", "l"),
+    ("wasix_32v1", "sock_open", "iiii"),
+    ("wasix_32v1", "sock_pair", "iiiii"),
+    ("wasix_32v1", "sock_bind", "ii"),
+    ("wasix_32v1", "sock_listen", "ii"),
+    ("wasix_32v1", "sock_connect", "ii"),
+    ("wasix_32v1", "sock_addr_local", "ii"),
+    ("wasix_32v1", "sock_addr_peer", "ii"),
+    ("wasix_32v1", "sock_recv_from", "iiiiiii"),
+    ("wasix_32v1", "sock_send_to", "iiiiii"),
+    ("wasix_32v1", "sock_set_opt_flag", "iii"),
+    ("wasix_32v1", "sock_set_opt_size", "iil"),
+    ("wasix_32v1", "sock_set_opt_time", "iii"),
+    ("wasix_32v1", "sock_get_opt_size", "iii"),
+    ("wasix_32v1", "resolve", "iiiiii"),
 ];
 
 /// Numbers that calls get: small ones, which are descriptors and lengths, places in the memory

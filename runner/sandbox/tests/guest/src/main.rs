@@ -1,5 +1,6 @@
 //! Commands for the sandbox's tests. Each does one thing and prints what it saw.
 
+mod sockets;
 mod sys;
 
 use std::fs::{self, OpenOptions};
@@ -69,6 +70,14 @@ fn main() {
         "exec" => println!("errno {}", exec(a[0], &a)),
         "bench-spawn" => bench_spawn(a[0].parse().unwrap()),
         "bench-pipe" => bench_pipe(a[0].parse().unwrap()),
+        "sockets" => sockets::sockets(),
+        "serve" => sockets::serve(a[0].parse().unwrap()),
+        "echo-server" => sockets::echo_server(a[0].parse().unwrap()),
+        "kill-waiting" => sockets::kill_waiting(a[0]),
+        "wait-in" => sockets::wait_in(a[0]),
+        "many-sockets" => sockets::many(),
+        "sink" => sockets::sink(),
+        "bench-sockets" => sockets::bench(a[0].parse().unwrap(), a[1].parse().unwrap()),
         "bench-files" => bench_files(a[0], a[1].parse().unwrap()),
         other => {
             eprintln!("guest: no command {other}");

@@ -1,0 +1,557 @@
+//! Sockets: WASIX, and the four calls of preview 1.
+//!
+//! All of them lie in the session's own network (`wasibox_vfs::net`). Layouts are WASIX's
+//! (`wasi/api_wasix.h` of wasix-libc): an address is 110 bytes, the family at 0, behind it at 2 the
+//! port in the machine's order and the address in the network's, or a path; times are options of 64 bits.
+//!
+//! One thing is ours: `sock_get_opt_size` of `LAST_ERROR` tells what `SO_ERROR` tells, which
+//! WASIX leaves to libc.
+
+use super::call_fd::{FLAG_NONBLOCK, install, iovs, open_file, put_count};
+use super::descriptors::OpenFile;
+use super::guest::{Call, Halt, MAX_MOVED, Sys};
+use crate::lock;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use wasibox_vfs::net::{self, Address, Family, Flag, Kind, Receive, Size, Socket, Status, Time};
+use wasibox_vfs::{Errno, File};
+
+/// Bytes of `__wasi_addr_port_t`.
+const ADDRESS: usize = 110;
+/// Of `__wasi_addr_ip_t`.
+const IP: u32 = 18;
+const STREAM: u32 = 1;
+const DATAGRAM: u32 = 2;
+const TCP: u32 = 6;
+const UDP: u32 = 17;
+const PEEK: u32 = 1;
+const WAIT_ALL: u32 = 2;
+/// Tell a datagram's whole length, though less was asked for.
+const TRUNCATED: u32 = 4;
+const DONT_WAIT: u32 = 8;
+const SEND_DONT_WAIT: u32 = 1;
+const SHUT_READ: u32 = 1;
+const SHUT_WRITE: u32 = 2;
+/// Options that are told as numbers.
+const LAST_ERROR: u32 = 11;
+const LISTENING: u32 = 10;
+const TYPE: u32 = 25;
+const PROTOCOL: u32 = 26;
+/// Longest host name that is looked up (RFC 1035, and a dot).
+const MAX_NAME: u32 = 256;
+
+/// An open socket of the process.
+struct Open(Arc<OpenFile>);
+
+impl Open {
+    fn of(c: &Call<'_>, fd: u32) -> Result<Open, Errno> {
+        let open = open_file(c, fd)?;
+        if matches!(open.file, File::Socket(_)) { Ok(Open(open)) } else { Err(Errno::NOTSOCK) }
+    }
+
+    fn socket(&self) -> Result<&Socket, Errno> {
+        match &self.0.file {
+            File::Socket(socket) => Ok(socket),
+            _ => Err(Errno::NOTSOCK),
+        }
+    }
+}
+
+fn family(n: u32) -> Result<Family, Errno> {
+    match n {
+        1 => Ok(Family::V4),
+        2 => Ok(Family::V6),
+        3 => Ok(Family::Unix),
+        _ => Err(Errno::AFNOSUPPORT),
+    }
+}
+
+/// What wasix-libc makes of `socket(2)`: the kind's own protocol, or none.
+fn kind(kind: u32, protocol: u32) -> Result<Kind, Errno> {
+    match (kind, protocol) {
+        (STREAM, 0 | TCP) => Ok(Kind::Stream),
+        (DATAGRAM, 0 | UDP) => Ok(Kind::Datagram),
+        (STREAM | DATAGRAM, _) => Err(Errno::PROTONOSUPPORT),
+        _ => Err(Errno::PROTOTYPE),
+    }
+}
+
+fn read_address(c: &Call<'_>, at: u32) -> Result<Address, Errno> {
+    let b: [u8; ADDRESS] = c.mem.array(at)?;
+    let port = u16::from_le_bytes([b[2], b[3]]);
+    let part = |from: usize| <[u8; 16]>::try_from(&b[from..from + 16]).unwrap_or_default();
+    let ip: IpAddr = match family(b[0].into())? {
+        Family::V4 => Ipv4Addr::new(b[4], b[5], b[6], b[7]).into(),
+        Family::V6 => Ipv6Addr::from(part(4)).into(),
+        Family::Unix => return unix_name(&b[2..]).map(Address::Unix),
+    };
+    Ok(Address::Ip(SocketAddr::new(ip, port)))
+}
+
+/// A name as WASIX has it: one that begins with a NUL is the session's and ends where only NULs follow;
+/// all others are paths, which sockets cannot have here.
+fn unix_name(bytes: &[u8]) -> Result<Vec<u8>, Errno> {
+    match bytes.split_first() {
+        Some((0, name)) => {
+            let end = name.iter().rposition(|b| *b != 0).map_or(0, |at| at + 1);
+            Ok(name[..end].to_vec())
+        }
+        _ => Err(Errno::NOTSUP),
+    }
+}
+
+fn put_address(c: &mut Call<'_>, at: u32, address: &Address) -> Sys {
+    let mut b = [0u8; ADDRESS];
+    match address {
+        Address::Ip(SocketAddr::V4(a)) => {
+            b[0] = 1;
+            b[2..4].copy_from_slice(&a.port().to_le_bytes());
+            b[4..8].copy_from_slice(&a.ip().octets());
+        }
+        Address::Ip(SocketAddr::V6(a)) => {
+            b[0] = 2;
+            b[2..4].copy_from_slice(&a.port().to_le_bytes());
+            b[4..20].copy_from_slice(&a.ip().octets());
+        }
+        Address::Unix(name) => {
+            b[0] = 3;
+            let name = &name[..name.len().min(ADDRESS - 3)];
+            b[3..3 + name.len()].copy_from_slice(name);
+        }
+    }
+    Ok(c.mem.put(at, &b)?)
+}
+
+/// Gives the process a descriptor for a socket.
+fn give(c: &Call<'_>, socket: Socket, nonblock: bool) -> Result<u32, Errno> {
+    let open =
+        OpenFile::charged(File::Socket(Box::new(socket)), true, true, &c.process.kernel.budget)?;
+    open.nonblock.store(nonblock, Ordering::Relaxed);
+    install(c, open, false)
+}
+
+pub fn sock_open(c: &mut Call<'_>, af: u32, ty: u32, protocol: u32, out: u32) -> Sys {
+    let family = family(af)?;
+    let kind = kind(ty, protocol)?;
+    let socket = Socket::new(c.process.kernel.vfs.network(), family, kind)?;
+    let fd = give(c, socket, false)?;
+    Ok(c.mem.put_u32(out, fd)?)
+}
+
+pub fn sock_pair(c: &mut Call<'_>, af: u32, ty: u32, protocol: u32, a: u32, b: u32) -> Sys {
+    let family = family(af)?;
+    let kind = kind(ty, protocol)?;
+    let [one, other] = Socket::pair(c.process.kernel.vfs.network(), family, kind)?;
+    let one = give(c, one, false)?;
+    let other = match give(c, other, false) {
+        Ok(fd) => fd,
+        Err(e) => {
+            let closed = lock(&c.process.fds).remove(one);
+            drop(closed);
+            return Err(e.into());
+        }
+    };
+    c.mem.put_u32(a, one)?;
+    Ok(c.mem.put_u32(b, other)?)
+}
+
+pub fn sock_bind(c: &mut Call<'_>, fd: u32, address: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    Ok(open.socket()?.bind(read_address(c, address)?)?)
+}
+
+pub fn sock_listen(c: &mut Call<'_>, fd: u32, backlog: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    // A negative number is the most, as in Linux.
+    Ok(open.socket()?.listen(backlog as usize)?)
+}
+
+pub fn sock_connect(c: &mut Call<'_>, fd: u32, address: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    let to = read_address(c, address)?;
+    let at_once = open.0.nonblock();
+    loop {
+        match open.socket()?.connect(to.clone(), at_once) {
+            Err(Errno::AGAIN) if !at_once => match c.process.wait_for(&open.0.file, true) {
+                Err(Halt::Errno(Errno::AGAIN)) => return Err(Errno::INPROGRESS.into()),
+                waited => waited?,
+            },
+            done => return Ok(done?),
+        }
+    }
+}
+
+fn accept(c: &mut Call<'_>, fd: u32, flags: u32, out: u32) -> Result<Address, Halt> {
+    let open = Open::of(c, fd)?;
+    // Otherwise a connection would be lost that nobody has seen.
+    lock(&c.process.fds).room()?;
+    let socket = loop {
+        match open.socket()?.accept() {
+            Err(Errno::AGAIN) if !open.0.nonblock() => c.process.wait_for(&open.0.file, false)?,
+            accepted => break accepted?,
+        }
+    };
+    let peer = socket.peer();
+    let fd = give(c, socket, flags & u32::from(FLAG_NONBLOCK) != 0)?;
+    c.mem.put_u32(out, fd)?;
+    // It may be gone already.
+    Ok(peer.unwrap_or_else(|_| Address::none(Family::V4)))
+}
+
+pub fn sock_accept(c: &mut Call<'_>, fd: u32, flags: u32, out: u32) -> Sys {
+    accept(c, fd, flags, out).map(drop)
+}
+
+pub fn sock_accept_v2(c: &mut Call<'_>, fd: u32, flags: u32, out: u32, from: u32) -> Sys {
+    let peer = accept(c, fd, flags, out)?;
+    put_address(c, from, &peer)
+}
+
+pub fn sock_addr_local(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    let address = Open::of(c, fd)?.socket()?.local();
+    put_address(c, out, &address)
+}
+
+pub fn sock_addr_peer(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    let address = Open::of(c, fd)?.socket()?.peer()?;
+    put_address(c, out, &address)
+}
+
+pub fn sock_status(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+    let status = match Open::of(c, fd)?.socket()?.status() {
+        Status::Opening => 0,
+        Status::Opened => 1,
+        Status::Closed => 2,
+        Status::Failed => 3,
+    };
+    Ok(c.mem.put(out, &[status])?)
+}
+
+pub fn sock_shutdown(c: &mut Call<'_>, fd: u32, how: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
+        return Err(Errno::INVAL.into());
+    }
+    Ok(open.socket()?.shutdown(how & SHUT_READ != 0, how & SHUT_WRITE != 0)?)
+}
+
+/// Receives into a list of buffers; the number of bytes, and who has sent them.
+pub fn receive(
+    c: &mut Call<'_>,
+    open: &OpenFile,
+    list: &[(u32, u32)],
+    flags: u32,
+) -> Result<(u64, Address), Halt> {
+    let File::Socket(socket) = &open.file else { return Err(Errno::NOTSOCK.into()) };
+    if flags & !(PEEK | WAIT_ALL | TRUNCATED | DONT_WAIT) != 0 {
+        return Err(Errno::NOTSUP.into());
+    }
+    if socket.kind() == Kind::Datagram {
+        return receive_message(c, open, socket, list, flags);
+    }
+    let waits = !open.nonblock() && flags & DONT_WAIT == 0;
+    let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
+    let mut total = 0u64;
+    for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
+        let mut done = 0;
+        while done < len as usize && total < MAX_MOVED {
+            let peek = (flags & PEEK != 0).then_some(total as usize);
+            let buf = match c.mem.part_mut(ptr, len as usize, done) {
+                Ok(buf) => buf,
+                Err(_) if total > 0 => return received(socket, total),
+                Err(e) => return Err(e.into()),
+            };
+            match socket.receive(buf, Receive { peek }) {
+                Ok(0) => return received(socket, total),
+                Ok(n) => {
+                    done += n;
+                    total += n as u64;
+                    c.process.alive()?;
+                }
+                Err(Errno::AGAIN) if waits && (total == 0 || all) => {
+                    match c.process.wait_for(&open.file, false) {
+                        Err(Halt::Errno(_)) if total > 0 => return received(socket, total),
+                        waited => waited?,
+                    }
+                }
+                Err(_) if total > 0 => return received(socket, total),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+    received(socket, total)
+}
+
+fn received(socket: &Socket, total: u64) -> Result<(u64, Address), Halt> {
+    // Of a connection that is over nobody asks who it was.
+    Ok((total, socket.peer().unwrap_or_else(|_| Address::none(socket.family()))))
+}
+
+/// One datagram, spread over the buffers.
+fn receive_message(
+    c: &mut Call<'_>,
+    open: &OpenFile,
+    socket: &Socket,
+    list: &[(u32, u32)],
+    flags: u32,
+) -> Result<(u64, Address), Halt> {
+    let room: u64 = list.iter().map(|(_, len)| u64::from(*len)).sum();
+    let most = usize::try_from(room).unwrap_or(usize::MAX).min(net::MAX_DATAGRAM);
+    let how = Receive { peek: (flags & PEEK != 0).then_some(0) };
+    let message = loop {
+        match socket.receive_message(most, how) {
+            Err(Errno::AGAIN) if !open.nonblock() && flags & DONT_WAIT == 0 => {
+                c.process.wait_for(&open.file, false)?;
+            }
+            got => break got?,
+        }
+    };
+    let mut rest = message.bytes.as_slice();
+    for &(ptr, len) in list {
+        let (part, after) = rest.split_at(rest.len().min(len as usize));
+        c.mem.put(ptr, part)?;
+        rest = after;
+    }
+    let told = if flags & TRUNCATED != 0 { message.length } else { message.bytes.len() };
+    Ok((told as u64, message.from))
+}
+
+/// Sends a list of buffers; the number of bytes.
+pub fn send(
+    c: &mut Call<'_>,
+    open: &OpenFile,
+    list: &[(u32, u32)],
+    flags: u32,
+    to: Option<Address>,
+) -> Result<u64, Halt> {
+    let File::Socket(socket) = &open.file else { return Err(Errno::NOTSOCK.into()) };
+    if flags & !SEND_DONT_WAIT != 0 {
+        return Err(Errno::NOTSUP.into());
+    }
+    let waits = !open.nonblock() && flags & SEND_DONT_WAIT == 0;
+    if socket.kind() == Kind::Datagram {
+        let mut message = Vec::new();
+        for &(ptr, len) in list {
+            if message.len() + len as usize > net::MAX_DATAGRAM {
+                return Err(Errno::MSGSIZE.into());
+            }
+            message.extend_from_slice(c.mem.bytes(ptr, len as usize)?);
+        }
+        return Ok(socket.send(&message, to)? as u64);
+    }
+    let mut total = 0u64;
+    for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
+        let mut done = 0;
+        while done < len as usize && total < MAX_MOVED {
+            let data = match c.mem.part(ptr, len as usize, done) {
+                Ok(data) => data,
+                Err(_) if total > 0 => return Ok(total),
+                Err(e) => return Err(e.into()),
+            };
+            match socket.send(data, None) {
+                Ok(n) => {
+                    done += n;
+                    total += n as u64;
+                    c.process.alive()?;
+                }
+                Err(Errno::AGAIN) if waits => match c.process.wait_for(&open.file, true) {
+                    Err(Halt::Errno(_)) if total > 0 => return Ok(total),
+                    waited => waited?,
+                },
+                Err(_) if total > 0 => return Ok(total),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+    Ok(total)
+}
+
+pub fn sock_recv(
+    c: &mut Call<'_>,
+    fd: u32,
+    at: u32,
+    n: u32,
+    flags: u32,
+    out: u32,
+    out_flags: u32,
+) -> Sys {
+    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
+    let (n, _) = receive(c, &open.0, &list, flags)?;
+    c.mem.put(out_flags, &0u16.to_le_bytes())?;
+    put_count(c, out, n)
+}
+
+#[allow(clippy::too_many_arguments)] // WASIX's
+pub fn sock_recv_from(
+    c: &mut Call<'_>,
+    fd: u32,
+    at: u32,
+    n: u32,
+    flags: u32,
+    out: u32,
+    out_flags: u32,
+    from: u32,
+) -> Sys {
+    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
+    let (n, sender) = receive(c, &open.0, &list, flags)?;
+    c.mem.put(out_flags, &0u16.to_le_bytes())?;
+    put_address(c, from, &sender)?;
+    put_count(c, out, n)
+}
+
+pub fn sock_send(c: &mut Call<'_>, fd: u32, at: u32, n: u32, flags: u32, out: u32) -> Sys {
+    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
+    let n = send(c, &open.0, &list, flags, None)?;
+    put_count(c, out, n)
+}
+
+pub fn sock_send_to(
+    c: &mut Call<'_>,
+    fd: u32,
+    at: u32,
+    n: u32,
+    flags: u32,
+    to: u32,
+    out: u32,
+) -> Sys {
+    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
+    // A connection's bytes go where it leads, whatever address is given.
+    let to = match open.socket()?.kind() {
+        Kind::Stream => None,
+        Kind::Datagram => Some(read_address(c, to)?),
+    };
+    let n = send(c, &open.0, &list, flags, to)?;
+    put_count(c, out, n)
+}
+
+fn flag(option: u32) -> Result<Flag, Errno> {
+    Ok(match option {
+        1 => Flag::ReusePort,
+        2 => Flag::ReuseAddress,
+        3 => Flag::NoDelay,
+        4 => Flag::DontRoute,
+        5 => Flag::OnlyV6,
+        6 => Flag::Broadcast,
+        7 => Flag::MulticastLoopV4,
+        8 => Flag::MulticastLoopV6,
+        12 => Flag::KeepAlive,
+        14 => Flag::OutOfBandInline,
+        _ => return Err(Errno::NOPROTOOPT),
+    })
+}
+
+pub fn sock_set_opt_flag(c: &mut Call<'_>, fd: u32, option: u32, on: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    open.socket()?.options().set_flag(flag(option)?, on & 0xff != 0);
+    Ok(())
+}
+
+pub fn sock_get_opt_flag(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    let socket = open.socket()?;
+    let on = match option {
+        LISTENING => socket.listens(),
+        other => socket.options().flag(flag(other)?),
+    };
+    Ok(c.mem.put(out, &[u8::from(on)])?)
+}
+
+fn time(option: u32) -> Result<Time, Errno> {
+    Ok(match option {
+        13 => Time::Linger,
+        19 => Time::Receive,
+        20 => Time::Send,
+        21 => Time::Connect,
+        22 => Time::Accept,
+        _ => return Err(Errno::NOPROTOOPT),
+    })
+}
+
+pub fn sock_set_opt_time(c: &mut Call<'_>, fd: u32, option: u32, value: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    let b: [u8; 16] = c.mem.array(value)?;
+    let ns = u64::from_le_bytes(<[u8; 8]>::try_from(&b[8..]).unwrap_or_default());
+    let value = (b[0] != 0).then(|| Duration::from_nanos(ns));
+    open.socket()?.options().set_time(time(option)?, value);
+    Ok(())
+}
+
+pub fn sock_get_opt_time(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    let value = open.socket()?.options().time(time(option)?);
+    let ns = value.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
+    let mut b = [0u8; 16];
+    b[0] = u8::from(value.is_some());
+    b[8..].copy_from_slice(&ns.to_le_bytes());
+    Ok(c.mem.put(out, &b)?)
+}
+
+fn size(option: u32) -> Result<Size, Errno> {
+    Ok(match option {
+        15 => Size::Receive,
+        16 => Size::Send,
+        17 => Size::ReceiveLow,
+        18 => Size::SendLow,
+        23 => Size::TimeToLive,
+        24 => Size::MulticastTimeToLive,
+        _ => return Err(Errno::NOPROTOOPT),
+    })
+}
+
+pub fn sock_set_opt_size(c: &mut Call<'_>, fd: u32, option: u32, value: u64) -> Sys {
+    let open = Open::of(c, fd)?;
+    open.socket()?.set_size(size(option)?, value);
+    Ok(())
+}
+
+pub fn sock_get_opt_size(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sys {
+    let open = Open::of(c, fd)?;
+    let socket = open.socket()?;
+    let value = match (option, socket.kind()) {
+        (LAST_ERROR, _) => socket.take_error().map_or(0, |e| e.0.into()),
+        (TYPE, Kind::Stream) => STREAM.into(),
+        (TYPE, Kind::Datagram) => DATAGRAM.into(),
+        (PROTOCOL, _) if socket.family() == Family::Unix => 0,
+        (PROTOCOL, Kind::Stream) => TCP.into(),
+        (PROTOCOL, Kind::Datagram) => UDP.into(),
+        (other, _) => socket.options().size(size(other)?),
+    };
+    Ok(c.mem.put_u64(out, value)?)
+}
+
+/// The addresses of `localhost` and of numbers; ENOENT for other names.
+pub fn resolve(
+    c: &mut Call<'_>,
+    name: u32,
+    len: u32,
+    _port: u32,
+    list: u32,
+    most: u32,
+    out: u32,
+) -> Sys {
+    if len > MAX_NAME {
+        return Err(Errno::NAMETOOLONG.into());
+    }
+    let name = std::str::from_utf8(c.mem.bytes(name, len as usize)?).map_err(|_| Errno::INVAL)?;
+    let found = net::resolve(name).ok_or(Errno::NOENT)?;
+    let mut n = 0;
+    for ip in found.into_iter().take(most as usize) {
+        let mut b = [0u8; IP as usize];
+        match ip {
+            IpAddr::V4(ip) => {
+                b[0] = 1;
+                b[2..6].copy_from_slice(&ip.octets());
+            }
+            IpAddr::V6(ip) => {
+                b[0] = 2;
+                b[2..].copy_from_slice(&ip.octets());
+            }
+        }
+        let at = list.checked_add(n * IP).ok_or(Errno::FAULT)?;
+        c.mem.put(at, &b)?;
+        n += 1;
+    }
+    Ok(c.mem.put_u32(out, n)?)
+}

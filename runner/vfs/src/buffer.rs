@@ -1,0 +1,131 @@
+//! What pipes and sockets are made of: bytes that wait to be read, and threads that wait.
+
+use crate::budget::{Budget, Held};
+use crate::errno::Errno;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::Thread;
+
+/// The least that a buffer grows to.
+const STEP: usize = 4096;
+
+/// Most threads that wait for one thing. A thread that has ended stays registered until the next
+/// change, so that processes which only look and end would make the list grow for ever.
+pub(crate) const MAX_WAITING: usize = 1024;
+
+/// Bytes in the order they came, charged to a budget.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    bytes: VecDeque<u8>,
+    held: Held,
+}
+
+impl Buffer {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Adds `data`; ENOMEM if the budget has no room. The memory kept is at most `most` bytes,
+    /// which the caller has seen to be enough.
+    pub(crate) fn push(
+        &mut self,
+        data: &[u8],
+        most: usize,
+        budget: &Arc<Budget>,
+    ) -> Result<(), Errno> {
+        let (need, have) = (self.bytes.len() + data.len(), self.bytes.capacity());
+        if need > have {
+            let want = need.next_power_of_two().clamp(STEP.min(most), most).max(need);
+            if !self.held.grow(budget, (want - have) as u64) {
+                return Err(Errno::NOMEM);
+            }
+            self.bytes.reserve_exact(want - self.bytes.len());
+        }
+        self.bytes.extend(data);
+        Ok(())
+    }
+
+    /// Copies what comes after the first `skip` bytes; they stay.
+    pub(crate) fn peek(&self, skip: usize, buf: &mut [u8]) -> usize {
+        let (a, b) = self.bytes.as_slices();
+        let a_rest = a.get(skip..).unwrap_or(&[]);
+        let b_rest = b.get(skip.saturating_sub(a.len())..).unwrap_or(&[]);
+        let n = a_rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&a_rest[..n]);
+        let m = b_rest.len().min(buf.len() - n);
+        buf[n..n + m].copy_from_slice(&b_rest[..m]);
+        n + m
+    }
+
+    /// Takes bytes out.
+    pub(crate) fn take(&mut self, buf: &mut [u8]) -> usize {
+        let n = self.peek(0, buf);
+        self.bytes.drain(..n);
+        n
+    }
+
+    /// Forgets all, and gives the memory back.
+    pub(crate) fn clear(&mut self) {
+        *self = Buffer::default();
+    }
+}
+
+/// Threads to be unparked at the next change. Wake-ups may be spurious, never lost.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(Vec<Thread>);
+
+impl Waiting {
+    pub(crate) fn add(&mut self, who: &Thread) {
+        if !self.0.iter().any(|t| t.id() == who.id()) {
+            if self.0.len() >= MAX_WAITING {
+                self.wake();
+            }
+            self.0.push(who.clone());
+        }
+    }
+
+    pub(crate) fn wake(&mut self) {
+        for t in self.0.drain(..) {
+            t.unpark();
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_as_they_went_in_and_peeking_leaves_them() {
+        let (mut b, budget) = (Buffer::default(), Budget::new(1 << 20));
+        let mut out = [0; 8];
+        for round in 0..3000u32 {
+            b.push(&round.to_le_bytes(), 8192, &budget).unwrap();
+            b.push(b"abc", 8192, &budget).unwrap();
+            assert_eq!(b.peek(4, &mut out), 3);
+            assert_eq!(&out[..3], b"abc");
+            assert_eq!(b.take(&mut out), 7);
+            assert_eq!(out[..4], round.to_le_bytes());
+        }
+        assert!(b.is_empty() && budget.used() <= 8192);
+        b.clear();
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn without_room_in_the_budget_nothing_is_added() {
+        let (mut b, budget) = (Buffer::default(), Budget::new(5000));
+        b.push(&[1; 4096], 65536, &budget).unwrap();
+        assert_eq!(b.push(&[2], 65536, &budget), Err(Errno::NOMEM));
+        assert_eq!(b.len(), 4096);
+    }
+}

@@ -1,0 +1,223 @@
+//! A connection: two buffers, one for what each side has to read.
+//!
+//! Closing is TCP's (RFC 9293, as Linux has it): a side that sends no more gives the other an end of
+//! file; one that closes with bytes unread, or lingering for no time, resets the connection, which the
+//! other side learns once as ECONNRESET. Who writes to a side that is gone is told so by the second write.
+
+use super::{BUFFER, Network};
+use crate::buffer::{Buffer, Waiting};
+use crate::errno::Errno;
+use crate::file::Readiness;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::Thread;
+
+/// What one side has received, and how it is closed.
+#[derive(Debug)]
+struct Side {
+    inbox: Buffer,
+    /// Most bytes of the inbox.
+    room: usize,
+    open: bool,
+    /// It reads no more, it sends no more.
+    shut_read: bool,
+    shut_write: bool,
+    /// The connection was reset: nothing goes through any more.
+    is_reset: bool,
+    /// It has sent something to a peer that was gone.
+    sent_in_vain: bool,
+    /// What its next operation fails with.
+    error: Option<Errno>,
+    waiting: Waiting,
+}
+
+impl Side {
+    fn new(room: usize) -> Side {
+        Side {
+            inbox: Buffer::default(),
+            room,
+            open: true,
+            shut_read: false,
+            shut_write: false,
+            is_reset: false,
+            sent_in_vain: false,
+            error: None,
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// Whether it will send nothing more.
+    fn is_finished(&self) -> bool {
+        self.shut_write || !self.open
+    }
+
+    /// Room in its inbox for a writer that has waited: one that is woken for each byte makes no
+    /// progress.
+    fn has_room(&self) -> bool {
+        self.inbox.len() <= self.room - self.room / 4
+    }
+}
+
+#[derive(Debug)]
+struct Link {
+    sides: Mutex<[Side; 2]>,
+    /// A side learns only by a packet that comes back that the other one is gone: TCP, not pairs.
+    is_remote: bool,
+    network: Network,
+}
+
+/// One side of a connection; dropping it closes it.
+#[derive(Debug)]
+pub(super) struct End {
+    link: Arc<Link>,
+    side: usize,
+}
+
+/// A connection's two ends, with so much room each for what they have not read yet.
+pub(super) fn pair(network: &Network, room: [usize; 2], is_remote: bool) -> (End, End) {
+    let sides = Mutex::new(room.map(|room| Side::new(room.clamp(1, BUFFER))));
+    let link = Arc::new(Link { sides, is_remote, network: network.clone() });
+    (End { link: link.clone(), side: 0 }, End { link, side: 1 })
+}
+
+impl End {
+    /// Runs `what` with this side and the other one.
+    fn with<T>(&self, what: impl FnOnce(&mut Side, &mut Side) -> T) -> T {
+        let mut sides: MutexGuard<'_, [Side; 2]> =
+            self.link.sides.lock().unwrap_or_else(|e| e.into_inner());
+        let [a, b] = &mut *sides;
+        if self.side == 0 { what(a, b) } else { what(b, a) }
+    }
+
+    /// Reads what is there, or looks at what comes after `peek` bytes; 0 is the end.
+    pub(super) fn read(&self, buf: &mut [u8], peek: Option<usize>) -> Result<usize, Errno> {
+        self.with(|own, other| {
+            if own.inbox.len() > peek.unwrap_or(0) {
+                let Some(skip) = peek else {
+                    let n = own.inbox.take(buf);
+                    if own.has_room() {
+                        other.waiting.wake();
+                    }
+                    return Ok(n);
+                };
+                return Ok(own.inbox.peek(skip, buf));
+            }
+            if buf.is_empty() || peek.is_some_and(|skip| skip > 0) {
+                return Ok(0);
+            }
+            if let Some(error) = own.error.take() {
+                return Err(error);
+            }
+            let ended = own.shut_read || own.is_reset || other.is_finished();
+            if ended { Ok(0) } else { Err(Errno::AGAIN) }
+        })
+    }
+
+    /// Writes what fits.
+    pub(super) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
+        self.with(|own, other| {
+            if let Some(error) = own.error.take() {
+                return Err(error);
+            }
+            if own.shut_write || own.is_reset {
+                return Err(Errno::PIPE);
+            }
+            if !other.open {
+                if own.sent_in_vain || !self.link.is_remote {
+                    own.is_reset = true;
+                    return Err(Errno::PIPE);
+                }
+                own.sent_in_vain = !data.is_empty();
+                return Ok(data.len());
+            }
+            let n = data.len().min(other.room.saturating_sub(other.inbox.len()));
+            if n == 0 && !data.is_empty() {
+                return Err(Errno::AGAIN);
+            }
+            let budget = self.link.network.budget();
+            other.inbox.push(&data[..n], other.room, budget).map_err(|_| Errno::NOBUFS)?;
+            other.waiting.wake();
+            Ok(n)
+        })
+    }
+
+    /// Whether a read (or a write) would not wait.
+    pub(super) fn ready(&self, write: bool) -> Option<Readiness> {
+        self.with(|own, other| {
+            let broken = own.is_reset || own.error.is_some();
+            let hangup = broken || own.shut_write && other.is_finished();
+            let bytes = if write {
+                let open = !broken && !own.shut_write && other.open;
+                let free = other.room.saturating_sub(other.inbox.len());
+                (!open || other.has_room()).then_some(if open { free } else { 0 })
+            } else {
+                let ended = broken || own.shut_read || other.is_finished();
+                (ended || !own.inbox.is_empty()).then_some(own.inbox.len())
+            };
+            bytes.map(|n| Readiness { bytes: n as u64, hangup })
+        })
+    }
+
+    pub(super) fn watch(&self, who: &Thread) {
+        self.with(|own, _| own.waiting.add(who));
+    }
+
+    /// What its next operation would fail with, which it then does not.
+    pub(super) fn take_error(&self) -> Option<Errno> {
+        self.with(|own, _| own.error.take())
+    }
+
+    /// Whether nothing goes through it any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.with(|own, other| own.is_reset || own.is_finished() && other.is_finished())
+    }
+
+    /// Ends reading, writing or both; ENOTCONN after a reset.
+    pub(super) fn shutdown(&self, read: bool, write: bool) -> Result<(), Errno> {
+        self.with(|own, other| {
+            if own.is_reset {
+                return Err(Errno::NOTCONN);
+            }
+            own.shut_read |= read;
+            own.shut_write |= write;
+            own.waiting.wake();
+            other.waiting.wake();
+            Ok(())
+        })
+    }
+
+    /// Sets how much may wait to be read.
+    pub(super) fn set_room(&self, room: usize) {
+        self.with(|own, other| {
+            own.room = room.clamp(1, BUFFER);
+            other.waiting.wake();
+        });
+    }
+
+    /// Breaks the connection, as a close with bytes unread does.
+    pub(super) fn reset(&self) {
+        self.with(reset);
+    }
+}
+
+fn reset(own: &mut Side, other: &mut Side) {
+    if other.open && !other.is_reset {
+        other.error = Some(Errno::CONNRESET);
+        other.is_reset = true;
+    }
+    own.is_reset = true;
+    other.waiting.wake();
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.with(|own, other| {
+            own.open = false;
+            if !own.inbox.is_empty() {
+                own.inbox.clear();
+                reset(own, other);
+            }
+            own.inbox.clear();
+            other.waiting.wake();
+        });
+    }
+}

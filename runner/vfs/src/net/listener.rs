@@ -1,0 +1,96 @@
+//! Connections that wait to be accepted.
+
+use super::MAX_BACKLOG;
+use super::socket::Socket;
+use crate::buffer::Waiting;
+use crate::errno::Errno;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard};
+use std::thread::Thread;
+
+#[derive(Debug, Default)]
+struct Queue {
+    sockets: VecDeque<Socket>,
+    backlog: usize,
+    closed: bool,
+    waiting: Waiting,
+}
+
+/// What stands behind a listening socket.
+#[derive(Debug, Default)]
+pub(super) struct Listener(Mutex<Queue>);
+
+impl Listener {
+    pub(super) fn new(backlog: usize) -> Listener {
+        let listener = Listener::default();
+        listener.set_backlog(backlog);
+        listener
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// How many may wait; Linux takes one more.
+    pub(super) fn set_backlog(&self, backlog: usize) {
+        let mut q = self.lock();
+        q.backlog = backlog.min(MAX_BACKLOG - 1) + 1;
+        q.waiting.wake();
+    }
+
+    /// Adds a connection's other end: EAGAIN if too many wait, ECONNREFUSED if nobody listens
+    /// any more.
+    pub(super) fn offer(&self, make: impl FnOnce() -> Result<Socket, Errno>) -> Result<(), Errno> {
+        let mut q = self.lock();
+        if q.closed {
+            return Err(Errno::CONNREFUSED);
+        }
+        if q.sockets.len() >= q.backlog {
+            return Err(Errno::AGAIN);
+        }
+        let socket = make()?;
+        q.sockets.push_back(socket);
+        q.waiting.wake();
+        Ok(())
+    }
+
+    /// The connection that has waited longest: EAGAIN if none does, EINVAL if none will.
+    pub(super) fn accept(&self) -> Result<Socket, Errno> {
+        let mut q = self.lock();
+        match q.sockets.pop_front() {
+            Some(socket) => {
+                q.waiting.wake();
+                Ok(socket)
+            }
+            None if q.closed => Err(Errno::INVAL),
+            None => Err(Errno::AGAIN),
+        }
+    }
+
+    /// How many wait; `None` if an `accept` would wait, too.
+    pub(super) fn ready(&self) -> Option<usize> {
+        let q = self.lock();
+        (q.closed || !q.sockets.is_empty()).then_some(q.sockets.len())
+    }
+
+    /// Whether a connection would be taken, or refused at once.
+    pub(super) fn has_room(&self) -> bool {
+        let q = self.lock();
+        q.closed || q.sockets.len() < q.backlog
+    }
+
+    pub(super) fn watch(&self, who: &Thread) {
+        self.lock().waiting.add(who);
+    }
+
+    /// Refuses all from now on, and resets those that wait.
+    pub(super) fn close(&self) {
+        let waited = {
+            let mut q = self.lock();
+            q.closed = true;
+            q.waiting.wake();
+            std::mem::take(&mut q.sockets)
+        };
+        waited.iter().for_each(Socket::reset);
+    }
+}

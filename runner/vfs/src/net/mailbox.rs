@@ -1,0 +1,119 @@
+//! Datagrams that wait to be received.
+
+use super::{Address, BUFFER, Network};
+use crate::budget::Held;
+use crate::buffer::Waiting;
+use crate::errno::Errno;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard};
+use std::thread::Thread;
+
+/// Longest datagram: what UDP over IPv4 can carry (RFC 768).
+pub const MAX_DATAGRAM: usize = 65507;
+/// What one takes beyond its bytes.
+const EACH: usize = 128;
+
+#[derive(Debug)]
+struct Datagram {
+    from: Address,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    datagrams: VecDeque<Datagram>,
+    /// Bytes of them, with what each takes besides.
+    size: usize,
+    held: Held,
+    /// A datagram that was sent from here has met nobody.
+    error: Option<Errno>,
+    closed: bool,
+    waiting: Waiting,
+}
+
+/// What a datagram socket has received.
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    inbox: Mutex<Inbox>,
+    network: Network,
+}
+
+impl Mailbox {
+    pub(super) fn new(network: &Network) -> Mailbox {
+        Mailbox { inbox: Mutex::default(), network: network.clone() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Puts a datagram in; one that has no room is lost. False if nobody will read it.
+    pub(super) fn put(&self, from: Address, data: &[u8]) -> bool {
+        let mut inbox = self.lock();
+        if inbox.closed {
+            return false;
+        }
+        let size = data.len() + EACH;
+        let fits = inbox.size + size <= BUFFER;
+        if fits && inbox.held.grow(self.network.budget(), size as u64) {
+            inbox.size += size;
+            inbox.datagrams.push_back(Datagram { from, bytes: data.to_vec() });
+            inbox.waiting.wake();
+        }
+        true
+    }
+
+    /// The first datagram, at most `most` bytes of it, its whole length and its sender.
+    pub(super) fn take(&self, most: usize, peek: bool) -> Result<(Vec<u8>, usize, Address), Errno> {
+        let mut inbox = self.lock();
+        if let Some(error) = inbox.error.take() {
+            return Err(error);
+        }
+        let Some(first) = inbox.datagrams.front() else {
+            return if inbox.closed {
+                Ok((Vec::new(), 0, Address::Unix(Vec::new())))
+            } else {
+                Err(Errno::AGAIN)
+            };
+        };
+        let length = first.bytes.len();
+        if peek {
+            return Ok((first.bytes[..length.min(most)].to_vec(), length, first.from.clone()));
+        }
+        let size = length + EACH;
+        inbox.size -= size;
+        inbox.held.shrink(size as u64);
+        let Some(mut first) = inbox.datagrams.pop_front() else { return Err(Errno::AGAIN) };
+        first.bytes.truncate(most);
+        Ok((first.bytes, length, first.from))
+    }
+
+    /// What the next operation fails with: nobody has received what was sent.
+    pub(super) fn fail(&self, error: Errno) {
+        let mut inbox = self.lock();
+        inbox.error = Some(error);
+        inbox.waiting.wake();
+    }
+
+    pub(super) fn take_error(&self) -> Option<Errno> {
+        self.lock().error.take()
+    }
+
+    /// Bytes of the first datagram, if there is one or an error.
+    pub(super) fn ready(&self) -> Option<usize> {
+        let inbox = self.lock();
+        let first = inbox.datagrams.front().map(|d| d.bytes.len());
+        first.or((inbox.closed || inbox.error.is_some()).then_some(0))
+    }
+
+    pub(super) fn watch(&self, who: &Thread) {
+        self.lock().waiting.add(who);
+    }
+
+    /// Nothing is received any more.
+    pub(super) fn close(&self) {
+        let mut inbox = self.lock();
+        inbox.closed = true;
+        inbox.waiting.wake();
+    }
+}

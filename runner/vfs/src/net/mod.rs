@@ -1,0 +1,118 @@
+//! The session's network: a loopback interface, and nothing else.
+//!
+//! A session has one [`Network`], in its [`Vfs`](crate::Vfs), so that servers which stay between
+//! two calls keep their ports, and two sessions have nothing in common. Nothing in here knows the
+//! host's sockets: what is sent goes from one buffer in memory to another.
+//!
+//! | file | what |
+//! |---|---|
+//! | `address` | addresses, and which of them exist: 127.0.0.0/8, ::1, and the unspecified ones |
+//! | `ports` | who has which port |
+//! | `link` | a connection: two buffers, and what each side has closed |
+//! | `listener` | connections that wait to be accepted |
+//! | `mailbox` | datagrams that wait to be received |
+//! | `options` | what `setsockopt` sets |
+//! | `socket` | the socket as programs see it, in all its states |
+//! | `exchange` | what goes through it |
+//!
+//! No call blocks, as in [`pipe`](crate::pipe): what must wait says [`Errno::AGAIN`], and the
+//! caller waits by [`Socket::watch`] and [`Socket::ready`]. Errors are those of Linux.
+//!
+//! # What bounds it
+//! [`MAX_SOCKETS`] at once, those in backlogs included; [`BUFFER`] bytes each way of a connection,
+//! and as many of datagrams, from the session's budget as they are needed; [`MAX_BACKLOG`]
+//! connections that wait for one listener.
+//!
+//! # Deliberately absent
+//! TIME_WAIT (a port is free when its last socket is closed), urgent data, broadcast and multicast,
+//! Unix-domain sockets with a path: abstract names and pairs are there.
+
+mod address;
+mod exchange;
+mod link;
+mod listener;
+mod mailbox;
+mod options;
+mod ports;
+mod socket;
+
+pub use address::{Address, Family, resolve};
+pub use exchange::{Message, Receive};
+pub use mailbox::MAX_DATAGRAM;
+pub use options::{Flag, Options, Size, Time};
+pub use socket::{Kind, Socket, Status};
+
+use crate::budget::{Budget, Reservation};
+use crate::errno::Errno;
+use ports::Ports;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Sockets at once in a session.
+pub const MAX_SOCKETS: usize = 4096;
+/// Bytes that are on their way in one direction of a connection, unless its options say less.
+pub const BUFFER: usize = 256 << 10;
+/// Most connections that wait for one listener (Linux's `net.core.somaxconn`).
+pub const MAX_BACKLOG: usize = 4096;
+
+/// What the host keeps for a socket beside its buffers.
+const COST: u64 = 1024;
+
+/// A session's loopback network. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Network(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    budget: Arc<Budget>,
+    ports: Mutex<Ports>,
+    sockets: AtomicUsize,
+}
+
+/// A socket's place among those of its network, and its share of the budget.
+#[derive(Debug)]
+struct Place {
+    network: Network,
+    _held: Reservation,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.network.0.sockets.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Network {
+    /// One without sockets, whose buffers are counted in `budget`.
+    pub fn new(budget: Arc<Budget>) -> Network {
+        let (ports, sockets) = (Mutex::default(), AtomicUsize::new(0));
+        Network(Arc::new(Shared { budget, ports, sockets }))
+    }
+
+    /// How many sockets there are.
+    pub fn len(&self) -> usize {
+        self.0.sockets.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn budget(&self) -> &Arc<Budget> {
+        &self.0.budget
+    }
+
+    fn ports(&self) -> MutexGuard<'_, Ports> {
+        self.0.ports.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Counts a socket more: ENFILE if there are too many, ENOBUFS if the budget has no room.
+    fn place(&self) -> Result<Place, Errno> {
+        let held = self.0.budget.reserve(COST).ok_or(Errno::NOBUFS)?;
+        // From here on the place's end counts it off again.
+        let before = self.0.sockets.fetch_add(1, Ordering::Relaxed);
+        let place = Place { network: self.clone(), _held: held };
+        if before >= MAX_SOCKETS { Err(Errno::NFILE) } else { Ok(place) }
+    }
+}

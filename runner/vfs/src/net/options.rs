@@ -1,0 +1,111 @@
+//! What `setsockopt` sets, of what a loopback knows; the rest is kept and told again.
+
+use super::BUFFER;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// An option that is on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    ReusePort,
+    ReuseAddress,
+    NoDelay,
+    DontRoute,
+    OnlyV6,
+    Broadcast,
+    MulticastLoopV4,
+    MulticastLoopV6,
+    KeepAlive,
+    OutOfBandInline,
+}
+
+/// An option that is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    Receive,
+    Send,
+    ReceiveLow,
+    SendLow,
+    TimeToLive,
+    MulticastTimeToLive,
+}
+
+/// An option that is a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    Receive,
+    Send,
+    Connect,
+    Accept,
+    Linger,
+}
+
+/// The least buffer (`SOCK_MIN_RCVBUF` of Linux, about).
+const LEAST: u64 = 2304;
+/// No time is set.
+const NONE: u64 = u64::MAX;
+
+/// A socket's options.
+#[derive(Debug)]
+pub struct Options {
+    flags: AtomicU32,
+    sizes: [AtomicU64; 6],
+    times: [AtomicU64; 5],
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let sizes = [BUFFER as u64, BUFFER as u64, 1, 1, 64, 1].map(AtomicU64::new);
+        Options { flags: AtomicU32::new(0), sizes, times: [NONE; 5].map(AtomicU64::new) }
+    }
+}
+
+impl Options {
+    /// Whether it is set.
+    pub fn flag(&self, flag: Flag) -> bool {
+        self.flags.load(Relaxed) & 1 << flag as u32 != 0
+    }
+
+    pub fn set_flag(&self, flag: Flag, on: bool) {
+        let bit = 1 << flag as u32;
+        if on {
+            self.flags.fetch_or(bit, Relaxed);
+        } else {
+            self.flags.fetch_and(!bit, Relaxed);
+        }
+    }
+
+    pub fn size(&self, size: Size) -> u64 {
+        self.sizes[size as usize].load(Relaxed)
+    }
+
+    /// Sets a number. Buffers are twice what is asked for, as in Linux, within bounds.
+    pub fn set_size(&self, size: Size, value: u64) {
+        let value = match size {
+            Size::Receive | Size::Send => value.saturating_mul(2).clamp(LEAST, BUFFER as u64),
+            _ => value,
+        };
+        self.sizes[size as usize].store(value, Relaxed);
+    }
+
+    /// The time, if one is set.
+    pub fn time(&self, time: Time) -> Option<Duration> {
+        let ns = self.times[time as usize].load(Relaxed);
+        (ns != NONE).then(|| Duration::from_nanos(ns))
+    }
+
+    pub fn set_time(&self, time: Time, value: Option<Duration>) {
+        let ns = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(NONE);
+        self.times[time as usize].store(value.map_or(NONE, ns), Relaxed);
+    }
+
+    /// What an accepted socket has of its listener's.
+    pub(super) fn inherit(&self) -> Options {
+        let copy = |all: &AtomicU64| AtomicU64::new(all.load(Relaxed));
+        Options {
+            flags: AtomicU32::new(self.flags.load(Relaxed)),
+            sizes: std::array::from_fn(|i| copy(&self.sizes[i])),
+            times: std::array::from_fn(|i| copy(&self.times[i])),
+        }
+    }
+}
