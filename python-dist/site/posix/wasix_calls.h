@@ -1,5 +1,5 @@
 /* The imports of `wasix_32v1` that the layer rests on, and their layouts. The kernel's side is
- * runner/sandbox/src/kernel/call_proc.rs; tools/sys/src/wasix.rs is the same for box.wasm.
+ * runner/sandbox/src/kernel/call_proc.rs and call_sock.rs; tools/sys/src/wasix.rs is the same for box.wasm.
  * All return an errno of WASI preview 1, which is wasi-libc's errno; on a runtime
  * without WASIX, NOSYS. */
 #ifndef WASIBOX_WASIX_CALLS_H
@@ -50,6 +50,23 @@ struct wasix_disposition {
     uint8_t signal, ignored;
 };
 
+/* `addr_port`: the port in the machine's order, the address in the network's; a name of a Unix-domain
+ * socket begins at the port. */
+struct wasix_address {
+    uint8_t family;
+    uint16_t port;
+    uint8_t bytes[106];
+};
+_Static_assert(sizeof(struct wasix_address) == 110, "WASIX's layout");
+
+struct wasix_option_time {
+    uint8_t given;
+    uint64_t ns;
+};
+_Static_assert(sizeof(struct wasix_option_time) == 16, "WASIX's layout");
+
+struct iovec;
+
 WASIX(proc_id) wasix_proc_id(uint32_t *pid);
 WASIX(proc_parent) wasix_proc_parent(uint32_t pid, uint32_t *parent);
 WASIX(proc_signal) wasix_proc_signal(uint32_t pid, uint32_t signal);
@@ -73,5 +90,40 @@ WASIX(fd_dup2) wasix_fd_dup2(uint32_t fd, uint32_t min, uint32_t cloexec, uint32
 WASIX(fd_fdflags_get) wasix_fd_fdflags_get(uint32_t fd, uint16_t *flags);
 WASIX(fd_fdflags_set) wasix_fd_fdflags_set(uint32_t fd, uint32_t flags);
 
+WASIX(sock_open) wasix_sock_open(uint32_t family, uint32_t kind, uint32_t protocol, uint32_t *fd);
+WASIX(sock_pair) wasix_sock_pair(uint32_t family, uint32_t kind, uint32_t protocol, uint32_t *one,
+                                 uint32_t *other);
+WASIX(sock_bind) wasix_sock_bind(uint32_t fd, const struct wasix_address *address);
+WASIX(sock_listen) wasix_sock_listen(uint32_t fd, uint32_t backlog);
+WASIX(sock_accept_v2) wasix_sock_accept_v2(uint32_t fd, uint32_t flags, uint32_t *new,
+                                           struct wasix_address *from);
+WASIX(sock_connect) wasix_sock_connect(uint32_t fd, const struct wasix_address *to);
+WASIX(sock_addr_local) wasix_sock_addr_local(uint32_t fd, struct wasix_address *own);
+WASIX(sock_addr_peer) wasix_sock_addr_peer(uint32_t fd, struct wasix_address *peer);
+WASIX(sock_send_to) wasix_sock_send_to(uint32_t fd, const struct iovec *list, uint32_t count,
+                                       uint32_t flags, const struct wasix_address *to,
+                                       uint32_t *sent);
+WASIX(sock_recv_from) wasix_sock_recv_from(uint32_t fd, const struct iovec *list, uint32_t count,
+                                           uint32_t flags, uint32_t *got, uint16_t *about,
+                                           struct wasix_address *from);
+WASIX(sock_set_opt_flag) wasix_sock_set_opt_flag(uint32_t fd, uint32_t option, uint32_t on);
+WASIX(sock_get_opt_flag) wasix_sock_get_opt_flag(uint32_t fd, uint32_t option, uint8_t *on);
+WASIX(sock_set_opt_time) wasix_sock_set_opt_time(uint32_t fd, uint32_t option,
+                                                 const struct wasix_option_time *time);
+WASIX(sock_get_opt_time) wasix_sock_get_opt_time(uint32_t fd, uint32_t option,
+                                                 struct wasix_option_time *time);
+WASIX(sock_set_opt_size) wasix_sock_set_opt_size(uint32_t fd, uint32_t option, uint64_t size);
+WASIX(sock_get_opt_size) wasix_sock_get_opt_size(uint32_t fd, uint32_t option, uint64_t *size);
+
 #undef WASIX
+
+/* Two of preview 1, here with the types of this header. */
+#define PREVIEW1(name) \
+    __attribute__((import_module("wasi_snapshot_preview1"), import_name(#name))) extern int32_t
+
+PREVIEW1(sock_send) wasix_sock_send(uint32_t fd, const struct iovec *list, uint32_t count,
+                                    uint32_t flags, uint32_t *sent);
+PREVIEW1(sock_shutdown) wasix_sock_shutdown(uint32_t fd, uint32_t how);
+
+#undef PREVIEW1
 #endif

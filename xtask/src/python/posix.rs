@@ -35,6 +35,7 @@ const REPLACED: &[&str] = &[
     "Modules/posixmodule.c",
     "Modules/selectmodule.c",
     "Modules/signalmodule.c",
+    "Modules/socketmodule.c",
     "Modules/timemodule.c",
     "Objects/obmalloc.c",
     "Parser/tokenizer/file_tokenizer.c",

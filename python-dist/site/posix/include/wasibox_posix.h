@@ -9,41 +9,66 @@
 #ifndef WASIBOX_POSIX_H
 #define WASIBOX_POSIX_H
 
+#define ENABLE_IPV6 1
+#define HAVE_ADDRINFO 1
+#define HAVE_BIND 1
+#define HAVE_CONNECT 1
 #define HAVE_DUP 1
 #define HAVE_DUP3 1
 #define HAVE_EXECV 1
 #define HAVE_CHMOD 1
 #define HAVE_CHOWN 1
+#define HAVE_GAI_STRERROR 1
+#define HAVE_GETADDRINFO 1
 #define HAVE_LCHOWN 1
 #define HAVE_GETEGID 1
 #define HAVE_GETEUID 1
 #define HAVE_GETGID 1
 #define HAVE_GETGROUPS 1
+#define HAVE_GETHOSTBYADDR 1
+#define HAVE_GETHOSTBYNAME 1
+#define HAVE_GETHOSTNAME 1
 #define HAVE_GETLOGIN 1
+#define HAVE_GETNAMEINFO 1
+#define HAVE_GETPEERNAME 1
 #define HAVE_GETPGID 1
 #define HAVE_GETPGRP 1
 #define HAVE_GETPPID 1
+#define HAVE_GETPROTOBYNAME 1
+#define HAVE_GETSERVBYNAME 1
+#define HAVE_GETSERVBYPORT 1
+#define HAVE_GETSOCKNAME 1
 #define HAVE_GETUID 1
 #define HAVE_GETPWENT 1
+#define HAVE_INET_NTOA 1
 #define HAVE_KILL 1
 #define HAVE_KILLPG 1
+#define HAVE_LISTEN 1
 #define HAVE_MKFIFO 1
+#define HAVE_NETDB_H 1
 #define HAVE_PAUSE 1
 #define HAVE_PIPE 1
 #define HAVE_PIPE2 1
 #define HAVE_POSIX_SPAWN 1
 #define HAVE_POSIX_SPAWNP 1
 #define HAVE_PTHREAD_SIGMASK 1
+#define HAVE_RECVFROM 1
+#define HAVE_SENDTO 1
 #define HAVE_SETSID 1
+#define HAVE_SETSOCKOPT 1
+#define HAVE_SHUTDOWN 1
 #define HAVE_SIGFILLSET 1
 #define HAVE_SIGINTERRUPT 1
 #define HAVE_SIGPENDING 1
 #define HAVE_SIGSET_T 1
+#define HAVE_SOCKET 1
+#define HAVE_SOCKETPAIR 1
 #define HAVE_SPAWNV 1
 #define HAVE_SPAWN_H 1
 #define HAVE_STRUCT_PASSWD_PW_GECOS 1
 #define HAVE_STRUCT_PASSWD_PW_PASSWD 1
 #define HAVE_SYSTEM 1
+#define HAVE_SYS_UN_H 1
 #define HAVE_SYS_WAIT_H 1
 #define HAVE_UMASK 1
 #define HAVE_WAIT 1
@@ -151,6 +176,9 @@ int wasibox_select(int count, fd_set *reads, fd_set *writes, fd_set *others, str
 
 /* zone/zone.c */
 void tzset(void);
+
+/* names.c; <sys/socket.h> and <netdb.h> have the rest of it and of sockets.c */
+int gethostname(char *name, size_t room);
 
 /* signals.c; bit N-1 of a set is signal N. */
 enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };
