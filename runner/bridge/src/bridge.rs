@@ -108,6 +108,12 @@ impl Bridge {
         self.shared.counters.usage()
     }
 
+    /// Whether a rule that allows something names this host and port ([`Rules::names`]).
+    #[must_use]
+    pub fn names(&self, host: &str, port: u16) -> bool {
+        self.shared.rules.names(host, port)
+    }
+
     /// Begins a request. What can be judged without the network is judged before this returns; a body
     /// that the head announces is then written to the exchange.
     ///
@@ -211,6 +217,13 @@ impl Exchange {
         self.down.read_blocking()
     }
 
+    /// Ends the request: whoever waits for something of it is told so. Nothing if it has ended.
+    pub fn give_up(&self) {
+        self.down.close();
+        self.up.close();
+        self.task.abort();
+    }
+
     /// The rest of the body, if it is not longer than `most`.
     ///
     /// # Errors
@@ -229,8 +242,6 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.down.close();
-        self.up.close();
-        self.task.abort();
+        self.give_up();
     }
 }

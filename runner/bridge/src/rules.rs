@@ -156,6 +156,17 @@ impl Rules {
         self.check(method, url).map(|_| ())
     }
 
+    /// Whether a rule that allows something names this host, a name or an address, and this port, whatever the
+    /// method and the path are. `*` and `*.domain` name nobody.
+    #[must_use]
+    pub fn names(&self, host: &str, port: u16) -> bool {
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        ["http", "https"].iter().any(|scheme| {
+            let Ok(url) = Url::parse(&format!("{scheme}://{host}:{port}/")) else { return false };
+            self.allow.iter().any(|rule| rule.target.names(&url))
+        })
+    }
+
     pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, Refusal> {
         let refusal = |denied_by: Option<&Rule>| Refusal {
             target: authority(url),
@@ -283,7 +294,14 @@ impl Target {
         }
     }
 
-    fn matches_but_host(&self, url: &Url, path: &Readings, read: Read) -> bool {
+    /// Whether the URL's scheme, host and port are meant, and the host is one by itself.
+    fn names(&self, url: &Url) -> bool {
+        matches!(self.host, HostPattern::Name(_) | HostPattern::Address(_))
+            && self.matches_host(url)
+            && self.matches_place(url)
+    }
+
+    fn matches_place(&self, url: &Url) -> bool {
         let scheme = match self.scheme {
             None => true,
             Some(Scheme::Http) => url.scheme() == "http",
@@ -294,11 +312,15 @@ impl Target {
             Port::Default => url.port().is_none(),
             Port::Number(n) => url.port_or_known_default() == Some(n),
         };
+        scheme && port
+    }
+
+    fn matches_but_host(&self, url: &Url, path: &Readings, read: Read) -> bool {
         let path = match read {
             Read::Widely => path.touches(&self.path),
             Read::Narrowly => path.within(&self.path),
         };
-        scheme && port && path
+        self.matches_place(url) && path
     }
 }
 

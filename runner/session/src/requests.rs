@@ -69,7 +69,22 @@ pub struct Requests {
 #[derive(Default)]
 struct Open {
     next: u64,
-    all: HashMap<u64, Sender<(Step, Answer)>>,
+    all: HashMap<u64, Underway>,
+}
+
+/// A request that was opened.
+struct Underway {
+    steps: Sender<(Step, Answer)>,
+    /// Once it is judged. Its thread may be waiting for the server when the request is to end.
+    exchange: Option<Arc<Exchange>>,
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        if let Some(exchange) = &self.exchange {
+            exchange.give_up();
+        }
+    }
 }
 
 /// Entries that the session's log does not have yet.
@@ -131,7 +146,8 @@ impl Requests {
 
     /// A call has ended: what it has begun is given up. Gives the entries for the log.
     pub fn end(&self) -> Vec<String> {
-        lock(&self.open).all.clear();
+        let left = std::mem::take(&mut lock(&self.open).all);
+        drop(left);
         std::mem::take(&mut lock(&self.log.0))
     }
 
@@ -145,13 +161,14 @@ impl Requests {
             }
             open.next += 1;
             let number = open.next;
-            open.all.insert(number, sender);
+            open.all.insert(number, Underway { steps: sender, exchange: None });
             number
         };
         let (bridge, open) = (self.bridge.clone(), self.open.clone());
         let work = move || {
-            one(&bridge, &request, answer, number, &steps);
-            lock(&open).all.remove(&number);
+            one(&bridge, &request, answer, number, &steps, &open);
+            let ended = lock(&open).all.remove(&number);
+            drop(ended);
         };
         if std::thread::Builder::new().stack_size(256 << 10).spawn(work).is_err() {
             // The answer went with the work.
@@ -179,15 +196,21 @@ fn one(
     answer: Answer,
     number: u64,
     steps: &Receiver<(Step, Answer)>,
+    open: &Mutex<Open>,
 ) {
     let exchange = match head(request) {
         Some(head) => bridge.request(&head).map_err(|e| error(&e)),
         None => Err(failed(3, "URL rejected: it is no text")),
     };
     let exchange = match exchange {
-        Ok(exchange) => exchange,
+        Ok(exchange) => Arc::new(exchange),
         Err(why) => return reply(answer, &why),
     };
+    match lock(open).all.get_mut(&number) {
+        Some(underway) => underway.exchange = Some(exchange.clone()),
+        // The call has ended.
+        None => return,
+    }
     reply(answer, &Reply::Opened(number));
     let mut left = Vec::new();
     loop {
@@ -195,17 +218,13 @@ fn one(
             Ok(next) => next,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
         };
-        let is_closed = matches!(step, Step::Close(_));
         reply(answer, &act(&exchange, step, &mut left));
-        if is_closed {
-            return;
-        }
     }
 }
 
 fn act(exchange: &Exchange, step: Step, left: &mut Vec<u8>) -> Reply {
     match step {
-        Step::Open(_) | Step::Close(_) => Reply::Done,
+        Step::Open(_) | Step::Close(_) | Step::Names(..) => Reply::Done,
         Step::Body(_, bytes) => match exchange.write(&bytes) {
             Ok(()) => Reply::Done,
             Err(e) => error(&e),
@@ -279,9 +298,20 @@ impl Service for Requests {
         };
         let number = match step {
             Step::Open(request) => return self.open(request, answer),
-            Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => n,
+            Step::Names(port, host) => {
+                let is_named = std::str::from_utf8(&host).is_ok_and(|h| self.bridge.names(h, port));
+                let no = || failed(7, "no rule of the sandbox's policy names it");
+                return reply(answer, &if is_named { Reply::Done } else { no() });
+            }
+            Step::Close(n) => {
+                // Not a step of its row: what comes before it may wait for the server.
+                let ended = lock(&self.open).all.remove(&n);
+                drop(ended);
+                return reply(answer, &Reply::Done);
+            }
+            Step::Body(n, _) | Step::End(n) | Step::Read(n) => n,
         };
-        let to = lock(&self.open).all.get(&number).cloned();
+        let to = lock(&self.open).all.get(&number).map(|underway| underway.steps.clone());
         match to {
             Some(to) => {
                 // Whoever has ended meanwhile drops the answer, which is EIO.

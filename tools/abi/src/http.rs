@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! Open -> Opened(n)     Body(n)... -> Done     End(n) -> Head     Read(n)... -> Body, an empty one at the end
-//! any step -> Failed    Close(n) -> Done
+//! any step -> Failed    Close(n) -> Done      Names -> Done
 //! ```
 //!
 //! # Format
@@ -19,6 +19,9 @@ pub const HTTP: &str = "/.box/http";
 pub const PART: usize = 256 << 10;
 /// Most headers of a request, and of a response.
 pub const MAX_HEADERS: usize = 256;
+
+/// Longest name of a host (RFC 1035, 2.3.4), in bytes.
+const MAX_HOST: usize = 255;
 
 /// A header field.
 pub type Header = (Vec<u8>, Vec<u8>);
@@ -47,6 +50,9 @@ pub enum Step {
     End(u64),
     Read(u64),
     Close(u64),
+    /// Whether a rule that allows something names this host, by itself, and port: `Done`, else `Failed` with 7. The
+    /// session has a loopback of its own; this tells which servers there are the host's.
+    Names(u16, Vec<u8>),
 }
 
 /// What the host answers.
@@ -154,6 +160,11 @@ impl Step {
             Step::End(n) => numbered(&mut out, 3, n),
             Step::Read(n) => numbered(&mut out, 4, n),
             Step::Close(n) => numbered(&mut out, 5, n),
+            Step::Names(port, host) => {
+                out.push(6);
+                out.extend(port.to_le_bytes());
+                out.extend(host);
+            }
         }
         out
     }
@@ -173,6 +184,10 @@ impl Step {
             let (redirects, time, connect_time) = (f.int()?, f.long()?, f.long()?);
             let request = Request { method, url, headers, body, redirects, time, connect_time };
             return f.end(Step::Open(request));
+        }
+        if *kind == 6 {
+            let port = u16::from_le_bytes(f.array()?);
+            return (f.0.len() <= MAX_HOST).then(|| Step::Names(port, f.rest()));
         }
         let n = f.long()?;
         match kind {
@@ -265,6 +280,7 @@ mod tests {
             Step::End(4),
             Step::Read(u64::MAX),
             Step::Close(0),
+            Step::Names(8000, b"localhost".to_vec()),
         ]
     }
 
@@ -309,6 +325,7 @@ mod tests {
         assert_eq!(Step::decode(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
         // Many headers that are announced and not there.
         assert_eq!(Answer::decode(&[3, 200, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0]), None);
+        assert_eq!(Step::decode(&[&[6, 80, 0][..], &[b'a'; 256]].concat()), None);
         assert_eq!(Step::decode(&[&[2; 9][..], &vec![0; PART + 1]].concat()), None);
     }
 }

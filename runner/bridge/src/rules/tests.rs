@@ -185,3 +185,19 @@ fn texts_and_tables_are_the_same() {
     assert_eq!(serde_json::from_str::<Rules>(&written).unwrap(), read);
     assert!(serde_json::from_str::<Rules>(r#"{"alow": []}"#).is_err());
 }
+
+#[test]
+fn hosts_are_named_by_themselves() {
+    let allow =
+        ["GET http://127.0.0.1:8000/x", "* https://localhost", "* *://[::1]:*/", "* *://*:*/"];
+    let allow = allow.map(|r| r.parse().unwrap()).to_vec();
+    let rules = Rules { allow, ..Rules::default() };
+    for (host, port) in [("127.0.0.1", 8000), ("localhost", 443), ("LOCALHOST", 443), ("::1", 7)] {
+        assert!(rules.names(host, port), "{host} {port}");
+    }
+    for (host, port) in
+        [("127.0.0.1", 80), ("localhost", 80), ("127.0.0.2", 8000), ("a.com", 443), ("", 1)]
+    {
+        assert!(!rules.names(host, port), "{host} {port}");
+    }
+}
