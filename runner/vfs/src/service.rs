@@ -211,7 +211,10 @@ impl ServiceFile {
     }
 
     pub(crate) fn watch(&self, who: &Thread) {
-        if let Stage::Waits(slot) = &lock(&self.state).stage {
+        let mut state = lock(&self.state);
+        // Before there is a question nobody can be told of its answer.
+        self.go_on(&mut state);
+        if let Stage::Waits(slot) = &state.stage {
             let mut slot = lock(slot);
             if slot.answer.is_none() {
                 slot.waiting.retain(|t| t.id() != who.id());
@@ -317,6 +320,13 @@ mod tests {
         drop(asked.try_recv().unwrap());
         assert_eq!(file.read(0, &mut buf), Err(Errno::IO));
         assert_eq!(file.read(0, &mut buf), Ok(0));
+        // Who watches first and looks then, as polls do, is told, too.
+        file.write(0, false, b"polled").unwrap();
+        file.watch(&std::thread::current());
+        assert!(file.ready(false).is_none());
+        asked.try_recv().unwrap().1.give(Ok(b"x".to_vec()));
+        std::thread::park_timeout(std::time::Duration::from_secs(60));
+        assert_eq!(file.ready(false).map(|r| r.bytes), Some(1));
         drop(file);
         assert_eq!(vfs.shared.budget.used(), before);
     }
