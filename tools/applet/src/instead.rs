@@ -31,7 +31,7 @@ pub const LIST: &[Instead] = &[
         &["cp", "diff", "patch"],
         "no version control here; use cp -a for copies, diff -ruN OLD NEW for changes, patch -p1 to apply them",
     ),
-    line(&["wget", "aria2c", "http"], &["curl"], "use curl, for what the sandbox's policy allows"),
+    line(&["aria2c", "http"], &["curl"], "use curl, for what the sandbox's policy allows"),
     line(
         &[
             "ssh",

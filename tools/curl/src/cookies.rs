@@ -50,6 +50,11 @@ impl Jar {
         }
     }
 
+    /// Drops those that end with the session.
+    pub(crate) fn end_session(&mut self) {
+        self.all.retain(|c| c.expires != 0);
+    }
+
     fn put(&mut self, cookie: Cookie, now: i64) {
         self.all.retain(|c| {
             (&c.name, &c.path) != (&cookie.name, &cookie.path)
@@ -237,7 +242,7 @@ fn age(value: &[u8], now: i64) -> i64 {
 }
 
 /// `Wdy, DD Mon YYYY HH:MM:SS GMT` and its older relatives.
-fn date(text: &[u8]) -> Option<i64> {
+pub(crate) fn date(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     let (mut day, mut month, mut year, mut time) = (None, None, None, None);
     for token in text.split(|c: char| !c.is_ascii_alphanumeric() && c != ':') {

@@ -51,7 +51,7 @@ pub(crate) fn file_name(response: &Response) -> Option<Vec<u8>> {
 }
 
 /// RFC 9110, 15.
-fn reason(status: u16) -> &'static str {
+pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         100 => "Continue",
         101 => "Switching Protocols",

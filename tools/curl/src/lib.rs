@@ -1,4 +1,4 @@
-//! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host.
+//! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host; and `wget`.
 //!
 //! There are no sockets and no TLS here. A request is handed to the host by the node `/.box/http`
 //! (`box_sys::http`); the host judges it by the policy's rules and sends it. Stages:
@@ -18,6 +18,7 @@
 //! | `output`, `decode`, `head` | where a body goes, decoded; a response's head as text |
 //! | `write_out`, `progress` | `-w`; the meter |
 //! | `run` | all of it |
+//! | `wget` | GNU's wget, over the same requests |
 //!
 //! # Invariants
 //! - Redirects are followed here and never by the host: so `-i`, `-v`, `-X`, cookies and long bodies are as
@@ -44,6 +45,7 @@ mod request;
 mod run;
 mod transfer;
 mod url;
+mod wget;
 mod world;
 mod write_out;
 
@@ -53,4 +55,7 @@ mod tests;
 use box_applet::Applet;
 
 /// The applets of this crate, sorted by name.
-pub const APPLETS: &[Applet] = &[Applet::new("curl", run::run, "transfer a URL")];
+pub const APPLETS: &[Applet] = &[
+    Applet::new("curl", run::run, "transfer a URL"),
+    Applet::new("wget", wget::run, "fetch files"),
+];

@@ -48,7 +48,7 @@ impl<'a> Custom<'a> {
 }
 
 /// What the host writes itself and refuses from guests; curl lets people set these.
-fn is_the_hosts(name: &[u8]) -> bool {
+pub(crate) fn is_the_hosts(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let names = [
         "connection",
@@ -187,7 +187,7 @@ impl Hop {
     }
 }
 
-fn base64(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn base64(bytes: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = Vec::new();
     for chunk in bytes.chunks(3) {

@@ -2,13 +2,13 @@
 //! or stands in curl(1).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use box_applet::{Ctx, Env, Input, Output, Sink, Source, Table};
+use box_applet::{Ctx, Env, Exit, Input, Output, Sink, Source, Table};
 use box_sys::http::{Answer, Request, Response, Step};
 use box_sys::{Os, Processes};
 
@@ -20,13 +20,15 @@ type Reply = Result<(Response, Vec<u8>), (u8, &'static str)>;
 
 /// A host whose server echoes requests, and knows a few paths.
 #[derive(Default)]
-struct Host {
+pub(crate) struct Host {
     open: HashMap<u64, (Request, Vec<u8>)>,
     replies: HashMap<u64, Vec<u8>>,
-    requests: Vec<Request>,
-    slept: Vec<u64>,
+    pub(crate) requests: Vec<Request>,
+    /// Responses that end too early.
+    short: HashSet<u64>,
+    pub(crate) slept: Vec<u64>,
     closed: usize,
-    nowhere: bool,
+    pub(crate) nowhere: bool,
 }
 
 fn response(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Reply {
@@ -92,6 +94,42 @@ impl Host {
                 Some((_, range)) => response(206, &[], range),
                 None => response(200, &[], b"0123"),
             },
+            "/file" => response(
+                200,
+                &[("Content-Length", "6"), ("Content-Type", "text/plain; charset=utf-8")],
+                b"hello\n",
+            ),
+            "/short" => response(200, &[("Content-Length", "10")], b"abc"),
+            "/dated" => {
+                let time = ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT");
+                match request
+                    .headers
+                    .iter()
+                    .any(|(n, v)| n == b"If-Modified-Since" && v == time.1.as_bytes())
+                {
+                    true => response(304, &[], b""),
+                    false => response(200, &[time], b"old\n"),
+                }
+            }
+            "/auth" => match request.headers.iter().find(|(n, _)| n == b"Authorization") {
+                Some((_, value)) => response(200, &[], value),
+                None => response(401, &[("WWW-Authenticate", "Basic realm=\"x\"")], b"no\n"),
+            },
+            "/ranges" => {
+                let whole = b"0123456789";
+                let range = request.headers.iter().find(|(n, _)| n == b"Range");
+                let start = range.map_or(0, |(_, v)| {
+                    let text = std::str::from_utf8(v).unwrap();
+                    text.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap()
+                });
+                match (range, whole.get(start..).filter(|r| !r.is_empty())) {
+                    (None, _) => response(200, &[("Content-Length", "10")], whole),
+                    (_, None) => response(416, &[], b""),
+                    (_, Some(rest)) => {
+                        response(206, &[("Content-Length", &rest.len().to_string())], rest)
+                    }
+                }
+            }
             "/bytes" => response(200, &[("Content-Type", "x/y")], b"\0\xff\r\n\n"),
             _ => response(200, &[("Content-Type", "text/plain")], &echo(request, path, body)),
         }
@@ -114,6 +152,9 @@ impl Host {
                 if let Some(len) = request.body {
                     assert_eq!(len, body.len() as u64, "the body is as long as announced");
                 }
+                if request.url.ends_with(b"/short") {
+                    self.short.insert(*n);
+                }
                 match self.reply(&request, &body) {
                     Ok((head, body)) => {
                         self.replies.insert(*n, body);
@@ -124,9 +165,13 @@ impl Host {
             }
             Step::Read(n) => {
                 let left = self.replies.get_mut(n).unwrap();
+                if left.is_empty() && self.short.contains(n) {
+                    return Answer::Failed { code: 18, why: b"it ended early".to_vec() };
+                }
                 let rest = left.split_off(left.len().min(7));
                 Answer::Body(std::mem::replace(left, rest))
             }
+            Step::Names(..) => Answer::Failed { code: 7, why: Vec::new() },
             Step::Close(_) => {
                 self.closed += 1;
                 Answer::Done
@@ -155,30 +200,30 @@ impl World for Host {
     }
 }
 
-struct Ran {
-    status: u8,
-    out: String,
-    err: String,
-    host: Host,
+pub(crate) struct Ran {
+    pub(crate) status: u8,
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) host: Host,
 }
 
 static TABLE: Table = Table::new(&[], &[]);
 
 /// A folder of its own, removed at the end.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub(crate) fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("box-curl-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
-    fn file(&self, name: &str, text: &str) {
+    pub(crate) fn file(&self, name: &str, text: &str) {
         std::fs::write(self.0.join(name), text).unwrap();
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         String::from_utf8_lossy(&std::fs::read(self.0.join(name)).unwrap()).into_owned()
     }
 
@@ -200,12 +245,27 @@ fn in_folder(cwd: &Path, host: Host, stdin: &str, line: &[&str]) -> Ran {
     ran
 }
 
-fn to_sink(cwd: &Path, mut host: Host, stdin: &str, out: Sink, line: &[&str]) -> Ran {
+fn to_sink(cwd: &Path, host: Host, stdin: &str, out: Sink, line: &[&str]) -> Ran {
+    applet("curl", run::with, cwd, host, stdin, out, line)
+}
+
+type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn World) -> Exit;
+
+/// An applet of this crate with a command line; `out` of what is returned stays empty.
+pub(crate) fn applet(
+    name: &str,
+    with: With,
+    cwd: &Path,
+    mut host: Host,
+    stdin: &str,
+    out: Sink,
+    line: &[&str],
+) -> Ran {
     let err = Rc::new(RefCell::new(Vec::new()));
     let os = Os::default();
     let mut ctx = Ctx {
-        name: "curl".into(),
-        arg0: b"curl".to_vec(),
+        name: name.into(),
+        arg0: name.as_bytes().to_vec(),
         env: [(b"HOME".to_vec(), cwd.as_os_str().as_encoded_bytes().to_vec())]
             .into_iter()
             .collect::<Env>(),
@@ -218,7 +278,7 @@ fn to_sink(cwd: &Path, mut host: Host, stdin: &str, out: Sink, line: &[&str]) ->
         table: &TABLE,
     };
     let args: Vec<Vec<u8>> = line.iter().map(|a| a.as_bytes().to_vec()).collect();
-    let exit = run::with(&mut ctx, &args, &mut host);
+    let exit = with(&mut ctx, &args, &mut host);
     let exit = ctx.finish(exit);
     let err = String::from_utf8_lossy(&err.borrow()).into_owned();
     Ran { status: exit.0, out: String::new(), err, host }

@@ -1,0 +1,586 @@
+//! One URL: tries, redirects, what becomes of the status, and the document on its way to its place.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use box_applet::Ctx;
+
+use super::Fault;
+use super::log::{Dots, Log, human, plain, quote, speed};
+use super::options::Options;
+use super::request::{Extra, Hop, Missing};
+use super::save::{self, Place};
+use crate::cookies::Jar;
+use crate::error::Error;
+use crate::exchange::{self, Exchange};
+use crate::url::Url;
+use crate::world::World;
+use crate::{head, transfer};
+
+/// GNU's numbers without options.
+const TRIES: f64 = 20.0;
+const REDIRECTS: f64 = 20.0;
+const WAIT: f64 = 10.0;
+
+/// All that transfers of a command share.
+pub(super) struct Job<'a, 'c> {
+    pub(super) ctx: &'a mut Ctx<'c>,
+    pub(super) world: &'a mut dyn World,
+    asked: &'a Options,
+    pub(super) log: Log,
+    pub(super) jar: Jar,
+    /// The file of `-O`, once it is open.
+    shared: Option<File>,
+    /// What was fetched in all.
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    pub(super) time: Duration,
+}
+
+/// How a try ended that another one may follow.
+enum Ended {
+    Done,
+    /// Another try may help; bytes that are there and can be gone on from.
+    Again(u64),
+    Failed(Fault),
+}
+
+/// Where a response leads.
+enum Next {
+    /// It is the document, or an error.
+    Here,
+    /// To the same place, with user and password.
+    Authorized,
+    On(Box<Hop>),
+    Failed(Fault),
+}
+
+/// One URL on its way.
+struct Doc {
+    /// As given.
+    given: String,
+    url: Url,
+    place: Option<Place>,
+    /// Bytes to go on from.
+    start: u64,
+    tries: u32,
+    /// Bytes have gone where they cannot be taken back from.
+    spilt: bool,
+}
+
+/// A body that was read, up to its end or not.
+struct Body {
+    got: u64,
+    whole: Option<u64>,
+    took: Duration,
+    fault: Option<Error>,
+}
+
+impl<'a, 'c> Job<'a, 'c> {
+    pub(super) fn new(
+        ctx: &'a mut Ctx<'c>,
+        world: &'a mut dyn World,
+        asked: &'a Options,
+        log: Log,
+        jar: Jar,
+    ) -> Job<'a, 'c> {
+        let (shared, time) = (None, Duration::ZERO);
+        Job { ctx, world, asked, log, jar, shared, files: 0, bytes: 0, time }
+    }
+
+    fn all(&mut self, text: &str) {
+        self.log.all(self.ctx, text);
+    }
+
+    fn always(&mut self, text: &str) {
+        self.log.always(self.ctx, text);
+    }
+
+    /// Fetches one URL.
+    pub(super) fn one(&mut self, text: &[u8]) -> Result<(), Fault> {
+        let url = Url::parse(text).map_err(|e| {
+            let why = match e {
+                Error::Protocol(scheme) => {
+                    format!("Unsupported scheme {}", quote(scheme.as_bytes()))
+                }
+                _ => "Invalid URL".into(),
+            };
+            self.always(&format!("{}: {why}.\n", plain(text)));
+            Fault::Other
+        })?;
+        let given = String::from_utf8_lossy(&url.text()).into_owned();
+        let mut doc = Doc { given, url, place: None, start: 0, tries: 1, spilt: false };
+        if self.is_there(&doc) {
+            return Ok(());
+        }
+        let most = self.asked.tries.unwrap_or(TRIES);
+        loop {
+            match self.attempt(&mut doc) {
+                Ended::Done => return Ok(()),
+                Ended::Failed(fault) => return Err(fault),
+                Ended::Again(_) if doc.spilt || (most > 0.0 && f64::from(doc.tries) >= most) => {
+                    self.always("Giving up.\n\n");
+                    return Err(Fault::Network);
+                }
+                Ended::Again(start) => {
+                    self.all("Retrying.\n\n");
+                    doc.start = start;
+                    let wait = self.asked.wait_retry.unwrap_or(WAIT).min(f64::from(doc.tries));
+                    self.world.sleep(Duration::from_secs_f64(wait));
+                    doc.tries += 1;
+                }
+            }
+        }
+    }
+
+    /// `-nc`
+    fn is_there(&mut self, doc: &Doc) -> bool {
+        let name = match &self.asked.document {
+            Some(name) => name.clone(),
+            None => save::placed(self.asked, &save::name_of(&doc.url)),
+        };
+        let is_there = self.asked.no_clobber && self.ctx.path(&name).exists();
+        if is_there {
+            self.all(&format!("File {} already there; not retrieving.\n\n", quote(&name)));
+        }
+        is_there
+    }
+
+    fn attempt(&mut self, doc: &mut Doc) -> Ended {
+        let mut hop = match Hop::first(self.ctx, self.asked, doc.url.clone()) {
+            Ok(hop) => hop,
+            Err(Missing(name)) => {
+                self.always(&format!("BODY data file {} missing\n", quote(&name)));
+                return Ended::Failed(Fault::File);
+            }
+        };
+        if self.asked.spider {
+            self.all("Spider mode enabled. Check if remote file exists.\n");
+        }
+        let tries = if doc.tries > 1 { format!("(try:{:2})  ", doc.tries) } else { String::new() };
+        self.head_line(&tries, &hop.url);
+        let extra = self.extra(doc);
+        let mut redirects = 0.0;
+        loop {
+            let exchange = match self.send(&hop, &extra) {
+                Ok(exchange) => exchange,
+                Err(ended) => return ended,
+            };
+            let next = self.leads(&hop, &exchange);
+            if !matches!(next, Next::Here) {
+                exchange.close(self.world);
+            }
+            match next {
+                Next::Here => {}
+                Next::Failed(fault) => return Ended::Failed(fault),
+                Next::Authorized => {
+                    hop.authorized = true;
+                    continue;
+                }
+                Next::On(next) => {
+                    hop = *next;
+                    redirects += 1.0;
+                    let most = self.asked.redirects.unwrap_or(REDIRECTS);
+                    if redirects > most {
+                        self.always(&format!("{most} redirections exceeded.\n"));
+                        return Ended::Failed(Fault::Server);
+                    }
+                    self.head_line("", &hop.url);
+                    continue;
+                }
+            }
+            let ended = self.take(doc, &hop, &exchange, &extra);
+            exchange.close(self.world);
+            return ended;
+        }
+    }
+
+    fn head_line(&mut self, tries: &str, url: &Url) {
+        let (now, url) = (self.log.now(), plain(&url.text()));
+        self.all(&format!("--{now}--  {tries}{url}\n"));
+    }
+
+    /// What a try asks for besides the document: a part, or news only.
+    fn extra(&mut self, doc: &mut Doc) -> Extra {
+        let mut extra = Extra { start: doc.start, ..Extra::default() };
+        if self.asked.document.is_none() && doc.place.is_none() {
+            let name = save::placed(self.asked, &save::name_of(&doc.url));
+            let path = self.ctx.path(&name);
+            if self.asked.newer {
+                extra.since = save::since(&path);
+            }
+            if self.asked.resume {
+                extra.start = Place::Own(name, path).len(self.ctx);
+            }
+        } else if let (Some(name), true) = (&self.asked.document, self.asked.resume)
+            && name != b"-"
+        {
+            extra.start = Place::Shared(name.clone()).len(self.ctx);
+        }
+        extra
+    }
+
+    /// Asks, and tells how it went.
+    fn send(&mut self, hop: &Hop, extra: &Extra) -> Result<Exchange, Ended> {
+        let place = format!("{}:{}", plain(&hop.url.host), hop.url.port());
+        self.all(&format!("Connecting to {place}... "));
+        let cookie = self.jar.header(&hop.url, transfer::now());
+        let extra = Extra { cookie, start: extra.start, since: extra.since.clone() };
+        let request = hop.request(self.asked, &extra);
+        let sent = exchange::open(self.world, self.ctx, request, &hop.body, &hop.url);
+        let exchange = sent.map_err(|e| self.not_sent(hop, &e))?;
+        let response = &exchange.head;
+        for (name, value) in &response.headers {
+            if name.eq_ignore_ascii_case(b"set-cookie") {
+                self.jar.set(value, &hop.url, transfer::now());
+            }
+        }
+        let reason = head::reason(response.status);
+        let status = response.status;
+        self.all("connected.\nHTTP request sent, awaiting response... ");
+        if self.asked.show_head {
+            let text = String::from_utf8_lossy(&head::text(response)).into_owned();
+            let lines: Vec<String> = text
+                .lines()
+                .filter(|l| !l.is_empty())
+                .map(|l| format!("  {}\n", plain(l.as_bytes())))
+                .collect();
+            self.always(&format!("\n{}", lines.concat()));
+        } else {
+            self.all(&format!("{}\n", format!("{status} {reason}").trim_end()));
+        }
+        Ok(exchange)
+    }
+
+    fn not_sent(&mut self, hop: &Hop, e: &Error) -> Ended {
+        let why = e.to_string();
+        match e.code() {
+            7 => {
+                self.always(&format!("failed: {why}.\n"));
+                let again = self.asked.refused_too && !matches!(e, Error::Denied(_));
+                if again { Ended::Again(0) } else { Ended::Failed(Fault::Network) }
+            }
+            6 => {
+                let host = quote(&hop.url.host);
+                self.always(&format!(
+                    "failed: {why}.\nwget: unable to resolve host address {host}\n"
+                ));
+                Ended::Failed(Fault::Network)
+            }
+            35 | 60 => {
+                self.always(&format!("\nERROR: {why}.\n"));
+                Ended::Failed(Fault::Tls)
+            }
+            8 | 43 | 61 | 63 => {
+                self.always(&format!("\nERROR: {why}.\n"));
+                Ended::Failed(Fault::Protocol)
+            }
+            26 => {
+                self.always(&format!("\n{why}.\n"));
+                Ended::Failed(Fault::File)
+            }
+            1 | 3 => {
+                self.always(&format!("\n{why}.\n"));
+                Ended::Failed(Fault::Other)
+            }
+            52 => {
+                self.all("connected.\nHTTP request sent, awaiting response... ");
+                self.always("No data received.\n");
+                Ended::Again(0)
+            }
+            _ => {
+                self.always(&format!("failed: {why}.\n"));
+                if hop.body.can_be_repeated() {
+                    Ended::Again(0)
+                } else {
+                    Ended::Failed(Fault::Network)
+                }
+            }
+        }
+    }
+
+    /// What a redirect leads to, or a question for a password.
+    fn leads(&mut self, hop: &Hop, exchange: &Exchange) -> Next {
+        let status = exchange.head.status;
+        if status == 401 {
+            let challenge = head::value(&exchange.head, "www-authenticate").unwrap_or_default();
+            let is_basic = challenge.get(..5).is_some_and(|c| c.eq_ignore_ascii_case(b"basic"));
+            if is_basic && !hop.authorized && hop.user(self.asked).is_some() {
+                let shown = plain(challenge);
+                self.all(&format!("Authentication selected: {shown}\n"));
+                return Next::Authorized;
+            }
+            self.all("\nUsername/Password Authentication Failed.\n");
+            return Next::Failed(Fault::Auth);
+        }
+        let location = head::value(&exchange.head, "location");
+        let Some(location) = location.filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308))
+        else {
+            return Next::Here;
+        };
+        self.all(&format!("Location: {} [following]\n", plain(location)));
+        match hop.url.join(location) {
+            Ok(url) => {
+                let next = hop.redirected(status, url);
+                if next.body.can_be_repeated() {
+                    return Next::On(Box::new(next));
+                }
+                self.always("The body cannot be sent again.\n");
+                Next::Failed(Fault::Other)
+            }
+            Err(e) => {
+                self.always(&format!("{}: {e}.\n", plain(location)));
+                Next::Failed(Fault::Server)
+            }
+        }
+    }
+
+    /// What becomes of a response that leads nowhere else.
+    fn take(&mut self, doc: &mut Doc, hop: &Hop, exchange: &Exchange, extra: &Extra) -> Ended {
+        let status = exchange.head.status;
+        let length = head::value(&exchange.head, "content-length");
+        let length: Option<u64> = length.and_then(|v| std::str::from_utf8(v).ok()?.parse().ok());
+        if status == 304 && extra.since.is_some() {
+            let name = save::placed(self.asked, &save::name_of(&doc.url));
+            let text =
+                format!("File {} not modified on server. Omitting download.\n\n", quote(&name));
+            self.all(&text);
+            return Ended::Done;
+        }
+        let is_whole = status == 200 && length.is_some_and(|n| extra.start >= n);
+        if extra.start > 0 && (status == 416 || is_whole) {
+            self.all("\n    The file is already fully retrieved; nothing to do.\n\n");
+            return Ended::Done;
+        }
+        if self.asked.spider {
+            return self.spider(status, length, exchange);
+        }
+        if status >= 400 || !(200..300).contains(&status) {
+            self.told_error(doc, status);
+            if !self.asked.on_error {
+                return Ended::Failed(Fault::Server);
+            }
+        }
+        let start = if status == 206 { extra.start } else { 0 };
+        self.tell_length(length, start, exchange);
+        let ended = self.deliver(doc, hop, exchange, start, length.map(|n| n + start));
+        match ended {
+            Ended::Done if status >= 400 => Ended::Failed(Fault::Server),
+            ended => ended,
+        }
+    }
+
+    fn told_error(&mut self, doc: &Doc, status: u16) {
+        let (now, reason) = (self.log.now(), head::reason(status));
+        let line = format!("{}:\n", plain(doc.given.as_bytes()));
+        self.log.terse(self.ctx, &line);
+        self.always(&format!("{now} ERROR {status}: {reason}.\n"));
+        self.all("\n");
+    }
+
+    fn spider(&mut self, status: u16, length: Option<u64>, exchange: &Exchange) -> Ended {
+        if status >= 400 {
+            self.all("Remote file does not exist -- broken link!!!\n\n");
+            return Ended::Failed(Fault::Server);
+        }
+        self.tell_length(length, 0, exchange);
+        let kind = head::value(&exchange.head, "content-type").unwrap_or(b"text/html");
+        let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/xhtml");
+        self.all(if is_page {
+            "Remote file exists and could contain further links,\n\
+             but recursion is disabled -- not retrieving.\n\n"
+        } else {
+            "Remote file exists.\n\n"
+        });
+        Ended::Done
+    }
+
+    fn tell_length(&mut self, length: Option<u64>, start: u64, exchange: &Exchange) {
+        let mut text = "Length: ".to_owned();
+        match length {
+            Some(n) => {
+                let sized = |n: u64| match n {
+                    0..1024 => n.to_string(),
+                    n => format!("{n} ({})", human(n)),
+                };
+                text += &sized(n + start);
+                if start > 0 {
+                    text += &format!(", {} remaining", sized(n));
+                }
+            }
+            None => text += "unspecified",
+        }
+        if let Some(kind) = head::value(&exchange.head, "content-type") {
+            let kind = kind.split(|b| *b == b';').next().unwrap_or(kind);
+            text += &format!(" [{}]", plain(kind.trim_ascii()));
+        }
+        self.all(&(text + "\n"));
+    }
+
+    /// Where the document goes: what was chosen by the first try, or what the response leads to.
+    fn place(&mut self, doc: &mut Doc, hop: &Hop, exchange: &Exchange, start: u64) -> Place {
+        if let Some(place) = doc.place.take() {
+            return place;
+        }
+        let place = match &self.asked.document {
+            Some(name) if name == b"-" => Place::Stdout,
+            Some(name) => Place::Shared(name.clone()),
+            None => {
+                let url = if self.asked.trust_names { &hop.url } else { &doc.url };
+                let given = head::file_name(&exchange.head).filter(|_| self.asked.disposition);
+                let name = given.map_or_else(|| save::name_of(url), |name| save::safe(&name));
+                let name = save::placed(self.asked, &name);
+                let keeps = start > 0 || self.asked.newer || self.asked.resume;
+                let name = if keeps { name } else { save::unused(self.ctx, name) };
+                let path = self.ctx.path(&name);
+                Place::Own(name, path)
+            }
+        };
+        let shown = quote(place.shown());
+        self.all(&format!("Saving to: {shown}\n"));
+        place
+    }
+
+    fn deliver(
+        &mut self,
+        doc: &mut Doc,
+        hop: &Hop,
+        exchange: &Exchange,
+        start: u64,
+        whole: Option<u64>,
+    ) -> Ended {
+        let was_placed = doc.place.is_some();
+        let place = self.place(doc, hop, exchange, start);
+        if was_placed {
+            let shown = quote(place.shown());
+            self.all(&format!("Saving to: {shown}\n"));
+        }
+        let mut file = match self.open(&place, start) {
+            Ok(file) => file,
+            Err(e) => {
+                let name = plain(place.shown());
+                self.always(&format!("{name}: {}\n", box_sys::strerror(&e)));
+                return Ended::Failed(Fault::File);
+            }
+        };
+        let body = match self.body(exchange, &mut file, start, whole, &hop.url) {
+            Ok(body) => body,
+            Err(e) => {
+                if e.kind() != io::ErrorKind::BrokenPipe {
+                    let name = quote(place.shown());
+                    let why = box_sys::strerror(&e);
+                    self.always(&format!("\nCannot write to {name} ({why}).\n"));
+                }
+                return Ended::Failed(Fault::File);
+            }
+        };
+        drop(file);
+        let ended = self.ended(&place, exchange, &body, &doc.given, start);
+        if !matches!(ended, Ended::Done) {
+            doc.spilt |= !matches!(place, Place::Own(..));
+        }
+        doc.place = Some(place);
+        ended
+    }
+
+    /// `None` is standard output.
+    fn open(&mut self, place: &Place, start: u64) -> io::Result<Option<File>> {
+        match place {
+            Place::Stdout => Ok(None),
+            Place::Own(_, path) => save::open(path, start).map(Some),
+            Place::Shared(name) => {
+                if self.shared.is_none() {
+                    self.shared = Some(save::shared(self.ctx, name, start > 0)?);
+                }
+                self.shared.as_ref().map(File::try_clone).transpose()
+            }
+        }
+    }
+
+    /// Copies the body to its place; the error is of writing.
+    fn body(
+        &mut self,
+        exchange: &Exchange,
+        file: &mut Option<File>,
+        start: u64,
+        whole: Option<u64>,
+        url: &Url,
+    ) -> io::Result<Body> {
+        if self.asked.save_head {
+            put(self.ctx, file, &head::text(&exchange.head))?;
+        }
+        let mut dots = Dots::new(&mut self.log, self.ctx, whole, start);
+        let (mut got, mut fault) = (start, None);
+        loop {
+            match exchange.read(self.world, url) {
+                Ok(Some(part)) => {
+                    put(self.ctx, file, &part)?;
+                    got += part.len() as u64;
+                    dots.add(&mut self.log, self.ctx, part.len() as u64);
+                }
+                Ok(None) => break,
+                Err(e) => {
+                    fault = Some(e);
+                    break;
+                }
+            }
+        }
+        let took = dots.end(&mut self.log, self.ctx);
+        Ok(Body { got, whole, took, fault })
+    }
+
+    /// Tells how it went.
+    fn ended(
+        &mut self,
+        place: &Place,
+        exchange: &Exchange,
+        body: &Body,
+        given: &str,
+        start: u64,
+    ) -> Ended {
+        let now = self.log.now();
+        let rate = speed(body.got - start, body.took);
+        if let Some(fault) = &body.fault {
+            let how = match fault.code() {
+                18 => format!("Connection closed at byte {}", body.got),
+                _ => format!("Read error at byte {} ({fault})", body.got),
+            };
+            self.always(&format!("{now} ({rate}) - {how}. "));
+            let ranges = head::value(&exchange.head, "accept-ranges");
+            let goes_on = ranges == Some(b"bytes") || exchange.head.status == 206;
+            return Ended::Again(if goes_on { body.got } else { 0 });
+        }
+        let sizes = match body.whole {
+            Some(whole) => format!("[{}/{whole}]", body.got),
+            None => format!("[{}]", body.got),
+        };
+        let is_stdout = matches!(place, Place::Stdout);
+        let name = place.shown().to_vec();
+        let text = if is_stdout {
+            format!("{now} ({rate}) - written to stdout {sizes}\n\n")
+        } else {
+            format!("{now} ({rate}) - {} saved {sizes}\n\n", quote(&name))
+        };
+        self.all(&text);
+        let shown = if is_stdout { "-".to_owned() } else { plain(&name) };
+        let line = format!("{now} URL:{} {sizes} -> \"{shown}\" [1]\n", plain(given.as_bytes()));
+        self.log.terse(self.ctx, &line);
+        if let (Place::Own(_, path), false) = (place, self.asked.no_times)
+            && let Some(time) = head::value(&exchange.head, "last-modified")
+        {
+            save::set_time(path, time);
+        }
+        self.files += 1;
+        self.bytes += body.got - start;
+        self.time += body.took;
+        Ended::Done
+    }
+}
+
+fn put(ctx: &mut Ctx<'_>, file: &mut Option<File>, bytes: &[u8]) -> io::Result<()> {
+    match file {
+        Some(file) => file.write_all(bytes),
+        None => save::stdout(ctx, bytes),
+    }
+}

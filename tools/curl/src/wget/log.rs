@@ -1,0 +1,251 @@
+//! What wget says on standard error, or into a file: lines in GNU's words, and rows of dots.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, Instant, SystemTime};
+
+use box_applet::Ctx;
+use box_text::time::{Zone, strftime};
+
+use super::options::Options;
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Talk {
+    Nothing,
+    Terse,
+    All,
+}
+
+/// Where messages go.
+pub(super) struct Log {
+    pub(super) talk: Talk,
+    file: Option<File>,
+    zone: Zone,
+}
+
+const DOT: u64 = 1024;
+const ROW: u64 = 50;
+const GROUP: u64 = 10;
+
+impl Log {
+    pub(super) fn new(ctx: &Ctx<'_>, asked: &Options) -> std::io::Result<Log> {
+        let talk = match (asked.quiet, asked.terse) {
+            (true, _) => Talk::Nothing,
+            (_, true) => Talk::Terse,
+            _ => Talk::All,
+        };
+        let file = match (&asked.log, &asked.log_more) {
+            (Some(name), _) => Some(File::create(ctx.path(name))?),
+            (_, Some(name)) => {
+                Some(File::options().create(true).append(true).open(ctx.path(name))?)
+            }
+            _ => None,
+        };
+        let zone = Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok());
+        Ok(Log { talk, file, zone })
+    }
+
+    fn put(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+        let _ = match &mut self.file {
+            Some(file) => file.write_all(text.as_bytes()),
+            None => ctx.stderr.write_all(text.as_bytes()),
+        };
+    }
+
+    /// What is said unless `-q` or `-nv` is given.
+    pub(super) fn all(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+        if self.talk == Talk::All {
+            self.put(ctx, text);
+        }
+    }
+
+    /// What is said unless `-q` is given.
+    pub(super) fn always(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+        if self.talk >= Talk::Terse {
+            self.put(ctx, text);
+        }
+    }
+
+    /// What is said with `-nv` only.
+    pub(super) fn terse(&mut self, ctx: &mut Ctx<'_>, text: &str) {
+        if self.talk == Talk::Terse {
+            self.put(ctx, text);
+        }
+    }
+
+    /// `2026-11-23 07:52:10`
+    pub(super) fn now(&self) -> String {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let broken = self.zone.broken(i64::try_from(now.as_secs()).unwrap_or(i64::MAX), 0);
+        String::from_utf8_lossy(&strftime::strftime(b"%Y-%m-%d %H:%M:%S", &broken)).into_owned()
+    }
+}
+
+/// `‘NAME’`, with what terminals take for more than text written as octal numbers.
+pub(super) fn quote(name: &[u8]) -> String {
+    format!("‘{}’", plain(name))
+}
+
+/// A text of a server's without control characters.
+pub(super) fn plain(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let sign = |c: char| match c {
+        c if c.is_control() => format!("\\{:03o}", u32::from(c)),
+        c => c.to_string(),
+    };
+    text.chars().map(sign).collect()
+}
+
+/// `121K`, `3.0M`: as wget shows lengths.
+pub(super) fn human(n: u64) -> String {
+    if n < 1024 {
+        return n.to_string();
+    }
+    let mut value = n as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit < 4 {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let sign = ['K', 'M', 'G', 'T', 'P'][unit];
+    if value < 10.0 { format!("{value:.1}{sign}") } else { format!("{value:.0}{sign}") }
+}
+
+/// Digits such that three of them count.
+fn digits(value: f64) -> usize {
+    match value {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    }
+}
+
+fn rate(bytes: u64, time: Duration) -> (f64, usize) {
+    // A clock that has not moved yet.
+    let mut value = bytes as f64 / time.as_secs_f64().max(0.0001);
+    let mut unit = 0;
+    while value >= 1024.0 && unit < 3 {
+        value /= 1024.0;
+        unit += 1;
+    }
+    (value, unit)
+}
+
+/// `212 MB/s`
+pub(super) fn speed(bytes: u64, time: Duration) -> String {
+    let (value, unit) = rate(bytes, time);
+    format!("{value:.*} {}", digits(value), ["B/s", "KB/s", "MB/s", "GB/s"][unit])
+}
+
+/// `0.02s`, `1m 5s`
+pub(super) fn span(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds >= 10.0 {
+        return eta(seconds + 0.5);
+    }
+    // As many digits as two that count take.
+    let places = match seconds {
+        s if s >= 9.5 => 0,
+        s if s >= 0.95 => 1,
+        s if s >= 0.095 => 1,
+        s if s >= 0.0095 => 2,
+        s if s >= 0.00095 => 3,
+        _ => return "0s".into(),
+    };
+    format!("{seconds:.places$}s")
+}
+
+fn eta(seconds: f64) -> String {
+    let s = seconds as u64;
+    match s {
+        0..=99 => format!("{s}s"),
+        100..=5_999 => format!("{}m{}s", s / 60, s % 60),
+        6_000..=172_799 => format!("{}h{}m", s / 3600, s / 60 % 60),
+        _ => format!("{}d{}h", s / 86_400, s / 3600 % 24),
+    }
+}
+
+/// Rows of dots: 1 KiB each, fifty in a row.
+pub(super) struct Dots {
+    whole: Option<u64>,
+    done: u64,
+    dots: u64,
+    begun: Instant,
+    row: Instant,
+}
+
+impl Dots {
+    /// `skipped` bytes are there already.
+    pub(super) fn new(log: &mut Log, ctx: &mut Ctx<'_>, whole: Option<u64>, skipped: u64) -> Dots {
+        let now = Instant::now();
+        let mut dots = Dots { whole, done: skipped, dots: 0, begun: now, row: now };
+        let rows = skipped / (DOT * ROW);
+        if skipped > 0 {
+            let kept = rows * DOT * ROW / 1024;
+            log.all(ctx, &format!("\n{:>8}[ skipping {kept}K ]", ""));
+        }
+        dots.begin(log, ctx, rows);
+        for _ in 0..(skipped - rows * DOT * ROW) / DOT {
+            dots.sign(log, ctx, ',');
+        }
+        dots
+    }
+
+    fn begin(&self, log: &mut Log, ctx: &mut Ctx<'_>, rows: u64) {
+        log.all(ctx, &format!("\n{:>6}K", rows * ROW * DOT / 1024));
+    }
+
+    fn sign(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, sign: char) {
+        let gap = if self.dots % GROUP == 0 { " " } else { "" };
+        log.all(ctx, &format!("{gap}{sign}"));
+        self.dots += 1;
+    }
+
+    /// So many bytes have come.
+    pub(super) fn add(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, bytes: u64) {
+        if log.talk != Talk::All {
+            self.done += bytes;
+            return;
+        }
+        let before = self.done / DOT;
+        self.done += bytes;
+        for dot in before..self.done / DOT {
+            self.sign(log, ctx, '.');
+            if self.dots == ROW {
+                self.end_row(log, ctx, (dot + 1) * DOT, false);
+                self.dots = 0;
+                self.begin(log, ctx, (dot + 1) / ROW);
+            }
+        }
+    }
+
+    fn end_row(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, at: u64, last: bool) {
+        let mut text = String::new();
+        if let Some(whole) = self.whole.filter(|w| *w > 0) {
+            text = format!("{:3}%", 100 * at / whole);
+        }
+        let in_row = if last { at % (DOT * ROW) } else { DOT * ROW };
+        let (value, unit) = rate(in_row, self.row.elapsed());
+        text += &format!(" {value:4.*}{}", digits(value), [' ', 'K', 'M', 'G'][unit]);
+        self.row = Instant::now();
+        if last {
+            text += &format!("={}", span(self.begun.elapsed()));
+        } else if let Some(whole) = self.whole.filter(|w| *w > at) {
+            let left = self.begun.elapsed().as_secs_f64() * (whole - at) as f64 / at as f64;
+            text += &format!(" {}", eta(left));
+        }
+        log.all(ctx, &text);
+    }
+
+    /// The body has ended; how long it took.
+    pub(super) fn end(mut self, log: &mut Log, ctx: &mut Ctx<'_>) -> Duration {
+        let took = self.begun.elapsed();
+        let empty: u64 = (self.dots..ROW).map(|dot| if dot % GROUP == 0 { 2 } else { 1 }).sum();
+        log.all(ctx, &" ".repeat(usize::try_from(empty).unwrap_or(0)));
+        let done = self.done;
+        self.end_row(log, ctx, done, true);
+        log.all(ctx, "\n\n");
+        took
+    }
+}

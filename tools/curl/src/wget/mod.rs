@@ -1,0 +1,178 @@
+//! `wget`: fetching files by HTTP as GNU's wget does it (manual: wget(1), GNU Wget 1.21), through the host.
+//!
+//! What curl has, wget uses: URLs, bodies, cookies, the exchange with the host. Its own are
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | the command line |
+//! | `request` | method and headers of one hop |
+//! | `fetch` | one URL: tries, redirects, what becomes of the status |
+//! | `save` | the file: its name, where it goes on, its time |
+//! | `log` | what is said, in GNU's words; dots |
+//!
+//! Redirects are followed here, each judged by the host as a request of its own. Deliberately absent: what a page
+//! links to (`-r`, `-m`, `-p`), which is refused with a word on `-i`; `.wgetrc`; FTP; WARC; names of addresses, which
+//! only the host knows.
+
+mod fetch;
+mod log;
+mod options;
+mod request;
+mod save;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use box_applet::{Ctx, Exit};
+
+use crate::cookies::Jar;
+use crate::transfer;
+use crate::world::{Node, World};
+use fetch::Job;
+use log::{Log, human, plain, span, speed};
+use options::Options;
+
+/// The wget whose manual this follows.
+const VERSION: &str = "1.21.3";
+
+/// What ends a transfer; GNU's exit statuses (wget(1), EXIT STATUS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    Usage = 2,
+    File = 3,
+    Network = 4,
+    Tls = 5,
+    Auth = 6,
+    Protocol = 7,
+    Server = 8,
+    /// The last, since any other says more.
+    Other = 9,
+}
+
+impl Fault {
+    fn exit(self) -> Exit {
+        Exit(if self == Fault::Other { 1 } else { self as u8 })
+    }
+}
+
+/// Runs `wget`.
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    with(ctx, args, &mut Node::default())
+}
+
+/// The same with any host.
+pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn World) -> Exit {
+    let asked = match options::parse(args) {
+        Ok(asked) => asked,
+        Err(usage) => return wrong(ctx, &usage.to_string(), Fault::Usage),
+    };
+    if asked.help || asked.version {
+        let _ = if asked.help {
+            options::help(&mut ctx.stdout)
+        } else {
+            writeln!(
+                ctx.stdout,
+                "GNU Wget {VERSION} compatible: Wasibox, HTTP by the sandbox's host"
+            )
+        };
+        return Exit::SUCCESS;
+    }
+    let urls = match urls(ctx, &asked) {
+        Ok(urls) => urls,
+        Err(why) => {
+            ctx.error(why);
+            return Fault::File.exit();
+        }
+    };
+    if urls.is_empty() {
+        return if asked.list.is_some() {
+            let list = asked.list.as_deref().unwrap_or_default();
+            ctx.error(format_args!("No URLs found in {}.", plain(list)));
+            Exit::SUCCESS
+        } else {
+            wrong(ctx, "missing URL", Fault::Other)
+        };
+    }
+    all(ctx, world, &asked, &urls)
+}
+
+fn wrong(ctx: &mut Ctx<'_>, why: &str, fault: Fault) -> Exit {
+    ctx.error(why);
+    let _ = ctx
+        .stderr
+        .write_all(b"Usage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.\n");
+    fault.exit()
+}
+
+/// URLs of the command line, then those of `-i`, one a line.
+fn urls(ctx: &mut Ctx<'_>, asked: &Options) -> Result<Vec<Vec<u8>>, String> {
+    let mut urls = asked.urls.clone();
+    if let Some(name) = &asked.list {
+        let mut text = Vec::new();
+        let read = match name.as_slice() {
+            b"-" => ctx.stdin.read_to_end(&mut text),
+            name => File::open(ctx.path(name)).and_then(|mut f| f.read_to_end(&mut text)),
+        };
+        read.map_err(|e| format!("{}: {}", plain(name), box_sys::strerror(&e)))?;
+        let lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+        urls.extend(lines.filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
+    }
+    Ok(urls)
+}
+
+fn all(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Options, urls: &[Vec<u8>]) -> Exit {
+    let log = match Log::new(ctx, asked) {
+        Ok(log) => log,
+        Err(e) => {
+            ctx.error(box_sys::strerror(&e));
+            return Fault::File.exit();
+        }
+    };
+    let mut jar = Jar::default();
+    if let Some(name) = &asked.cookies {
+        jar.load(&fs::read(ctx.path(name)).unwrap_or_default(), false, transfer::now());
+    }
+    let begun = Instant::now();
+    let mut job = Job::new(ctx, world, asked, log, jar);
+    let mut worst: Option<Fault> = None;
+    for (n, url) in urls.iter().enumerate() {
+        if n > 0 && asked.wait > 0.0 {
+            job.world.sleep(Duration::from_secs_f64(asked.wait));
+        }
+        let fault = job.one(url).err();
+        worst = match (worst, fault) {
+            (Some(old), Some(new)) => Some(old.min(new)),
+            (old, new) => old.or(new),
+        };
+    }
+    if urls.len() > 1 || (asked.list.is_some() && job.bytes > 0) {
+        finished(&mut job, begun);
+    }
+    if let Some(name) = &asked.save_cookies {
+        if !asked.session_cookies {
+            job.jar.end_session();
+        }
+        let text = job.jar.text();
+        if fs::write(job.ctx.path(name), text).is_err() {
+            worst = worst.or(Some(Fault::File));
+        }
+    }
+    worst.map_or(Exit::SUCCESS, Fault::exit)
+}
+
+fn finished(job: &mut Job<'_, '_>, begun: Instant) {
+    let now = job.log.now();
+    let (files, bytes, time) = (job.files, job.bytes, job.time);
+    let mut text =
+        format!("FINISHED --{now}--\nTotal wall clock time: {}\n", span(begun.elapsed()));
+    text += &format!(
+        "Downloaded: {files} files, {} in {} ({})\n",
+        human(bytes),
+        span(time),
+        speed(bytes, time)
+    );
+    job.log.always(job.ctx, &text);
+}

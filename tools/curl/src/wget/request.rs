@@ -1,0 +1,148 @@
+//! One hop's request: method, headers in wget's order, body.
+
+use std::path::PathBuf;
+
+use box_applet::Ctx;
+use box_sys::http::{Header, Request};
+
+use super::VERSION;
+use super::options::Options;
+use crate::data::{Body, Piece};
+use crate::request::{base64, is_the_hosts};
+use crate::url::Url;
+
+/// A request as the next one to be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Hop {
+    pub(super) url: Url,
+    pub(super) method: Vec<u8>,
+    pub(super) body: Body,
+    /// Whether user and password go with it.
+    pub(super) authorized: bool,
+    first: Url,
+}
+
+/// What varies from try to try.
+#[derive(Debug, Default)]
+pub(super) struct Extra {
+    pub(super) start: u64,
+    pub(super) since: Option<String>,
+    pub(super) cookie: Option<Vec<u8>>,
+}
+
+/// The file of `--post-file` that is not there.
+pub(super) struct Missing(pub(super) Vec<u8>);
+
+impl Hop {
+    pub(super) fn first(ctx: &Ctx<'_>, asked: &Options, url: Url) -> Result<Hop, Missing> {
+        let posts = asked.post.is_some() || asked.post_file.is_some();
+        let method = match &asked.method {
+            Some(method) => method.to_ascii_uppercase(),
+            None if posts => b"POST".to_vec(),
+            None if asked.spider => b"HEAD".to_vec(),
+            None => b"GET".to_vec(),
+        };
+        let text = asked.post.as_ref().or(asked.body.as_ref());
+        let file = asked.post_file.as_ref().or(asked.body_file.as_ref());
+        let body = match (text, file) {
+            (Some(text), _) => Body::Pieces(vec![Piece::Bytes(text.clone())]),
+            (None, Some(name)) => file_body(ctx.path(name)).ok_or_else(|| Missing(name.clone()))?,
+            (None, None) => Body::None,
+        };
+        let authorized = asked.no_challenge;
+        Ok(Hop { first: url.clone(), url, method, body, authorized })
+    }
+
+    /// Where a redirect leads. Only 307 and 308 keep method and body.
+    pub(super) fn redirected(&self, status: u16, url: Url) -> Hop {
+        let mut next = Hop { url, ..self.clone() };
+        if !matches!(status, 307 | 308) && self.method != b"HEAD" {
+            next.method = b"GET".to_vec();
+            next.body = Body::None;
+        }
+        if !next.is_at_home() {
+            next.authorized = false;
+        }
+        next
+    }
+
+    /// Whether it goes where the command line has sent it.
+    pub(super) fn is_at_home(&self) -> bool {
+        self.url.same_origin(&self.first)
+    }
+
+    /// User and password, of the URL or the options.
+    pub(super) fn user(&self, asked: &Options) -> Option<Vec<u8>> {
+        let (user, password) = match &self.url.user {
+            Some((user, password)) => (user.clone(), password.clone()),
+            None if self.is_at_home() => {
+                (asked.user.clone()?, asked.password.clone().unwrap_or_default())
+            }
+            None => return None,
+        };
+        Some([user, b":".to_vec(), password].concat())
+    }
+
+    pub(super) fn request(&self, asked: &Options, extra: &Extra) -> Request {
+        let mut headers: Vec<Header> = Vec::new();
+        let mut set = |name: &str, value: &[u8]| headers.push((name.into(), value.to_vec()));
+        if let Some(referer) = &asked.referer {
+            set("Referer", referer);
+        }
+        if let Some(since) = &extra.since {
+            set("If-Modified-Since", since.as_bytes());
+        }
+        if extra.start > 0 {
+            set("Range", format!("bytes={}-", extra.start).as_bytes());
+        }
+        let agent = format!("Wget/{VERSION}").into_bytes();
+        match asked.agent.as_ref().unwrap_or(&agent) {
+            none if none.is_empty() => {}
+            agent => set("User-Agent", agent),
+        }
+        set("Accept", b"*/*");
+        set("Accept-Encoding", b"identity");
+        if let Some(user) = self.user(asked).filter(|_| self.authorized) {
+            set("Authorization", &[b"Basic ", base64(&user).as_slice()].concat());
+        }
+        if self.body != Body::None {
+            set("Content-Type", b"application/x-www-form-urlencoded");
+        }
+        if let Some(cookie) = &extra.cookie {
+            set("Cookie", cookie);
+        }
+        for line in &asked.headers {
+            custom(&mut headers, line, self.is_at_home());
+        }
+        Request {
+            method: self.method.clone(),
+            url: self.url.text(),
+            headers,
+            body: self.body.len(),
+            redirects: 0,
+            time: 0,
+            connect_time: (asked.timeout.max(asked.connect_timeout) * 1000.0) as u64,
+        }
+    }
+}
+
+/// `--header`: in place of one of the same name. Secrets stay with the host that they were meant for.
+fn custom(headers: &mut Vec<Header>, line: &[u8], at_home: bool) {
+    let Some(at) = line.iter().position(|b| *b == b':') else { return };
+    let (name, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());
+    let is_secret =
+        name.eq_ignore_ascii_case(b"authorization") || name.eq_ignore_ascii_case(b"cookie");
+    if is_the_hosts(name) || name.eq_ignore_ascii_case(b"host") || (is_secret && !at_home) {
+        return;
+    }
+    headers.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+    headers.push((name.to_vec(), value.to_vec()));
+}
+
+fn file_body(path: PathBuf) -> Option<Body> {
+    let meta = std::fs::metadata(&path).ok()?;
+    if meta.is_file() {
+        return Some(Body::Pieces(vec![Piece::File(path, meta.len())]));
+    }
+    (!meta.is_dir()).then_some(Body::Stream(path))
+}

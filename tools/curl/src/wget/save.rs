@@ -1,0 +1,158 @@
+//! Where a document goes: standard output, the file of `-O`, or a file named by the URL.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use box_applet::Ctx;
+use box_text::time::{Zone, strftime};
+
+use super::options::Options;
+use crate::url::Url;
+
+/// Names longer than file systems take lose their end.
+const MAX_NAME: usize = 240;
+
+/// The document's place.
+#[derive(Debug)]
+pub(super) enum Place {
+    Stdout,
+    /// The file of `-O`, which all documents of a command share.
+    Shared(Vec<u8>),
+    /// Its name, as shown, and the file itself.
+    Own(Vec<u8>, PathBuf),
+}
+
+impl Place {
+    /// How messages call it.
+    pub(super) fn shown(&self) -> &[u8] {
+        match self {
+            Place::Stdout => b"STDOUT",
+            Place::Shared(name) | Place::Own(name, _) => name,
+        }
+    }
+
+    /// Bytes that are there.
+    pub(super) fn len(&self, ctx: &Ctx<'_>) -> u64 {
+        let path = match self {
+            Place::Stdout => return 0,
+            Place::Shared(name) => ctx.path(name),
+            Place::Own(_, path) => path.clone(),
+        };
+        fs::metadata(path).map_or(0, |m| if m.is_file() { m.len() } else { 0 })
+    }
+}
+
+/// A name of the server's, or of the URL's path and query, without folders.
+pub(super) fn name_of(url: &Url) -> Vec<u8> {
+    let mut name = decoded(url.file_name());
+    if name.is_empty() {
+        name = b"index.html".to_vec();
+    }
+    if let Some(query) = &url.query {
+        name.push(b'?');
+        name.extend(query);
+    }
+    safe(&name)
+}
+
+/// Without what leads to other folders or disturbs terminals (`--restrict-file-names=unix`).
+pub(super) fn safe(name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for b in name {
+        match b {
+            b'/' | 0..=0x1f | 0x7f..=0x9f if b.is_ascii() => {
+                out.extend(format!("%{b:02X}").as_bytes());
+            }
+            b => out.push(*b),
+        }
+    }
+    out.truncate(MAX_NAME);
+    if out == b"." || out == b".." { b"index.html".to_vec() } else { out }
+}
+
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| *first == b'%');
+        let byte = digits.and_then(|d| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok());
+        match byte {
+            Some(byte) => {
+                out.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                out.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    out
+}
+
+/// With the folder of `-P`.
+pub(super) fn placed(asked: &Options, name: &[u8]) -> Vec<u8> {
+    match asked.prefix.as_deref().filter(|p| !p.is_empty() && *p != b".") {
+        Some(prefix) => [prefix.strip_suffix(b"/").unwrap_or(prefix), b"/", name].concat(),
+        None => name.to_vec(),
+    }
+}
+
+/// `NAME`, or `NAME.1`, `NAME.2` if it is there.
+pub(super) fn unused(ctx: &Ctx<'_>, name: Vec<u8>) -> Vec<u8> {
+    let is_free = |name: &[u8]| fs::symlink_metadata(ctx.path(name)).is_err();
+    if is_free(&name) {
+        return name;
+    }
+    let numbered = |n: u32| [&name, format!(".{n}").as_bytes()].concat();
+    (1..100_000).map(numbered).find(|name| is_free(name)).unwrap_or(name)
+}
+
+/// Opens a document's own file; what is behind `start` goes.
+pub(super) fn open(path: &Path, start: u64) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = File::options().create(true).truncate(false).write(true).open(path)?;
+    file.set_len(start)?;
+    io::Seek::seek(&mut file, io::SeekFrom::End(0))?;
+    Ok(file)
+}
+
+/// The file of `-O`, empty.
+pub(super) fn shared(ctx: &Ctx<'_>, name: &[u8], resume: bool) -> io::Result<File> {
+    let path = ctx.path(name);
+    let mut options = File::options();
+    options.create(true).write(true);
+    if resume {
+        options.append(true)
+    } else {
+        options.truncate(true)
+    };
+    options.open(path)
+}
+
+/// The file's time as `If-Modified-Since` has it (RFC 9110, 5.6.7).
+pub(super) fn since(path: &Path) -> Option<String> {
+    let time = fs::metadata(path).ok()?.modified().ok()?;
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+    let broken = Zone::utc().broken(i64::try_from(seconds).ok()?, 0);
+    let text = strftime::strftime(b"%a, %d %b %Y %H:%M:%S GMT", &broken);
+    String::from_utf8(text).ok()
+}
+
+/// Gives a file the server's time.
+pub(super) fn set_time(path: &Path, last_modified: &[u8]) {
+    let Some(seconds) = crate::cookies::date(last_modified) else { return };
+    let nanos = u64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000_000));
+    let _ = box_sys::meta::set_times(path, nanos, nanos, true);
+}
+
+/// Writes to standard output at once.
+pub(super) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> io::Result<()> {
+    let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
+    // It is told here, not once more at the end.
+    written.inspect_err(|_| drop(ctx.stdout.take_error()))
+}
