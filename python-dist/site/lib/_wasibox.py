@@ -68,6 +68,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 # What is worth having at hand: the modules that scripts import most, and the
 # packages that take longest. Those that an image lacks are left out.
 _PREPARED = """
+_wasibox_http
 __future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath
 codecs collections collections.abc colorsys concurrent.futures configparser contextlib
 contextvars copy copyreg csv dataclasses datetime decimal difflib dis email
@@ -91,7 +92,7 @@ pandas.io.formats.string pandas.io.json pandas.plotting
 PIL.Image PIL.PngImagePlugin
 matplotlib matplotlib.backends.backend_agg matplotlib.backends.backend_svg
 matplotlib.dates matplotlib.pyplot pandas.plotting._matplotlib
-openpyxl yaml
+openpyxl requests yaml
 """.split()
 
 # Modules as they were when prepared, by name, without those that are no longer what

@@ -10,9 +10,10 @@ import sys
 
 # Why it is missing.
 COMPILED = "is not built in, and with its compiled parts it cannot be installed"
-PURE = ("is not built in; its wheel can be installed from a folder "
-        "(pip install --no-index --find-links FOLDER NAME)")
-NETWORK = "is not built in, and there is no network here"
+PURE = ("is not built in; pip install gets it from an index that the sandbox's policy allows, or from "
+        "a folder (pip install --no-index --find-links FOLDER NAME)")
+NETWORK = "is not built in: it needs connections other than HTTP, which do not leave the sandbox"
+PROGRAM = "is not built in, and the program that it runs is not here"
 TERMINAL = "is not built in: there is no terminal or screen here"
 REMOVED = "is no longer part of Python"
 
@@ -62,12 +63,20 @@ TABLE = [
     (PURE, "joblib dask", "concurrent.futures"),
     (PURE, "loguru structlog", "logging"),
     (PURE, "dotenv", "os configparser"),
-    (NETWORK, "aiohttp httpx httplib2 websockets websocket grpc zmq paramiko", ""),
-    (NETWORK, "boto3 botocore azure openai anthropic google tweepy praw", ""),
-    (NETWORK, "flask django fastapi uvicorn starlette tornado gunicorn streamlit", "jinja2"),
+    (COMPILED, "aiohttp", "requests urllib.request"),
+    (COMPILED, "openai anthropic", "requests urllib.request"),
+    (COMPILED, "fastapi tornado", "http.server"),
+    (PURE, "httpx httplib2", "requests urllib.request"),
+    (PURE, "boto3 botocore tweepy praw", "requests"),
+    (PURE, "flask django bottle uvicorn starlette gunicorn", "http.server jinja2"),
+    (COMPILED, "streamlit", "jinja2"),
+    (NETWORK, "websockets websocket paramiko", ""),
+    (COMPILED, "grpc zmq", ""),
     (NETWORK, "psycopg2 psycopg pymysql MySQLdb pymongo redis asyncpg", "sqlite3"),
-    (NETWORK, "selenium playwright scrapy mechanize", "html5lib bs4"),
-    (NETWORK, "git docker yfinance", ""),
+    (PROGRAM, "selenium playwright", "html5lib bs4"),
+    (PURE, "mechanize", "requests html5lib bs4"),
+    (COMPILED, "scrapy yfinance", "requests html5lib bs4"),
+    (PROGRAM, "git docker", ""),
     (TERMINAL, "IPython jupyter notebook ipywidgets", ""),
     (TERMINAL, "readline pexpect ptyprocess prompt_toolkit blessed", "subprocess"),
     (TERMINAL, "pygame turtle PyQt5 PyQt6 PySide6 wx pyglet", "matplotlib PIL"),

@@ -144,9 +144,10 @@ END
         ERROR: Could not find a version that satisfies the requirement scipy (from versions: none)\n\
         ERROR: scipy is not built in, and with its compiled parts it cannot be installed; instead: \
         numpy, statistics\n\
-        ERROR: This Python loads no compiled extension modules and has no network: only packages \
-        in Python alone (NAME-VERSION-py3-none-any.whl, or their sources) can be installed, from a \
-        folder (--no-index --find-links FOLDER). What is built in: ...\n\
+        ERROR: This Python loads no compiled extension modules: only packages in Python alone \
+        (NAME-VERSION-py3-none-any.whl, or their sources) can be installed, from an index that the \
+        sandbox's policy allows, or from a folder (--no-index --find-links FOLDER). What is built in: \
+        ...\n\
         ERROR: No matching distribution found for scipy\n";
     let done = Exec::sh(script).run();
     assert_eq!(done.stdout, expected, "{}", done.stderr);
@@ -157,8 +158,9 @@ END
 fn missing_modules() {
     let stderr = |script| Exec::new(&["python3", "-c", script]).run().stderr;
     let line = "ModuleNotFoundError: No module named 'seaborn'\n\
-        python3: seaborn is not built in; its wheel can be installed from a folder (pip install \
-        --no-index --find-links FOLDER NAME); instead: matplotlib\n";
+        python3: seaborn is not built in; pip install gets it from an index that the sandbox's policy \
+        allows, or from a folder (pip install --no-index --find-links FOLDER NAME); instead: \
+        matplotlib\n";
     assert!(stderr("import seaborn.objects").ends_with(line));
     assert!(stderr("import nosuch").ends_with("No module named 'nosuch'\n"));
     let caught = "import sys\ntry:\n  import scipy\nexcept ImportError:\n  sys.exit('none')";
