@@ -2,6 +2,8 @@
 //! `image.webc`; without it, it is `dist` of the checkout.
 #![forbid(unsafe_code)]
 
+pub mod server;
+
 use std::path::PathBuf;
 use std::time::Duration;
 use wasibox::{Engine, EngineOptions, Isolation, Limits, Policy, PoolOptions, Session};
