@@ -10,6 +10,7 @@
 //! | `fake` | a scripted double for unit tests |
 //! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
 //! | `events` | caught signals, interruptible waits, CPU times |
+//! | `net` | connections on the loopback |
 //! | `errno` | error texts as `strerror(3)` gives them |
 //! | `path` | byte strings to paths and back |
 //! | `stdio` | ownership of descriptors 0, 1, 2 and of those inherited from a parent shell |
@@ -25,6 +26,7 @@ pub mod errno;
 pub mod events;
 pub mod fake;
 pub mod meta;
+pub mod net;
 pub mod path;
 pub mod preview1;
 mod process;

@@ -4,6 +4,9 @@
 //! started as this executable under that name; `main` says which names these are
 //! ([`set_applets`] through [`Os::with_applets`]).
 
+#[path = "native_net.rs"]
+pub(crate) mod net;
+
 use std::ffi::CString;
 use std::fs::File;
 use std::io;

@@ -13,6 +13,8 @@
 mod events;
 #[path = "wasix_exec.rs"]
 mod exec;
+#[path = "wasix_net.rs"]
+pub(crate) mod net;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{File, OpenOptions};

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::cvt;
 use crate::events::{CpuTimes, arrived, bit, dispositions};
+use crate::net::Wait;
 
 #[link(wasm_import_module = "wasix_32v1")]
 unsafe extern "C" {
@@ -55,6 +56,7 @@ const _: () = assert!(size_of::<Event>() == 32);
 
 const TAG_CLOCK: u64 = 0;
 const TAG_READ: u64 = 1;
+const TAG_WRITE: u64 = 2;
 const MONOTONIC: u64 = 1;
 
 /// Waits end with EINTR; the bound only keeps absurd times from overflowing.
@@ -144,6 +146,26 @@ pub(crate) fn poll_read(file: &File, time: Duration) -> io::Result<bool> {
     let (count, events) = poll(&[read, after(time)])?;
     // A descriptor that cannot be polled is left to the read.
     Ok(events.iter().take(count as usize).any(|e| e.userdata == 1))
+}
+
+/// Which of the files can be read, or written, after waiting at most that long for one of them.
+pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<Vec<bool>> {
+    let one = |(n, (file, wait)): (u64, &(&File, Wait))| {
+        let tag = if *wait == Wait::Read { TAG_READ } else { TAG_WRITE };
+        let id = u64::from(file.as_raw_fd() as u32);
+        Subscription { userdata: n, tag, id, ..Subscription::default() }
+    };
+    let mut list: Vec<Subscription> = (1..).zip(files).map(one).collect();
+    list.push(after(time));
+    let mut events = vec![Event::default(); list.len()];
+    let mut count = 0u32;
+    // JUSTIFICATION: std cannot wait for several descriptors.
+    // SAFETY: both lists are live, of the same length, and it is their length that is passed.
+    cvt(unsafe {
+        poll_oneoff(list.as_ptr(), events.as_mut_ptr().cast(), list.len() as u32, &mut count)
+    })?;
+    let happened = &events[..(count as usize).min(events.len())];
+    Ok((1..).take(files.len()).map(|n| happened.iter().any(|e| e.userdata == n)).collect())
 }
 
 /// Whether the host is ours: others need not know our clocks.

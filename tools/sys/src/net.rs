@@ -1,0 +1,178 @@
+//! Connections on the loopback: what `nc`, `curl` and the shell's `/dev/tcp` are made of.
+//!
+//! A socket is a [`File`]: it is read, written and handed to a child as one. The guest's are WASIX's and
+//! reach the session's own loopback only; on a host they are the host's, for tests. Under plain preview 1
+//! every call fails with ENOSYS.
+
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use crate::backend;
+
+/// What a socket carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// TCP.
+    Stream,
+    /// UDP.
+    Datagram,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Read,
+    Write,
+}
+
+/// The addresses of a name, as far as they are known without asking anybody: numbers, `localhost` and what
+/// ends so (RFC 6761, 6.3).
+pub fn resolve(name: &str) -> Option<Vec<IpAddr>> {
+    let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    if bare == "localhost" || bare.ends_with(".localhost") {
+        return Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
+    }
+    let name = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
+    name.parse().ok().map(|ip| vec![ip])
+}
+
+/// Connects to an address; ETIMEDOUT if that takes longer than `patience`.
+///
+/// # Errors
+/// ECONNREFUSED if nobody listens, ENETUNREACH beyond the loopback.
+pub fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) -> io::Result<File> {
+    backend::net::connect(to, kind, patience)
+}
+
+/// Connects to the first of a host's addresses where somebody listens.
+///
+/// # Errors
+/// The last address's; NotFound for a name that is not known.
+pub fn connect_to(
+    host: &str,
+    port: u16,
+    kind: Kind,
+    patience: Option<Duration>,
+) -> io::Result<File> {
+    let addresses = resolve(host).ok_or(io::ErrorKind::NotFound)?;
+    let mut last = io::ErrorKind::NotFound.into();
+    for ip in addresses {
+        match connect(SocketAddr::new(ip, port), kind, patience) {
+            Ok(socket) => return Ok(socket),
+            Err(e) => last = e,
+        }
+    }
+    Err(last)
+}
+
+/// A socket that takes connections, or datagrams; port 0 is any.
+///
+/// # Errors
+/// EADDRINUSE, EADDRNOTAVAIL.
+pub fn listen(at: SocketAddr, kind: Kind) -> io::Result<File> {
+    backend::net::listen(at, kind)
+}
+
+/// The next connection, and from where it comes.
+///
+/// # Errors
+/// EINTR if a signal arrived.
+pub fn accept(listener: &File) -> io::Result<(File, SocketAddr)> {
+    backend::net::accept(listener)
+}
+
+/// A socket's own address.
+///
+/// # Errors
+/// ENOTSOCK.
+pub fn local_address(socket: &File) -> io::Result<SocketAddr> {
+    backend::net::local_address(socket)
+}
+
+/// The next datagram's sender, which the socket is connected with from then on; the datagram stays.
+///
+/// # Errors
+/// EINTR if a signal arrived.
+pub fn meet(socket: &File) -> io::Result<SocketAddr> {
+    backend::net::meet(socket)
+}
+
+/// Sends nothing more: the other side reads an end.
+///
+/// # Errors
+/// ENOTCONN.
+pub fn finish(socket: &File) -> io::Result<()> {
+    backend::net::finish(socket)
+}
+
+/// Waits until one of the files can be read, or written, without waiting; which ones. None of them if the
+/// time is over.
+///
+/// # Errors
+/// EINTR if a signal arrived.
+pub fn wait(files: &[(&File, Wait)], time: Option<Duration>) -> io::Result<Vec<bool>> {
+    let end = time.and_then(|t| Instant::now().checked_add(t));
+    loop {
+        // Polls have a longest time; nobody notices that another one follows.
+        let left =
+            end.map_or(Duration::from_secs(3600), |e| e.saturating_duration_since(Instant::now()));
+        let ready = backend::net::wait(files, left)?;
+        if ready.iter().any(|r| *r) || end.is_some_and(|e| Instant::now() >= e) {
+            return Ok(ready);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    fn local(port: u16) -> SocketAddr {
+        SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)
+    }
+
+    #[test]
+    fn a_connection_carries_bytes_and_ends() {
+        let listener = listen(local(0), Kind::Stream).unwrap();
+        let at = local_address(&listener).unwrap();
+        let mut client = connect(at, Kind::Stream, None).unwrap();
+        assert_eq!(wait(&[(&listener, Wait::Read)], None).unwrap(), [true]);
+        let (mut server, from) = accept(&listener).unwrap();
+        assert_eq!(from, local_address(&client).unwrap());
+        assert_eq!(wait(&[(&server, Wait::Read)], Some(Duration::ZERO)).unwrap(), [false]);
+        client.write_all(b"hello").unwrap();
+        finish(&client).unwrap();
+        let mut got = Vec::new();
+        server.read_to_end(&mut got).unwrap();
+        assert_eq!(got, b"hello");
+        drop(listener);
+        let refused = connect(at, Kind::Stream, Some(Duration::from_secs(60))).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+    }
+
+    #[test]
+    fn datagrams_are_answered_to_who_sent_them() {
+        let socket = listen(local(0), Kind::Datagram).unwrap();
+        let mut other = connect(local_address(&socket).unwrap(), Kind::Datagram, None).unwrap();
+        other.write_all(b"ping").unwrap();
+        assert_eq!(meet(&socket).unwrap(), local_address(&other).unwrap());
+        let mut buf = [0; 16];
+        let n = (&socket).read(&mut buf).unwrap();
+        assert_eq!(&buf[..n], b"ping");
+        (&socket).write_all(b"pong").unwrap();
+        let n = other.read(&mut buf).unwrap();
+        assert_eq!(&buf[..n], b"pong");
+    }
+
+    #[test]
+    fn few_names_are_known() {
+        assert_eq!(resolve("LocalHost.").unwrap().len(), 2);
+        assert_eq!(resolve("a.localhost").unwrap().len(), 2);
+        assert_eq!(resolve("[::1]"), Some(vec![Ipv6Addr::LOCALHOST.into()]));
+        assert_eq!(resolve("10.1.2.3"), Some(vec![Ipv4Addr::new(10, 1, 2, 3).into()]));
+        assert_eq!((resolve("example.org"), resolve("notlocalhost")), (None, None));
+    }
+}
