@@ -10,13 +10,16 @@ use crate::message::{BodyLength, RequestHead, ResponseHead};
 use crate::network::Network;
 use crate::pipe::{Pipe, Slot};
 use crate::request::Request;
-use crate::rules::Rules;
+use crate::resolve::localhost;
+use crate::rules::{Rules, is_localhost};
 use crate::secret::{SecretError, SecretFn, SecretRule, Secrets};
 use bytes::Bytes;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::task::AbortHandle;
+use url::Host;
 
 /// What a session may do outside. The default is nothing.
 #[derive(Clone, Default)]
@@ -112,6 +115,25 @@ impl Bridge {
     #[must_use]
     pub fn names(&self, host: &str, port: u16) -> bool {
         self.shared.rules.names(host, port)
+    }
+
+    /// Whether a request is for the machine that makes it, as far as the rules leave that open: its host is a
+    /// loopback address or `localhost`, and no rule names the address. Then the guest's machine is meant, not
+    /// the host's, and nobody need be asked. What is malformed is not.
+    #[must_use]
+    pub fn is_for_guest(&self, head: &RequestHead) -> bool {
+        let Ok(request) = Request::new(head, &self.shared.limits) else { return false };
+        let own = match request.url.host() {
+            Some(Host::Domain(name)) if is_localhost(name) => localhost(),
+            Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
+            Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip).to_canonical()],
+            _ => return false,
+        };
+        if !own.iter().all(|ip| ip.is_loopback() || ip.is_unspecified()) {
+            return false;
+        }
+        let permitted = self.shared.rules.check(request.method.as_str(), &request.url);
+        !permitted.is_ok_and(|permit| own.iter().any(|ip| permit.reaches(*ip).is_ok()))
     }
 
     /// Begins a request. What can be judged without the network is judged before this returns; a body

@@ -199,6 +199,7 @@ fn one(
     open: &Mutex<Open>,
 ) {
     let exchange = match head(request) {
+        Some(head) if bridge.is_for_guest(&head) => return reply(answer, &Reply::Own),
         Some(head) => bridge.request(&head).map_err(|e| error(&e)),
         None => Err(failed(3, "URL rejected: it is no text")),
     };

@@ -81,6 +81,7 @@ def begin(method, url, headers=(), body=b'', redirects=0):
     return ask(b'\1' + part(method.encode()) + part(url.encode()) + heads + struct.pack('<BQIQQ', 1, len(body), redirects, 0, 0))
 def fetch(method, url, headers=(), body=b'', redirects=0):
     opened = begin(method, url, headers, body, redirects)
+    if opened[0] == 6: return 'own'
     if opened[0] == 5: return opened[1], opened[2:].decode()
     n, = struct.unpack('<Q', opened[1:])
     if body: step(2, n, body)
@@ -127,7 +128,12 @@ fn what_is_allowed_is_answered() {
         refused("fetch('GET', base + '/x/../closed/x')");
         refused("fetch('GET', base + '/out', redirects=3)");
         refused("fetch('GET', 'http://169.254.169.254/latest')");
-        refused("fetch('GET', 'http://localhost:1/')");
+        // The own machine, where no rule names it, is the session's.
+        for own in
+            ["localhost", "a.localhost", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
+        {
+            assert_eq!(py(&s, &format!("fetch('GET', 'http://{own}:1/')")), "'own'", "{own}");
+        }
         // The log has all of it, and guests none of that.
         let mut log = Vec::new();
         let store = s.store().unwrap();

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! Open -> Opened(n)     Body(n)... -> Done     End(n) -> Head     Read(n)... -> Body, an empty one at the end
-//! any step -> Failed    Close(n) -> Done      Names -> Done
+//! any step -> Failed    Close(n) -> Done     Names -> Done     Open -> Own
 //! ```
 //!
 //! # Format
@@ -63,6 +63,9 @@ pub enum Answer {
     Done,
     Head(Response),
     Body(Vec<u8>),
+    /// The host of the request is the machine itself, and no rule says that the host's own is meant: it
+    /// is the session's, whose servers the guest reaches by its own sockets.
+    Own,
     /// The exit status that curl(1) has for it, and why, for people. Nothing comes after it.
     Failed {
         code: u8,
@@ -225,6 +228,7 @@ impl Answer {
                 out.extend([5, *code]);
                 out.extend(why);
             }
+            Answer::Own => out.push(6),
         }
         out
     }
@@ -249,6 +253,7 @@ impl Answer {
                 let [code] = f.array()?;
                 Some(Answer::Failed { code, why: f.rest() })
             }
+            6 => f.end(Answer::Own),
             _ => None,
         }
     }
@@ -294,6 +299,7 @@ mod tests {
             Answer::Body(vec![0; 1000]),
             Answer::Body(vec![]),
             Answer::Failed { code: 7, why: b"not allowed".to_vec() },
+            Answer::Own,
         ]
     }
 

@@ -1,7 +1,8 @@
 //! `curl`: transfers by HTTP as curl 8 makes them (manual page curl(1)), through the host; and `wget`.
 //!
-//! There are no sockets and no TLS here. A request is handed to the host by the node `/.box/http`
-//! (`box_sys::http`); the host judges it by the policy's rules and sends it. Stages:
+//! There is no TLS here. A request is handed to the host by the node `/.box/http` (`box_sys::http`); the host
+//! judges it by the policy's rules and sends it. What is asked of the own machine, and no rule gives to the
+//! host, goes to the session's own servers, by a socket of its loopback. Stages:
 //!
 //! | file | what |
 //! |---|---|
@@ -13,6 +14,7 @@
 //! | `request` | method and headers of one hop |
 //! | `cookies` | the jar: Netscape files, `Set-Cookie` |
 //! | `world` | the host, as a trait, so that tests need none |
+//! | `loopback` | requests to the session's own servers |
 //! | `exchange` | one request and its response |
 //! | `transfer` | one URL: redirects, retries, what becomes of the status |
 //! | `output`, `decode`, `head` | where a body goes, decoded; a response's head as text |
@@ -38,6 +40,7 @@ mod exchange;
 mod form;
 mod glob;
 mod head;
+mod loopback;
 mod options;
 mod output;
 mod progress;

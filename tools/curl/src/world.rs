@@ -1,4 +1,4 @@
-//! The host, as the rest of curl sees it.
+//! The host and the session's own loopback, as the rest of curl sees them.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -7,6 +7,7 @@ use std::time::Duration;
 use box_sys::http::{Answer, HTTP, Step};
 
 use crate::error::Error;
+use crate::loopback::{Loopback, is_own};
 
 /// What a transfer needs besides files and streams.
 pub(crate) trait World {
@@ -23,22 +24,24 @@ pub(crate) enum Refused {
     Failed(Error),
 }
 
-/// The node; opened when it is needed.
+/// The node, opened when it is needed, and the loopback. What is asked of the own machine goes to the host
+/// if a rule names its address, and to the session's servers otherwise: only the host knows the rules.
 #[derive(Default)]
-pub(crate) struct Node(Option<File>);
+pub(crate) struct Node {
+    file: Option<File>,
+    own: Loopback,
+}
 
 impl Node {
     fn file(&mut self) -> Result<&mut File, Refused> {
-        if self.0.is_none() {
+        if self.file.is_none() {
             let node = File::options().read(true).write(true).open(HTTP);
-            self.0 = Some(node.map_err(|_| Refused::Nowhere)?);
+            self.file = Some(node.map_err(|_| Refused::Nowhere)?);
         }
-        self.0.as_mut().ok_or(Refused::Nowhere)
+        self.file.as_mut().ok_or(Refused::Nowhere)
     }
-}
 
-impl World for Node {
-    fn ask(&mut self, step: &Step) -> Result<Answer, Refused> {
+    fn host(&mut self, step: &Step) -> Result<Answer, Refused> {
         let broken = |e: std::io::Error| {
             let why = format!("the host does not answer: {}", box_sys::strerror(&e));
             Refused::Failed(Error::Host { code: 56, why })
@@ -55,6 +58,20 @@ impl World for Node {
             Some(answer) => Ok(answer),
             None => Err(Refused::Failed(Error::Answer)),
         }
+    }
+}
+
+impl World for Node {
+    fn ask(&mut self, step: &Step) -> Result<Answer, Refused> {
+        if !self.own.has(step) {
+            let is_own = matches!(step, Step::Open(request) if is_own(&request.url));
+            match self.host(step) {
+                Ok(Answer::Own) => {}
+                Err(Refused::Nowhere) if is_own => {}
+                answer => return answer,
+            }
+        }
+        self.own.ask(step).map_err(Refused::Failed)
     }
 
     fn sleep(&mut self, time: Duration) {

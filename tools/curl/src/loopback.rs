@@ -1,0 +1,469 @@
+//! Requests to servers of the session itself: HTTP/1.1 (RFC 9112) over a socket of its loopback.
+//!
+//! It takes the steps that the host's node takes, so that nothing else of curl knows which of both it
+//! talks to. One request has one connection, which the server is asked to close. Lengths are believed as
+//! curl believes them: chunks before `Content-Length`, else all until the end.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use box_sys::http::{Answer, MAX_HEADERS, PART, Request, Response, Step};
+use box_sys::net::{self, Kind, Wait};
+
+use crate::error::Error;
+use crate::url::Url;
+
+/// Numbers from here on are requests of this file; the host's are below.
+const FIRST: u64 = 1 << 63;
+/// Longest head of a response.
+const MAX_HEAD: usize = 256 << 10;
+/// Longest line before a chunk.
+const MAX_CHUNK_LINE: usize = 4096;
+
+/// Requests under way.
+#[derive(Default)]
+pub(crate) struct Loopback {
+    open: HashMap<u64, Connection>,
+    made: u64,
+}
+
+/// What is left of a response's body.
+#[derive(Debug)]
+enum Rest {
+    Nothing,
+    Bytes(u64),
+    UntilEnd,
+    /// Bytes of the present chunk; behind it is a line's end, unless it is the first.
+    Chunks {
+        left: u64,
+        is_first: bool,
+    },
+}
+
+struct Connection {
+    socket: File,
+    request: Request,
+    is_chunked: bool,
+    /// What was read and is not used.
+    buffer: Vec<u8>,
+    rest: Rest,
+    received: u64,
+    begun: Instant,
+}
+
+fn failed(code: u8, why: impl Into<String>) -> Error {
+    Error::Host { code, why: why.into() }
+}
+
+fn broken(e: &std::io::Error) -> Error {
+    failed(56, format!("Recv failure: {}", box_sys::strerror(e)))
+}
+
+/// Whether the URL's host is the own machine.
+pub(crate) fn is_own(url: &[u8]) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let own = |ip: &std::net::IpAddr| ip.to_canonical().is_loopback() || ip.is_unspecified();
+    std::str::from_utf8(&url.host)
+        .ok()
+        .and_then(net::resolve)
+        .is_some_and(|all| all.iter().all(own))
+}
+
+impl Loopback {
+    /// Whether a step is about a request of ours.
+    pub(crate) fn has(&self, step: &Step) -> bool {
+        match step {
+            Step::Open(_) => false,
+            Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => *n >= FIRST,
+        }
+    }
+
+    pub(crate) fn ask(&mut self, step: &Step) -> Result<Answer, Error> {
+        let number = match step {
+            Step::Open(request) => {
+                let connection = Connection::open(request)?;
+                let number = FIRST + self.made;
+                self.made += 1;
+                self.open.insert(number, connection);
+                return Ok(Answer::Opened(number));
+            }
+            Step::Close(n) => {
+                self.open.remove(n);
+                return Ok(Answer::Done);
+            }
+            Step::Body(n, _) | Step::End(n) | Step::Read(n) => n,
+        };
+        let connection = self.open.get_mut(number).ok_or(Error::Answer)?;
+        match step {
+            Step::Body(_, part) => connection.send(part).map(|()| Answer::Done),
+            Step::End(_) => connection.respond().map(Answer::Head),
+            _ => connection.read().map(Answer::Body),
+        }
+    }
+}
+
+impl Connection {
+    fn open(request: &Request) -> Result<Connection, Error> {
+        let begun = Instant::now();
+        let url = Url::parse(&request.url)?;
+        if url.https {
+            return Err(failed(
+                35,
+                "there is no TLS inside the sandbox: its own servers speak http",
+            ));
+        }
+        let host = String::from_utf8_lossy(&url.host).into_owned();
+        let patience = [request.connect_time, request.time].into_iter().filter(|ms| *ms > 0).min();
+        let patience = patience.map(Duration::from_millis);
+        let socket = net::connect_to(&host, url.port(), Kind::Stream, patience).map_err(|e| {
+            let (port, ms) = (url.port(), begun.elapsed().as_millis());
+            let bare = host.trim_matches(['[', ']']);
+            if e.kind() == ErrorKind::TimedOut {
+                return failed(28, format!("Connection timed out after {ms} milliseconds"));
+            }
+            let why = "Could not connect to server";
+            failed(7, format!("Failed to connect to {bare} port {port} after {ms} ms: {why}"))
+        })?;
+        let is_chunked = request.body.is_none();
+        let mut connection = Connection {
+            socket,
+            request: request.clone(),
+            is_chunked,
+            buffer: Vec::new(),
+            rest: Rest::Nothing,
+            received: 0,
+            begun,
+        };
+        connection.write(&head(request, &url))?;
+        Ok(connection)
+    }
+
+    /// A server that has closed already may have answered: its answer is what counts then.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        match self.socket.write_all(bytes) {
+            Err(e) if !matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                Err(failed(55, format!("Send failure: {}", box_sys::strerror(&e))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn send(&mut self, part: &[u8]) -> Result<(), Error> {
+        if !self.is_chunked {
+            return self.write(part);
+        }
+        if part.is_empty() {
+            return Ok(());
+        }
+        let line = format!("{:x}\r\n", part.len());
+        self.write(&[line.as_bytes(), part, b"\r\n"].concat())
+    }
+
+    /// Reads more into the buffer; false at the end.
+    fn fill(&mut self) -> Result<bool, Error> {
+        if self.request.time > 0 {
+            let most = Duration::from_millis(self.request.time);
+            let left = most.saturating_sub(self.begun.elapsed());
+            let ready = net::wait(&[(&self.socket, Wait::Read)], Some(left));
+            if !ready.map_err(|e| broken(&e))?.iter().any(|r| *r) {
+                return Err(Error::Time(self.begun.elapsed().as_millis(), self.received));
+            }
+        }
+        let mut part = vec![0; PART];
+        loop {
+            match self.socket.read(&mut part) {
+                Ok(n) => {
+                    self.buffer.extend_from_slice(&part[..n]);
+                    return Ok(n > 0);
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(broken(&e)),
+            }
+        }
+    }
+
+    /// Ends the request and reads the response's head.
+    fn respond(&mut self) -> Result<Response, Error> {
+        if self.is_chunked {
+            self.write(b"0\r\n\r\n")?;
+        }
+        loop {
+            match parse(&self.buffer)? {
+                Some((used, _)) if (100..200).contains(&status(&self.buffer)) => {
+                    self.buffer.drain(..used);
+                }
+                Some((used, mut response)) => {
+                    response.url.clone_from(&self.request.url);
+                    self.buffer.drain(..used);
+                    self.rest = rest(&self.request, &response)?;
+                    return Ok(response);
+                }
+                None if self.buffer.len() > MAX_HEAD => {
+                    return Err(failed(56, "Too large response headers"));
+                }
+                None => {
+                    let had = !self.buffer.is_empty();
+                    if !self.fill()? {
+                        return Err(match had {
+                            false => failed(52, "Empty reply from server"),
+                            true => failed(56, "Recv failure: the response's head ends early"),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// At most that many bytes of the body out of the buffer, which is filled if it is empty.
+    fn part(&mut self, most: u64) -> Result<Vec<u8>, Error> {
+        if self.buffer.is_empty() && !self.fill()? {
+            return Ok(Vec::new());
+        }
+        let n = self.buffer.len().min(PART).min(usize::try_from(most).unwrap_or(PART));
+        self.received += n as u64;
+        Ok(self.buffer.drain(..n).collect())
+    }
+
+    /// The next part of the body; an empty one at its end.
+    fn read(&mut self) -> Result<Vec<u8>, Error> {
+        match self.rest {
+            Rest::Nothing | Rest::Bytes(0) => Ok(Vec::new()),
+            Rest::UntilEnd => self.part(u64::MAX),
+            Rest::Bytes(left) => {
+                let part = self.part(left)?;
+                if part.is_empty() {
+                    let why = format!("end of response with {left} bytes missing");
+                    return Err(failed(18, why));
+                }
+                self.rest = Rest::Bytes(left - part.len() as u64);
+                Ok(part)
+            }
+            Rest::Chunks { left: 0, is_first } => {
+                let left = self.chunk(is_first)?;
+                if left == 0 {
+                    self.rest = Rest::Nothing;
+                    return Ok(Vec::new());
+                }
+                self.rest = Rest::Chunks { left, is_first: false };
+                self.read()
+            }
+            Rest::Chunks { left, is_first } => {
+                let part = self.part(left)?;
+                if part.is_empty() {
+                    return Err(failed(18, "transfer closed with outstanding read data remaining"));
+                }
+                self.rest = Rest::Chunks { left: left - part.len() as u64, is_first };
+                Ok(part)
+            }
+        }
+    }
+
+    /// The next chunk's length.
+    fn chunk(&mut self, is_first: bool) -> Result<u64, Error> {
+        let bad = || failed(56, "chunk hex-length char not a hex digit");
+        // A chunk's line end comes before the next one's length.
+        let skip = if is_first { 0 } else { 2 };
+        loop {
+            if self.buffer.len() >= skip {
+                if skip == 2 && !self.buffer.starts_with(b"\r\n") {
+                    return Err(bad());
+                }
+                match httparse::parse_chunk_size(&self.buffer[skip..]).map_err(|_| bad())? {
+                    httparse::Status::Complete((used, length)) => {
+                        self.buffer.drain(..skip + used);
+                        return Ok(length);
+                    }
+                    httparse::Status::Partial if self.buffer.len() > MAX_CHUNK_LINE => {
+                        return Err(bad());
+                    }
+                    httparse::Status::Partial => {}
+                }
+            }
+            if !self.fill()? {
+                return Err(failed(18, "transfer closed with outstanding read data remaining"));
+            }
+        }
+    }
+}
+
+/// A request's head as it is sent.
+fn head(request: &Request, url: &Url) -> Vec<u8> {
+    let has = |name: &[u8]| request.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+    let mut out = [&request.method, &b" "[..], &url.target(), b" HTTP/1.1\r\n"].concat();
+    let mut line = |name: &[u8], value: &[u8]| {
+        out.extend([name, b": ", value, b"\r\n"].concat());
+    };
+    if !has(b"host") {
+        line(b"Host", &url.authority());
+    }
+    for (name, value) in &request.headers {
+        // How long the body is, is told below; the connection serves one request.
+        let ours: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"connection"];
+        if !ours.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+            line(name, value);
+        }
+    }
+    let may_be_empty = !matches!(request.method.as_slice(), b"POST" | b"PUT" | b"PATCH");
+    match request.body {
+        None => line(b"Transfer-Encoding", b"chunked"),
+        Some(0) if may_be_empty => {}
+        Some(n) => line(b"Content-Length", n.to_string().as_bytes()),
+    }
+    line(b"Connection", b"close");
+    out.extend(b"\r\n");
+    out
+}
+
+/// The head at the beginning of these bytes, and its length; `None` if it is not all there.
+fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, Error> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    let used = match response.parse(bytes) {
+        Ok(httparse::Status::Complete(used)) => used,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::Version | httparse::Error::Token) if !bytes.starts_with(b"HTTP/") => {
+            return Err(failed(1, "Received HTTP/0.9 when not allowed"));
+        }
+        Err(e) => return Err(failed(8, format!("Weird server reply: {e}"))),
+    };
+    let headers = response.headers.iter().map(|h| (h.name.as_bytes().to_vec(), h.value.to_vec()));
+    let head = Response {
+        status: response.code.unwrap_or(0),
+        version: if response.version == Some(0) { 10 } else { 11 },
+        url: Vec::new(),
+        redirects: 0,
+        headers: headers.collect(),
+    };
+    Ok(Some((used, head)))
+}
+
+fn status(bytes: &[u8]) -> u16 {
+    let code = bytes.get(9..12).and_then(|code| std::str::from_utf8(code).ok());
+    code.and_then(|code| code.parse().ok()).unwrap_or(0)
+}
+
+/// How the response's body is delimited (RFC 9112, 6.3).
+fn rest(request: &Request, response: &Response) -> Result<Rest, Error> {
+    let all = |name: &str| {
+        let name = name.to_owned();
+        let same = move |n: &[u8]| n.eq_ignore_ascii_case(name.as_bytes());
+        response.headers.iter().filter(move |(n, _)| same(n)).map(|(_, v)| v.trim_ascii())
+    };
+    if request.method == b"HEAD" || matches!(response.status, 204 | 304) {
+        return Ok(Rest::Nothing);
+    }
+    if all("transfer-encoding").any(|v| v.to_ascii_lowercase().ends_with(b"chunked")) {
+        return Ok(Rest::Chunks { left: 0, is_first: true });
+    }
+    let mut length = None;
+    for value in all("content-length") {
+        let digits = value.iter().all(u8::is_ascii_digit);
+        let n = std::str::from_utf8(value).ok().filter(|_| digits).and_then(|v| v.parse().ok());
+        match (n, length) {
+            (Some(n), None) => length = Some(n),
+            (Some(n), Some(before)) if n == before => {}
+            _ => return Err(failed(8, "Invalid Content-Length: value")),
+        }
+    }
+    Ok(length.map_or(Rest::UntilEnd, Rest::Bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    /// A server that answers one request with these bytes; gives what was asked.
+    fn server(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
+        let any = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+        let listener = net::listen(any, Kind::Stream).unwrap();
+        let port = net::local_address(&listener).unwrap().port();
+        let work = move || {
+            let (mut socket, _) = net::accept(&listener).unwrap();
+            let mut got = Vec::new();
+            let mut byte = [0];
+            while !got.ends_with(b"\r\n\r\n") && socket.read(&mut byte).unwrap() > 0 {
+                got.push(byte[0]);
+            }
+            socket.write_all(answer).unwrap();
+            String::from_utf8(got).unwrap()
+        };
+        (format!("http://localhost:{port}/a?b"), std::thread::spawn(work))
+    }
+
+    fn fetch(url: &str) -> Result<(Response, Vec<u8>), Error> {
+        let mut own = Loopback::default();
+        let request = Request {
+            method: b"GET".to_vec(),
+            url: url.into(),
+            headers: vec![(b"X-A".to_vec(), b"b".to_vec())],
+            body: Some(0),
+            ..Request::default()
+        };
+        let Answer::Opened(n) = own.ask(&Step::Open(request))? else { panic!() };
+        assert!(own.has(&Step::End(n)));
+        let Answer::Head(head) = own.ask(&Step::End(n))? else { panic!() };
+        let mut body = Vec::new();
+        loop {
+            match own.ask(&Step::Read(n))? {
+                Answer::Body(part) if part.is_empty() => return Ok((head, body)),
+                Answer::Body(part) => body.extend(part),
+                _ => panic!(),
+            }
+        }
+    }
+
+    fn gets(answer: &'static [u8]) -> Result<(u16, String), u8> {
+        let (url, thread) = server(answer);
+        let got = fetch(&url);
+        let asked = thread.join().unwrap();
+        assert!(asked.starts_with("GET /a?b HTTP/1.1\r\nHost: localhost:"), "{asked}");
+        assert!(asked.ends_with("X-A: b\r\nConnection: close\r\n\r\n"), "{asked}");
+        got.map(|(head, body)| (head.status, String::from_utf8(body).unwrap()))
+            .map_err(|e| e.code())
+    }
+
+    #[test]
+    fn bodies_end_as_their_heads_say() {
+        let ok = |text: &str| Ok((200, text.to_owned()));
+        assert_eq!(gets(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"), ok("abc"));
+        assert_eq!(gets(b"HTTP/1.0 200 OK\r\n\r\nall of it"), ok("all of it"));
+        let chunks = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n";
+        assert_eq!(gets(chunks), ok("abc0123456789"));
+        assert_eq!(
+            gets(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\nx"),
+            Ok((204, String::new()))
+        );
+    }
+
+    #[test]
+    fn servers_that_err_give_curls_statuses() {
+        assert_eq!(gets(b""), Err(52));
+        assert_eq!(gets(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), Err(18));
+        assert_eq!(
+            gets(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nabc"),
+            Err(8)
+        );
+        assert_eq!(gets(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), Err(56));
+        assert_eq!(gets(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc"), Err(18));
+        assert_eq!(gets(b"hello\r\n\r\n"), Err(1));
+        let refused = fetch("http://127.0.0.1:1/").unwrap_err();
+        assert_eq!(refused.code(), 7);
+        let text = refused.to_string();
+        assert!(text.starts_with("Failed to connect to 127.0.0.1 port 1 after "), "{text}");
+    }
+
+    #[test]
+    fn the_own_machine_is_known_by_its_names() {
+        for own in
+            ["http://localhost/", "127.0.0.1:8000", "http://[::1]:1/x", "a.localhost", "0.0.0.0"]
+        {
+            assert!(is_own(own.as_bytes()), "{own}");
+        }
+        for other in ["http://example.org/", "10.0.0.1", "http://localhost.example/", "[fe80::1]"] {
+            assert!(!is_own(other.as_bytes()), "{other}");
+        }
+    }
+}
