@@ -12,6 +12,7 @@ const LISTS: &[&[Applet]] = &[
     box_awk::APPLETS,
     box_jq::APPLETS,
     box_curl::APPLETS,
+    box_nc::APPLETS,
     box_find::APPLETS,
     box_diff::APPLETS,
     box_archive::APPLETS,

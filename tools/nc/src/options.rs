@@ -1,0 +1,160 @@
+//! The command line as it is meant.
+
+use std::time::Duration;
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use thiserror::Error;
+
+pub(crate) const SPEC: Spec = Spec {
+    usage: "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
+    about: "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
+    options: &[
+        Opt::flag('4', "", "use IPv4 only"),
+        Opt::flag('6', "", "use IPv6 only"),
+        Opt::flag('d', "", "do not read standard input"),
+        Opt::flag('k', "", "with -l: go on listening after a connection"),
+        Opt::flag('l', "", "listen for a connection"),
+        Opt::flag('N', "", "tell the other side the end of the input (always done)"),
+        Opt::flag('n', "", "(no effect: no names are looked up)"),
+        Opt::value('p', "", "PORT", "with -l: the port to listen on"),
+        Opt::value('q', "", "SECONDS", "quit that long after the end of the input"),
+        Opt::flag('u', "", "use UDP"),
+        Opt::flag('v', "", "say what happens"),
+        Opt::value('w', "", "SECONDS", "give up a connect, or an idle connection, after that long"),
+        Opt::flag('z', "", "only see whether somebody listens"),
+    ],
+    after: "Exit status: 0 if all went well, 1 if not.\n",
+    posix_order: false,
+};
+
+/// Why a command line means nothing.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    #[error("missing host and port")]
+    Missing,
+    #[error("too many operands")]
+    Extra,
+    #[error("port number invalid: {0}")]
+    Port(String),
+    #[error("invalid time: {0}")]
+    Time(String),
+    #[error("cannot use -l and -z")]
+    ListenAndScan,
+    #[error("must use -l with -k")]
+    KeepWithoutListen,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) listen: bool,
+    pub(crate) keep: bool,
+    pub(crate) scan: bool,
+    pub(crate) verbose: bool,
+    pub(crate) datagrams: bool,
+    pub(crate) reads_input: bool,
+    pub(crate) only: Option<Only>,
+    pub(crate) patience: Option<Duration>,
+    /// After the end of the input.
+    pub(crate) linger: Option<Duration>,
+    /// None for a listener on all addresses.
+    pub(crate) host: Option<String>,
+    pub(crate) first: u16,
+    pub(crate) last: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Only {
+    V4,
+    V6,
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn port(word: &[u8]) -> Result<u16, Wrong> {
+    let n = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
+    n.filter(|n| *n > 0).ok_or_else(|| Wrong::Port(text(word)))
+}
+
+fn seconds(word: Option<&[u8]>) -> Result<Option<Duration>, Wrong> {
+    let Some(word) = word else { return Ok(None) };
+    // Less than none is for ever, as with the traditional one.
+    let n = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
+    let n = n.filter(|n| n.is_finite()).ok_or_else(|| Wrong::Time(text(word)))?;
+    Ok(Duration::try_from_secs_f64(n).ok())
+}
+
+impl Options {
+    pub(crate) fn new(p: &Parsed) -> Result<Options, Wrong> {
+        let listen = p.has('l');
+        let (host, ports) = match (p.operands.as_slice(), p.last('p')) {
+            ([], Some(port)) if listen => (None, port),
+            ([host], Some(port)) if listen => (Some(text(host)), port),
+            ([port], None) if listen => (None, port.as_slice()),
+            // Without -l it is the port to come from, which nobody asks for.
+            ([host, port], _) => (Some(text(host)), port.as_slice()),
+            ([] | [_], _) => return Err(Wrong::Missing),
+            _ => return Err(Wrong::Extra),
+        };
+        let (first, last) = match ports.iter().position(|b| *b == b'-') {
+            Some(at) if !listen => (port(&ports[..at])?, port(&ports[at + 1..])?),
+            _ => (port(ports)?, port(ports)?),
+        };
+        let only = p.last_of(&['4', '6']).map(|id| if id == '4' { Only::V4 } else { Only::V6 });
+        let options = Options {
+            listen,
+            keep: p.has('k'),
+            scan: p.has('z'),
+            verbose: p.has('v'),
+            datagrams: p.has('u'),
+            reads_input: !p.has('d'),
+            only,
+            patience: seconds(p.last('w'))?,
+            linger: seconds(p.last('q'))?,
+            host,
+            first: first.min(last),
+            last: first.max(last),
+        };
+        match () {
+            () if listen && options.scan => Err(Wrong::ListenAndScan),
+            () if options.keep && !listen => Err(Wrong::KeepWithoutListen),
+            () => Ok(options),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, Wrong> {
+        let words: Vec<Vec<u8>> = line.split_whitespace().map(|w| w.as_bytes().to_vec()).collect();
+        Options::new(&SPEC.parse(&words).unwrap())
+    }
+
+    #[test]
+    fn ports_to_listen_on_are_given_in_several_ways() {
+        for line in ["-l 8000", "-lp 8000", "-l -p 8000", "-lp8000"] {
+            let o = parse(line).unwrap();
+            assert_eq!((o.listen, o.host, o.first), (true, None, 8000), "{line}");
+        }
+        for line in ["-l localhost 8000", "-l -p 8000 localhost"] {
+            assert_eq!(parse(line).unwrap().host.as_deref(), Some("localhost"), "{line}");
+        }
+    }
+
+    #[test]
+    fn ranges_times_and_mistakes_are_seen() {
+        let o = parse("-zv -w 1.5 localhost 20-10").unwrap();
+        assert_eq!((o.first, o.last, o.patience), (10, 20, Some(Duration::from_millis(1500))));
+        assert_eq!(parse("-q -1 h 1").unwrap().linger, None);
+        assert_eq!(parse("-q 0 h 1").unwrap().linger, Some(Duration::ZERO));
+        assert_eq!(parse("localhost"), Err(Wrong::Missing));
+        assert_eq!(parse("localhost 0"), Err(Wrong::Port("0".into())));
+        assert_eq!(parse("localhost 65536"), Err(Wrong::Port("65536".into())));
+        assert_eq!(parse("localhost 1 2"), Err(Wrong::Extra));
+        assert_eq!(parse("-lz 1"), Err(Wrong::ListenAndScan));
+        assert_eq!(parse("-k localhost 1"), Err(Wrong::KeepWithoutListen));
+    }
+}

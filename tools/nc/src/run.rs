@@ -1,0 +1,162 @@
+//! Connecting, listening, scanning.
+
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use box_applet::{Ctx, Exit};
+use box_sys::net::{self, Kind, Wait};
+use box_sys::strerror;
+
+use crate::copy::{End, copy};
+use crate::options::{Only, Options, SPEC};
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let options = match Options::new(&parsed) {
+        Ok(o) => o,
+        Err(why) => {
+            ctx.error(why);
+            return Exit::FAILURE;
+        }
+    };
+    let exit = if options.listen { listen(ctx, &options) } else { connect_all(ctx, &options) };
+    ctx.finish(exit)
+}
+
+fn kind(options: &Options) -> Kind {
+    if options.datagrams { Kind::Datagram } else { Kind::Stream }
+}
+
+/// The addresses that a name stands for, as `-4` and `-6` leave them.
+fn addresses(ctx: &mut Ctx<'_>, host: &str, options: &Options) -> Vec<IpAddr> {
+    let mut all = net::resolve(host).unwrap_or_default();
+    all.retain(|ip| match options.only {
+        None => true,
+        Some(Only::V4) => ip.is_ipv4(),
+        Some(Only::V6) => ip.is_ipv6(),
+    });
+    if all.is_empty() {
+        ctx.error(format_args!(
+            "getaddrinfo for host \"{host}\" port {}: no network inside the sandbox",
+            options.first
+        ));
+    }
+    all
+}
+
+fn connect_all(ctx: &mut Ctx<'_>, options: &Options) -> Exit {
+    let host = options.host.clone().unwrap_or_default();
+    let all = addresses(ctx, &host, options);
+    let mut exit = Exit::FAILURE;
+    for port in options.first..=options.last {
+        let Some(socket) = connect(ctx, options, &host, &all, port) else { continue };
+        exit = Exit::SUCCESS;
+        if !options.scan {
+            return used(ctx, &socket, options);
+        }
+    }
+    exit
+}
+
+/// Connects to one of the addresses, and says what came of it.
+fn connect(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    host: &str,
+    all: &[IpAddr],
+    port: u16,
+) -> Option<File> {
+    let name = if options.datagrams { "udp" } else { "tcp" };
+    let mut failure = None;
+    for ip in all {
+        match net::connect(SocketAddr::new(*ip, port), kind(options), options.patience) {
+            Ok(socket) => {
+                if options.verbose {
+                    let line =
+                        format!("Connection to {host} ({ip}) {port} port [{name}/*] succeeded!");
+                    say(ctx, &line);
+                }
+                return Some(socket);
+            }
+            Err(e) => failure = failure.or(Some((*ip, e))),
+        }
+    }
+    if let Some((ip, e)) = failure
+        && (options.verbose || !options.scan)
+    {
+        let text = strerror(&e);
+        ctx.error(format_args!("connect to {host} ({ip}) port {port} ({name}) failed: {text}"));
+    }
+    None
+}
+
+/// A line on standard error without a name before it, as netcat has these.
+fn say(ctx: &mut Ctx<'_>, line: &str) {
+    use std::io::Write;
+    let _ = ctx.stderr.write_all(format!("{line}\n").as_bytes());
+    let _ = ctx.stderr.flush();
+}
+
+fn used(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> Exit {
+    match copy(ctx, socket, options) {
+        Ok(End::Peer | End::Time) => Exit::SUCCESS,
+        Ok(End::Output) => Exit::SIGPIPE,
+        Err(e) => {
+            let text = strerror(&e);
+            ctx.error(text);
+            Exit::FAILURE
+        }
+    }
+}
+
+fn listen(ctx: &mut Ctx<'_>, options: &Options) -> Exit {
+    let at = match &options.host {
+        Some(host) => addresses(ctx, host, options).first().copied(),
+        None if options.only == Some(Only::V6) => Some(Ipv6Addr::UNSPECIFIED.into()),
+        None => Some(Ipv4Addr::UNSPECIFIED.into()),
+    };
+    let Some(at) = at else { return Exit::FAILURE };
+    let listener = match net::listen(SocketAddr::new(at, options.first), kind(options)) {
+        Ok(listener) => listener,
+        Err(e) => {
+            let text = strerror(&e);
+            ctx.error(text);
+            return Exit::FAILURE;
+        }
+    };
+    if options.verbose {
+        say(ctx, &format!("Listening on {at} {}", options.first));
+    }
+    loop {
+        let (socket, from) = match next(&listener, options) {
+            Ok(met) => met,
+            Err(e) => {
+                let text = strerror(&e);
+                ctx.error(text);
+                return Exit::FAILURE;
+            }
+        };
+        if options.verbose {
+            say(ctx, &format!("Connection received on {} {}", from.ip(), from.port()));
+        }
+        let exit = used(ctx, socket.as_ref().unwrap_or(&listener), options);
+        if !options.keep || exit != Exit::SUCCESS {
+            return exit;
+        }
+    }
+}
+
+/// The next connection; of datagrams the next sender, whose socket is the listener's.
+fn next(listener: &File, options: &Options) -> io::Result<(Option<File>, SocketAddr)> {
+    if options.patience.is_some() && !net::wait(&[(listener, Wait::Read)], options.patience)?[0] {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    if options.datagrams {
+        return net::meet(listener).map(|from| (None, from));
+    }
+    net::accept(listener).map(|(socket, from)| (Some(socket), from))
+}
