@@ -11,7 +11,7 @@ use sh_expand::{Cause, Reach};
 use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
 
 use crate::Shell;
-use crate::io::{Desc, MAX_FD, Memory, OpenFile};
+use crate::io::{Desc, MAX_FD, Memory, OpenFile, network};
 use crate::shell::Unwind;
 use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
@@ -246,6 +246,15 @@ impl Shell<'_> {
             };
         }
         self.sync_output();
+        if let Some(opened) = network::open(name) {
+            return match opened {
+                Ok(f) => Ok(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
+                Err(no) => {
+                    self.error(&[no.first.as_bytes()]);
+                    Err(self.complain(name, &strerror(&no.error)))
+                }
+            };
+        }
         let path = self.path(name);
         match self.open_file(name, &path, op) {
             Ok(f) => {

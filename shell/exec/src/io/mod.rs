@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `file` | [`OpenFile`]: read-ahead and write buffering of one open file |
 //! | `memory` | [`Memory`]: a here-document, turned into a real pipe when a child needs one |
+//! | `network` | `/dev/tcp/HOST/PORT` |
 //! | `output` | writing by builtins, order between streams (on [`crate::Shell`]) |
 //! | `input` | reading bytes and lines by builtins (on [`crate::Shell`]) |
 
 mod file;
 mod input;
 mod memory;
+pub(crate) mod network;
 mod output;
 
 use std::cell::RefCell;

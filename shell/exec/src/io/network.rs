@@ -1,0 +1,70 @@
+//! `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT` in redirections (bash's manual, "Redirections"): a connection
+//! of the session's own loopback. Other programs have no such files.
+
+use std::fs::File;
+use std::io;
+
+use box_sys::net::{self, Kind};
+
+/// Why there is no connection: what is said before the redirection's own message, and the error.
+pub(crate) struct NoConnection {
+    pub(crate) first: String,
+    pub(crate) error: io::Error,
+}
+
+/// Opens the name if it means a connection.
+pub(crate) fn open(name: &[u8]) -> Option<Result<File, NoConnection>> {
+    let (kind, rest) = match (name.strip_prefix(b"/dev/tcp/"), name.strip_prefix(b"/dev/udp/")) {
+        (Some(rest), _) => (Kind::Stream, rest),
+        (_, Some(rest)) => (Kind::Datagram, rest),
+        _ => return None,
+    };
+    let rest = std::str::from_utf8(rest).ok()?;
+    let (host, port) = rest.split_once('/')?;
+    Some(connect(host, port, kind))
+}
+
+fn connect(host: &str, port: &str, kind: Kind) -> Result<File, NoConnection> {
+    // bash says of both that the argument is invalid.
+    let unknown = |what: &str, why: &str| NoConnection {
+        first: format!("{what}: {why}"),
+        error: io::ErrorKind::InvalidInput.into(),
+    };
+    let Ok(number) = port.parse() else {
+        return Err(unknown(port, "Servname not supported for ai_socktype"));
+    };
+    if net::resolve(host).is_none() {
+        return Err(unknown(host, "Name or service not known"));
+    }
+    net::connect_to(host, number, kind, None).map_err(|error| {
+        let first = format!("connect: {}", box_sys::strerror(&error));
+        NoConnection { first, error }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(name: &str) -> Option<(String, io::ErrorKind)> {
+        open(name.as_bytes()).map(|opened| {
+            let no = opened.err().unwrap();
+            (no.first, no.error.kind())
+        })
+    }
+
+    #[test]
+    fn names_of_connections_are_told_from_files() {
+        for file in ["/dev/tcp", "/dev/tcp/localhost", "/dev/tty", "dev/tcp/localhost/1"] {
+            assert!(open(file.as_bytes()).is_none(), "{file}");
+        }
+        // What bash 5.2 says.
+        let refused = ("connect: Connection refused".to_owned(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(why("/dev/tcp/127.0.0.1/1"), Some(refused));
+        let unknown = "nohost.invalid: Name or service not known".to_owned();
+        let invalid = io::ErrorKind::InvalidInput;
+        assert_eq!(why("/dev/tcp/nohost.invalid/1"), Some((unknown, invalid)));
+        let service = "x: Servname not supported for ai_socktype".to_owned();
+        assert_eq!(why("/dev/udp/localhost/x"), Some((service, invalid)));
+    }
+}
