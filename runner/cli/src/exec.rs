@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::args::exec::ExecArgs;
 use crate::call::{self, failure};
+use crate::expose;
 use crate::progress::compiling;
 use crate::session::{print_diff, tell};
 use signal_hook::iterator::Signals;
@@ -27,7 +28,7 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     if (o.diff || o.apply) && policy.workspace.is_none() {
         return Err(Failure::usage("--diff and --apply are for a --workspace that is a folder"));
     }
-    if policy.workspace.is_some() || !policy.network.allow.is_empty() {
+    if policy.workspace.is_some() || !policy.network.allow.is_empty() || !o.expose.is_empty() {
         return in_worker(&o, path, policy, require_walls);
     }
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
@@ -52,8 +53,8 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     end(outcome.exit_code.into())
 }
 
-/// Runs a command in a worker, so that this process can save and apply what it has changed of a workspace, and make the
-/// requests that it may make.
+/// Runs a command in a worker, so that this process can save and apply what it has changed of a workspace, make the
+/// requests that it may make, and listen for it.
 fn in_worker(
     o: &ExecArgs,
     image: PathBuf,
@@ -65,6 +66,7 @@ fn in_worker(
     let session = call::engine_of(image, require_walls)?.session(policy)?;
     let running = call::Running::default();
     call::watch_signals(call::signals()?, session.interrupter(), running.clone());
+    expose::listen(&session, &o.expose)?;
     let mut exec = call::prepared(Exec::new(argv), &o.call, &limits);
     exec.list_files = o.call.json;
     let outcome = running.during(|| session.exec(exec))?;

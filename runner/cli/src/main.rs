@@ -24,6 +24,7 @@ mod args;
 mod call;
 mod doctor;
 mod exec;
+mod expose;
 mod fs;
 mod inspect;
 mod kv;

@@ -49,6 +49,7 @@ mod cell;
 mod codemap;
 mod compile;
 mod engine;
+pub mod expose;
 pub mod fork;
 pub mod heap;
 mod interrupt;

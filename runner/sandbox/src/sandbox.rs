@@ -1,6 +1,7 @@
 //! A session: its file system, and running commands in it.
 
 use crate::cell::{CellGoing, Interpreter};
+use crate::expose::Doors;
 use crate::kernel::{
     Background, Before, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start,
 };
@@ -267,6 +268,11 @@ impl Sandbox {
     /// A handle that ends runs.
     pub fn interrupter(&self) -> Interrupt {
         self.interrupt.clone()
+    }
+
+    /// The way into the session's loopback, from outside.
+    pub fn doors(&self) -> Doors {
+        Doors::new(self.vfs.network())
     }
 
     /// The session's files.

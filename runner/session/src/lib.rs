@@ -39,6 +39,7 @@
 mod action;
 mod awake;
 mod builder;
+mod control;
 mod describe;
 pub mod diff;
 mod engine;
@@ -58,10 +59,11 @@ mod workspace;
 
 pub use action::{Action, Exec, HOME, Input, Output, PYTHON};
 pub use builder::{Builder, Sandbox};
+pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use outcome::{FileChange, FileChangeKind, Outcome};
 pub use run::Inherited;
-pub use session::{Error, Interrupt, Session};
+pub use session::{Error, Session};
 pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;

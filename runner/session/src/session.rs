@@ -2,14 +2,16 @@
 
 use crate::action::{Action, Exec, HOME, PYTHON};
 use crate::awake::{Sleeper, Slot};
+use crate::control::{Control, Interrupt};
 use crate::kept::{Kept, Note};
 use crate::live::{Here, Live, Looked, Touched};
 use crate::outcome::Outcome;
 use crate::requests::{Outside, Requests, Services};
 use crate::run::Inherited;
-use crate::worker::link::{self, Link};
+use crate::worker::link::Link;
 use crate::worker::pool::{Pool, PoolOptions};
 use crate::workspace::{self, Given, Held, Unfit};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
@@ -113,55 +115,8 @@ pub(crate) struct Inner {
     slot: Option<Slot>,
 }
 
-/// Ends what a session runs, from another thread.
-#[derive(Clone, Default)]
-pub struct Interrupt(Arc<Mutex<Target>>);
-
-#[derive(Default)]
-struct Target {
-    /// Asked for while the session was asleep.
-    is_due: bool,
-    control: Option<Control>,
-}
-
-enum Control {
-    Threads(wasibox_sandbox::Interrupt),
-    Process(link::Interrupt),
-}
-
-impl Control {
-    fn interrupt(&self) {
-        match self {
-            Control::Threads(i) => i.interrupt(),
-            Control::Process(i) => i.interrupt(),
-        }
-    }
-}
-
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-impl Interrupt {
-    /// Ends what runs, or what runs next if nothing does.
-    pub fn interrupt(&self) {
-        let mut target = lock(&self.0);
-        match &target.control {
-            Some(control) => control.interrupt(),
-            None => target.is_due = true,
-        }
-    }
-
-    /// Takes the handle of a sandbox that is there from now on, or none.
-    fn set(&self, control: Option<Control>) {
-        let mut target = lock(&self.0);
-        if let Some(control) = &control
-            && std::mem::take(&mut target.is_due)
-        {
-            control.interrupt();
-        }
-        target.control = control;
-    }
 }
 
 /// Whether somebody still waits for a call, which is ended else, and no other.
@@ -294,6 +249,15 @@ impl Session {
     /// A handle that ends what runs, from another thread.
     pub fn interrupter(&self) -> Interrupt {
         self.0.interrupt.clone()
+    }
+
+    /// Connects to a port on the session's own loopback, where a server of a guest listens; also while a call runs,
+    /// from another thread. Dropping the stream closes the connection.
+    ///
+    /// # Errors
+    /// [`std::io::ErrorKind::ConnectionRefused`] if nobody listens there, or the session is asleep.
+    pub fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
+        self.0.interrupt.connect(port)
     }
 
     /// The walls around the session's process; `None` if it is this one. Of a session that sleeps, those
@@ -540,7 +504,9 @@ impl Shared {
     fn set_live(&self, inner: &mut Inner, live: Live) -> Result<(), Error> {
         inner.walls = live.walls();
         let control = match &live {
-            Live::Threads(here) => Control::Threads(here.sandbox.interrupter()),
+            Live::Threads(here) => {
+                Control::Threads(here.sandbox.interrupter(), here.sandbox.doors())
+            }
             Live::Process(link) => Control::Process(link.interrupter()?),
         };
         self.interrupt.set(Some(control));

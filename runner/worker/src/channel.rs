@@ -196,6 +196,18 @@ impl Sender {
     pub fn send(&self, message: &impl Serialize) -> Result<(), ChannelError> {
         send(self.socket.as_fd(), &self.sending, message, &[])
     }
+
+    /// The same with descriptors.
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub fn send_with(
+        &self,
+        message: &impl Serialize,
+        fds: &[BorrowedFd<'_>],
+    ) -> Result<(), ChannelError> {
+        send(self.socket.as_fd(), &self.sending, message, fds)
+    }
 }
 
 fn timespec(d: Duration) -> Timespec {

@@ -2,13 +2,14 @@
 
 use super::grants::{CallArgs, GrantArgs};
 use crate::Failure;
+use crate::expose::Exposed;
 use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub const EXAMPLES: &str = "\
 The guest sees the image, its own files in memory, and what --mount and --input give; there
-is no network. Standard input, output and error are passed through.
+is no network but its own loopback. Standard input, output and error are passed through.
 
 Status: the command's own; 124 after --timeout, 152 after --cpu, 125 if the sandbox
 cannot be made, 126 if the command cannot be run, 127 if it is not found, 130 after Ctrl-C,
@@ -21,6 +22,7 @@ Examples:
   runner exec --mount out:/output:rw image.webc -- sh -c 'date > /output/now'
   runner exec --timeout 5 --memory 256M --json image.webc -- python3 -c 'print(6*7)'
   runner exec --limits strict --input data.csv image.webc -- head -3 /mnt/input/data.csv
+  runner exec --expose 8000 image.webc -- python3 -m http.server 8000
   runner exec --workspace project --diff --apply image.webc -- sed -i s/a/b/ notes.txt
   runner exec --workspace project.zip image.webc -- python3 make.py
   echo '{\"a\":[1,2]}' | runner exec image.webc -- jq .a[1]
@@ -43,6 +45,10 @@ pub struct ExecArgs {
     /// Bring what the command has changed back to the workspace's folder
     #[arg(long)]
     pub apply: bool,
+    /// Listen on 127.0.0.1 of the host, at HOSTPORT or the same number, and connect who comes to that port of the
+    /// command's own loopback
+    #[arg(long, value_name = "PORT[:HOSTPORT]")]
+    pub expose: Vec<Exposed>,
     /// The image, and the command to run in it: everything after the image is the command's
     #[arg(value_name = "IMAGE", required = true, trailing_var_arg = true, num_args = 1..)]
     rest: Vec<OsString>,

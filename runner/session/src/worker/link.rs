@@ -13,6 +13,7 @@ use crate::workspace::Given;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_bytes::ByteBuf;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
@@ -67,6 +68,14 @@ impl Interrupt {
         lock(&self.requested).get_or_insert_with(Instant::now);
         // A worker that is gone is noticed by who waits for it.
         let _ = self.control.send(&Control::Interrupt);
+    }
+}
+
+impl Interrupt {
+    /// Connects the stream to a port of the session's loopback.
+    pub fn connect(&self, port: u16, stream: &UnixStream) {
+        // A worker that is gone drops the stream, which its other end notices.
+        let _ = self.control.send_with(&Control::Connect(port), &[stream.as_fd()]);
     }
 }
 

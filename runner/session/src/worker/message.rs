@@ -84,6 +84,8 @@ pub struct CellTail {
 pub enum Control {
     /// End what runs, or what runs next.
     Interrupt,
+    /// Connects the descriptor that comes with it to that port of the session's loopback.
+    Connect(u16),
     /// The answer to the request of that number, or the number of an error.
     Answer(u64, Result<ByteBuf, u16>),
 }

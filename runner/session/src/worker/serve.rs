@@ -104,11 +104,17 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     let interrupt = sandbox.interrupter();
     let asks = Arc::new(Asks::new(channel.sender()?));
     let asked = asks.clone();
+    let doors = sandbox.doors();
     std::thread::spawn(move || {
         let mut control = control;
-        while let Ok(Some((message, _))) = control.receive(None) {
+        while let Ok(Some((message, fds))) = control.receive(None) {
             match message {
                 Control::Interrupt => interrupt.interrupt(),
+                Control::Connect(port) => {
+                    if let Some(stream) = fds.into_iter().next() {
+                        doors.connect(port, stream.into());
+                    }
+                }
                 Control::Answer(number, answer) => {
                     asked.answered(number, answer.map(ByteBuf::into_vec).map_err(Errno));
                 }

@@ -1,0 +1,101 @@
+//! `--expose`: ports of the session's loopback at ports of the host's.
+
+use crate::Failure;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::str::FromStr;
+use wasibox::Session;
+
+const PART: usize = 64 << 10;
+
+/// A port of the session, and where on the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exposed {
+    port: u16,
+    host: u16,
+}
+
+/// A text that is none.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("it is PORT or PORT:HOSTPORT, each from 1 to 65535")]
+pub struct NotExposed;
+
+impl FromStr for Exposed {
+    type Err = NotExposed;
+
+    fn from_str(text: &str) -> Result<Exposed, NotExposed> {
+        let number = |t: &str| t.parse().ok().filter(|n| *n > 0).ok_or(NotExposed);
+        let (port, host) = text.split_once(':').unwrap_or((text, text));
+        Ok(Exposed { port: number(port)?, host: number(host)? })
+    }
+}
+
+/// Listens for all of them, until this process ends.
+///
+/// # Errors
+/// If a port of the host cannot be had.
+pub fn listen(session: &Session, all: &[Exposed]) -> Result<(), Failure> {
+    for exposed in all {
+        let at = (Ipv4Addr::LOCALHOST, exposed.host);
+        let cannot =
+            |e| Failure::new(125, format!("--expose: port {} of 127.0.0.1: {e}", exposed.host));
+        let listener = TcpListener::bind(at).map_err(cannot)?;
+        let (session, port) = (session.clone(), exposed.port);
+        let serve = move || {
+            // One that has gone before it was accepted is nobody's business.
+            for outside in listener.incoming().flatten() {
+                let session = session.clone();
+                let one = move || forward(&session, port, outside);
+                drop(thread().spawn(one));
+            }
+        };
+        thread().spawn(serve).map_err(cannot)?;
+    }
+    Ok(())
+}
+
+fn thread() -> std::thread::Builder {
+    std::thread::Builder::new().stack_size(256 << 10)
+}
+
+/// Who comes while nobody listens inside is turned away by the end of the connection.
+fn forward(session: &Session, port: u16, outside: TcpStream) {
+    let Ok(inside) = session.connect(port) else { return };
+    let (Ok(from), Ok(to)) = (outside.try_clone(), inside.try_clone()) else { return };
+    let inwards = move || {
+        copy(&from, &to);
+        // It may have ended by itself.
+        let _ = to.shutdown(Shutdown::Write);
+    };
+    if thread().spawn(inwards).is_ok() {
+        copy(&inside, &outside);
+        let _ = outside.shutdown(Shutdown::Write);
+    }
+}
+
+fn copy(mut from: impl Read, mut to: impl Write) {
+    let mut part = vec![0; PART];
+    loop {
+        match from.read(&mut part) {
+            Ok(0) => return,
+            Ok(n) if to.write_all(&part[..n]).is_err() => return,
+            Ok(_) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_read() {
+        assert_eq!("8000".parse(), Ok(Exposed { port: 8000, host: 8000 }));
+        assert_eq!("80:8080".parse(), Ok(Exposed { port: 80, host: 8080 }));
+        for wrong in ["", "0", "80:", ":80", "65536", "80:0", "1:2:3", "http"] {
+            assert_eq!(wrong.parse::<Exposed>(), Err(NotExposed), "{wrong}");
+        }
+    }
+}

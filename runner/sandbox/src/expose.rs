@@ -1,0 +1,249 @@
+//! Connections from outside to a port of the session's loopback: only by who holds the session.
+//!
+//! The outside is a stream whose other end somebody else has: the embedder, or the parent of a worker, which
+//! passes it by its control socket. The first byte that comes back says whether somebody listens
+//! ([`ACCEPTED`], [`REFUSED`]); then bytes go both ways until both sides have ended.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use wasibox_vfs::Errno;
+use wasibox_vfs::net::{Address, Family, Kind, Network, Receive, Socket};
+
+/// Somebody listens at the port.
+pub const ACCEPTED: u8 = 1;
+/// Nobody does, or there are too many connections.
+pub const REFUSED: u8 = 0;
+
+/// Most connections at once: each has two threads.
+const MOST: usize = 256;
+/// How long a listener with a full backlog is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a thread waits before it looks again; it is woken before.
+const LOOK: Duration = Duration::from_secs(60);
+const PART: usize = 64 << 10;
+
+/// The way into a session's loopback.
+#[derive(Clone, Debug)]
+pub struct Doors {
+    network: Network,
+    open: Arc<AtomicUsize>,
+}
+
+/// A connection's place among those at once.
+#[derive(Debug)]
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Doors {
+    /// To that network.
+    pub fn new(network: &Network) -> Doors {
+        Doors { network: network.clone(), open: Arc::default() }
+    }
+
+    /// Connects `stream` to the port; does not wait.
+    pub fn connect(&self, port: u16, mut stream: UnixStream) {
+        let before = self.open.fetch_add(1, Ordering::Relaxed);
+        let place = Place(self.open.clone());
+        if before >= MOST {
+            // Whoever has gone already need not be told.
+            let _ = stream.write_all(&[REFUSED]);
+            return;
+        }
+        let network = self.network.clone();
+        let serve = move || serve(&network, port, stream, place);
+        // Without a thread the stream is dropped, which is a refusal, too.
+        drop(std::thread::Builder::new().stack_size(256 << 10).spawn(serve));
+    }
+}
+
+/// Waits until the socket can be read, or written.
+fn wait(socket: &Socket, write: bool, time: Duration) {
+    socket.watch(&std::thread::current());
+    if socket.ready(write).is_none() {
+        std::thread::park_timeout(time);
+    }
+}
+
+/// A connection to the port, of whatever kind of address it listens at.
+fn reach(network: &Network, port: u16) -> Result<Socket, Errno> {
+    let mut refused = Errno::CONNREFUSED;
+    let both = [
+        (Family::V4, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)),
+        (Family::V6, SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)),
+    ];
+    for (family, at) in both {
+        let socket = Socket::new(network, family, Kind::Stream)?;
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match socket.connect(Address::Ip(at), false) {
+                Ok(()) => return Ok(socket),
+                Err(Errno::AGAIN) if Instant::now() < end => wait(&socket, true, PATIENCE),
+                Err(e) => {
+                    refused = e;
+                    break;
+                }
+            }
+        }
+    }
+    Err(refused)
+}
+
+fn serve(network: &Network, port: u16, mut stream: UnixStream, place: Place) {
+    let socket = match reach(network, port) {
+        Ok(socket) => Arc::new(socket),
+        Err(_) => {
+            let _ = stream.write_all(&[REFUSED]);
+            return;
+        }
+    };
+    if stream.write_all(&[ACCEPTED]).is_err() {
+        return;
+    }
+    let Ok(outside) = stream.try_clone() else { return };
+    let inside = socket.clone();
+    let place = Arc::new(place);
+    let kept = place.clone();
+    let inwards = move || {
+        let _kept = kept;
+        push(outside, &inside);
+    };
+    if std::thread::Builder::new().stack_size(256 << 10).spawn(inwards).is_ok() {
+        pull(stream, &socket);
+    }
+    drop(place);
+}
+
+/// From outside into the session.
+fn push(mut from: UnixStream, to: &Socket) {
+    let mut part = vec![0; PART];
+    loop {
+        let n = match from.read(&mut part) {
+            Ok(0) => {
+                // It may have ended by itself.
+                let _ = to.shutdown(false, true);
+                return;
+            }
+            Ok(n) => n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        let mut rest = &part[..n];
+        while !rest.is_empty() {
+            match to.send(rest, None) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(Errno::AGAIN) => wait(to, true, LOOK),
+                Err(_) => {
+                    // Nobody reads any more; nothing more is taken.
+                    let _ = from.shutdown(Shutdown::Read);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Out of the session.
+fn pull(mut to: UnixStream, from: &Socket) {
+    let mut part = vec![0; PART];
+    loop {
+        match from.receive(&mut part, Receive::default()) {
+            Ok(0) => {
+                let _ = to.shutdown(Shutdown::Write);
+                return;
+            }
+            Ok(n) => {
+                if to.write_all(&part[..n]).is_err() {
+                    let _ = from.shutdown(true, true);
+                    return;
+                }
+            }
+            Err(Errno::AGAIN) => wait(from, false, LOOK),
+            Err(_) => {
+                let _ = to.shutdown(Shutdown::Both);
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasibox_vfs::Budget;
+
+    fn listener(network: &Network, family: Family, port: u16) -> Socket {
+        let s = Socket::new(network, family, Kind::Stream).unwrap();
+        let ip = match family {
+            Family::V6 => Ipv6Addr::LOCALHOST.into(),
+            _ => Ipv4Addr::LOCALHOST.into(),
+        };
+        s.bind(Address::Ip(SocketAddr::new(ip, port))).unwrap();
+        s.listen(1).unwrap();
+        s
+    }
+
+    fn accept(listener: &Socket) -> Socket {
+        loop {
+            match listener.accept() {
+                Ok(s) => return s,
+                Err(_) => wait(listener, false, LOOK),
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_go_both_ways_and_so_do_ends() {
+        let network = Network::new(Budget::new(64 << 20));
+        let doors = Doors::new(&network);
+        for family in [Family::V4, Family::V6] {
+            let server = listener(&network, family, 80);
+            let (mut mine, theirs) = UnixStream::pair().unwrap();
+            doors.connect(80, theirs);
+            let mut said = [9];
+            mine.read_exact(&mut said).unwrap();
+            assert_eq!(said, [ACCEPTED]);
+            let long = vec![5; 2 << 20];
+            let sent = long.clone();
+            let mut writer = mine.try_clone().unwrap();
+            let writing = std::thread::spawn(move || {
+                writer.write_all(&sent).unwrap();
+                writer.shutdown(Shutdown::Write).unwrap();
+            });
+            let inner = accept(&server);
+            let (mut got, mut part) = (Vec::new(), [0; 5000]);
+            loop {
+                match inner.receive(&mut part, Receive::default()) {
+                    Ok(0) => break,
+                    Ok(n) => got.extend_from_slice(&part[..n]),
+                    Err(_) => wait(&inner, false, LOOK),
+                }
+            }
+            assert!(got == long);
+            inner.send(b"answer", None).unwrap();
+            drop(inner);
+            let mut answer = Vec::new();
+            mine.read_to_end(&mut answer).unwrap();
+            assert_eq!(answer, b"answer");
+            writing.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn who_meets_nobody_is_told() {
+        let network = Network::new(Budget::new(64 << 20));
+        let (mut mine, theirs) = UnixStream::pair().unwrap();
+        Doors::new(&network).connect(81, theirs);
+        let mut said = Vec::new();
+        mine.read_to_end(&mut said).unwrap();
+        assert_eq!(said, [REFUSED]);
+    }
+}

@@ -1,0 +1,89 @@
+//! What other threads may do with a session while a call of it runs: end the call, connect to a port.
+
+use crate::worker::link;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use wasibox_sandbox::expose::{self, Doors};
+
+/// How long a session may take to say whether somebody listens at a port.
+const CONNECT: Duration = Duration::from_secs(10);
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Ends what a session runs, from another thread.
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Mutex<Target>>);
+
+#[derive(Default)]
+struct Target {
+    /// Asked for while the session was asleep.
+    is_due: bool,
+    control: Option<Control>,
+}
+
+/// What ends it, and where its ports are.
+pub(crate) enum Control {
+    Threads(wasibox_sandbox::Interrupt, Doors),
+    Process(link::Interrupt),
+}
+
+impl Control {
+    fn interrupt(&self) {
+        match self {
+            Control::Threads(i, _) => i.interrupt(),
+            Control::Process(i) => i.interrupt(),
+        }
+    }
+
+    fn connect(&self, port: u16, stream: UnixStream) {
+        match self {
+            Control::Threads(_, doors) => doors.connect(port, stream),
+            Control::Process(i) => i.connect(port, &stream),
+        }
+    }
+}
+
+impl Interrupt {
+    /// Ends what runs, or what runs next if nothing does.
+    pub fn interrupt(&self) {
+        let mut target = lock(&self.0);
+        match &target.control {
+            Some(control) => control.interrupt(),
+            None => target.is_due = true,
+        }
+    }
+
+    /// Connects to a port of what is awake; waits until it is known whether somebody listens.
+    pub(crate) fn connect(&self, port: u16) -> std::io::Result<UnixStream> {
+        let (mut mine, theirs) = UnixStream::pair()?;
+        match &lock(&self.0).control {
+            Some(control) => control.connect(port, theirs),
+            None => return Err(std::io::ErrorKind::ConnectionRefused.into()),
+        }
+        // A worker that is busy answers nevertheless, by a thread of its own; one that is gone closes it.
+        mine.set_read_timeout(Some(CONNECT))?;
+        let mut said = [expose::REFUSED];
+        match mine.read(&mut said) {
+            Ok(_) if said == [expose::ACCEPTED] => {}
+            Ok(_) => return Err(std::io::ErrorKind::ConnectionRefused.into()),
+            Err(e) => return Err(e),
+        }
+        mine.set_read_timeout(None)?;
+        Ok(mine)
+    }
+
+    /// Takes the handle of a sandbox that is there from now on, or none.
+    pub(crate) fn set(&self, control: Option<Control>) {
+        let mut target = lock(&self.0);
+        if let Some(control) = &control
+            && std::mem::take(&mut target.is_due)
+        {
+            control.interrupt();
+        }
+        target.control = control;
+    }
+}
