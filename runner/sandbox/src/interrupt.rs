@@ -42,8 +42,8 @@ pub struct Watch {
     fatal: AtomicU8,
     /// How often it was told to end since.
     told: AtomicU32,
-    /// The thread that runs it.
-    thread: Mutex<Option<libc::pthread_t>>,
+    /// The threads that run it.
+    threads: Mutex<Vec<libc::pthread_t>>,
     /// It has the session's code stopped until it ends.
     stops: AtomicBool,
     /// The memory limit ended it.
@@ -56,6 +56,8 @@ pub struct Watch {
 thread_local! {
     /// The process that this thread runs. A cell without destructor: handlers read it.
     static HERE: AtomicPtr<Process> = const { AtomicPtr::new(null_mut()) };
+    /// Bytes charged for exceptions in the store of this thread, of those of its process.
+    static THROWN_HERE: AtomicU64 = const { AtomicU64::new(0) };
 }
 
 impl Watch {
@@ -63,7 +65,7 @@ impl Watch {
         Watch {
             fatal: AtomicU8::new(0),
             told: AtomicU32::new(0),
-            thread: Mutex::new(None),
+            threads: Mutex::default(),
             stops: AtomicBool::new(false),
             short: AtomicBool::new(false),
             thrown: AtomicU64::new(0),
@@ -96,16 +98,16 @@ impl Watch {
 
     /// Whether a thread runs it.
     pub fn is_running(&self) -> bool {
-        lock(&self.thread).is_some()
+        !lock(&self.threads).is_empty()
     }
 
     /// Interrupts it if it computes. It may be within the engine: callers repeat this.
     pub fn end(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
-        if let Some(thread) = *lock(&self.thread) {
+        for thread in lock(&self.threads).iter() {
             // JUSTIFICATION: signals for one thread of the process can only be sent so.
             // SAFETY: the thread lives: it takes its entry out, under this lock, before it ends.
-            unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+            unsafe { libc::pthread_kill(*thread, libc::SIGUSR1) };
         }
     }
 }
@@ -116,7 +118,7 @@ pub fn watch(process: &std::sync::Arc<Process>, each: u64) -> Watched<'_> {
     process.watch.each.store(each, Ordering::Relaxed);
     // JUSTIFICATION and SAFETY: the call has no preconditions.
     let me = unsafe { libc::pthread_self() };
-    *lock(&process.watch.thread) = Some(me);
+    lock(&process.watch.threads).push(me);
     let outer = HERE.with(|h| h.swap(std::sync::Arc::as_ptr(process).cast_mut(), Ordering::SeqCst));
     debug_assert!(outer.is_null());
     Watched(process)
@@ -128,7 +130,9 @@ pub struct Watched<'a>(&'a Process);
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         HERE.with(|h| h.store(null_mut(), Ordering::SeqCst));
-        *lock(&self.0.watch.thread) = None;
+        // JUSTIFICATION and SAFETY: the call has no preconditions.
+        let me = unsafe { libc::pthread_self() };
+        lock(&self.0.watch.threads).retain(|t| *t != me);
         if self.0.watch.stops.swap(false, Ordering::SeqCst) {
             code(self.0).let_run();
         }
@@ -154,9 +158,22 @@ fn on_throw() {
     let each = watch.each.load(Ordering::Relaxed);
     if budget.take(each) {
         watch.thrown.fetch_add(each, Ordering::Relaxed);
+        THROWN_HERE.with(|t| t.fetch_add(each, Ordering::Relaxed));
     } else {
         out_of_memory(process);
     }
+}
+
+/// Whether there were exceptions in the store of this thread.
+pub fn has_thrown_here() -> bool {
+    THROWN_HERE.with(|t| t.load(Ordering::Relaxed)) > 0
+}
+
+/// Gives back what exceptions in the store of this thread took, which is gone while its process goes on.
+pub fn forget_thrown_here(process: &Process) {
+    let bytes = THROWN_HERE.with(|t| t.swap(0, Ordering::Relaxed));
+    process.watch.thrown.fetch_sub(bytes, Ordering::Relaxed);
+    process.kernel.budget.give(bytes);
 }
 
 /// Gives back what exceptions took: their store is gone.
@@ -166,6 +183,7 @@ pub fn forget_thrown(process: &Process) {
 
 /// What exceptions took of the budget; it is the caller's from now on, whose store has them.
 pub fn take_thrown(process: &Process) -> u64 {
+    THROWN_HERE.with(|t| t.store(0, Ordering::Relaxed));
     process.watch.thrown.swap(0, Ordering::Relaxed)
 }
 

@@ -35,7 +35,8 @@
 //! # Invariants
 //! - This is the only crate that names the engine's types, and the only host crate
 //!   with `unsafe`.
-//! - Each guest process has a thread, a store and a memory to itself while it lives; all
+//! - Each guest process has a memory to itself while it lives, and each of its threads a thread of the host and a
+//!   store; of a process's threads one runs guest code at a time ([`kernel`]); all
 //!   memories of a run, and what else it makes the host keep, share one budget ([`memory`],
 //!   [`stack`]). Thread, store and memory may serve
 //!   another process of the same program later, put back to their beginning.

@@ -24,6 +24,8 @@ struct Here {
     prepaid: Option<Reservation>,
     template: Option<Arc<Template>>,
     made: Option<Renewable>,
+    /// The next memory is this one.
+    shared: Option<Renewable>,
 }
 
 thread_local! {
@@ -41,7 +43,14 @@ pub fn put_here(
     template: Arc<Template>,
 ) -> Put {
     let budget = Some(budget.clone());
-    HERE.set(Here { budget, prepaid, template: Some(template), made: None });
+    HERE.set(Here { budget, prepaid, template: Some(template), ..Here::default() });
+    Put(())
+}
+
+/// Lets the next instance that is made on this thread have a memory that is there already: it is one more
+/// thread of the process that has it.
+pub fn share_here(memory: &Renewable) -> Put {
+    HERE.set(Here { shared: Some(memory.share()), ..Here::default() });
     Put(())
 }
 
@@ -89,6 +98,11 @@ impl BudgetTunables {
         style: &MemoryStyle,
         at: Option<NonNull<VMMemoryDefinition>>,
     ) -> Result<VMMemory, MemoryError> {
+        if let Some(Renewable(shared)) = HERE.with_borrow_mut(|h| h.shared.take()) {
+            let memory: Box<dyn LinearMemory + Send + Sync> =
+                Box::new(Budgeted::new(shared, ty, style, at));
+            return Ok(memory.into());
+        }
         let template = HERE.with_borrow_mut(|h| h.template.take());
         // A snapshot's memory had grown when it was taken.
         let bytes = template.as_ref().map_or(0, |t| t.size).max(ty.minimum.bytes().0);
@@ -101,12 +115,11 @@ impl BudgetTunables {
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;
         let linear = Linear::new(reserved, bytes, template)
             .map_err(|e| MemoryError::Region(e.to_string()))?;
-        let definition = Definition::new(at);
-        definition.put(&linear);
-        let shared = Arc::new(Mutex::new(Shared { linear, held, definition }));
+        let shared = Shared { linear, held, definitions: Vec::with_capacity(1), next: 0 };
+        let shared = Arc::new(Mutex::new(shared));
         HERE.with_borrow_mut(|h| h.made = Some(Renewable(shared.clone())));
         let memory: Box<dyn LinearMemory + Send + Sync> =
-            Box::new(Budgeted { shared, ty: *ty, style: *style });
+            Box::new(Budgeted::new(shared, ty, style, at));
         Ok(memory.into())
     }
 }
@@ -182,13 +195,11 @@ enum Definition {
     /// In the instance that the memory belongs to.
     Instance(NonNull<VMMemoryDefinition>),
     Own(Box<UnsafeCell<VMMemoryDefinition>>),
-    /// The engine's memory is gone, and its instance may be.
-    Gone,
 }
 
 // JUSTIFICATION: the definition is reached by address only, as the engine wants it.
 // SAFETY: it is written under the mutex of `Shared` while no code of the instance runs: in a host
-// call of its own thread (`grow`) or between two processes (`renew`).
+// call of the one thread of its process that runs guest code (`grow`), or between two processes (`renew`).
 unsafe impl Send for Definition {}
 
 impl Definition {
@@ -206,7 +217,6 @@ impl Definition {
         match self {
             Definition::Instance(at) => Some(*at),
             Definition::Own(own) => NonNull::new(own.get()),
-            Definition::Gone => None,
         }
     }
 
@@ -216,7 +226,7 @@ impl Definition {
             VMMemoryDefinition { base: linear.base().as_ptr(), current_length: linear.size() };
         // JUSTIFICATION: compiled code reads the definition there.
         // SAFETY: the place is the instance's, which lives as long as the engine's memory does
-        // (`Gone` afterwards), or our own.
+        // (which takes the definition out when it goes), or our own.
         unsafe { at.write(now) };
     }
 }
@@ -225,7 +235,17 @@ impl Definition {
 struct Shared {
     linear: Linear,
     held: Reservation,
-    definition: Definition,
+    /// One for each instance that has the memory: the threads of its process.
+    definitions: Vec<(u64, Definition)>,
+    /// The number that the next of them gets.
+    next: u64,
+}
+
+impl Shared {
+    /// Tells all instances where the memory lies and how large it is.
+    fn tell(&self) {
+        self.definitions.iter().for_each(|(_, d)| d.put(&self.linear));
+    }
 }
 
 /// A memory that can begin again for another process.
@@ -239,11 +259,10 @@ impl Renewable {
     /// The instance it belongs to does not run, and nobody holds references into the memory.
     pub unsafe fn renew(&self) -> std::io::Result<()> {
         let mut s = crate::lock(&self.0);
-        let Shared { linear, held, definition } = &mut *s;
         // SAFETY: the caller's promise.
-        unsafe { linear.renew()? };
-        definition.put(linear);
-        held.shrink_to(0);
+        unsafe { s.linear.renew()? };
+        s.tell();
+        s.held.shrink_to(0);
         Ok(())
     }
 
@@ -258,6 +277,11 @@ impl Renewable {
             None => return false,
         }
         true
+    }
+
+    /// The same memory once more.
+    pub fn share(&self) -> Renewable {
+        Renewable(self.0.clone())
     }
 
     /// Where it lies: its address, and how many bytes are reserved there.
@@ -276,8 +300,30 @@ impl Renewable {
 #[derive(Debug)]
 struct Budgeted {
     shared: Arc<Mutex<Shared>>,
+    /// Which definition is its own.
+    number: u64,
     ty: MemoryType,
     style: MemoryStyle,
+}
+
+impl Budgeted {
+    fn new(
+        shared: Arc<Mutex<Shared>>,
+        ty: &MemoryType,
+        style: &MemoryStyle,
+        at: Option<NonNull<VMMemoryDefinition>>,
+    ) -> Budgeted {
+        let number = {
+            let mut s = crate::lock(&shared);
+            let number = s.next;
+            s.next += 1;
+            let definition = Definition::new(at);
+            definition.put(&s.linear);
+            s.definitions.push((number, definition));
+            number
+        };
+        Budgeted { shared, number, ty: *ty, style: *style }
+    }
 }
 
 impl LinearMemory for Budgeted {
@@ -296,7 +342,7 @@ impl LinearMemory for Budgeted {
 
     fn grow(&mut self, delta: Pages) -> Result<Pages, MemoryError> {
         let mut s = crate::lock(&self.shared);
-        let Shared { linear, held, definition } = &mut *s;
+        let Shared { linear, held, .. } = &mut *s;
         let before = Pages((linear.size() / wasmer::WASM_PAGE_SIZE) as u32);
         let refused = MemoryError::CouldNotGrow { current: before, attempted_delta: delta };
         let most = self.ty.maximum.unwrap_or(Pages::max_value()).min(Pages::max_value());
@@ -310,13 +356,15 @@ impl LinearMemory for Budgeted {
             held.shrink_to(before.bytes().0 as u64);
             return Err(refused);
         }
-        definition.put(linear);
+        s.tell();
         Ok(before)
     }
 
     fn vmmemory(&self) -> NonNull<VMMemoryDefinition> {
-        // `Gone` is set when this value is dropped.
-        crate::lock(&self.shared).definition.pointer().unwrap_or(NonNull::dangling())
+        // It is taken out when this value is dropped.
+        let s = crate::lock(&self.shared);
+        let own = s.definitions.iter().find(|(n, _)| *n == self.number);
+        own.and_then(|(_, d)| d.pointer()).unwrap_or(NonNull::dangling())
     }
 
     fn try_clone(&self) -> Result<Box<dyn LinearMemory + Send + Sync>, MemoryError> {
@@ -330,6 +378,6 @@ impl LinearMemory for Budgeted {
 
 impl Drop for Budgeted {
     fn drop(&mut self) {
-        crate::lock(&self.shared).definition = Definition::Gone;
+        crate::lock(&self.shared).definitions.retain(|(n, _)| *n != self.number);
     }
 }

@@ -96,8 +96,8 @@ pub struct Limits {
     pub disk: DiskLimits,
     /// Bytes written to standard output and error together; `None` is no limit.
     pub output: Option<u64>,
-    /// Processes alive at once. Each has one thread of the host's, and eight more may wait for
-    /// processes to come.
+    /// Processes alive at once, and threads that they have besides their first ones. Each has one thread of the
+    /// host's, and eight more may wait for processes to come.
     pub processes: usize,
     /// Processes started in all.
     pub spawns: u64,

@@ -75,8 +75,13 @@ impl Loaded {
     pub fn needs(&self, entry: Entry) -> u64 {
         let info = self.module.info();
         let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();
-        let tables: u64 = info.tables.values().map(memory::table_bytes).sum();
-        memory.max(self.memory_of(entry).size) as u64 + tables + stack::FIRST as u64
+        memory.max(self.memory_of(entry).size) as u64 + self.besides_memory()
+    }
+
+    /// Bytes that each of its threads has besides memory: tables and the first part of a stack.
+    pub fn besides_memory(&self) -> u64 {
+        let tables: u64 = self.module.info().tables.values().map(memory::table_bytes).sum();
+        tables + stack::FIRST as u64
     }
 
     /// Bytes that the host keeps for each exception that the program throws, until the process has

@@ -146,7 +146,11 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
         kinds.join(" "),
         SOON.as_nanos(),
     );
-    for v in vectors(types, r).into_iter().filter(|v| !spared(name, v)) {
+    for mut v in vectors(types, r).into_iter().filter(|v| !spared(name, v)) {
+        if name == "futex_wait" {
+            // What it expects is not there: it would wait for others, who are not there either.
+            v[1] = 0x5a5a_5a5a;
+        }
         // Something else in memory each time: paths, vectors, subscriptions and actions.
         for at in [0u32, 64, 128, 192, 256, 320, 1024, END - 64] {
             let word = match r.next() % 4 {

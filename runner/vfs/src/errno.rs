@@ -34,6 +34,7 @@ errnos! {
     CHILD = 12 "No child processes",
     CONNREFUSED = 14 "Connection refused",
     CONNRESET = 15 "Connection reset by peer",
+    DEADLK = 16 "Resource deadlock avoided",
     DESTADDRREQ = 17 "Destination address required",
     DQUOT = 19 "Disk quota exceeded",
     EXIST = 20 "File exists",

@@ -81,6 +81,9 @@ pub mod control {
     pub const IGNORE: u32 = 0x100;
     /// The caller begins a session (`setsid(2)`); the process does not matter.
     pub const SESSION: u32 = 0x200;
+    /// All threads of the caller's process end but the caller, which is its first one; the process
+    /// does not matter. They end where they wait, as if the process had been forked.
+    pub const ALONE: u32 = 0x400;
 }
 
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other

@@ -54,8 +54,8 @@ pub fn now(c: &Call<'_>, id: u32) -> Result<u64, Errno> {
     Ok(match id {
         0 => wasibox_vfs::now_ns(),
         1 => c.process.kernel.monotonic(),
-        // A process is a thread here.
-        2 | 3 => c.process.cpu_ns(),
+        2 => c.process.cpu_ns(),
+        3 => c.process.thread_cpu_ns(),
         clock::USER => c.process.cpu().user,
         clock::SYSTEM => c.process.cpu().system,
         clock::CHILDREN_USER => crate::lock(&c.process.children_cpu).user,
@@ -85,10 +85,5 @@ pub fn random_get(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
         done += out.len();
         c.process.alive()?;
     }
-    Ok(())
-}
-
-pub fn sched_yield(_: &mut Call<'_>) -> Sys {
-    std::thread::yield_now();
     Ok(())
 }

@@ -22,15 +22,6 @@ pub fn proc_id(c: &mut Call<'_>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
 }
 
-pub fn thread_id(c: &mut Call<'_>, out: u32) -> Sys {
-    Ok(c.mem.put_u32(out, c.process.pid)?)
-}
-
-pub fn thread_parallelism(c: &mut Call<'_>, out: u32) -> Sys {
-    let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    Ok(c.mem.put_u32(out, n)?)
-}
-
 pub fn proc_parent(c: &mut Call<'_>, pid: u32, out: u32) -> Sys {
     let parent = c.process.kernel.parent_of(pid).ok_or(Errno::SRCH)?;
     Ok(c.mem.put_u32(out, parent)?)
@@ -52,6 +43,7 @@ pub fn proc_signal(c: &mut Call<'_>, pid: u32, sig: u32) -> Sys {
             *membership = Membership { group: c.process.pid, session: c.process.pid };
             return Ok(());
         }
+        box_abi::control::ALONE => return c.process.end_others(),
         sig => u8::try_from(sig).map_err(|_| Errno::INVAL)?,
     };
     Ok(c.process.kernel.signal(c.process, pid, sig)?)

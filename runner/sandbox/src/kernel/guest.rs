@@ -1,6 +1,7 @@
 //! Guest memory, and what surrounds every call from the guest.
 
 use super::process::Process;
+use super::threads::current;
 use crate::stack;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -26,6 +27,10 @@ pub enum Halt {
     Killed,
     /// The process goes on as another program: its `start` was replaced.
     Exec,
+    /// The thread ends; it is not the process's first.
+    ThreadExit,
+    /// Another thread has ended the process.
+    Over,
     /// The guest's signal handler was ended by this.
     Trap(RuntimeError),
 }
@@ -66,8 +71,9 @@ impl Mem<'_> {
         // JUSTIFICATION: copying every buffer in and out through the engine's safe view costs
         // a pass over the data in each read and write.
         // SAFETY: `range` checked that the bytes lie in the memory, which `Mem::new` keeps
-        // borrowed: it can neither grow nor run guest code meanwhile, and it is not
-        // shared (the tunables refuse shared memories), so nothing else accesses it.
+        // borrowed: it can neither grow nor run guest code meanwhile. It may be the memory of other
+        // threads of the process, which run while this one waits only, when nobody holds a slice
+        // (`threads`); afterwards it may be larger than `len`, never smaller or elsewhere.
         Ok(unsafe { std::slice::from_raw_parts(self.base.add(at), len) })
     }
 
@@ -167,7 +173,8 @@ pub fn enter(
         call(&mut Call { process: &process, mem: Mem { base, len, _store: PhantomData } })
     };
     process.alive()?;
-    if process.handles.load(std::sync::atomic::Ordering::SeqCst) {
+    // Signals are the first thread's.
+    if process.handles.load(std::sync::atomic::Ordering::SeqCst) && current() == 0 {
         run_handler(ctx, &process)?;
     }
     match result {

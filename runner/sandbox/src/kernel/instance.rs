@@ -14,13 +14,16 @@
 //! - Between two processes nothing of the first one stays reachable: its memory is dropped by
 //!   the host's kernel, globals get their first values, and the store lets go of the process.
 
+use super::call_thread::START;
 use super::guest::{Env, Halt};
 use super::link;
 use super::process::Process;
+use super::second::Pattern;
 use super::thread::{End, complain, ended_by};
+use super::threads::LOCALS;
 use crate::cell::{ANSWER_LEN, Answer, MAX_JSON, MAX_VALUE};
 use crate::interrupt::take_thrown;
-use crate::memory::{Renewable, put_here};
+use crate::memory::{Put, Renewable, put_here};
 use crate::outcome::Status;
 use crate::programs::{Code, Entry, Loaded};
 use crate::snapshot::GO_ON;
@@ -55,6 +58,8 @@ pub struct Ready {
     reset: Option<Renewable>,
     /// Of a cell program: where its memory lies.
     memory: Option<Renewable>,
+    /// What its process's further threads are made of, if it may have any.
+    pattern: Option<Arc<Pattern>>,
     /// What exceptions in its store have taken of a budget, if its process has ended.
     thrown: Thrown,
     /// Charged for its process besides memory: tables and the first part of the stack.
@@ -80,6 +85,75 @@ enum Function {
     Resume(TypedFunction<(), i32>),
     /// See [`crate::snapshot::CELL`].
     Cell(TypedFunction<i32, i32>),
+}
+
+/// An instance with what it was made in.
+pub struct Made {
+    pub store: Store,
+    pub env: FunctionEnv<Env>,
+    pub instance: Instance,
+    /// Those that can change.
+    pub globals: Vec<Global>,
+    pub here: Put,
+}
+
+/// Makes an instance for a thread of `process`, with the memory that `put` has made ready for it.
+pub fn instantiate(
+    process: &Arc<Process>,
+    loaded: &Loaded,
+    put: impl FnOnce() -> Put,
+) -> Result<Made, End> {
+    let mut store = Store::new(process.kernel.programs.engine().clone());
+    let env = Env { process: Some(process.clone()), memory: None, handler: None };
+    let env = FunctionEnv::new(&mut store, env);
+    let imports = link::imports(&mut store, &env, &loaded.module);
+    let here = put();
+    let instance = match Instance::new(&mut store, &loaded.module, &imports) {
+        Ok(i) => i,
+        Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),
+        // A kill may come while the instance is made.
+        Err(_) if process.fatal().is_some() => {
+            let sig = process.fatal().unwrap_or(9);
+            return Err(End::Status(Status::Signaled(sig)));
+        }
+        Err(e) => {
+            let why = e.to_string();
+            let memory = why.contains("memory limit");
+            let text = if memory { "cannot start: the memory limit is reached" } else { &why };
+            complain(process, text);
+            return Err(End::Status(Status::Exited(if memory { 137 } else { 126 })));
+        }
+    };
+    if let Ok(memory) = instance.exports.get_memory("memory") {
+        env.as_mut(&mut store).memory = Some(memory.clone());
+    }
+    let globals = instance.exports.iter().filter_map(|(name, e)| match e {
+        Extern::Global(g) if name.starts_with(&global_name("")) => Some(g.clone()),
+        _ => None,
+    });
+    let globals = globals.collect();
+    Ok(Made { store, env, instance, globals, here })
+}
+
+/// What further threads of a process are made of. `None` where an instance has more that can change than memory and
+/// globals, which each thread would have for itself then, and where memory is prepared for later processes.
+fn pattern(
+    store: &mut Store,
+    instance: &Instance,
+    entry: Entry,
+    loaded: &Loaded,
+    memory: &Renewable,
+) -> Option<Arc<Pattern>> {
+    instance.exports.get_function(START).ok()?;
+    if !loaded.template.plain || entry == Entry::Prepare {
+        return None;
+    }
+    let locals = instance.exports.get_global(LOCALS).ok();
+    let locals = locals.and_then(|g| match g.get(store) {
+        Value::I32(at) => Some(at as u32),
+        _ => None,
+    });
+    Some(Arc::new(Pattern { loaded: loaded.clone(), memory: memory.share(), locals }))
 }
 
 /// What exceptions have taken, given back when their store is gone.
@@ -115,38 +189,17 @@ impl Ready {
         loaded: &Loaded,
         memory: Option<Reservation>,
     ) -> Result<Ready, End> {
-        let mut store = Store::new(process.kernel.programs.engine().clone());
-        let env = Env { process: Some(process.clone()), memory: None, handler: None };
-        let env = FunctionEnv::new(&mut store, env);
-        let imports = link::imports(&mut store, &env, &loaded.module);
         let memory = memory.or_else(|| process.kernel.budget.reserve(loaded.needs(entry)));
-        let here = put_here(&process.kernel.budget, memory, loaded.memory_of(entry).clone());
-        let instance = match Instance::new(&mut store, &loaded.module, &imports) {
-            Ok(i) => i,
-            Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),
-            // A kill may come while the instance is made.
-            Err(_) if process.fatal().is_some() => {
-                let sig = process.fatal().unwrap_or(9);
-                return Err(End::Status(Status::Signaled(sig)));
-            }
-            Err(e) => {
-                let why = e.to_string();
-                let memory = why.contains("memory limit");
-                let text = if memory { "cannot start: the memory limit is reached" } else { &why };
-                complain(process, text);
-                return Err(End::Status(Status::Exited(if memory { 137 } else { 126 })));
-            }
-        };
+        let put = || put_here(&process.kernel.budget, memory, loaded.memory_of(entry).clone());
+        let Made { mut store, env, instance, globals, here } = instantiate(process, loaded, put)?;
         let made = here.made();
+        let pattern = made.as_ref().and_then(|m| pattern(&mut store, &instance, entry, loaded, m));
         let (made, memory) = match entry {
             Entry::Cell { .. } => (None, made),
             _ => (made.filter(|_| loaded.template.reusable), None),
         };
         let held = here.left();
         drop(here);
-        if let Ok(memory) = instance.exports.get_memory("memory") {
-            env.as_mut(&mut store).memory = Some(memory.clone());
-        }
         // What WASIX's libc exports as its signal handler; used once the guest asks for it.
         if let Ok(h) = instance.exports.get_typed_function::<i32, ()>(&store, "__wasm_signal") {
             env.as_mut(&mut store).handler = Some(h);
@@ -161,18 +214,15 @@ impl Ready {
             complain(process, "not a WASI command");
             return Err(End::Status(Status::Exited(126)));
         };
-        let globals = loaded.template.plain.then(|| {
-            let exported = instance.exports.iter().filter_map(|(name, e)| match e {
-                Extern::Global(g) if name.starts_with(&global_name("")) => Some(g.clone()),
-                _ => None,
-            });
-            exported.map(|g| (g.clone(), g.get(&mut store))).collect()
-        });
+        let globals = loaded
+            .template
+            .plain
+            .then(|| globals.into_iter().map(|g| (g.clone(), g.get(&mut store))).collect());
         let _code = process.kernel.programs.code.clone();
         let thrown = Thrown::default();
         let (reset, answer) = (made, None);
         #[rustfmt::skip]
-        let ready = Ready { program, entry, store, env, function, globals, reset, memory, thrown, held, answer, _code };
+        let ready = Ready { program, entry, store, env, function, globals, reset, memory, pattern, thrown, held, answer, _code };
         Ok(ready)
     }
 
@@ -194,6 +244,7 @@ impl Ready {
 
     /// Runs the process to its end; whether the instance may be used again, or its memory kept.
     pub fn run(&mut self, process: &Arc<Process>) -> (End, bool) {
+        process.threads.may_be(self.pattern.clone());
         let (end, well) = match process.fatal() {
             Some(sig) => (End::Status(Status::Signaled(sig)), false),
             None => match self.call() {

@@ -25,7 +25,10 @@
 //! | `path_readlink` | a target of 4,096 bytes | - |
 //! | `chdir`, `getcwd` | a lookup; a path of 64 KiB | the path: budget |
 //! | `poll_oneoff` | 4,096 subscriptions; waits, looks again each 5 ms if a host's stream is among them | - |
-//! | `thread_sleep` | waits | - |
+//! | `thread_sleep`, `thread_join` | waits | - |
+//! | `thread_spawn_v2` | constant; an instance is made on the new thread | thread, tables, stack: budget, and the limit of processes |
+//! | `futex_wait` | waits | an entry of the sleepers |
+//! | `futex_wake`, `futex_wake_all` | one pass over the threads | - |
 //! | `proc_spawn3` | `ARG_MAX`; 16,384 file actions and a `PATH` of 128 KiB, a look between two lookups | strings, table, directory, process: budget; processes and spawns: their limits |
 //! | `proc_exec3` | the same without file actions | strings: budget |
 //! | `proc_join` | waits; one pass over the children | 32,768 ended processes: budget |
@@ -36,11 +39,14 @@
 //! | `sock_recv*`, `sock_send*` | as `fd_read` and `fd_write`; a datagram: 64 KiB | 256 KiB each way: budget |
 //! | other `sock_*`, `resolve` | constant | - |
 //!
-//! After each call the guest's signal handler may run: it is guest code, and at most four of them
+//! After each call of a process's first thread the guest's signal handler may run: it is guest code, and at most four of them
 //! run within each other (`Process::take_pending`).
 
 use super::guest::{Env, Halt, enter};
-use super::{call_fd, call_misc, call_path, call_poll, call_proc, call_sock};
+use super::threads::current;
+use super::{
+    call_fd, call_misc, call_path, call_poll, call_proc, call_sock, call_thread,
+};
 use wasibox_vfs::Errno;
 use wasmer::{
     ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value,
@@ -80,7 +86,15 @@ macro_rules! calls {
                         enter(&mut ctx, |c| $f(c, $($a),*))
                     },
                 ),)*)*
-                (_, "proc_exit" | "proc_exit2" | "thread_exit") => Function::new_typed_with_env(
+                (_, "thread_exit") => Function::new_typed_with_env(
+                    store,
+                    env,
+                    |_: FunctionEnvMut<'_, Env>, code: i32| -> Result<(), Halt> {
+                        // The first thread's end is its process's.
+                        Err(if current() == 0 { Halt::Exit(code as u8) } else { Halt::ThreadExit })
+                    },
+                ),
+                (_, "proc_exit" | "proc_exit2") => Function::new_typed_with_env(
                     store,
                     env,
                     |_: FunctionEnvMut<'_, Env>, code: i32| -> Result<(), Halt> {
@@ -102,7 +116,7 @@ calls! {
         "clock_res_get" => call_misc::clock_res_get, (id: u32, out: u32);
         "clock_time_get" => call_misc::clock_time_get, (id: u32, precision: u64, out: u32);
         "random_get" => call_misc::random_get, (buf: u32, len: u32);
-        "sched_yield" => call_misc::sched_yield, ();
+        "sched_yield" => call_thread::sched_yield, ();
         "proc_raise" => call_proc::proc_raise, (sig: u32);
         "fd_advise" => call_fd::fd_advise, (fd: u32, off: u64, len: u64, advice: u32);
         "fd_allocate" => call_fd::fd_allocate, (fd: u32, off: u64, len: u64);
@@ -178,9 +192,14 @@ calls! {
             (name: u32, name_len: u32, args: u32, args_len: u32, envs: u32, envs_len: u32,
              ops: u32, ops_len: u32, signals: u32, signals_len: u32, search: u32, path: u32,
              path_len: u32, out: u32);
-        "sched_yield" => call_misc::sched_yield, ();
-        "thread_id" => call_proc::thread_id, (out: u32);
-        "thread_parallelism" => call_proc::thread_parallelism, (out: u32);
+        "sched_yield" => call_thread::sched_yield, ();
+        "futex_wait" => call_thread::futex_wait, (at: u32, expected: u32, timeout: u32, woken: u32);
+        "futex_wake" => call_thread::futex_wake, (at: u32, woken: u32);
+        "futex_wake_all" => call_thread::futex_wake_all, (at: u32, woken: u32);
+        "thread_id" => call_thread::thread_id, (out: u32);
+        "thread_join" => call_thread::thread_join, (tid: u32);
+        "thread_parallelism" => call_thread::thread_parallelism, (out: u32);
+        "thread_spawn_v2" => call_thread::thread_spawn_v2, (start: u32, out: u32);
         "thread_sleep" => call_poll::thread_sleep, (ns: u64);
         "tty_get" => call_proc::tty_get, (out: u32);
         "sock_status" => call_sock::sock_status, (fd: u32, out: u32);

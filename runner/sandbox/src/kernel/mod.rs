@@ -8,17 +8,21 @@
 //! | `descriptors` | open file descriptions and the table of numbers |
 //! | `thread` | the threads that run processes, and those that wait for the next one |
 //! | `cells` | processes that stay between two cells |
+//! | `threads` | the threads of a process: who may run, who waits |
+//! | `second` | the host's threads that run them |
 //! | `instance` | a program ready to run: made, run, put back to its beginning |
 //! | `guest` | guest memory, and what surrounds every call |
 //! | `link` | the imports by name |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
 //! | `call_sock` | sockets of the session's own loopback |
+//! | `call_thread` | WASIX: threads, futexes |
 //! | `background` | processes that go on from run to run |
 //! | `arguments`, `search` | what a program begins with, and where it is found |
 //!
 //! Blocking calls all have one shape: register the thread with what can change, try,
-//! and park. A kill or a signal unparks the thread, which looks again.
+//! and park. A kill or a signal unparks the thread, which looks again. The process's other threads run
+//! meanwhile ([`Process::park`], [`Process::wait_for`]); so no slice of guest memory is kept over a wait.
 
 mod arguments;
 mod background;
@@ -28,6 +32,7 @@ mod call_path;
 mod call_poll;
 mod call_proc;
 mod call_sock;
+mod call_thread;
 mod cells;
 mod descriptors;
 mod groups;
@@ -36,8 +41,11 @@ mod instance;
 mod link;
 mod process;
 mod search;
+mod second;
+mod stopped;
 mod table;
 mod thread;
+mod threads;
 
 pub use background::Background;
 pub use cells::{Before, CellStart, Left};

@@ -3,7 +3,8 @@
 use super::cells::Before;
 use super::descriptors::Descriptors;
 use super::guest::Halt;
-use super::table::{FIRST_PID, Kernel, thread_cpu_ns};
+use super::table::{FIRST_PID, Kernel};
+use super::threads::{Threads, current};
 use crate::interrupt::Watch;
 use crate::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,13 +50,34 @@ impl Cpu {
     }
 }
 
+/// CPU time of the calling thread in nanoseconds.
+fn thread_cpu_ns() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
 /// The clock of the calling thread's CPU time, as other threads may ask it.
-fn clock_of_thread() -> Option<libc::clockid_t> {
+pub fn clock_of_thread() -> Option<libc::clockid_t> {
     let mut clock = 0;
     // JUSTIFICATION: rustix does not have the call.
     // SAFETY: the thread is the calling one, and `clock` lives for the call.
     let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
     (failed == 0).then_some(clock)
+}
+
+/// What such a clock shows, in nanoseconds; `None` if its thread is no more.
+pub fn time_of(clock: libc::clockid_t) -> Option<u64> {
+    // JUSTIFICATION: rustix tells the time of clocks that it knows by name.
+    // SAFETY: timespec is plain data, for which zero is valid, and live for the call; a clock that is no
+    // more is an error.
+    let t = unsafe {
+        let mut t: libc::timespec = std::mem::zeroed();
+        if libc::clock_gettime(clock, &mut t) != 0 {
+            return None;
+        }
+        t
+    };
+    Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64)
 }
 
 /// What a process runs: set when it starts, replaced by exec.
@@ -150,6 +172,8 @@ pub struct Process {
     blocked: AtomicU64,
     /// The signal that ends the process, and how it is made to notice.
     pub watch: Watch,
+    /// Its threads, where it has others than the first one.
+    pub threads: Threads,
     thread: OnceLock<Thread>,
     /// CPU time of its thread when it began.
     cpu_begin: AtomicU64,
@@ -190,6 +214,7 @@ impl Process {
             pending: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             watch: Watch::new(),
+            threads: Threads::default(),
             thread: OnceLock::new(),
             cpu_begin: AtomicU64::new(0),
             clock: OnceLock::new(),
@@ -205,9 +230,7 @@ impl Process {
         let _ = self.thread.set(std::thread::current());
         self.cpu_begin.store(thread_cpu_ns(), Ordering::Relaxed);
         *lock(&self.usage_begin) = Cpu::of_thread();
-        if self.kernel.limits.cpu.is_some()
-            && let Some(clock) = clock_of_thread()
-        {
+        if let Some(clock) = clock_of_thread() {
             let _ = self.clock.set(clock);
         }
     }
@@ -215,34 +238,50 @@ impl Process {
     /// CPU time in nanoseconds so far, asked from another thread. Only while the process is in the
     /// table: afterwards its thread may be gone, and its clock another's.
     pub fn running_cpu_ns(&self) -> u64 {
-        let Some(clock) = self.clock.get() else { return 0 };
-        // JUSTIFICATION: rustix tells the time of clocks that it knows by name.
-        // SAFETY: timespec is plain data, for which zero is valid, and live for the call; a clock
-        // that is no more is an error.
-        let t = unsafe {
-            let mut t: libc::timespec = std::mem::zeroed();
-            if libc::clock_gettime(*clock, &mut t) != 0 {
-                return 0;
-            }
-            t
-        };
-        let ns = t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64;
-        ns.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
+        if self.kernel.limits.cpu.is_none() {
+            return 0;
+        }
+        self.first_cpu_ns().saturating_add(self.threads.cpu_ns())
     }
 
-    /// CPU time of the process in nanoseconds, with that of the cells before; called on its thread.
+    /// CPU time of its first thread, asked from another one.
+    fn first_cpu_ns(&self) -> u64 {
+        let now = self.clock.get().and_then(|clock| time_of(*clock)).unwrap_or(0);
+        now.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
+    }
+
+    /// CPU time of the calling thread, which is one of its, in nanoseconds.
+    pub fn thread_cpu_ns(&self) -> u64 {
+        if current() == 0 {
+            let first = thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed));
+            return first.saturating_add(self.before().cpu_ns);
+        }
+        self.threads.own_cpu_ns()
+    }
+
+    /// CPU time of the process in nanoseconds, with that of the cells before; called on a thread of it.
     pub fn cpu_ns(&self) -> u64 {
         self.own_cpu_ns().saturating_add(self.before().cpu_ns)
     }
 
     /// The same without the cells before.
     pub fn own_cpu_ns(&self) -> u64 {
-        thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
+        let first = match current() {
+            0 => thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed)),
+            _ => self.first_cpu_ns(),
+        };
+        first.saturating_add(self.threads.cpu_ns())
     }
 
     /// As [`Process::cpu_ns`] by kind of time, less exact.
     pub fn cpu(&self) -> Cpu {
-        Cpu::of_thread().minus(*lock(&self.usage_begin)).plus(self.before().cpu)
+        let first = match current() {
+            0 => Cpu::of_thread().minus(*lock(&self.usage_begin)),
+            _ => Cpu { user: self.first_cpu_ns(), system: 0 },
+        };
+        // Of the others the kind is not asked.
+        let others = Cpu { user: self.threads.cpu_ns(), system: 0 };
+        first.plus(others).plus(self.before().cpu)
     }
 
     /// What it goes on from.
@@ -253,6 +292,28 @@ impl Process {
     pub fn wake(&self) {
         if let Some(t) = self.thread.get() {
             t.unpark();
+        }
+        // The first thread looks for signals; an end concerns all.
+        self.threads.look(self.fatal().is_some());
+    }
+
+    /// The number of one of its threads, as the guest knows it.
+    pub fn tid(&self, number: u32) -> u32 {
+        self.pid.wrapping_add(number)
+    }
+
+    /// Ends all threads but the calling one, which must be the first.
+    pub fn end_others(&self) -> Result<(), Halt> {
+        if current() != 0 {
+            return Err(Errno::PERM.into());
+        }
+        match self.threads.end_all() {
+            // One of them has ended the process just before.
+            Some(end) => {
+                self.threads.put_end(end);
+                Err(Halt::Over)
+            }
+            None => self.check(),
         }
     }
 
@@ -357,27 +418,35 @@ impl Process {
 
     /// The process goes on only if no signal has ended it.
     pub fn alive(&self) -> Result<(), Halt> {
-        if self.fatal().is_some() { Err(Halt::Killed) } else { Ok(()) }
+        if self.fatal().is_some() {
+            Err(Halt::Killed)
+        } else if self.threads.is_over() {
+            Err(Halt::Over)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether a call that waits must stop waiting: it ends the process, or returns
     /// EINTR so that the handler runs.
     pub fn check(&self) -> Result<(), Halt> {
         self.alive()?;
-        if self.deliverable() {
+        if current() == 0 && self.deliverable() {
             return Err(Errno::INTR.into());
         }
         Ok(())
     }
 
-    /// Parks until woken, at most until `deadline`. The caller has registered the
+    /// Parks until woken, at most until `deadline`; other threads of the process run meanwhile. The caller has registered the
     /// current thread with whatever it waits for and looks again afterwards.
     pub fn park(&self, deadline: Option<Instant>) -> Result<(), Halt> {
         self.check()?;
+        let away = self.threads.away();
         match deadline {
             None => std::thread::park(),
             Some(d) => std::thread::park_timeout(d.saturating_duration_since(Instant::now())),
         }
+        drop(away);
         self.check()
     }
 
@@ -385,7 +454,9 @@ impl Process {
     pub fn wait_for(&self, file: &File, write: bool) -> Result<(), Halt> {
         if let File::Stream(s) = file {
             // A kill interrupts the wait by a signal, or it ends soon by itself.
+            let away = self.threads.away();
             s.wait(write, Duration::from_millis(50));
+            drop(away);
             return self.check();
         }
         let patience = match file {

@@ -7,11 +7,12 @@ use super::descriptors::Descriptors;
 use super::groups::{self, Wish};
 use super::guest::Halt;
 use super::process::{Cpu, Cwd, Process, Start};
+use super::stopped::Stopped;
 use super::thread::{self, Job};
 use crate::lock;
 use crate::outcome::{LimitHit, Status};
 use crate::policy::Limits;
-use crate::programs::{Code, Entry, Loaded, ProgramError, Programs};
+use crate::programs::{Entry, Loaded, ProgramError, Programs};
 use crate::stack::drop_unused;
 use crate::streams::Meter;
 use std::collections::HashMap;
@@ -77,6 +78,8 @@ pub struct Kernel {
 #[derive(Default)]
 struct Table {
     live: HashMap<u32, Arc<Process>>,
+    /// Threads of processes that have more than one.
+    threads: usize,
     zombies: HashMap<u32, Zombie>,
     next: u32,
     spawned: u64,
@@ -289,7 +292,7 @@ impl Kernel {
             if t.over() {
                 return Err(Errno::AGAIN.into());
             }
-            let full = t.live.len() + others >= self.limits.processes
+            let full = t.live.len() + t.threads + others >= self.limits.processes
                 || t.spawned >= self.limits.spawns
                 || t.zombies.len() >= MAX_ZOMBIES;
             if full {
@@ -322,7 +325,8 @@ impl Kernel {
     /// descriptors were closed.
     pub fn ended(&self, process: &Process, status: Status) {
         let cpu = process.cpu().plus(*lock(&process.children_cpu));
-        let is_starved = take_refused_here() && status != Status::Exited(0);
+        let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
+            && status != Status::Exited(0);
         let mut t = lock(&self.table);
         // Under the lock: whoever sums up counts it as running or as ended, never as both.
         self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
@@ -585,9 +589,22 @@ impl Kernel {
         t
     }
 
-    /// How many processes are alive.
+    /// How many processes are alive, with their further threads.
     pub fn alive(&self) -> usize {
-        lock(&self.table).live.len()
+        let t = lock(&self.table);
+        t.live.len() + t.threads
+    }
+
+    /// Lets a process have one more thread, which counts as a process does, as long as the value lives.
+    pub fn admit_thread(self: &Arc<Kernel>) -> Result<Admitted, Errno> {
+        let others = if self.is_kept() { 0 } else { self.background.alive() };
+        let mut t = lock(&self.table);
+        if t.over() || t.live.len() + t.threads + others >= self.limits.processes {
+            t.process_limit |= !t.over();
+            return Err(Errno::AGAIN);
+        }
+        t.threads += 1;
+        Ok(Admitted(self.clone()))
     }
 
     /// CPU time of all processes, of those that run, too.
@@ -634,26 +651,13 @@ impl Kernel {
     }
 }
 
-/// All code of a session is stopped while this lives.
-struct Stopped(Arc<Code>);
+/// A thread that counts, see [`Kernel::admit_thread`].
+pub struct Admitted(Arc<Kernel>);
 
-impl Stopped {
-    fn new(programs: &Programs) -> Stopped {
-        programs.code.map.stop();
-        Stopped(programs.code.clone())
-    }
-}
-
-impl Drop for Stopped {
+impl Drop for Admitted {
     fn drop(&mut self) {
-        self.0.map.let_run();
+        lock(&self.0.table).threads -= 1;
     }
-}
-
-/// CPU time of the calling thread in nanoseconds.
-pub fn thread_cpu_ns() -> u64 {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
 #[cfg(test)]

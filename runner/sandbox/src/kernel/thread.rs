@@ -117,13 +117,19 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     process.begin();
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
-    let _stop = wasibox_vfs::stop_when(move || killed.fatal().is_some());
+    let _stop = wasibox_vfs::stop_when(move || killed.alive().is_err());
     let mut memory = Some(memory);
     let mut again;
     let status = loop {
         let what = What { program, entry, loaded: &loaded, memory: memory.take() };
         let watched = watch(&process, loaded.exception());
         let end = catch_unwind(AssertUnwindSafe(|| one(&process, what, ready)));
+        // All its threads have left when the first one goes on.
+        let end = match process.threads.end_all() {
+            Some(end) => Ok((end, false)),
+            None => end,
+        };
+        process.threads.reset();
         // From here on nobody interrupts the thread on behalf of this process.
         drop(watched);
         match end {
@@ -256,7 +262,9 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         Some(Halt::Killed) => return killed(),
         Some(Halt::Exec) => return End::Exec,
         Some(Halt::Trap(inner)) => return ended_by(process, inner.clone()),
-        Some(Halt::Errno(_)) | None => {}
+        // Another thread's end replaces it.
+        Some(Halt::Over) => return End::Status(Status::Signaled(9)),
+        Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
     }
     // An interrupt that meets an access to memory looks like a trap there.
     if process.fatal().is_some() {

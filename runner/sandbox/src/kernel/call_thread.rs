@@ -1,0 +1,125 @@
+//! WASIX: threads and futexes, with WASIX's layouts.
+//!
+//! Addresses of futexes are the guest's own memory, so that a wait and a wake-up concern one process only. What
+//! they compare is read with the baton held: nothing comes between a look and the sleep.
+
+use super::guest::{Call, Halt, Sys};
+use super::second;
+use super::threads::{Event, current};
+use std::time::{Duration, Instant};
+use wasibox_vfs::Errno;
+
+/// What a thread begins with: its number and the address that `thread_spawn_v2` was given.
+pub const START: &str = "wasi_thread_start";
+/// Bytes of WASIX's `thread_start`: stack, thread-local base, function, argument, ten reserved words, sizes of the stack and
+/// of its guard. All of it is between the guest and itself.
+const START_SIZE: usize = 64;
+
+pub fn thread_spawn_v2(c: &mut Call<'_>, start: u32, out: u32) -> Sys {
+    c.mem.bytes(start, START_SIZE)?;
+    c.mem.u32(out)?;
+    let number = second::spawn(c, start)?;
+    Ok(c.mem.put_u32(out, c.process.tid(number))?)
+}
+
+pub fn thread_id(c: &mut Call<'_>, out: u32) -> Sys {
+    Ok(c.mem.put_u32(out, c.process.tid(current()))?)
+}
+
+pub fn thread_parallelism(c: &mut Call<'_>, out: u32) -> Sys {
+    // Of a process's threads one runs at a time; who asks wants to know how many processes to start.
+    let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    Ok(c.mem.put_u32(out, n)?)
+}
+
+/// Waits for the end of another thread; one that is no more has ended.
+pub fn thread_join(c: &mut Call<'_>, tid: u32) -> Sys {
+    let number = tid.wrapping_sub(c.process.pid);
+    if number == 0 || number == current() {
+        return Err(Errno::DEADLK.into());
+    }
+    loop {
+        match c.process.threads.sleep(Event::End(number), None) {
+            None | Some(true) => return Ok(()),
+            Some(false) => c.process.check()?,
+        }
+    }
+}
+
+/// Sleeps until a wake-up of that address, if it holds `expected`. `timeout` points to an optional time (tag,
+/// nanoseconds); `woken` is 0 after that time.
+pub fn futex_wait(c: &mut Call<'_>, at: u32, expected: u32, timeout: u32, woken: u32) -> Sys {
+    check_address(c, at)?;
+    let until = match timeout {
+        0 => None,
+        _ => match c.mem.bytes(timeout, 1)?[0] {
+            0 => None,
+            1 => {
+                let time = timeout.checked_add(8).ok_or(Errno::FAULT)?;
+                let ns = u64::from_le_bytes(c.mem.array(time)?);
+                Instant::now().checked_add(Duration::from_nanos(ns))
+            }
+            _ => return Err(Errno::INVAL.into()),
+        },
+    };
+    c.mem.put(woken, &[0])?;
+    if c.mem.u32(at)? != expected {
+        return Ok(c.mem.put(woken, &[1])?);
+    }
+    c.process.check()?;
+    let is_late = || until.is_some_and(|u| Instant::now() >= u);
+    loop {
+        let slept = match c.process.threads.sleep(Event::Futex(at), until) {
+            Some(woken) => woken,
+            // Alone: only time or a signal ends it.
+            None if is_late() => false,
+            None => {
+                c.process.park(until)?;
+                continue;
+            }
+        };
+        if slept {
+            c.mem.put(woken, &[1])?;
+            return Ok(());
+        }
+        c.process.check()?;
+        if is_late() {
+            return Ok(());
+        }
+        // Roused for nothing. Whether a wake-up came meanwhile is for the guest to see.
+        if c.mem.u32(at)? != expected {
+            return Ok(c.mem.put(woken, &[1])?);
+        }
+    }
+}
+
+pub fn futex_wake(c: &mut Call<'_>, at: u32, woken: u32) -> Sys {
+    wake(c, at, 1, woken)
+}
+
+pub fn futex_wake_all(c: &mut Call<'_>, at: u32, woken: u32) -> Sys {
+    wake(c, at, usize::MAX, woken)
+}
+
+fn wake(c: &mut Call<'_>, at: u32, most: usize, woken: u32) -> Sys {
+    check_address(c, at)?;
+    c.mem.bytes(woken, 1)?;
+    let n = c.process.threads.wake(Event::Futex(at), most);
+    Ok(c.mem.put(woken, &[u8::from(n > 0)])?)
+}
+
+fn check_address(c: &Call<'_>, at: u32) -> Result<(), Halt> {
+    if at % 4 != 0 {
+        return Err(Errno::INVAL.into());
+    }
+    c.mem.u32(at)?;
+    Ok(())
+}
+
+/// Lets others run first: threads of the process, or the host's.
+pub fn sched_yield(c: &mut Call<'_>) -> Sys {
+    if !c.process.threads.offer() {
+        std::thread::yield_now();
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! The thread of the host that runs a guest's second and further threads.
+//!
+//! It has an instance of the process's module, whose memory is the process's ([`share_here`]). Making one takes
+//! milliseconds for a large program, so that it waits with it for the process's next thread, as those of
+//! processes do (`thread`); it ends with the process at the latest.
+
+use super::call_thread::START;
+use super::guest::{Env, Halt};
+use super::instance::instantiate;
+use super::process::Process;
+use super::table::{Admitted, PROCESS_COST};
+use super::thread::{End, complain, ended_by};
+use crate::interrupt::{self, forget_thrown_here, has_thrown_here, watch};
+use crate::memory::{Renewable, share_here};
+use crate::outcome::Status;
+use crate::programs::Loaded;
+use crate::stack;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use wasibox_vfs::budget::take_refused_here;
+use wasibox_vfs::{Errno, Reservation};
+use wasmer::{FunctionEnv, Global, Store, TypedFunction, Value};
+
+/// What a process's further threads are made of.
+pub struct Pattern {
+    pub loaded: Loaded,
+    /// The process's memory.
+    pub memory: Renewable,
+    /// Where the guest lists what each thread has for itself ([`super::threads::LOCALS`]).
+    pub locals: Option<u32>,
+}
+
+/// A thread to run.
+pub struct Task {
+    pub number: u32,
+    /// What the guest gave to be passed on.
+    pub argument: u32,
+}
+
+/// What a thread of the host has, until it ends.
+struct Host {
+    process: Arc<Process>,
+    pattern: Arc<Pattern>,
+    _held: Reservation,
+    _admitted: Admitted,
+}
+
+struct Second {
+    store: Store,
+    _env: FunctionEnv<Env>,
+    start: TypedFunction<(i32, i32), ()>,
+    globals: Vec<(Global, Value)>,
+}
+
+/// Begins a thread of a process; its number. The caller has the baton.
+pub fn spawn(c: &mut super::guest::Call<'_>, argument: u32) -> Result<u32, Errno> {
+    let process = c.process;
+    let threads = &process.threads;
+    // Tells whether it can be done before anything is.
+    let pattern = threads.pattern().ok_or(Errno::NOTSUP)?;
+    let (number, idle) = threads.add(&mut c.mem, pattern.locals)?;
+    let task = Task { number, argument };
+    let task = match idle {
+        Some(sender) => match sender.send(task) {
+            Ok(()) => return Ok(number),
+            Err(e) => {
+                threads.host_comes();
+                e.0
+            }
+        },
+        None => task,
+    };
+    let host = (|| {
+        let admitted = process.kernel.admit_thread()?;
+        let needs = PROCESS_COST + pattern.loaded.besides_memory();
+        let held = process.kernel.budget.reserve(needs).ok_or(Errno::NOMEM)?;
+        let process = process.clone();
+        Ok(Host { process, pattern, _held: held, _admitted: admitted })
+    })();
+    let begun = host.and_then(|host| {
+        // As for processes: host functions run on this stack, guest code has its own.
+        let builder = std::thread::Builder::new().stack_size(512 << 10);
+        builder.spawn(move || live(host, task)).map_err(|_| Errno::AGAIN)
+    });
+    if let Err(e) = begun {
+        threads.take_back(number);
+        return Err(e);
+    }
+    Ok(number)
+}
+
+/// The life of a thread of the host.
+fn live(host: Host, first: Task) {
+    let process = host.process.clone();
+    let budget = process.kernel.budget.clone();
+    // Dropped after the module and all that is made of it.
+    let code = process.kernel.programs.code.clone();
+    interrupt::unblock();
+    stack::prepare(process.kernel.limits.stack);
+    take_refused_here();
+    {
+        let ended = process.clone();
+        let _stop = wasibox_vfs::stop_when(move || ended.alive().is_err());
+        serve_all(host, first);
+    }
+    stack::release(&budget);
+    drop(code);
+    if take_refused_here() {
+        process.threads.starved.store(true, Ordering::Relaxed);
+    }
+    // The process may end from here on: nothing of it is used any more but the count.
+    process.threads.host_gone();
+}
+
+fn serve_all(host: Host, first: Task) {
+    let process = &host.process;
+    let threads = &process.threads;
+    let mut second = None;
+    let mut task = first;
+    loop {
+        // Others run meanwhile: it touches nothing of the memory.
+        let made = match second.take() {
+            Some(second) => Ok(second),
+            None => catch_unwind(AssertUnwindSafe(|| Second::new(&host)))
+                .unwrap_or_else(|_| Err(internal(process))),
+        };
+        threads.begin(task.number);
+        let end = match made {
+            Ok(_) if process.alive().is_err() => None,
+            Ok(made) => run(&host, second.insert(made), &task),
+            Err(end) => Some(end),
+        };
+        let is_well = end.is_none() && process.alive().is_ok() && !has_thrown_here();
+        stack::close(&process.kernel.budget);
+        if !is_well {
+            second = None;
+            forget_thrown_here(process);
+        }
+        let (sender, next) = channel();
+        let waits = is_well && threads.wait_here(sender);
+        threads.leave(task.number, end);
+        if !waits {
+            return;
+        }
+        match next.recv() {
+            Ok(next) => task = next,
+            Err(_) => return,
+        }
+    }
+}
+
+fn internal(process: &Process) -> End {
+    complain(process, "internal error of the sandbox");
+    End::Status(Status::Signaled(6))
+}
+
+/// Runs a thread to its end; what that does to the process.
+fn run(host: &Host, second: &mut Second, task: &Task) -> Option<End> {
+    let process = &host.process;
+    let tid = process.tid(task.number);
+    let called = {
+        let _watched = watch(process, host.pattern.loaded.exception());
+        let begin = || {
+            for (global, first) in &second.globals {
+                global.set(&mut second.store, first.clone())?;
+            }
+            second.start.call(&mut second.store, tid as i32, task.argument as i32)
+        };
+        catch_unwind(AssertUnwindSafe(begin))
+    };
+    let error = match called {
+        Ok(Ok(())) => return None,
+        Ok(Err(error)) => error,
+        Err(_) => return Some(internal(process)),
+    };
+    match error.downcast_ref::<Halt>() {
+        Some(Halt::ThreadExit | Halt::Over | Halt::Killed) => None,
+        _ if process.alive().is_err() => None,
+        _ => Some(ended_by(process, error)),
+    }
+}
+
+impl Second {
+    fn new(host: &Host) -> Result<Second, End> {
+        let process = &host.process;
+        let put = || share_here(&host.pattern.memory);
+        let made = instantiate(process, &host.pattern.loaded, put)?;
+        let (mut store, _env) = (made.store, made.env);
+        let Ok(start) = made.instance.exports.get_typed_function(&store, START) else {
+            complain(process, "cannot run its thread");
+            return Err(End::Status(Status::Exited(126)));
+        };
+        let globals = made.globals.into_iter().map(|g| (g.clone(), g.get(&mut store))).collect();
+        Ok(Second { store, _env, start, globals })
+    }
+}

@@ -1,0 +1,538 @@
+//! The threads of one process.
+//!
+//! Each has a stack, globals and a table of functions to itself (an instance in a store, on a thread of the
+//! host: `second`), and all have one linear memory. **Only one of them runs guest code at a time**: the one
+//! with the *baton*. Who waits for anything of the host lays it down first and takes it up again
+//! before the guest's memory is touched ([`Threads::away`]), so that neither guests nor this kernel need
+//! atomic operations: between two waits a thread is alone with the memory, as a process without others is.
+//!
+//! ```text
+//!            spawn                         wait of the host: park
+//!   (start) -------> queue --- baton ---> runs ----------------> away
+//!                      ^                   |  futex_wait           |
+//!                      |                   v                       |
+//!                      +----- wake ------ sleeps                   |
+//!                      +-------------------------------------------+
+//! ```
+//!
+//! A thread that computes is asked by nobody: it offers the baton by `sched_yield`.
+//!
+//! # Ends
+//! Whatever ends a process ends all of its threads. Who finds it out has the baton, so that all others wait: they
+//! are woken, see [`Threads::is_over`] and leave their guest code one after another. The first thread,
+//! which is the one that began with the process, leaves last and tells the end ([`Threads::end_all`]).
+//!
+//! # What belongs to a thread
+//! Guests are compiled without thread-local storage. So a guest's export [`LOCALS`] says which of its
+//! variables every thread has for itself; they change hands with the baton.
+//!
+//! # Invariants
+//! - If nobody has the baton, nobody queues for it.
+//! - The state's lock is the last one that is taken: nothing else is locked, and no guest memory is allocated,
+//!   while it is held.
+//! - The first thread has number 0, is never taken out, and holds the baton while there are no others.
+
+use super::guest::Mem;
+use super::process::{Cpu, clock_of_thread, time_of};
+use super::second::{Pattern, Task};
+use super::thread::End;
+use crate::lock;
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+use wasibox_vfs::Errno;
+
+/// The exported variable that lists what each thread has for itself: a number of pairs, and as many pairs of address and
+/// length. A new thread finds zeros.
+pub const LOCALS: &str = "wasibox_thread_locals";
+/// Most pairs, and most bytes in all.
+const MAX_LOCALS: u32 = 64;
+const MAX_LOCAL_BYTES: usize = 4096;
+/// Threads of the host that wait, with an instance each, for the process's next thread.
+const MAX_IDLE: usize = 4;
+/// How often threads that are to leave are told so again.
+const AGAIN: Duration = Duration::from_millis(10);
+
+thread_local! {
+    /// Which thread of its process this thread of the host is.
+    static NUMBER: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The calling thread's number in its process; 0 is the first one.
+pub fn current() -> u32 {
+    NUMBER.get()
+}
+
+/// See [`current`].
+pub fn set_current(number: u32) {
+    NUMBER.set(number);
+}
+
+/// What somebody sleeps for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// A wake-up of that address.
+    Futex(u32),
+    /// The end of that thread.
+    End(u32),
+}
+
+/// Where a guest's variables lie that each thread has for itself, on the host: address and length.
+type Locals = Arc<[(usize, usize)]>;
+
+struct Member {
+    /// Signalled when the baton is its.
+    turn: Arc<Condvar>,
+    /// For waits that are parks.
+    thread: Option<Thread>,
+    /// What its variables hold while it does not run.
+    locals: Vec<u8>,
+    sleeps: Option<Event>,
+    /// The event it sleeps for has come.
+    woken: bool,
+    /// The clock of its CPU time, and what that showed when it began.
+    clock: Option<(libc::clockid_t, u64)>,
+}
+
+#[derive(Default)]
+struct State {
+    holder: Option<u32>,
+    queue: VecDeque<u32>,
+    members: HashMap<u32, Member>,
+    sleepers: HashMap<Event, VecDeque<u32>>,
+    locals: Option<Locals>,
+    /// The number of the thread that began last.
+    last: u32,
+    /// What has ended the process, if that was not its first thread.
+    end: Option<End>,
+    /// Threads of the host that wait for work.
+    idle: Vec<Sender<Task>>,
+    /// All threads of the host but the first one's.
+    hosts: usize,
+    /// CPU time of threads that have ended.
+    past: Cpu,
+}
+
+/// See the module's documentation.
+#[derive(Default)]
+pub struct Threads {
+    /// There are, or were, others than the first one.
+    many: AtomicBool,
+    /// All but the first one are to leave.
+    over: AtomicBool,
+    /// A thread has failed to which memory was refused.
+    pub starved: AtomicBool,
+    past_ns: AtomicU64,
+    state: Mutex<State>,
+    fewer: Condvar,
+    /// What threads are made of; `None` before the process runs, and if its program cannot have any.
+    pattern: Mutex<Option<Arc<Pattern>>>,
+}
+
+impl State {
+    /// Takes the baton from its holder, who waits or ends from now on.
+    fn lay_down(&mut self) {
+        if let Some(me) = self.holder.take()
+            && let (Some(locals), Some(member)) = (&self.locals, self.members.get_mut(&me))
+        {
+            save(locals, &mut member.locals);
+        }
+        self.pass();
+    }
+
+    /// Gives the baton, which nobody has, to the next one.
+    fn pass(&mut self) {
+        while self.holder.is_none()
+            && let Some(next) = self.queue.pop_front()
+        {
+            let Some(member) = self.members.get(&next) else { continue };
+            member.turn.notify_one();
+            self.take(next);
+        }
+    }
+
+    /// Makes a thread the holder of the baton that nobody has.
+    fn take(&mut self, number: u32) {
+        self.holder = Some(number);
+        if let (Some(locals), Some(member)) = (&self.locals, self.members.get(&number)) {
+            restore(locals, &member.locals);
+        }
+    }
+
+    /// Has a thread queue for the baton.
+    fn queue_up(&mut self, number: u32) {
+        self.queue.push_back(number);
+        self.pass();
+    }
+
+    /// Ends a thread's sleep.
+    fn rouse(&mut self, number: u32, woken: bool) {
+        let Some(member) = self.members.get_mut(&number) else { return };
+        let Some(event) = member.sleeps.take() else { return };
+        member.woken = woken;
+        if let Some(list) = self.sleepers.get_mut(&event) {
+            list.retain(|n| *n != number);
+            if list.is_empty() {
+                self.sleepers.remove(&event);
+            }
+        }
+        self.queue_up(number);
+    }
+
+    /// Rouses those who sleep for an event, at most so many; how many there were.
+    fn wake(&mut self, event: Event, most: usize) -> usize {
+        let list = self.sleepers.get(&event).into_iter().flatten().take(most);
+        let all: Vec<u32> = list.copied().collect();
+        all.iter().for_each(|n| self.rouse(*n, true));
+        all.len()
+    }
+}
+
+fn save(locals: &Locals, to: &mut Vec<u8>) {
+    to.clear();
+    for (at, len) in locals.iter() {
+        // JUSTIFICATION: this happens at every change of threads, also where no call's memory is at hand.
+        // SAFETY: `find_locals` checked that the bytes lie in the process's memory, which neither moves nor
+        // shrinks while its threads are there. Nobody else touches them: the caller has the baton.
+        to.extend_from_slice(unsafe { std::slice::from_raw_parts(*at as *const u8, *len) });
+    }
+}
+
+fn restore(locals: &Locals, from: &[u8]) {
+    let mut rest = from;
+    for (at, len) in locals.iter() {
+        // JUSTIFICATION and SAFETY: as for `save`; between two holders nobody runs.
+        let to = unsafe { std::slice::from_raw_parts_mut(*at as *mut u8, *len) };
+        match rest.split_at_checked(*len) {
+            Some((part, after)) => {
+                to.copy_from_slice(part);
+                rest = after;
+            }
+            None => to.fill(0),
+        }
+    }
+}
+
+/// Reads the list at `at` of what each thread has for itself.
+fn find_locals(mem: &mut Mem<'_>, at: Option<u32>) -> Result<Locals, Errno> {
+    let Some(at) = at else { return Ok(Arc::default()) };
+    let count = mem.u32(at)?;
+    if count > MAX_LOCALS {
+        return Err(Errno::INVAL);
+    }
+    let mut all = Vec::with_capacity(count as usize);
+    let mut sum = 0usize;
+    for n in 0..count {
+        let pair = at.checked_add(4 + 8 * n).ok_or(Errno::FAULT)?;
+        let b: [u8; 8] = mem.array(pair)?;
+        let b = u64::from_le_bytes(b);
+        let (from, len) = (b as u32, (b >> 32) as usize);
+        sum = sum.saturating_add(len);
+        if sum > MAX_LOCAL_BYTES {
+            return Err(Errno::INVAL);
+        }
+        all.push((mem.bytes_mut(from, len)?.as_mut_ptr() as usize, len));
+    }
+    Ok(all.into())
+}
+
+impl Threads {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Says what threads are made of.
+    pub fn may_be(&self, pattern: Option<Arc<Pattern>>) {
+        *lock(&self.pattern) = pattern;
+    }
+
+    /// See [`Threads::may_be`].
+    pub fn pattern(&self) -> Option<Arc<Pattern>> {
+        lock(&self.pattern).clone()
+    }
+
+    fn is_many(&self) -> bool {
+        self.many.load(Ordering::SeqCst)
+    }
+
+    /// Whether all threads but the first one are to leave, and it as well unless it has said so.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Lets others run while the caller waits for something of the host. It has the baton again when the value is dropped.
+    pub fn away(&self) -> Away<'_> {
+        if !self.is_many() {
+            return Away(None);
+        }
+        self.lock().lay_down();
+        Away(Some(self))
+    }
+
+    /// Waits for the baton. The caller is neither in the queue nor asleep.
+    fn come_back<'a>(&'a self, mut s: MutexGuard<'a, State>, me: u32) -> MutexGuard<'a, State> {
+        if s.holder.is_none() {
+            s.take(me);
+            return s;
+        }
+        s.queue_up(me);
+        self.wait_for_turn(s, me)
+    }
+
+    /// Waits for the baton. The caller is in the queue, or has it.
+    fn wait_for_turn<'a>(&'a self, mut s: MutexGuard<'a, State>, me: u32) -> MutexGuard<'a, State> {
+        let Some(turn) = s.members.get(&me).map(|m| m.turn.clone()) else { return s };
+        while s.holder != Some(me) {
+            s = turn.wait(s).unwrap_or_else(|e| e.into_inner());
+        }
+        s
+    }
+
+    /// Lets others run first, if any wants to. False if there are no others.
+    pub fn offer(&self) -> bool {
+        if !self.is_many() {
+            return false;
+        }
+        let mut s = self.lock();
+        if !s.queue.is_empty() {
+            s.lay_down();
+            drop(self.come_back(s, current()));
+        }
+        true
+    }
+
+    /// Sleeps until the event comes, or until then; whether it came. Also ends when the thread is to
+    /// look for signals. `None` if the process has only one thread: nobody would bring the event.
+    pub fn sleep(&self, event: Event, until: Option<Instant>) -> Option<bool> {
+        if !self.is_many() {
+            return None;
+        }
+        let me = current();
+        let mut s = self.lock();
+        if let Event::End(other) = event
+            && !s.members.contains_key(&other)
+        {
+            return Some(true);
+        }
+        let member = s.members.get_mut(&me)?;
+        (member.sleeps, member.woken) = (Some(event), false);
+        let turn = member.turn.clone();
+        s.sleepers.entry(event).or_default().push_back(me);
+        s.lay_down();
+        while s.holder != Some(me) {
+            let asleep = s.members.get(&me).is_some_and(|m| m.sleeps.is_some());
+            let left =
+                until.filter(|_| asleep).map(|u| u.saturating_duration_since(Instant::now()));
+            s = match left {
+                Some(Duration::ZERO) => {
+                    s.rouse(me, false);
+                    s
+                }
+                Some(left) => turn.wait_timeout(s, left).unwrap_or_else(|e| e.into_inner()).0,
+                None => turn.wait(s).unwrap_or_else(|e| e.into_inner()),
+            };
+        }
+        s.members.get(&me).map(|m| m.woken)
+    }
+
+    /// Rouses those who sleep for the event, at most so many; how many there were.
+    pub fn wake(&self, event: Event, most: usize) -> usize {
+        if self.is_many() { self.lock().wake(event, most) } else { 0 }
+    }
+
+    /// Has threads look again what they wait for: all of them, or the first one alone.
+    pub fn look(&self, all: bool) {
+        if !self.is_many() {
+            return;
+        }
+        let mut s = self.lock();
+        let numbers: Vec<u32> = s.members.keys().copied().filter(|n| all || *n == 0).collect();
+        for n in numbers {
+            s.rouse(n, false);
+        }
+        s.members.values().filter_map(|m| m.thread.as_ref()).for_each(Thread::unpark);
+    }
+
+    /// Adds a thread, which queues for the baton; its number, and who serves it: a thread of the host that waits, or
+    /// a new one. `locals` is the address of the guest's list.
+    pub fn add(
+        &self,
+        mem: &mut Mem<'_>,
+        locals: Option<u32>,
+    ) -> Result<(u32, Option<Sender<Task>>), Errno> {
+        let mut s = self.lock();
+        if s.members.is_empty() {
+            let locals = find_locals(mem, locals)?;
+            let first = Member { thread: Some(std::thread::current()), ..Member::new(&locals) };
+            s.members.insert(0, first);
+            s.locals = Some(locals);
+            s.holder = Some(0);
+            self.many.store(true, Ordering::SeqCst);
+        }
+        let number = s.last.checked_add(1).filter(|n| *n < 1 << 28).ok_or(Errno::AGAIN)?;
+        s.last = number;
+        let locals = s.locals.clone().unwrap_or_default();
+        s.members.insert(number, Member::new(&locals));
+        let idle = s.idle.pop();
+        if idle.is_none() {
+            s.hosts += 1;
+        }
+        Ok((number, idle))
+    }
+
+    /// Takes a thread back that could not be begun, with the thread of the host that was to be its.
+    pub fn take_back(&self, number: u32) {
+        let mut s = self.lock();
+        s.members.remove(&number);
+        s.hosts -= 1;
+        self.fewer.notify_all();
+    }
+
+    /// Begins a thread on the calling thread of the host: returns when it has the baton.
+    pub fn begin(&self, number: u32) {
+        set_current(number);
+        let mut s = self.lock();
+        if let Some(m) = s.members.get_mut(&number) {
+            m.thread = Some(std::thread::current());
+            m.clock = clock_of_thread().map(|c| (c, time_of(c).unwrap_or(0)));
+        }
+        drop(self.come_back(s, number));
+    }
+
+    /// Ends a thread, which has the baton. `end` is what it does to its process.
+    pub fn leave(&self, number: u32, end: Option<End>) {
+        let mut s = self.lock();
+        if let Some(m) = s.members.remove(&number) {
+            let ns = m
+                .clock
+                .map_or(0, |(clock, from)| time_of(clock).map_or(0, |t| t.saturating_sub(from)));
+            self.past_ns.fetch_add(ns, Ordering::Relaxed);
+            s.past = s.past.plus(Cpu { user: ns, system: 0 });
+        }
+        set_current(0);
+        if let Some(end) = end {
+            s.end.get_or_insert(end);
+            self.over.store(true, Ordering::SeqCst);
+        }
+        s.wake(Event::End(number), usize::MAX);
+        if s.holder == Some(number) {
+            s.holder = None;
+        }
+        s.pass();
+        drop(s);
+        if self.is_over() {
+            self.look(true);
+        }
+    }
+
+    /// Where the next task of this thread of the host will come from, unless enough of them wait already.
+    pub fn wait_here(&self, sender: Sender<Task>) -> bool {
+        let mut s = self.lock();
+        let waits = s.idle.len() < MAX_IDLE && !self.is_over();
+        if waits {
+            s.idle.push(sender);
+        }
+        waits
+    }
+
+    /// Takes note of one more thread of the host.
+    pub fn host_comes(&self) {
+        self.lock().hosts += 1;
+    }
+
+    /// Takes note that a thread of the host has ended, with all that it had.
+    pub fn host_gone(&self) {
+        self.lock().hosts -= 1;
+        self.fewer.notify_all();
+    }
+
+    /// Ends all threads but the first one, which calls this and waits until they have left. What has ended the
+    /// process, if that was one of them.
+    pub fn end_all(&self) -> Option<End> {
+        if !self.is_many() {
+            return None;
+        }
+        self.over.store(true, Ordering::SeqCst);
+        let mut s = self.lock();
+        if s.holder == Some(0) {
+            s.lay_down();
+        }
+        while s.hosts > 0 {
+            // Those that wait for work end.
+            s.idle.clear();
+            drop(s);
+            self.look(true);
+            s = self.lock();
+            if s.hosts > 0 {
+                s = self.fewer.wait_timeout(s, AGAIN).unwrap_or_else(|e| e.into_inner()).0;
+            }
+        }
+        s = self.come_back(s, 0);
+        self.over.store(false, Ordering::SeqCst);
+        s.end.take()
+    }
+
+    /// Puts back what [`Threads::end_all`] has told.
+    pub fn put_end(&self, end: End) {
+        self.lock().end = Some(end);
+    }
+
+    /// Forgets all of a process's threads, which have left.
+    pub fn reset(&self) {
+        *lock(&self.pattern) = None;
+        let mut s = self.lock();
+        let past = s.past;
+        *s = State { past, ..State::default() };
+        self.many.store(false, Ordering::SeqCst);
+    }
+
+    /// CPU time in nanoseconds of the calling thread, which is not the first one.
+    pub fn own_cpu_ns(&self) -> u64 {
+        let s = self.lock();
+        let member = s.members.get(&current());
+        let clock = member.and_then(|m| m.clock);
+        clock.map_or(0, |(clock, from)| time_of(clock).map_or(0, |t| t.saturating_sub(from)))
+    }
+
+    /// CPU time in nanoseconds of all threads but the first one.
+    pub fn cpu_ns(&self) -> u64 {
+        let past = self.past_ns.load(Ordering::Relaxed);
+        if !self.is_many() {
+            return past;
+        }
+        let s = self.lock();
+        let running = s.members.values().filter_map(|m| m.clock);
+        let running =
+            running.map(|(clock, from)| time_of(clock).map_or(0, |t| t.saturating_sub(from)));
+        running.fold(self.past_ns.load(Ordering::Relaxed), u64::saturating_add)
+    }
+}
+
+impl Member {
+    fn new(locals: &Locals) -> Member {
+        let bytes = locals.iter().map(|(_, len)| len).sum();
+        Member {
+            turn: Arc::default(),
+            thread: None,
+            locals: vec![0; bytes],
+            sleeps: None,
+            woken: false,
+            clock: None,
+        }
+    }
+}
+
+/// The caller of [`Threads::away`] waits for something of the host while this lives.
+pub struct Away<'a>(Option<&'a Threads>);
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        if let Some(threads) = self.0 {
+            drop(threads.come_back(threads.lock(), current()));
+        }
+    }
+}
