@@ -7,7 +7,7 @@ the node ``/.box/http`` (the messages: tools/abi/src/http.rs), and gives back th
 response. So http.client and everything over it works as it is, and so do
 clients that have an HTTP of their own. Names are resolved by the host, redirects are left to the client.
 
-    client's bytes -> _Reader -> steps to the host -> answers -> bytes for the client
+    client's bytes -> Reader (_wasibox_message) -> steps to the host -> answers -> bytes for the client
 
 TLS is the host's. The client's half of a handshake (`ssl.SSLContext.wrap_socket`, or `HELLO` from
 `_ssl`) does no more than say that the scheme is https.
@@ -18,26 +18,20 @@ Deliberately absent: proxies, protocols other than HTTP, connections that outliv
 
 import errno
 import os
-import select
 import socket
 import time
 import warnings
 from collections import deque
 from http import HTTPStatus
 
-NODE = "/.box/http"
+from _wasibox_message import (
+    BODY, CLOSE, DONE, END, FAILED, HEAD, NAMES, NODE, OPEN, OPENED, PART, PIECE, READ,
+    Fields, Node, Reader, ascii_host, refused)
+
 # What a client of TLS says first, and what it is answered (`_ssl`).
 HELLO, READY = b"\x16wasibox-hello ", b"\x16wasibox-ready\n"
-# Most bytes of a body in one step, and of a request's head.
-_PART, _MOST_HEAD = 256 << 10, 256 << 10
 # Bytes that wait to be sent before a socket that does not block takes no more.
 _MOST_QUEUED = 1 << 20
-_OPEN, _BODY, _END, _READ, _CLOSE, _NAMES = 1, 2, 3, 4, 5, 6
-_OPENED, _DONE, _HEAD, _PIECE, _FAILED = 1, 2, 3, 4, 5
-# Headers that the host makes, and those of one connection (runner/bridge/src/request.rs).
-_HOSTS_OWN = frozenset(
-    b"connection keep-alive te trailer transfer-encoding upgrade http2-settings"
-    b" host content-length expect".split())
 OUTSIDE = socket.AF_OUTSIDE
 
 
@@ -64,9 +58,9 @@ def is_outside(host, port):
         return True
     if not os.path.exists(NODE):
         return False
-    with _Node() as node:
-        message = bytes((_NAMES,)) + port.to_bytes(2, "little") + host.encode("idna")
-        return node.ask(message)[:1] == bytes((_DONE,))
+    with Node() as node:
+        message = bytes((NAMES,)) + port.to_bytes(2, "little") + host.encode("idna")
+        return node.ask(message)[:1] == bytes((DONE,))
 
 
 def _is_loopback(host):
@@ -93,56 +87,6 @@ def _port(port):
     return port if 0 <= port < 1 << 16 else None
 
 
-def _authority(host, port, scheme):
-    host = f"[{host}]" if ":" in host else host
-    return host if port == (443 if scheme == "https" else 80) else f"{host}:{port}"
-
-
-class _Node:
-    """An opening of the node: one question at a time."""
-
-    def __init__(self):
-        self.fd = os.open(NODE, os.O_RDWR)
-        self._poll = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *raised):
-        self.close()
-
-    def close(self):
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    def put(self, message):
-        view = memoryview(message)
-        while view:
-            view = view[os.write(self.fd, view):]
-
-    def is_ready(self, seconds):
-        """Whether there is an answer, after that time at most; sends the question."""
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self.fd, select.POLLIN)
-        return bool(self._poll.poll(seconds * 1000))
-
-    def get(self):
-        pieces = []
-        while piece := os.read(self.fd, _PART + 64):
-            pieces.append(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    def ask(self, message):
-        self.put(message)
-        return self.get()
-
-
-def _text(data):
-    return len(data).to_bytes(4, "little") + data
-
-
 def _error(code, why):
     """The exception for what the host says; codes are curl's exit statuses."""
     if code == 6:
@@ -165,193 +109,6 @@ def _error(code, why):
     if code == 55:
         return BrokenPipeError(errno.EPIPE, why)
     return ConnectionResetError(errno.ECONNRESET, why)
-
-
-def _refused(why):
-    return ConnectionAbortedError(errno.ECONNABORTED, why)
-
-
-class _Reader:
-    """Takes the bytes of one request apart: steps for the host come out."""
-
-    def __init__(self, host, port):
-        self.host, self.port, self.scheme = host, port, "http"
-        self.method = b""
-        self.says_continue = False
-        self._data, self._take = bytearray(), self._head
-        # Bytes of the body or of the chunk that are still to come.
-        self._left = 0
-
-    @property
-    def is_whole(self):
-        return self._take is None
-
-    @property
-    def is_fresh(self):
-        """Nothing of a request has come."""
-        return self._take == self._head and not self._data
-
-    def feed(self, data):
-        """The steps that these bytes complete, as pairs of kind and content."""
-        if self._take is None:
-            raise BrokenPipeError(errno.EPIPE, "a connection is for one request")
-        self._data += data
-        steps = []
-        while self._take is not None and self._take(steps):
-            pass
-        if self._take is None:
-            steps.append((_END, b""))
-        return steps
-
-    def _line(self):
-        end = self._data.find(b"\n")
-        if end < 0:
-            if len(self._data) > _MOST_HEAD:
-                raise _refused("a line of the request is too long")
-            return None
-        line = bytes(self._data[:end]).removesuffix(b"\r")
-        del self._data[: end + 1]
-        return line
-
-    def _head(self, steps):
-        begin, end = 0, self._data.find(b"\r\n\r\n")
-        if end < 0:
-            if len(self._data) > _MOST_HEAD:
-                raise _refused("the request's head is too long")
-            return False
-        first, *lines = bytes(self._data[begin:end]).split(b"\r\n")
-        del self._data[: end + 4]
-        words = first.split(b" ")
-        if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
-            raise _refused("only HTTP leaves the sandbox, and this is no request of HTTP/1.1")
-        self.method, target, _ = words
-        headers = [self._header(line) for line in lines]
-        steps.append((_OPEN, self._open(target, headers)))
-        return True
-
-    @staticmethod
-    def _header(line):
-        name, colon, value = line.partition(b":")
-        if not colon or not name or name != name.strip():
-            raise _refused(f"a malformed header: {line[:80]!r}")
-        return name, value.strip(b" \t")
-
-    def _open(self, target, headers):
-        known = {}
-        for name, value in headers:
-            known.setdefault(name.lower(), []).append(value)
-        length = self._length(known)
-        self.says_continue = b"100-continue" in [v.lower() for v in known.get(b"expect", ())]
-        if b"upgrade" in known:
-            raise _refused("only HTTP leaves the sandbox; the connection cannot be upgraded")
-        sent = [(n, v) for n, v in headers
-                if n.lower() not in _HOSTS_OWN and not n.lower().startswith(b"proxy-")]
-        out = [bytes((_OPEN,)), _text(self.method), _text(self._url(target, known)),
-               len(sent).to_bytes(4, "little")]
-        out += [_text(name) + _text(value) for name, value in sent]
-        out.append(bytes((length is not None,)) + (length or 0).to_bytes(8, "little"))
-        return b"".join(out)
-
-    def _length(self, known):
-        """How long the body is, None if it comes in chunks; sets what is read next."""
-        codings = b",".join(known.get(b"transfer-encoding", ())).lower()
-        if codings:
-            if codings != b"chunked" or b"content-length" in known:
-                raise _refused("a body is either chunked or has a Content-Length")
-            self._take = self._chunk
-            return None
-        lengths = set(known.get(b"content-length", (b"0",)))
-        text = lengths.pop()
-        if lengths or not text.isdigit() or len(text) > 18:
-            raise _refused("a Content-Length that is no number")
-        self._left = int(text)
-        self._take = self._body if self._left else None
-        return self._left
-
-    def _url(self, target, known):
-        if self.method == b"CONNECT" or not target.startswith((b"/", b"*")):
-            raise _refused("proxies cannot be used: the sandbox's host makes the connections")
-        here = _authority(self.host, self.port, self.scheme)
-        for name in known.get(b"host", ()):
-            if not self._is_here(name.decode("latin-1")):
-                raise _refused(f"the header Host is made by the sandbox's host: it is {here}, and "
-                               f"cannot be {name.decode('latin-1')}")
-        path = b"/" if target == b"*" else target
-        return f"{self.scheme}://{_ascii(here)}".encode("latin-1") + path
-
-    def _is_here(self, name):
-        host, colon, port = name.rpartition(":")
-        if not colon or port.endswith("]"):
-            host, port = name, ""
-        default = 443 if self.scheme == "https" else 80
-        same = lambda text: _ascii(text.strip("[]").partition("%")[0].lower().removesuffix("."))
-        return same(host) == same(self.host) and (port or str(default)) == str(self.port)
-
-    def _body(self, steps):
-        part = bytes(self._data[: min(self._left, _PART)])
-        if not part:
-            return False
-        del self._data[: len(part)]
-        self._left -= len(part)
-        steps.append((_BODY, part))
-        if not self._left:
-            self._take = None
-        return True
-
-    def _chunk(self, steps):
-        line = self._line()
-        if line is None:
-            return False
-        size = line.partition(b";")[0].strip()
-        try:
-            self._left = int(size, 16)
-        except ValueError:
-            raise _refused(f"a malformed chunk: {line[:80]!r}") from None
-        self._take = self._in_chunk if self._left else self._trailer
-        return True
-
-    def _in_chunk(self, steps):
-        if not self._body(steps):
-            return False
-        self._take = self._in_chunk if self._left else self._after_chunk
-        return True
-
-    def _after_chunk(self, steps):
-        line = self._line()
-        if line:
-            raise _refused("a chunk that is longer than it says")
-        if line is not None:
-            self._take = self._chunk
-        return line is not None
-
-    def _trailer(self, steps):
-        line = self._line()
-        if line == b"":
-            self._take = None
-        return line is not None
-
-
-def _ascii(host):
-    try:
-        return host.encode("ascii").decode()
-    except UnicodeEncodeError:
-        return host.encode("idna").decode("ascii")
-
-
-class _Fields:
-    """Takes fields out of an answer."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def number(self, size):
-        self.at += size
-        return int.from_bytes(self.data[self.at - size : self.at], "little")
-
-    def text(self):
-        size = self.number(4)
-        self.at += size
-        return self.data[self.at - size : self.at]
 
 
 class Stream(socket.socket):
@@ -391,12 +148,12 @@ class Stream(socket.socket):
         if self._reader is not None:
             raise OSError(errno.EISCONN, os.strerror(errno.EISCONN))
         try:
-            self._node = _Node()
+            self._node = Node()
         except FileNotFoundError:
             # In the words of curl(1).
             why = f"{host}:{port} is not allowed by the sandbox's policy"
             raise ConnectionRefusedError(errno.ECONNREFUSED, why) from None
-        self._reader = _Reader(host, port)
+        self._reader = Reader(host, port)
 
     def connect_ex(self, address):
         try:
@@ -457,7 +214,7 @@ class Stream(socket.socket):
         try:
             if self._number is not None and not self._ended:
                 # The host ends what nobody waits for.
-                node.put(self._message(_CLOSE, b""))
+                node.put(self._message(CLOSE, b""))
                 node.is_ready(0)
         except OSError:
             pass
@@ -474,8 +231,8 @@ class Stream(socket.socket):
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         with memoryview(data) as view, view.cast("B") as view:
             size = len(view)
-            for at in range(0, size, _PART):
-                self._give(view[at : at + _PART])
+            for at in range(0, size, PART):
+                self._give(view[at : at + PART])
         return size
 
     def sendall(self, data, flags=0):
@@ -494,7 +251,7 @@ class Stream(socket.socket):
             if not data:
                 return
         steps = self._reader.feed(data)
-        if steps and steps[0][0] == _OPEN and self._reader.says_continue:
+        if steps and steps[0][0] == OPEN and self._reader.says_continue:
             self._ready.append(memoryview(b"HTTP/1.1 100 Continue\r\n\r\n"))
         self._steps.extend(steps)
         self._queued += sum(len(data) for _, data in steps)
@@ -503,7 +260,7 @@ class Stream(socket.socket):
             return
         # The response is waited for by whoever reads it.
         deadline = self._deadline()
-        while self._pending not in (None, _END) or (self._steps and self._steps[0][0] != _END):
+        while self._pending not in (None, END) or (self._steps and self._steps[0][0] != END):
             self._step(deadline)
         if self._steps and self._pending is None:
             self._tell()
@@ -516,7 +273,7 @@ class Stream(socket.socket):
         if not end:
             return b""
         if not greeting.startswith(HELLO):
-            raise _refused("TLS is spoken by the sandbox's host, with requests that are plain here")
+            raise refused("TLS is spoken by the sandbox's host, with requests that are plain here")
         self._hello = False
         self._secure(greeting[len(HELLO):].decode("latin-1"))
         self._ready.append(memoryview(READY))
@@ -524,7 +281,7 @@ class Stream(socket.socket):
 
     def _secure(self, name):
         reader = self._reader
-        if name and _ascii(name.lower()) != _ascii(reader.host.lower()):
+        if name and ascii_host(name.lower()) != ascii_host(reader.host.lower()):
             import ssl
 
             raise ssl.SSLError(
@@ -537,7 +294,7 @@ class Stream(socket.socket):
         return None if self._timeout is None else time.monotonic() + self._timeout
 
     def _message(self, kind, data):
-        if kind == _OPEN:
+        if kind == OPEN:
             connect = 0 if self._timeout is None else max(int(self._timeout * 1000), 0)
             return data + bytes(4 + 8) + connect.to_bytes(8, "little")
         return bytes((kind,)) + self._number + data
@@ -566,7 +323,7 @@ class Stream(socket.socket):
         except OSError as error:
             self._fail(kind)
             # Who writes without waiting hears of it when reading, as does who reads nevertheless.
-            if kind != _BODY:
+            if kind != BODY:
                 self._error = error
             if self._timeout != 0:
                 raise
@@ -580,37 +337,37 @@ class Stream(socket.socket):
     def _fail(self, kind):
         self._steps.clear()
         self._queued, self._broken = 0, True
-        if kind == _BODY:
+        if kind == BODY:
             # The server may have answered early.
-            self._steps.append((_END, b""))
+            self._steps.append((END, b""))
         else:
             self._ended = True
 
     def _answered(self, kind, answer):
         what = answer[0] if answer else 0
-        if what == _FAILED and len(answer) > 1:
+        if what == FAILED and len(answer) > 1:
             return self._failed(kind, answer[1], answer[2:].decode("utf-8", "replace"))
-        if kind == _OPEN and what == _OPENED:
+        if kind == OPEN and what == OPENED:
             self._number = answer[1:9]
-        elif kind == _END and what == _HEAD:
+        elif kind == END and what == HEAD:
             self._ready.append(memoryview(self._head(answer)))
             if not self._ended:
-                self._steps.append((_READ, b""))
-        elif kind == _READ and what == _PIECE:
+                self._steps.append((READ, b""))
+        elif kind == READ and what == PIECE:
             self._piece(memoryview(answer)[1:])
-        elif kind != _BODY or what != _DONE:
+        elif kind != BODY or what != DONE:
             raise _error(56, "the host does not answer")
 
     def _failed(self, kind, code, why):
         # What a server does that closes the connection, clients know by its end.
-        is_end = (kind == _END and code == 52) or (kind == _READ and code == 18)
+        is_end = (kind == END and code == 52) or (kind == READ and code == 18)
         if not is_end:
             raise _error(code, why)
         self._ended = True
 
     def _head(self, answer):
         """The response's head, as a server would write it."""
-        fields = _Fields(answer)
+        fields = Fields(answer)
         fields.at = 1
         status, version = fields.number(2), fields.number(1)
         fields.text(), fields.number(4)
@@ -633,7 +390,7 @@ class Stream(socket.socket):
 
     def _end(self):
         self._ended = True
-        self._steps.append((_CLOSE, b""))
+        self._steps.append((CLOSE, b""))
         self._tell()
         self._node.get()
         self._pending = None
@@ -648,7 +405,7 @@ class Stream(socket.socket):
             self._ready.extend((size, data, memoryview(b"\r\n")))
         else:
             self._ready.append(data)
-        self._steps.append((_READ, b""))
+        self._steps.append((READ, b""))
 
     # Responses.
 
@@ -663,7 +420,7 @@ class Stream(socket.socket):
             if self._ended:
                 return False
             if self._pending is None and not self._steps and self._timeout != 0:
-                raise _refused("only HTTP leaves the sandbox, in which the client speaks first")
+                raise refused("only HTTP leaves the sandbox, in which the client speaks first")
             is_idle = self._pending is None and not self._steps
             if is_idle or not self._step(deadline):
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))

@@ -4,7 +4,7 @@ use crate::body::Source;
 use crate::connect::Pool;
 use crate::error::Error;
 use crate::exchange::{Job, Reply};
-use crate::limits::{Counters, Limits, Usage};
+use crate::limits::{Active, Counters, Limits, Usage};
 use crate::log::{NoLog, Sink};
 use crate::message::{BodyLength, RequestHead, ResponseHead};
 use crate::network::Network;
@@ -167,12 +167,14 @@ impl Bridge {
         let reply =
             Reply { head: Arc::clone(&slot), body: Arc::clone(&down), upload: Arc::clone(&up) };
         let bridge = Arc::clone(shared);
-        let job = Job { bridge, number, request, reply, source, log: None, _active: active };
+        let active = Arc::new(active);
+        let _active = Arc::clone(&active);
+        let job = Job { bridge, number, request, reply, source, log: None, _active };
         let task = shared.network.handle().spawn(job.run()).abort_handle();
         if matches!(length, BodyLength::None | BodyLength::Bytes(0)) {
             up.end(Ok(()));
         }
-        Ok(Exchange { up, down, head: slot, task, length, written: AtomicU64::new(0) })
+        Ok(Exchange { up, down, head: slot, task, active, length, written: AtomicU64::new(0) })
     }
 }
 
@@ -182,6 +184,7 @@ pub struct Exchange {
     down: Arc<Pipe>,
     head: Arc<Slot<Result<ResponseHead, Error>>>,
     task: AbortHandle,
+    active: Arc<Active>,
     length: BodyLength,
     written: AtomicU64,
 }
@@ -244,6 +247,8 @@ impl Exchange {
         self.down.close();
         self.up.close();
         self.task.abort();
+        // The task goes a little later; the next request need not wait for that.
+        self.active.end();
     }
 
     /// The rest of the body, if it is not longer than `most`.

@@ -59,7 +59,7 @@ pub(crate) struct Job {
     pub(crate) source: Arc<Source>,
     /// The hop that is being made.
     pub(crate) log: Option<Open>,
-    pub(crate) _active: crate::limits::Active,
+    pub(crate) _active: Arc<crate::limits::Active>,
 }
 
 /// A response whose head has been checked.

@@ -3,7 +3,7 @@
 use crate::error::{Error, Limit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Longest URL.
@@ -79,13 +79,25 @@ pub(crate) struct Counters {
     received: AtomicU64,
 }
 
-/// One of the requests that may run at the same time.
+/// One of the requests that may run at the same time, until it ends or is given up.
 #[derive(Debug)]
-pub(crate) struct Active(Arc<Counters>);
+pub(crate) struct Active {
+    counters: Arc<Counters>,
+    ended: AtomicBool,
+}
+
+impl Active {
+    /// Another one may run.
+    pub(crate) fn end(&self) {
+        if !self.ended.swap(true, Relaxed) {
+            self.counters.active.fetch_sub(1, Relaxed);
+        }
+    }
+}
 
 impl Drop for Active {
     fn drop(&mut self) {
-        self.0.active.fetch_sub(1, Relaxed);
+        self.end();
     }
 }
 
@@ -106,7 +118,7 @@ impl Counters {
         self.active
             .fetch_update(Relaxed, Relaxed, |n| (n < limits.concurrent).then_some(n + 1))
             .map_err(|_| Error::Limit(Limit::Concurrent))?;
-        Ok(Active(Arc::clone(self)))
+        Ok(Active { counters: Arc::clone(self), ended: AtomicBool::new(false) })
     }
 
     pub(crate) fn request(&self, limits: &Limits) -> Result<(), Error> {
