@@ -77,7 +77,10 @@ encodings.idna encodings.latin_1 encodings.ascii encodings.utf_16 enum errno fil
 fileinput fnmatch fractions functools getopt getpass glob graphlib gzip hashlib heapq
 hmac html html.entities html.parser http http.client importlib.metadata
 importlib.resources importlib.util inspect io ipaddress itertools json keyword
-linecache locale logging lzma marshal math mimetypes numbers operator optparse os.path
+linecache locale logging lzma marshal math mimetypes
+multiprocessing multiprocessing.connection multiprocessing.pool multiprocessing.popen_spawn_posix
+multiprocessing.queues multiprocessing.spawn multiprocessing.synchronize
+concurrent.futures.process numbers operator optparse os.path
 pathlib pickle pkgutil platform pprint queue random re reprlib runpy sched secrets
 select selectors shlex shutil signal socket sqlite3 stat statistics string stringprep
 struct subprocess sysconfig tarfile tempfile textwrap threading time timeit token
@@ -363,6 +366,11 @@ def resume(variables, unbuffered):
     random = sys.modules.get("random") or _stash.get("random")
     if random is not None:
         random.seed()
+    process = _stash.get("multiprocessing.process")
+    if process is not None:
+        # What is drawn when the module is imported; who is spawned gets the parent's.
+        key = process.AuthenticationString(os.urandom(32))
+        process.current_process()._config["authkey"] = key
     for name, fd in ("stdin", 0), ("stdout", 1), ("stderr", 2):
         stream = _open(getattr(sys, name), fd, f"<{name}>", unbuffered)
         setattr(sys, name, stream)
