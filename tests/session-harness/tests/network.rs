@@ -213,6 +213,28 @@ fn curl_speaks_to_servers_that_are_allowed() {
 }
 
 #[test]
+fn wget_fetches_files() {
+    let at = server();
+    for engine in both() {
+        let s = engine
+            .session(policy_of(allow(&[&format!("* http://127.0.0.1:{}/", at.port())])))
+            .unwrap();
+        sh(&s, &format!("cd /tmp; U=http://{at}"));
+        let said = sh(&s, "wget $U/large && wc -c <large");
+        assert!(said.starts_with("3000000\n"), "{said}");
+        assert!(said.contains("awaiting response... 200 OK\nLength: 3000000 (2.9M)\n"), "{said}");
+        assert!(said.contains("‘large’ saved [3000000/3000000]"), "{said}");
+        let said = sh(&s, "wget -qO- --post-data=a=b $U/a").to_lowercase();
+        assert!(said.starts_with("post /a http/1.1") && said.ends_with("--\na=b"), "{said}");
+        assert!(sh(&s, "wget -nv $U/none").ends_with("ERROR 404: Not Found.\n[8]"));
+        assert!(sh(&s, "wget $U/to-a; head -n 1 to-a").starts_with("GET /a HTTP/1.1"));
+        let refused = sh(&s, "wget -nv $U/out");
+        let why = "127.0.0.2:1 is not allowed by the sandbox's policy";
+        assert!(refused.contains(why) && refused.ends_with("[4]"), "{refused}");
+    }
+}
+
+#[test]
 fn nothing_is_there_without_a_rule() {
     for engine in both() {
         let s = engine.session(policy()).unwrap();

@@ -92,38 +92,49 @@ fn urllib_and_http_client() {
             py(&s, "raises(lambda: urlopen(U + '/never', timeout=0.3)).__class__"),
             "<class 'TimeoutError'>"
         );
-        // A body in chunks, and one of a file.
-        py(
+        // A body in chunks, and one of a file. A request lives as long as the call that makes it.
+        let said = py(
             &s,
-            "c = http.client.HTTPConnection(HOST, PORT); c.request('POST', '/x', iter([b'ab', b'', b'cd']))",
-        );
-        let said = py(&s, "print(c.getresponse().read().decode())").to_lowercase();
+            "c = http.client.HTTPConnection(HOST, PORT); c.request('POST', '/x', iter([b'ab', b'', b'cd']))
+print(c.getresponse().read().decode())",
+        )
+        .to_lowercase();
         assert!(
             said.contains("transfer-encoding: chunked") && said.ends_with("--\nabcd\n"),
             "{said}"
         );
-        py(&s, "open('/tmp/f', 'wb').write(bytes(3_000_000))");
-        py(&s, "c.request('POST', '/size', open('/tmp/f', 'rb'))");
-        assert_eq!(py(&s, "c.getresponse().read()"), "b'3000000'");
+        let said = py(
+            &s,
+            "open('/tmp/f', 'wb').write(bytes(3_000_000))
+c.request('POST', '/size', open('/tmp/f', 'rb')); c.getresponse().read()",
+        );
+        assert_eq!(said, "b'3000000'");
         // Several requests of one object, and what has no body.
-        py(&s, "c.request('HEAD', '/echo'); r = c.getresponse()");
-        assert_eq!(
-            py(&s, "r.status, r.read(), int(r.headers['content-length']) > 0"),
-            "(200, b'', True)"
-        );
-        py(
+        let said = py(
             &s,
-            "c.request('GET', '/echo', headers={'Expect': '100-continue'}); r = c.getresponse()",
+            "c.request('HEAD', '/echo'); r = c.getresponse()
+r.status, r.read(), int(r.headers['content-length']) > 0",
         );
-        assert_eq!(py(&s, "r.status, r.read()[:5]"), "(200, b'GET /')");
+        assert_eq!(said, "(200, b'', True)");
+        let said = py(
+            &s,
+            "c.request('GET', '/echo', headers={'Expect': '100-continue'}); r = c.getresponse()
+r.status, r.read()[:5]",
+        );
+        assert_eq!(said, "(200, b'GET /')");
+        py(&s, "c.request('GET', '/echo')");
+        py(&s, RAISES);
+        assert_eq!(py(&s, "type(raises(c.getresponse)).__name__"), "'ConnectionResetError'");
         // By hand, byte for byte.
-        py(&s, "k = socket.create_connection((HOST, PORT), 60)");
-        py(
+        let said = py(
             &s,
-            "for b in b'POST /echo HTTP/1.1\\r\\nHost: %s:%d\\r\\nContent-Length: 3\\r\\n\\r\\nabc' % (HOST.encode(), PORT): k.send(bytes([b]))",
+            "k = socket.create_connection((HOST, PORT), 60)
+request = b'POST /echo HTTP/1.1\\r\\nHost: %s:%d\\r\\nContent-Length: 3\\r\\n\\r\\nabc' % (HOST.encode(), PORT)
+for n in range(len(request)): k.send(request[n : n + 1])
+f = k.makefile('rb')
+f.readline(), f.read()[-6:]",
         );
-        py(&s, "f = k.makefile('rb')");
-        assert_eq!(py(&s, "f.readline(), f.read()[-6:]"), r"(b'HTTP/1.1 200 OK\r\n', b'--\nabc')");
+        assert_eq!(said, r"(b'HTTP/1.1 200 OK\r\n', b'--\nabc')");
     }
 }
 
@@ -292,7 +303,7 @@ fn headers_of_the_policy_are_added_and_not_seen() {
                 "import requests; print(requests.get('http://{at}/x', headers={{'Authorization': 'mine'}}).text)"
             ),
         );
-        assert!(said.to_lowercase().contains("authorization: bearer"), "{said}");
+        assert!(said.to_lowercase().contains("\nauthorization: ****"), "{said}");
         assert!(!said.contains("hunter2") && !said.contains("mine"), "{said}");
         assert_eq!(py(&s, &format!("requests.get('http://{at}/gzip').text")), r"'plain\n'");
     }
@@ -417,11 +428,7 @@ fn pip_installs_real_wheels() {
         "python3 -c 'import anyio, attrs, click, h11, httpcore, httpx, more_itertools, networkx, pytz, sortedcontainers, tqdm
 print(networkx.path_graph(4).number_of_edges(), more_itertools.chunked([1, 2, 3], 2).__class__.__name__, httpx.__file__)'",
     );
-    assert!(
-        said.starts_with("3 ")
-            && said.contains("/site-packages/httpx/"),
-        "{said}"
-    );
+    assert!(said.starts_with("3 ") && said.contains("/site-packages/httpx/"), "{said}");
     // Both of httpx's clients, several requests at once.
     let script = format!(
         "import asyncio, httpx
