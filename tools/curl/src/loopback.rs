@@ -75,7 +75,7 @@ impl Loopback {
     /// Whether a step is about a request of ours.
     pub(crate) fn has(&self, step: &Step) -> bool {
         match step {
-            Step::Open(_) => false,
+            Step::Open(_) | Step::Names(..) => false,
             Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => *n >= FIRST,
         }
     }
@@ -93,6 +93,8 @@ impl Loopback {
                 self.open.remove(n);
                 return Ok(Answer::Done);
             }
+            // A question to the host.
+            Step::Names(..) => return Err(Error::Answer),
             Step::Body(n, _) | Step::End(n) | Step::Read(n) => n,
         };
         let connection = self.open.get_mut(number).ok_or(Error::Answer)?;

@@ -458,7 +458,7 @@ fn config_files() {
 
 #[test]
 fn errors() {
-    let nowhere = Host { nowhere: true, ..Host::default() };
+    let nowhere = Host::nowhere();
     let ran = in_folder(
         Path::new("/"),
         nowhere,

@@ -24,6 +24,13 @@ pub(crate) struct Host {
     pub(crate) nowhere: bool,
 }
 
+impl Host {
+    /// A host that takes no requests.
+    pub(crate) fn nowhere() -> Host {
+        Host { nowhere: true, ..Host::default() }
+    }
+}
+
 fn response(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     let headers = headers.iter().map(|(n, v)| (n.as_bytes().to_vec(), v.as_bytes().to_vec()));
     let headers = headers.collect();
