@@ -34,13 +34,21 @@ struct Outgoing {
     is_ended: bool,
     /// When it had ended and everything was sent.
     done: Option<Instant>,
+    /// Something was.
+    has_sent: bool,
 }
 
 impl Outgoing {
     fn new(ctx: &mut Ctx<'_>, reads_input: bool) -> Outgoing {
         ctx.stdin.give_back();
         let source = if reads_input { ctx.stdin.source().clone() } else { Source::Closed };
-        let mut out = Outgoing { source, pending: Vec::new(), is_ended: false, done: None };
+        let mut out = Outgoing {
+            source,
+            pending: Vec::new(),
+            is_ended: false,
+            done: None,
+            has_sent: false,
+        };
         if !matches!(out.source, Source::File(_)) {
             // In memory, or nothing: there is nothing to wait for.
             let mut all = Vec::new();
@@ -74,6 +82,7 @@ impl Outgoing {
         let n = self.pending.len().min(at_most);
         let sent = again(|| socket.write(&self.pending[..n]))?;
         self.pending.drain(..sent);
+        self.has_sent |= sent > 0;
         Ok(())
     }
 }
@@ -91,49 +100,57 @@ fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::Result<End> {
     let mut out = Outgoing::new(ctx, options.reads_input);
     let mut part = vec![0; PART];
+    let mut peer_ended = false;
     loop {
         if out.is_ended && out.pending.is_empty() && out.done.is_none() {
             out.done = Some(Instant::now());
-            // Datagrams have no end, and one that is gone already needs none.
-            if !options.datagrams {
+            // Datagrams have no end. A listener that has nothing to say leaves the other side time to speak.
+            if !options.datagrams && (!options.listen || options.tells_end || out.has_sent) {
+                // One that is gone already need not be told.
                 let _ = net::finish(socket);
             }
         }
         let file = out.file();
-        let mut files = vec![(socket, Wait::Read)];
+        let mut files = Vec::new();
         if !out.pending.is_empty() {
             files.push((socket, Wait::Write));
         } else if let Some(file) = &file {
             files.push((&**file, Wait::Read));
         }
-        let ready = net::wait(&files, time_left(&out, options))?;
+        let outgoing = files.len();
+        if !peer_ended {
+            files.push((socket, Wait::Read));
+        } else if outgoing == 0 {
+            return Ok(End::Peer);
+        }
+        // What is there already may still be wanted by a peer that sends nothing more.
+        let time = if peer_ended && file.is_some() { Some(Duration::ZERO) } else { time_left(&out, options) };
+        let ready = net::wait(&files, time)?;
         if !ready.iter().any(|r| *r) {
-            return Ok(End::Time);
+            return Ok(if peer_ended { End::Peer } else { End::Time });
         }
-        if ready[0] {
-            let n = match again(|| (&mut { socket }).read(&mut part)) {
-                Ok(n) => n,
-                Err(e) if e.kind() == ErrorKind::ConnectionReset => 0,
-                Err(e) => return Err(e),
-            };
-            if n == 0 && !options.datagrams {
-                return Ok(End::Peer);
-            }
-            if ctx.stdout.write_all(&part[..n]).and_then(|()| ctx.stdout.flush()).is_err() {
-                return Ok(End::Output);
-            }
-        }
-        if ready.get(1) == Some(&true) {
+        if outgoing == 1 && ready[0] {
             match &file {
                 Some(file) => out.fill(file)?,
                 None => {
                     // A datagram is one write.
                     let most = if options.datagrams { PART } else { WRITE };
                     match out.send(socket, most) {
-                        Err(e) if e.kind() == ErrorKind::BrokenPipe => out.pending.clear(),
+                        Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(End::Peer),
                         sent => sent?,
                     }
                 }
+            }
+        }
+        if ready.get(outgoing) == Some(&true) {
+            let n = match again(|| (&mut { socket }).read(&mut part)) {
+                Ok(n) => n,
+                Err(e) if e.kind() == ErrorKind::ConnectionReset => return Ok(End::Peer),
+                Err(e) => return Err(e),
+            };
+            peer_ended = n == 0 && !options.datagrams;
+            if ctx.stdout.write_all(&part[..n]).and_then(|()| ctx.stdout.flush()).is_err() {
+                return Ok(End::Output);
             }
         }
     }

@@ -7,8 +7,8 @@
 //! | `copy` | between the streams and a connection, until it is over |
 //! | `run` | connecting, listening, scanning |
 //!
-//! Deviations: the end of the input is told to the other side at once, as by `-N` and by Busybox, so that two of
-//! them do not wait for each other; and when the other side has ended, so has `nc`. Not here: proxies,
+//! Deviations: the end of the input is told to the other side, as by `-N` and by Busybox, so that two of them do not
+//! wait for each other; not by a listener without input. When the other side has ended, so has `nc`. Not here: proxies,
 //! Unix-domain sockets, TLS, `-e` and `-c`, `-s`.
 #![forbid(unsafe_code)]
 

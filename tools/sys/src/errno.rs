@@ -21,6 +21,7 @@ pub fn strerror(e: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "Is a directory".into(),
         io::ErrorKind::NotADirectory => "Not a directory".into(),
         io::ErrorKind::InvalidInput => "Invalid argument".into(),
+        io::ErrorKind::TimedOut => "Connection timed out".into(),
         io::ErrorKind::StorageFull => "No space left on device".into(),
         _ => e.to_string(),
     }
