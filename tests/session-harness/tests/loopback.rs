@@ -91,7 +91,7 @@ async def main():
         while line := await r.readline():
             w.write(line.upper()); await w.drain()
         w.close()
-    server = await asyncio.start_server(answer, 'localhost', 0)
+    server = await asyncio.start_server(answer, '127.0.0.1', 0)
     port = server.sockets[0].getsockname()[1]
     async def ask(n):
         r, w = await asyncio.open_connection('127.0.0.1', port)
