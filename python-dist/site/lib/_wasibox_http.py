@@ -25,7 +25,7 @@ from collections import deque
 from http import HTTPStatus
 
 from _wasibox_message import (
-    BODY, CLOSE, DONE, END, FAILED, HEAD, NAMES, NODE, OPEN, OPENED, PART, PIECE, READ,
+    BODY, CLOSE, DONE, END, FAILED, HEAD, NAMES, NODE, OPEN, OPENED, OWN, PART, PIECE, READ,
     Fields, Node, Reader, ascii_host, refused)
 
 # What a client of TLS says first, and what it is answered (`_ssl`).
@@ -111,6 +111,12 @@ def _error(code, why):
     return ConnectionResetError(errno.ECONNRESET, why)
 
 
+def _not_allowed(host, port):
+    # In the words of curl(1).
+    why = f"{host}:{port} is not allowed by the sandbox's policy"
+    return ConnectionRefusedError(errno.ECONNREFUSED, why)
+
+
 class Stream(socket.socket):
     """A connection to a host outside, for one request. It has the interface of a socket, and of an
     ssl.SSLSocket when it is wrapped."""
@@ -150,9 +156,7 @@ class Stream(socket.socket):
         try:
             self._node = Node()
         except FileNotFoundError:
-            # In the words of curl(1).
-            why = f"{host}:{port} is not allowed by the sandbox's policy"
-            raise ConnectionRefusedError(errno.ECONNREFUSED, why) from None
+            raise _not_allowed(host, port) from None
         self._reader = Reader(host, port)
 
     def connect_ex(self, address):
@@ -311,7 +315,8 @@ class Stream(socket.socket):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if self._pending is None:
             self._tell()
-        if deadline is not None:
+        # The rules are judged by the host alone: that is not what a client's time is for.
+        if deadline is not None and not (deadline and self._pending == OPEN):
             left = max(deadline - time.monotonic(), 0) if deadline else 0
             if not self._node.is_ready(left):
                 if deadline:
@@ -349,6 +354,9 @@ class Stream(socket.socket):
             return self._failed(kind, answer[1], answer[2:].decode("utf-8", "replace"))
         if kind == OPEN and what == OPENED:
             self._number = answer[1:9]
+        elif kind == OPEN and what == OWN:
+            # A rule names the host and port, and not the method or the path.
+            raise _not_allowed(self._reader.host, self._reader.port)
         elif kind == END and what == HEAD:
             self._ready.append(memoryview(self._head(answer)))
             if not self._ended:

@@ -10,7 +10,8 @@ NODE = "/.box/http"
 # Most bytes of a body in one step, and of a request's head.
 PART, _MOST_HEAD = 256 << 10, 256 << 10
 OPEN, BODY, END, READ, CLOSE, NAMES = 1, 2, 3, 4, 5, 6
-OPENED, DONE, HEAD, PIECE, FAILED = 1, 2, 3, 4, 5
+# The last: the session's own loopback is meant, since no rule names the request.
+OPENED, DONE, HEAD, PIECE, FAILED, OWN = 1, 2, 3, 4, 5, 6
 # Headers that the host makes, and those of one connection (runner/bridge/src/request.rs).
 _HOSTS_OWN = frozenset(
     b"connection keep-alive te trailer transfer-encoding upgrade http2-settings"
