@@ -197,7 +197,7 @@ impl Dots {
     }
 
     fn sign(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, sign: char) {
-        let gap = if self.dots % GROUP == 0 { " " } else { "" };
+        let gap = if self.dots.is_multiple_of(GROUP) { " " } else { "" };
         log.all(ctx, &format!("{gap}{sign}"));
         self.dots += 1;
     }
@@ -241,7 +241,8 @@ impl Dots {
     /// The body has ended; how long it took.
     pub(super) fn end(mut self, log: &mut Log, ctx: &mut Ctx<'_>) -> Duration {
         let took = self.begun.elapsed();
-        let empty: u64 = (self.dots..ROW).map(|dot| if dot % GROUP == 0 { 2 } else { 1 }).sum();
+        let empty: u64 =
+            (self.dots..ROW).map(|dot| if dot.is_multiple_of(GROUP) { 2 } else { 1 }).sum();
         log.all(ctx, &" ".repeat(usize::try_from(empty).unwrap_or(0)));
         let done = self.done;
         self.end_row(log, ctx, done, true);
