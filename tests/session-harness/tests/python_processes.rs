@@ -124,3 +124,53 @@ print(raised(lambda: mp.get_context('fork')))
     );
     assert_eq!(said, expected);
 }
+
+#[test]
+fn pools_queues_and_executors() {
+    let s = engine(Isolation::Process).session(policy()).unwrap();
+    let said = script(
+        &s,
+        "import multiprocessing as mp, os, sys, time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+
+def square(x): return x * x
+def pid(_):
+    time.sleep(0.2)
+    return os.getpid()
+def fail(x): raise ValueError(x)
+def start(q): q.put('began')
+def die(): os._exit(3)
+
+if __name__ == '__main__':
+    with mp.Pool(3) as pool:
+        print(pool.map(square, range(10)))
+        print(pool.apply(square, (5,)), pool.starmap(pow, [(2, 3), (3, 2)]))
+        print(sorted(pool.imap_unordered(square, range(5))), list(pool.imap(square, range(3), chunksize=2)))
+        pids = set(pool.map(pid, range(3), chunksize=1))
+        print(len(pids) > 1, os.getpid() in pids)
+        try: pool.map(fail, [7])
+        except ValueError as e: print('ValueError', e)
+        print(pool.map_async(square, [9]).get(60))
+    q = mp.Queue(2)
+    p = mp.Process(target=start, args=(q,))
+    p.start()
+    print(q.get(timeout=60), p.join(), q.empty())
+    q.put(1); q.put(2)
+    try: q.put(3, timeout=0.1)
+    except Exception as e: print(type(e).__name__, q.get(), q.get())
+    j = mp.JoinableQueue()
+    j.put(1); j.get(); j.task_done(); j.join()
+    with ProcessPoolExecutor(2) as pool:
+        print(list(pool.map(square, range(5))), sorted(f.result() for f in as_completed([pool.submit(square, n) for n in range(3)])))
+        try: pool.submit(fail, 'x').result()
+        except ValueError as e: print('ValueError', e)
+    with ProcessPoolExecutor(1) as pool:
+        try: pool.submit(die).result()
+        except BrokenProcessPool: print('broken')
+",
+    );
+    let expected = "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]\n25 [8, 9]\n[0, 1, 4, 9, 16] [0, 1, 4]\nTrue False\n\
+                    ValueError 7\n[81]\nbegan None True\nFull 1 2\n[0, 1, 4, 9, 16] [0, 1, 4]\nValueError x\nbroken\n";
+    assert_eq!(said, expected);
+}
