@@ -136,6 +136,22 @@ static void answer_with(PyObject *bytes, uint32_t *at, uint32_t *size)
     }
 }
 
+/* None may be left (alone.c). */
+static void end_threads(void)
+{
+    if (!wasibox_has_threads())
+        return;
+    PyObject *error = PyErr_GetRaisedException();
+    wasibox_end_threads();
+    PyObject *function = wasibox_cell_function("forget_threads");
+    PyObject *done = function == NULL ? NULL : PyObject_CallNoArgs(function);
+    if (done == NULL)
+        PyErr_Print();
+    Py_XDECREF(function);
+    Py_XDECREF(done);
+    PyErr_SetRaisedException(error);
+}
+
 __attribute__((export_name("wasibox_cell"))) uint32_t wasibox_cell(uint32_t kind)
 {
     if ((kind & BEGIN) && !begin())
@@ -148,6 +164,7 @@ __attribute__((export_name("wasibox_cell"))) uint32_t wasibox_cell(uint32_t kind
                                      kind & FORK ? Py_True : Py_False);
     Py_XDECREF(code);
     Py_XDECREF(names);
+    end_threads();
     int status = 1;
     PyObject *value = NULL, *json = NULL;
     if (kept == NULL || !PyArg_ParseTuple(kept, "iOO", &status, &value, &json))

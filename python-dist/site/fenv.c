@@ -7,23 +7,24 @@
  */
 #include <fenv.h>
 
-/* Flags are the caller's: any bits. libc's header says that there are none. */
-static int raised;
+/* Flags are the caller's: any bits. libc's header says that there are none. Each thread has its own
+ * (posix/threads.c). */
+int wasibox_float_flags;
 
 int feraiseexcept(int flags)
 {
-    raised |= flags;
+    wasibox_float_flags |= flags;
     return 0;
 }
 
 int fetestexcept(int flags)
 {
-    return raised & flags;
+    return wasibox_float_flags & flags;
 }
 
 int feclearexcept(int flags)
 {
-    raised &= ~flags;
+    wasibox_float_flags &= ~flags;
     return 0;
 }
 
@@ -39,12 +40,12 @@ int __fesetround(int mode)
 
 int fegetenv(fenv_t *env)
 {
-    env->__cw = (unsigned long)raised;
+    env->__cw = (unsigned long)wasibox_float_flags;
     return 0;
 }
 
 int fesetenv(const fenv_t *env)
 {
-    raised = env == FE_DFL_ENV ? 0 : (int)env->__cw;
+    wasibox_float_flags = env == FE_DFL_ENV ? 0 : (int)env->__cw;
     return 0;
 }

@@ -408,6 +408,9 @@ static int finish(void)
     begun = true;
     PyErr_Clear();
     finish_stage(0);
+    /* Threads that go on are stopped when they want to run Python code again. */
+    if (wasibox_has_threads())
+        wasibox_stop_threads();
     bool flushed = flush_streams();
     finish_stage(1);
     flushed = flush_streams() && flushed;

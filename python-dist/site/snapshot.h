@@ -27,4 +27,10 @@ int wasibox_begin_cells(void);
 /* A function of the Python half of cells, prepared or imported. */
 struct _object *wasibox_cell_function(const char *name);
 
+/* Threads besides the first one (alone.c). `end` ends them, as if the process had been forked;
+ * `stop` has them stop before their next Python code, at an interpreter's end. */
+int wasibox_has_threads(void);
+void wasibox_end_threads(void);
+void wasibox_stop_threads(void);
+
 #endif

@@ -115,6 +115,10 @@ def main(module, file):
         support.has_subprocess_support = True
         support.use_resources = ["subprocess", "cpu", "walltime", "decimal"]
         support.verbose = 0
+        from test.support import threading_helper
+
+        # Nor threads.
+        threading_helper.can_start_thread = True
         # Ours has number types only (docs/deviations.md).
         sys.modules["ctypes"] = None
         os.makedirs("/tmp/t", exist_ok=True)

@@ -1,6 +1,5 @@
-"""Work handed to executors. Run in the guest, where the caller does it at once, and by the
-machine's own CPython, which has threads; both must print the same
-(tests/harness/tests/python.rs)."""
+"""Work handed to executors. Run in the guest and by the machine's own CPython; both must print
+the same (tests/harness/tests/python.rs). On a runtime without threads, where the caller does it at once, too."""
 
 import asyncio
 import contextvars

@@ -10,6 +10,7 @@ taken over; what the cells have changed themselves stays.
 """
 
 import __future__
+import _thread
 import ast
 import builtins
 import io
@@ -77,6 +78,7 @@ def run(source, variables, is_fork):
         _report(e)
         status = 130 if isinstance(e, KeyboardInterrupt) else 1
     try:
+        _wait_for_threads()
         _save_figures()
     except BaseException as e:
         _report(e)
@@ -205,6 +207,67 @@ def _flush():
             if stream is sys.stdout and sys.stderr is not None:
                 _report(e)
     return done
+
+
+def _executors():
+    """Pools of threads with their threads, and those threads."""
+    futures = sys.modules.get("concurrent.futures.thread")
+    found, workers = set(), set()
+    for worker in list(futures._threads_queues) if futures is not None else ():
+        arguments = getattr(worker, "_args", None)
+        pool = arguments[0]() if arguments else None
+        if pool is not None:
+            found.add(pool)
+            workers.add(worker)
+    return found, workers
+
+
+def _wait_for_threads():
+    """Waits for the threads that the cell has begun and that will end, and for the work of pools.
+
+    What is left then is daemons and threads of pools that wait for work; `forget_threads` comes after
+    their end.
+    """
+    threading = sys.modules.get("threading")
+    if threading is None or not _thread._count():
+        return
+    own = threading.current_thread()
+    while True:
+        pools, workers = _executors()
+        waiting = [
+            t for t in threading.enumerate() if t is not own and not t.daemon and t not in workers
+        ]
+        for thread in waiting:
+            thread.join()
+        busy = [
+            p for p in pools if p._work_queue.qsize() or p._idle_semaphore._value < len(p._threads)
+        ]
+        if not waiting and not busy:
+            return
+        if busy:
+            time.sleep(0.001)
+
+
+def forget_threads():
+    """No thread but this one is left: what `threading._after_fork` does, whose locks have no
+    method for it where there is no fork."""
+    pools, _ = _executors()
+    threading = sys.modules.get("threading")
+    if threading is None:
+        return
+    own = threading.current_thread()
+    threading._active_limbo_lock = threading.RLock()
+    threading._limbo.clear()
+    threading._active.clear()
+    threading._active[own.ident] = own
+    futures = sys.modules.get("concurrent.futures.thread")
+    if futures is not None:
+        futures._threads_queues.clear()
+        futures._global_shutdown_lock = threading.Lock()
+    for pool in pools:
+        # They begin threads anew when there is work.
+        pool._threads.clear()
+        pool._idle_semaphore = threading.Semaphore(0)
 
 
 def _begin_input():

@@ -5,6 +5,7 @@
  * one handler for all signals: what is not caught is raised again without it.
  * Replaces wasi-libc's emulation (-lwasi-emulated-signal), which knows raise() only.
  */
+#include "threads.h"
 #include "wasix_calls.h"
 #include "wasibox_posix.h"
 
@@ -116,6 +117,12 @@ __attribute__((export_name("__wasm_signal"))) void wasibox_signal_arrived(int nu
 void wasibox_poll_signals(void)
 {
     uint32_t pid;
+    if (wasibox_thread_count > 0) {
+        /* Any call would do for signals; this one lets other threads run. */
+        wasibox_poll_countdown = WASIBOX_POLL_EVERY_WITH_THREADS;
+        (void)wasix_sched_yield();
+        return;
+    }
     wasibox_poll_countdown = WASIBOX_POLL_EVERY;
     if (registered)
         (void)wasix_proc_id(&pid);
@@ -160,7 +167,9 @@ int kill(pid_t pid, int number)
 {
     if (number < 0 || number > 63)
         return refuse(EINVAL);
-    if (pid == getpid() && number != 0 && number != SIGKILL && number != SIGSTOP)
+    /* Of another thread by way of the kernel, which interrupts what the first one waits for. */
+    if (pid == getpid() && number != 0 && number != SIGKILL && number != SIGSTOP
+        && wasibox_is_first_thread())
         return raise(number);
     /* Process 0 is "my group" to POSIX and "all" to the kernel; there are no groups. */
     int32_t error = wasix_proc_signal((uint32_t)pid, (uint32_t)number);

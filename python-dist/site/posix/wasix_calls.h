@@ -59,6 +59,7 @@ struct wasix_address {
 };
 _Static_assert(sizeof(struct wasix_address) == 110, "WASIX's layout");
 
+/* Tag 1: there is one; nanoseconds. */
 struct wasix_option_time {
     uint8_t given;
     uint64_t ns;
@@ -70,6 +71,8 @@ struct iovec;
 WASIX(proc_id) wasix_proc_id(uint32_t *pid);
 WASIX(proc_parent) wasix_proc_parent(uint32_t pid, uint32_t *parent);
 WASIX(proc_signal) wasix_proc_signal(uint32_t pid, uint32_t signal);
+/* In place of a signal: ends all threads but the first one, which asks for it (`control` in tools/abi). */
+enum { WASIBOX_ALONE = 0x400 };
 WASIX(proc_join) wasix_proc_join(struct wasix_option_pid *pid, uint32_t flags,
                                  struct wasix_join_status *status);
 WASIX(proc_spawn3) wasix_proc_spawn3(
@@ -88,6 +91,13 @@ WASIX(chdir) wasix_chdir(const char *path, size_t path_len);
 WASIX(fd_pipe) wasix_fd_pipe(uint32_t *read, uint32_t *write);
 WASIX(fd_dup2) wasix_fd_dup2(uint32_t fd, uint32_t min, uint32_t cloexec, uint32_t *to);
 WASIX(fd_fdflags_get) wasix_fd_fdflags_get(uint32_t fd, uint16_t *flags);
+WASIX(sched_yield) wasix_sched_yield(void);
+/* `start` is 64 bytes, of which the kernel looks at none. */
+WASIX(thread_spawn_v2) wasix_thread_spawn_v2(const void *start, uint32_t *thread);
+WASIX(futex_wait) wasix_futex_wait(uint32_t *word, uint32_t expected,
+                                   const struct wasix_option_time *time, uint8_t *woken);
+WASIX(futex_wake) wasix_futex_wake(uint32_t *word, uint8_t *woken);
+WASIX(futex_wake_all) wasix_futex_wake_all(uint32_t *word, uint8_t *woken);
 WASIX(fd_fdflags_set) wasix_fd_fdflags_set(uint32_t fd, uint32_t flags);
 
 WASIX(sock_open) wasix_sock_open(uint32_t family, uint32_t kind, uint32_t protocol, uint32_t *fd);
@@ -126,4 +136,7 @@ PREVIEW1(sock_send) wasix_sock_send(uint32_t fd, const struct iovec *list, uint3
 PREVIEW1(sock_shutdown) wasix_sock_shutdown(uint32_t fd, uint32_t how);
 
 #undef PREVIEW1
+
+__attribute__((import_module("wasix_32v1"), import_name("thread_exit"), noreturn))
+extern void wasix_thread_exit(int32_t code);
 #endif

@@ -41,7 +41,11 @@ fn processes() {
     same_as_native("processes.py");
 }
 
-/// Without threads the caller of an executor does its work at once.
+#[test]
+fn threads() {
+    same_as_native("threads.py");
+}
+
 #[test]
 fn executors() {
     same_as_native("executors.py");

@@ -67,6 +67,52 @@ fn an_interpreter_that_is_lost_is_put_back() {
     }
 }
 
+/// Between two cells an interpreter has one thread: work is waited for, the rest ends as in the child of a fork, and
+/// everything that begins threads goes on to work.
+#[test]
+fn threads_end_with_their_cell() {
+    for engine in both() {
+        let s = engine.session(policy()).unwrap();
+        let begin = "import threading, time, queue
+from concurrent.futures import ThreadPoolExecutor
+done = []
+def late():
+    time.sleep(0.1)
+    done.append('late')
+threading.Thread(target=late).start()
+pool = ThreadPoolExecutor(2)
+future = pool.submit(lambda: time.sleep(0.1) or 'work')
+def for_ever():
+    while True:
+        time.sleep(0.001)
+        done[:1] = done[:1]
+daemon = threading.Thread(target=for_ever, daemon=True)
+daemon.start()
+waiter = threading.Thread(target=queue.Queue().get, daemon=True)
+waiter.start()
+busy = threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True)
+busy.start()";
+        assert_eq!(py(&s, begin), "");
+        assert_eq!(py(&s, "done, future.done(), future.result()"), "(['late'], True, 'work')");
+        s.park();
+        let alive =
+            "daemon.is_alive(), waiter.is_alive(), busy.is_alive(), threading.active_count()";
+        assert_eq!(py(&s, alive), "(False, False, False, 1)");
+        assert_eq!(py(&s, "daemon.join(); list(pool.map(abs, [-1, 2, -3]))"), "[1, 2, 3]");
+        let fork = s.fork("f").unwrap();
+        for s in [&s, &fork] {
+            let again = "t = threading.Thread(target=done.append, args=['again']); t.start(); t.join(); done";
+            assert_eq!(py(s, again), "['late', 'again']");
+            assert_eq!(py(s, "import asyncio\nawait asyncio.to_thread(sum, [1, 2])"), "3");
+        }
+        // An error does not keep the threads from their end.
+        assert!(
+            py(&s, "threading.Thread(target=late).start(); 1 / 0").contains("ZeroDivisionError")
+        );
+        assert_eq!(py(&s, "done"), "['late', 'again', 'late']");
+    }
+}
+
 /// An object graph with most kinds of state that an interpreter has.
 const MAKE: &str = "
 import pandas as pd, random, threading, pickle, collections

@@ -26,6 +26,7 @@ const SITE: &[&str] = &[
     "site/wasix.c",
     "site/wasix.h",
     "site/fenv.c",
+    "site/alone.c",
     "site/answers.c",
 ];
 
@@ -73,7 +74,7 @@ pub fn build(
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
         fs::write(&table, inittab(&modules)).with_context(|| table.display().to_string())?;
-        let files = ["main.c", "cell.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c"]
+        let files = ["main.c", "cell.c", "snapshot.c", "wasix.c", "fenv.c", "answers.c", "alone.c"]
             .map(|name| site.join(name));
         for (n, file) in files.iter().chain([&table]).enumerate() {
             let object = bench.dir.join(format!("{n}.o"));
@@ -90,6 +91,8 @@ pub fn build(
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));
         // snapshot.c has its own end for a process that began prepared.
         clang.args(["-Wl,--wrap=Py_FinalizeEx", "-Wl,--wrap=Py_Exit"]);
+        // The kernel reads which variables each thread has for itself (posix/threads.c).
+        clang.arg("-Wl,--export=wasibox_thread_locals");
         // answers.c has better ones.
         clang.args(["-Wl,--wrap=strerror", "-Wl,--wrap=__wasi_poll_oneoff"]);
         // Every "function signature mismatch" is a trap when the guest gets there.

@@ -19,6 +19,9 @@ use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 /// The layer's folder in the recipe.
 const LAYER: &str = "site/posix";
 
+/// The layer's one file that is not C.
+const THREAD_START: &str = "thread_start.s";
+
 /// libc's code for time zones, in the compiler's wheel, and what it is compiled with.
 const ZONE: &str = "zone/zone.c";
 const ZONE_CODE: &str = "ziglang/lib/libc/musl/src/time";
@@ -31,6 +34,7 @@ const CODE: &str = include_str!("posix.rs");
 const REPLACED: &[&str] = &[
     "Modules/_io/fileio.c",
     "Modules/_operator.c",
+    "Modules/_threadmodule.c",
     "Modules/main.c",
     "Modules/posixmodule.c",
     "Modules/selectmodule.c",
@@ -43,6 +47,9 @@ const REPLACED: &[&str] = &[
     "Python/fileutils.c",
     "Python/pylifecycle.c",
 ];
+
+/// What those include from beside them, where a patch changes it.
+const INCLUDED: &[&str] = &["Python/generated_cases.c.h"];
 
 /// CPython's stand-in for a libc without dup2.
 const DUP2: &str = "Python/dup2.o";
@@ -125,12 +132,15 @@ pub fn build(
             compile(&layer.join(name), &object, &["-O2", "-g0", "-DNDEBUG", "-Wall", "-Werror"])?;
         }
         let mut clang = host::tool(tools.path("clang"), &wasm.dir);
+        clang.arg("-c").arg(layer.join(THREAD_START)).arg("-o");
+        bench.run(clang.arg(bench.dir.join("0-thread_start.o")))?;
+        let mut clang = host::tool(tools.path("clang"), &wasm.dir);
         clang.args(ZONE_FLAGS).arg("-I").arg(layer.join("zone")).arg("-I");
         clang.arg(zig.dir.join(ZONE_CODE)).arg("-c").arg(layer.join(ZONE));
         bench.run(clang.arg("-o").arg(bench.dir.join("0-zone.o")))?;
         let copies = bench.dir.join("Python");
         let files = REPLACED.iter().copied().chain(ADDED.iter().map(|(_, file)| *file));
-        for file in files.clone() {
+        for file in files.clone().chain(INCLUDED.iter().copied()) {
             let to = copies.join(file);
             let folder = to.parent().context("a folder")?;
             fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;

@@ -11,6 +11,9 @@ void wasibox_poll_signals(void);
  * host takes a tenth of a microsecond. Thus signals are seen within milliseconds,
  * and looking for them costs less than can be measured. */
 #define WASIBOX_POLL_EVERY 20000
+/* While there are other threads, they wait for this: one that computes gives them their turn here,
+ * ten times within CPython's switch interval of 5 ms. */
+#define WASIBOX_POLL_EVERY_WITH_THREADS 2000
 extern int wasibox_poll_countdown;
 
 /* PyErr_CheckSignals(): what may take long comes by from time to time, but str() and repr() of

@@ -109,7 +109,7 @@ fn wake(c: &mut Call<'_>, at: u32, most: usize, woken: u32) -> Sys {
 }
 
 fn check_address(c: &Call<'_>, at: u32) -> Result<(), Halt> {
-    if at % 4 != 0 {
+    if !at.is_multiple_of(4) {
         return Err(Errno::INVAL.into());
     }
     c.mem.u32(at)?;

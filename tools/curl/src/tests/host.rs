@@ -21,7 +21,7 @@ pub(crate) struct Host {
     short: HashSet<u64>,
     pub(crate) slept: Vec<u64>,
     pub(crate) closed: usize,
-    pub(crate) nowhere: bool,
+    nowhere: bool,
 }
 
 impl Host {

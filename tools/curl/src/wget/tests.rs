@@ -89,8 +89,7 @@ fn statuses_are_gnus() {
     fails(&["http://h/auth"], 6, "Username/Password Authentication Failed.\n");
     // The smallest counts.
     fails(&["-q", "http://h/404", "http://h/refused"], 4, "");
-    let mut host = Host::default();
-    host.nowhere = true;
+    let host = Host::nowhere();
     let sink = Sink::Buffer(Rc::default());
     let ran = applet("wget", super::with, &f.0, host, "", sink, &["http://example.com/"]);
     assert_eq!(ran.status, 4);
