@@ -10,7 +10,6 @@ use crate::message::{BodyLength, RequestHead, ResponseHead};
 use crate::network::Network;
 use crate::pipe::{Pipe, Slot};
 use crate::request::Request;
-use crate::resolve::localhost;
 use crate::rules::{Rules, is_localhost};
 use crate::secret::{SecretError, SecretFn, SecretRule, Secrets};
 use bytes::Bytes;
@@ -118,22 +117,21 @@ impl Bridge {
     }
 
     /// Whether a request is for the machine that makes it, as far as the rules leave that open: its host is a
-    /// loopback address or `localhost`, and no rule names the address. Then the guest's machine is meant, not
-    /// the host's, and nobody need be asked. What is malformed is not.
+    /// loopback address or `localhost`, and no rule names it ([`Bridge::names`]). Then the guest's machine is meant,
+    /// not the host's, and nobody need be asked. What is malformed is not.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
         let Ok(request) = Request::new(head, &self.shared.limits) else { return false };
-        let own = match request.url.host() {
-            Some(Host::Domain(name)) if is_localhost(name) => localhost(),
-            Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
-            Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip).to_canonical()],
-            _ => return false,
+        let (own, name) = match request.url.host() {
+            Some(Host::Domain(name)) => (is_localhost(name), name.to_owned()),
+            Some(Host::Ipv4(ip)) => (ip.is_loopback() || ip.is_unspecified(), ip.to_string()),
+            Some(Host::Ipv6(ip)) => {
+                let plain = IpAddr::V6(ip).to_canonical();
+                (plain.is_loopback() || plain.is_unspecified(), ip.to_string())
+            }
+            None => return false,
         };
-        if !own.iter().all(|ip| ip.is_loopback() || ip.is_unspecified()) {
-            return false;
-        }
-        let permitted = self.shared.rules.check(request.method.as_str(), &request.url);
-        !permitted.is_ok_and(|permit| own.iter().any(|ip| permit.reaches(*ip).is_ok()))
+        own && !self.names(&name, request.url.port_or_known_default().unwrap_or(0))
     }
 
     /// Begins a request. What can be judged without the network is judged before this returns; a body
