@@ -145,6 +145,7 @@ END
     let expected = "Successfully installed one-1.0 two-1.0\n\
         Successfully installed three-3\nthree\n\
         Successfully installed four-4\n/tmp/from_hatch/four/__init__.py\n\
+        WARNING: pypi.org:443 is not allowed by the sandbox's policy\n\
         ERROR: Could not find a version that satisfies the requirement scipy (from versions: none)\n\
         ERROR: scipy is not built in, and with its compiled parts it cannot be installed; instead: \
         numpy, statistics\n\
