@@ -42,13 +42,8 @@ impl Outgoing {
     fn new(ctx: &mut Ctx<'_>, reads_input: bool) -> Outgoing {
         ctx.stdin.give_back();
         let source = if reads_input { ctx.stdin.source().clone() } else { Source::Closed };
-        let mut out = Outgoing {
-            source,
-            pending: Vec::new(),
-            is_ended: false,
-            done: None,
-            has_sent: false,
-        };
+        let mut out =
+            Outgoing { source, pending: Vec::new(), is_ended: false, done: None, has_sent: false };
         if !matches!(out.source, Source::File(_)) {
             // In memory, or nothing: there is nothing to wait for.
             let mut all = Vec::new();
@@ -124,7 +119,11 @@ pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::R
             return Ok(End::Peer);
         }
         // What is there already may still be wanted by a peer that sends nothing more.
-        let time = if peer_ended && file.is_some() { Some(Duration::ZERO) } else { time_left(&out, options) };
+        let time = if peer_ended && file.is_some() {
+            Some(Duration::ZERO)
+        } else {
+            time_left(&out, options)
+        };
         let ready = net::wait(&files, time)?;
         if !ready.iter().any(|r| *r) {
             return Ok(if peer_ended { End::Peer } else { End::Time });

@@ -44,9 +44,7 @@
 
 use super::guest::{Env, Halt, enter};
 use super::threads::current;
-use super::{
-    call_fd, call_misc, call_path, call_poll, call_proc, call_sock, call_thread,
-};
+use super::{call_fd, call_misc, call_path, call_poll, call_proc, call_sock, call_thread};
 use wasibox_vfs::Errno;
 use wasmer::{
     ExternType, Function, FunctionEnv, FunctionEnvMut, Imports, Module, Store, Type, Value,
