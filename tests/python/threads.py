@@ -137,7 +137,8 @@ together(lambda: print("context:", variable.get()))
 
 # --- how they end ---------------------------------------------------------------
 
-threading.excepthook = lambda a: print("raised:", a.exc_type.__name__, a.exc_value, a.thread.name)
+# Names are numbered by what the interpreter has done before, too.
+threading.excepthook = lambda a: print("raised:", a.exc_type.__name__, a.exc_value, a.thread.name.partition("-")[0])
 together(lambda: 1 / 0)
 together(lambda: sys.exit(3))
 threading.excepthook = threading.__excepthook__
