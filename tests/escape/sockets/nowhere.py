@@ -21,8 +21,10 @@ for port in range(1, 65536, 7):
         print('reached one', port)
     s.close()
 for name in ['example.org', 'metadata.google.internal', 'host.docker.internal']:
+    # A host outside has an address that leads to the policy's rules, of which there are none here.
     try:
-        print('reached one', socket.getaddrinfo(name, 80))
-    except socket.gaierror:
+        socket.create_connection((name, 80), 1)
+        print('reached one', name)
+    except OSError:
         pass
 print('nothing reached')
