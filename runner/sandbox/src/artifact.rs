@@ -17,13 +17,17 @@
 //! stamp; nobody else can write here; and against a failing disk, which changes
 //! bytes alone, hashing a file that is then paged in lazily would not help either.
 //!
+//! A file with another stamp was copied, or someone writes to it and may go on doing so after it
+//! was hashed. So it is read once, and the very bytes that were hashed are written anew under
+//! its name (or, where nothing can be written, kept in memory): that file is then mapped.
+//!
 //! # Why a key
 //! A digest tells damage, not who wrote: a guest with a writable mount over this directory could
 //! replace code and digest. Mounts do not show the directory ([`protected`]); should one do after
 //! all, what was written there does not bear our mark.
 //!
 //! # Invariants
-//! - A file is opened once; its stamp, its digest and its mapping are of that descriptor.
+//! - A file is opened once; its stamp and its mapping are of that descriptor.
 //! - Nothing here waits for ever: names are opened without blocking, another process's work is
 //!   waited for at most [`PATIENCE`].
 
@@ -33,12 +37,12 @@ use crate::key::{self, Key};
 use crate::programs::Loaded;
 use crate::template::Template;
 use crate::{engine, trusted};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -151,16 +155,18 @@ impl<const N: usize> Files<N> {
         for (path, pair) in self.parts.iter().zip(lines[1..].chunks(2)) {
             let file = trusted::open(path).ok()?;
             let stamp = stamp_of(&file).ok()?;
-            if stamp != *pair[1] {
-                // Hashed as it stood still, or not at all.
-                let digest = digest_of(&file).ok()?;
-                if digest != *pair[0] || stamp_of(&file).ok()? != stamp {
-                    tell("was damaged");
-                    return None;
-                }
-                is_moved = true;
+            if stamp == *pair[1] {
+                files.push(file);
+                seen.push((pair[0].to_owned(), stamp));
+                continue;
             }
-            seen.push((pair[0].to_owned(), stamp));
+            let Some(bytes) = whole(&file, pair[0], pair[1]) else {
+                tell("was damaged");
+                return None;
+            };
+            is_moved = true;
+            let file = renewed(path, &bytes).or_else(|_| in_memory(&bytes)).ok()?;
+            seen.push((pair[0].to_owned(), stamp_of(&file).ok()?));
             files.push(file);
         }
         if is_moved {
@@ -382,10 +388,11 @@ fn map(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError>
     // The engine takes a path; this one names the descriptor, whatever has become of its file's.
     let path = format!("/proc/self/fd/{}", code.as_raw_fd());
     // JUSTIFICATION: machine code can only be loaded by the engine's unsafe call.
-    // SAFETY: the file is what this program wrote for this engine, target and CPU: its digest or
-    // stamp, which was compared on this descriptor, is authenticated with our key. It lies in a
-    // directory that only its owner can write, has no second name, and is replaced by rename only,
-    // never written in place.
+    // SAFETY: the file is what this program wrote for this engine, target and CPU: the stamp
+    // that was compared on this descriptor is authenticated with our key, or we have just written
+    // the file from bytes whose digest is. It lies in a directory that only its owner can write
+    // (or in memory alone), has no second name, and is replaced by rename only, never written in
+    // place.
     match unsafe { Module::deserialize_from_file(engine, &path) } {
         Err(_) if !Path::new(&path).exists() => {}
         done => return done,
@@ -445,20 +452,37 @@ fn stamp_of(file: &File) -> std::io::Result<String> {
     ))
 }
 
-/// The digest of a file's content; leaves its position alone.
-fn digest_of(file: &File) -> std::io::Result<String> {
-    let mut h = blake3::Hasher::new();
-    let mut buf = vec![0; 1 << 20];
-    let mut at = 0;
-    loop {
-        match file.read_at(&mut buf, at)? {
-            0 => return Ok(h.finalize().to_string()),
-            n => {
-                h.update(&buf[..n]);
-                at += n as u64;
-            }
-        }
+/// The bytes of a file that was written to or moved since its stamp was `recorded`, if they have
+/// the digest still.
+fn whole(file: &File, digest: &str, recorded: &str) -> Option<Vec<u8>> {
+    let len: u64 = recorded.split(' ').nth(2)?.parse().ok()?;
+    if file.metadata().ok()?.len() != len {
+        return None;
     }
+    let mut bytes = Vec::with_capacity(usize::try_from(len).ok()?);
+    file.take(len).read_to_end(&mut bytes).ok()?;
+    (blake3::hash(&bytes).to_string() == digest).then_some(bytes)
+}
+
+/// The file with these bytes, made anew.
+fn renewed(path: &Path, bytes: &[u8]) -> std::io::Result<File> {
+    let written = trusted::put(path, bytes, false)?;
+    let file = trusted::open(path)?;
+    if stamp_of(&file)? == stamp_of(&written)? {
+        Ok(file)
+    } else {
+        Err(std::io::Error::other("somebody else has written it"))
+    }
+}
+
+/// A file without a name that has these bytes, for good.
+fn in_memory(bytes: &[u8]) -> std::io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(memfd_create("wasibox", flags)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK)?;
+    Ok(file)
 }
 
 /// A message on one line.
