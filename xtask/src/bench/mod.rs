@@ -6,11 +6,13 @@
 //! | `startup` | one command as a whole process |
 //! | `session` | processes within one session |
 //! | `sandbox` | sessions by threads and by processes, and what the jail costs |
+//! | `bridge` | requests to a server of the host against native programs' |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
 //! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
 
+mod bridge;
 mod curves;
 mod pyperformance;
 mod python;
@@ -36,6 +38,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("startup", startup),
         ("session", session),
         ("sandbox", sandbox::run),
+        ("bridge", bridge::run),
         ("shell", shell::run),
         ("curves", curves::run),
         ("python", python::run),
