@@ -15,6 +15,7 @@ const PRELUDE: &str = r#"
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
   (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
   (import "wasix_32v1" "thread_spawn_v2" (func $thread (param i32 i32) (result i32)))
   (import "wasix_32v1" "thread_join" (func $thread_join (param i32) (result i32)))
   (import "wasix_32v1" "thread_exit" (func $thread_exit (param i32)))
@@ -471,6 +472,36 @@ fn others_run_while_one_reads() {
         (call $until (i32.const 4120))
         (call $exit (i32.load (i32.const 4120))))"#;
     assert_eq!(exits(text), 33);
+}
+
+/// Calls of one thread that could wait but never need to let another one run that has slept.
+#[test]
+fn others_run_while_one_need_not_wait() {
+    // A subscription to the pipe's reading end at 5000: tag 1 at 8, the descriptor at 16.
+    let poll = r#"(call $ok (call $poll (i32.const 5000) (i32.const 5100) (i32.const 1) (i32.const 5200)))"#;
+    let write = r#"(call $ok (call $write (i32.load (i32.const 4104)) (i32.const 6004) (i32.const 1) (i32.const 6012)))"#;
+    let read = r#"(call $ok (call $read (i32.load (i32.const 4100)) (i32.const 6004) (i32.const 1) (i32.const 6012)))"#;
+    for step in [poll.to_string(), format!("{write}{read}")] {
+        let text = format!(
+            r#"
+      (func (export "wasi_thread_start") (param i32 i32)
+        (call $ok (call $thread_sleep (i64.const 20000000)))
+        (i32.store (i32.const 4096) (i32.const 44)))
+      (func (export "_start")
+        (call $ok (call $pipe (i32.const 4100) (i32.const 4104)))
+        (i32.store (i32.const 6004) (i32.const 6000))
+        (i32.store (i32.const 6008) (i32.const 4))
+        {write}
+        (i32.store8 (i32.const 5008) (i32.const 1))
+        (i32.store (i32.const 5016) (i32.load (i32.const 4100)))
+        (drop (call $spawn (i32.const 0)))
+        (loop $again
+          {step}
+          (br_if $again (i32.eqz (i32.load (i32.const 4096)))))
+        (call $exit (i32.load (i32.const 4096))))"#
+        );
+        assert_eq!(exits(&text), 44, "{step}");
+    }
 }
 
 /// As after a fork: the others are gone from where they waited, what they wrote is there, and new ones can begin.

@@ -126,7 +126,6 @@ print(raised(lambda: mp.get_context('fork')))
 }
 
 #[test]
-#[ignore = "one run in several waits for ever: a fault of pools that is not found yet"]
 fn pools_queues_and_executors() {
     let s = engine(Isolation::Process).session(policy()).unwrap();
     let said = script(

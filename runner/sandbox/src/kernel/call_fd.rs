@@ -41,6 +41,9 @@ fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Res
     if !open.read {
         return Err(Errno::BADF.into());
     }
+    if !open.file.seekable() {
+        c.process.threads.share();
+    }
     let mut total = 0u64;
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
@@ -83,6 +86,9 @@ fn write(
 ) -> Result<(u64, u64), Halt> {
     if !open.write {
         return Err(Errno::BADF.into());
+    }
+    if !open.file.seekable() {
+        c.process.threads.share();
     }
     let (mut total, mut at) = (0u64, off);
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {

@@ -94,6 +94,8 @@ pub fn poll_oneoff(c: &mut Call<'_>, subs: u32, out: u32, n: u32, count: u32) ->
     });
     let deadline = deadline.min();
     let me = std::thread::current();
+    // Who looks again and again for what is there already must not be the only one that runs.
+    c.process.threads.offer();
     loop {
         // Registering comes first, so that nothing is missed between looking and parking.
         let mut look_again = false;

@@ -248,6 +248,7 @@ pub fn receive(
     if flags & !(PEEK | WAIT_ALL | TRUNCATED | DONT_WAIT) != 0 {
         return Err(Errno::NOTSUP.into());
     }
+    c.process.threads.share();
     if socket.kind() == Kind::Datagram {
         return receive_message(c, open, socket, list, flags);
     }
@@ -330,6 +331,7 @@ pub fn send(
     if flags & !SEND_DONT_WAIT != 0 {
         return Err(Errno::NOTSUP.into());
     }
+    c.process.threads.share();
     let waits = !open.nonblock() && flags & SEND_DONT_WAIT == 0;
     if socket.kind() == Kind::Datagram {
         let mut message = Vec::new();

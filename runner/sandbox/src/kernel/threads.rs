@@ -15,7 +15,9 @@
 //!                      +-------------------------------------------+
 //! ```
 //!
-//! A thread that computes is asked by nobody: it offers the baton by `sched_yield`.
+//! A thread that computes is asked by nobody: it offers the baton by `sched_yield`. Calls that may wait but need not
+//! offer it, too: `poll_oneoff` always, reads and writes of pipes and sockets after a while ([`Threads::share`]).
+//! Others never do, so that guests may rely on them.
 //!
 //! # Ends
 //! Whatever ends a process ends all of its threads. Who finds it out has the baton, so that all others wait: they
@@ -56,6 +58,9 @@ const MAX_LOCAL_BYTES: usize = 4096;
 const MAX_IDLE: usize = 4;
 /// How often threads that are to leave are told so again.
 const AGAIN: Duration = Duration::from_millis(10);
+/// How long a thread that reads and writes without waiting keeps others from running; CPython's
+/// own switch interval.
+const SHARE: Duration = Duration::from_millis(5);
 
 thread_local! {
     /// Which thread of its process this thread of the host is.
@@ -101,6 +106,8 @@ struct Member {
 #[derive(Default)]
 struct State {
     holder: Option<u32>,
+    /// When the holder got the baton.
+    since: Option<Instant>,
     queue: VecDeque<u32>,
     members: HashMap<u32, Member>,
     sleepers: HashMap<Event, VecDeque<u32>>,
@@ -158,6 +165,7 @@ impl State {
     /// Makes a thread the holder of the baton that nobody has.
     fn take(&mut self, number: u32) {
         self.holder = Some(number);
+        self.since = Some(Instant::now());
         if let (Some(locals), Some(member)) = (&self.locals, self.members.get(&number)) {
             restore(locals, &member.locals);
         }
@@ -303,6 +311,19 @@ impl Threads {
             drop(self.come_back(s, current()));
         }
         true
+    }
+
+    /// Lets others run first if they have waited for long: a thread none of whose calls waits, since there is always
+    /// something to read, would keep them from it for ever.
+    pub fn share(&self) {
+        if !self.is_many() {
+            return;
+        }
+        let mut s = self.lock();
+        if !s.queue.is_empty() && s.since.is_none_or(|since| since.elapsed() >= SHARE) {
+            s.lay_down();
+            drop(self.come_back(s, current()));
+        }
     }
 
     /// Sleeps until the event comes, or until then; whether it came. Also ends when the thread is to
