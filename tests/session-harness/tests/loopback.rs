@@ -61,6 +61,12 @@ def get():
     with urllib.request.urlopen('http://localhost:8000/f.txt') as r: return r.read()
 sum(get() == b'a file\\n' for _ in range(300))";
         assert_eq!(py(&s, urllib), "300");
+        let requests = "
+import requests
+with requests.Session() as s:
+    right = sum(s.get('http://localhost:8000/f.txt').text == 'a file\\n' for _ in range(300))
+right";
+        assert_eq!(py(&s, requests), "300");
         let client = "
 import asyncio
 async def one():
