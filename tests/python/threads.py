@@ -21,6 +21,16 @@ from threading import Thread
 # The longest wait for what certainly comes.
 LONG = 60
 
+# What a new interpreter begins with: the prepared one has used threads' objects before.
+print(
+    "at first:",
+    Thread().name,
+    threading.main_thread().name,
+    threading.main_thread().ident == threading.get_ident(),
+    threading.current_thread() is threading.main_thread(),
+    threading.enumerate() == [threading.main_thread()],
+)
+
 
 def started(*functions, **options):
     threads = [Thread(target=f, **options) for f in functions]
@@ -137,8 +147,7 @@ together(lambda: print("context:", variable.get()))
 
 # --- how they end ---------------------------------------------------------------
 
-# Names are numbered by what the interpreter has done before, too.
-threading.excepthook = lambda a: print("raised:", a.exc_type.__name__, a.exc_value, a.thread.name.partition("-")[0])
+threading.excepthook = lambda a: print("raised:", a.exc_type.__name__, a.exc_value, a.thread.name)
 together(lambda: 1 / 0)
 together(lambda: sys.exit(3))
 threading.excepthook = threading.__excepthook__

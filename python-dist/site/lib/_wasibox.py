@@ -366,6 +366,10 @@ def resume(variables, unbuffered):
     random = sys.modules.get("random") or _stash.get("random")
     if random is not None:
         random.seed()
+    threading = sys.modules.get("threading") or _stash.get("threading")
+    if threading is not None:
+        # Prepared modules have made threads' objects; a new interpreter begins with Thread-1.
+        threading._counter = itertools.count(1).__next__
     process = _stash.get("multiprocessing.process")
     if process is not None:
         # What is drawn when the module is imported; who is spawned gets the parent's.
