@@ -16,6 +16,9 @@ pub struct Pins {
     pub packages: Vec<String>,
     /// Packages in Python alone, each with what is left out of it (as in package.toml).
     pub wheels: BTreeMap<String, Vec<String>>,
+    /// Files and folders of such packages that come without bytecode.
+    #[serde(default)]
+    pub source_only: BTreeMap<String, Vec<String>>,
     #[serde(rename = "source")]
     pub sources: Vec<Source>,
     pub cpython: Cpython,
@@ -136,6 +139,9 @@ impl Pins {
         let known = |name: &String| pins.packages.contains(name) || pins.wheels.contains_key(name);
         if let Some(name) = pins.profiles.data.iter().find(|name| !known(name)) {
             bail!("{}: the profile's {name} is neither a package nor a wheel", path.display());
+        }
+        if let Some(name) = pins.source_only.keys().find(|name| !pins.wheels.contains_key(*name)) {
+            bail!("{}: source-only names {name}, which is no wheel", path.display());
         }
         if pins.source("cpython")?.version != pins.python {
             bail!("{}: python and the cpython source differ in version", path.display());

@@ -14,6 +14,10 @@ use super::{fetch, host};
 /// What of a package's folder goes to `/usr/local/bin`.
 pub const COMMANDS: &str = "bin";
 
+/// What of a package's folder goes to site-packages with the wheel: stand-ins of ours for
+/// compiled packages that it needs.
+const BESIDE: &str = "beside";
+
 const CODE: &str = include_str!("wheels.rs");
 
 /// Unpacks the profile's wheels; what of each goes to site-packages.
@@ -32,10 +36,13 @@ pub fn build(
             key.text(part);
         }
         leave_out.iter().for_each(|path| key.text(path));
+        let source_only = pins.source_only.get(name).map_or(&[][..], Vec::as_slice);
+        key.text(&format!("{source_only:?}"));
         key.tree(&shop.recipe, &["recipe/site.py"])?;
         let folder = shop.recipe.join("packages").join(name);
         let (patches, commands) = (folder.join(INSTALLED), folder.join(COMMANDS));
-        for (part, name) in [(&patches, INSTALLED), (&commands, COMMANDS)] {
+        let beside = folder.join(BESIDE);
+        for (part, name) in [(&patches, INSTALLED), (&commands, COMMANDS), (&beside, BESIDE)] {
             if part.is_dir() {
                 key.tree(&folder, &[name])?;
             }
@@ -53,11 +60,19 @@ pub fn build(
                 ensure!(met.contains(rule), "{name}: there is no {rule} to leave out");
             }
             patch_installed(bench, &patches, &site)?;
+            if beside.is_dir() {
+                copy_tree(&beside, &site)?;
+            }
             if commands.is_dir() {
                 copy_tree(&commands, &bench.dir.join(COMMANDS))?;
             }
             let mut python = host::tool(native.dir.join("python"), &bench.dir);
-            bench.run(python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base))
+            bench.run(python.args(["-I", "-S"]).arg(script).arg(&site).arg(&base))?;
+            source_only.iter().try_for_each(|path| {
+                let removed = remove_bytecode(&site.join(path))?;
+                ensure!(removed > 0, "{name}: {path} has no bytecode to leave out");
+                Ok(())
+            })
         })?;
         wheels.push(done.dir.join("site"));
     }
@@ -84,4 +99,30 @@ fn prune(site: &Path, below: &str, leave_out: &[String], met: &mut Vec<String>) 
         }
     }
     Ok(())
+}
+
+/// Removes the bytecode of a module, or of all modules in a folder; how many that were.
+fn remove_bytecode(path: &Path) -> Result<usize> {
+    let mut removed = 0;
+    if !path.is_dir() {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).context("a module's name")?;
+        let cache = path.with_file_name("__pycache__");
+        for name in sorted(&cache)? {
+            if name.strip_prefix(stem).is_some_and(|rest| rest.starts_with(".cpython-")) {
+                fs::remove_file(cache.join(&name)).with_context(|| name.clone())?;
+                removed += 1;
+            }
+        }
+        return Ok(removed);
+    }
+    for name in sorted(path)? {
+        let inner = path.join(&name);
+        if name == "__pycache__" {
+            removed += sorted(&inner)?.len();
+            fs::remove_dir_all(&inner).with_context(|| inner.display().to_string())?;
+        } else if inner.is_dir() {
+            removed += remove_bytecode(&inner)?;
+        }
+    }
+    Ok(removed)
 }
