@@ -299,14 +299,347 @@ def text_tools():
     equal(tabulate.tabulate([[1, 2]], tablefmt="plain"), "1  2")
 
 
-@check("sympy", "networkx")
+@check("sympy", "mpmath", "networkx")
 def mathematics():
+    import mpmath
     import networkx
     import sympy
 
     x = sympy.Symbol("x")
     equal(str(sympy.integrate(sympy.sin(x) ** 2, x)), "x/2 - sin(x)*cos(x)/2")
+    equal(sympy.solve(x**2 - 5 * x + 6, x), [2, 3])
+    equal(str(sympy.series(sympy.exp(x), x, 0, 4)), "1 + x + x**2/2 + x**3/6 + O(x**4)")
+    f = sympy.lambdify(x, sympy.diff(x**3), "numpy")
+    equal(f(2.0), 12.0)
+    with mpmath.workdps(30):
+        equal(str(mpmath.zeta(3)), "1.20205690315959428539973816151")
     equal(networkx.shortest_path(networkx.path_graph(4), 0, 3), [0, 1, 2, 3])
+    central = networkx.betweenness_centrality(networkx.karate_club_graph())
+    equal(round(central[0], 6), 0.437635)
+    groups = networkx.community.greedy_modularity_communities(networkx.karate_club_graph())
+    equal([len(group) for group in groups], [17, 9, 8])
+
+
+@check("seaborn", "patsy", "joblib")
+def statistics():
+    import joblib
+    import matplotlib.pyplot as plt
+    import numpy as np
+    import pandas as pd
+    import patsy
+    import seaborn
+
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "g": ["a", "b", "a", "b"], "y": [2, 4, 5, 9]})
+    axes = seaborn.barplot(frame, x="g", y="y", errorbar=None)
+    equal([bar.get_height() for bar in axes.patches], [3.5, 6.5])
+    plt.close("all")
+    grid = seaborn.FacetGrid(frame, col="g").map(plt.scatter, "x", "y")
+    equal(grid.axes.shape, (1, 2))
+    plt.close("all")
+    equal(len(seaborn.heatmap(np.eye(3), annot=True).texts), 9)
+    plt.close("all")
+    _, matrix = patsy.dmatrices("y ~ x + C(g)", frame)
+    equal(matrix.design_info.column_names, ["Intercept", "C(g)[T.b]", "x"])
+    equal(np.asarray(matrix)[1].tolist(), [1.0, 1.0, 2.0])
+    equal(joblib.Parallel(n_jobs=1)(joblib.delayed(pow)(n, 2) for n in range(4)), [0, 1, 4, 9])
+    equal(joblib.Parallel(n_jobs=2, prefer="threads")(joblib.delayed(abs)(-n) for n in range(3)), [0, 1, 2])
+    equal(joblib.hash([1, "a"]), joblib.hash([1, "a"]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "frame")
+        joblib.dump(frame, path)
+        equal(joblib.load(path).equals(frame), True)
+
+
+@check("click", "rich", "tqdm", "pygments", "colorama", "humanize")
+def programs_for_terminals():
+    import click
+    import click.testing
+    import humanize
+    import pygments
+    import pygments.formatters
+    import pygments.lexers
+    import rich.console
+    import rich.table
+    import tqdm
+
+    @click.command()
+    @click.option("--count", default=2)
+    @click.argument("name")
+    def hello(count, name):
+        click.echo(f"hello {name} " * count)
+
+    done = click.testing.CliRunner().invoke(hello, ["--count", "1", "you"])
+    equal((done.exit_code, done.output), (0, "hello you \n"))
+    table = rich.table.Table("a", "b")
+    table.add_row("1", "[b]x[/b]")
+    console = rich.console.Console(file=io.StringIO(), width=40)
+    console.print(table)
+    equal(console.file.getvalue().split("\n")[3], "│ 1 │ x │")
+    bar = io.StringIO()
+    equal(sum(tqdm.tqdm(range(10), file=bar, ncols=60)), 45)
+    equal("100%" in bar.getvalue(), True)
+    tokens = pygments.highlight("x = 1", pygments.lexers.PythonLexer(), pygments.formatters.NullFormatter())
+    equal(tokens, "x = 1\n")
+    html = pygments.highlight("1", pygments.lexers.get_lexer_by_name("json"), pygments.formatters.HtmlFormatter())
+    equal(html, '<div class="highlight"><pre><span></span><span class="mi">1</span>\n</pre></div>\n')
+    equal((humanize.naturalsize(3_000_000), humanize.intcomma(12345)), ("3.0 MB", "12,345"))
+
+
+@check("attr", "jsonschema", "referencing", "rpds")
+def data_that_is_checked():
+    import attrs
+    import jsonschema
+    import rpds
+
+    @attrs.define(frozen=True)
+    class Point:
+        x: int = attrs.field(converter=int, validator=attrs.validators.ge(0))
+
+    equal(attrs.asdict(Point("3")), {"x": 3})
+    equal(raises(ValueError, Point, -1), "'x' must be >= 0: -1")
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {"n": {"type": "integer", "minimum": 1}},
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"type": "array", "items": {"type": "string"}}},
+        "required": ["a"],
+    }
+    checked = jsonschema.Draft202012Validator(schema)
+    errors = sorted(error.message for error in checked.iter_errors({"a": 0, "b": ["x", 2]}))
+    equal(errors, ["0 is less than the minimum of 1", "2 is not of type 'string'"])
+    jsonschema.validate({"a": 1}, schema)
+    raises(jsonschema.ValidationError, jsonschema.validate, {}, schema)
+    one = rpds.HashTrieMap({"a": 1}).insert("b", 2)
+    equal((dict(one), len(one.remove("a")), hash(one) == hash(rpds.HashTrieMap(b=2, a=1))), ({"a": 1, "b": 2}, 1, True))
+    equal(one == {"a": 1, "b": 2}, False)
+    raises(AttributeError, setattr, one, "x", 1)
+    raises(TypeError, hash, rpds.HashTrieMap(a=[]))
+    equal(repr(rpds.List([1, 2]).push_front(0).rest), "List([1, 2])")
+    equal(rpds.HashTrieSet([1]) | rpds.HashTrieSet([2]), {1, 2})
+    equal((rpds.Queue([1, 2]).peek(), list(rpds.Stack([1, 2]))), (1, [2, 1]))
+
+
+@check("reportlab", "pypdf", "markdown_it")
+def documents():
+    import markdown_it
+    import pypdf
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.styles import getSampleStyleSheet
+    from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
+
+    file, styles = io.BytesIO(), getSampleStyleSheet()
+    story = [Paragraph("First page", styles["Title"]), PageBreak(), Table([["a", "b"], [1, 2]])]
+    SimpleDocTemplate(file, pagesize=A4, title="Report").build(story)
+    pages = pypdf.PdfReader(file)
+    equal((len(pages.pages), pages.metadata.title), (2, "Report"))
+    equal(pages.pages[0].extract_text().strip(), "First page")
+    equal(pages.pages[1].extract_text().split(), ["a", "b", "1", "2"])
+    writer, locked = pypdf.PdfWriter(), io.BytesIO()
+    writer.append(pages)
+    writer.encrypt("secret", algorithm="RC4-128")
+    writer.write(locked)
+    equal(pypdf.PdfReader(locked, password="secret").pages[0].extract_text().strip(), "First page")
+    equal(markdown_it.MarkdownIt().render("*a*"), "<p><em>a</em></p>\n")
+
+
+@check("lxml", "cssselect", "docx", "pptx", "bs4")
+def documents_of_xml():
+    import bs4
+    import docx
+    import pandas as pd
+    import pptx
+    from lxml import etree, html, objectify
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+
+    root = etree.fromstring("<a xmlns:n='urn:n'><b id='1'>x</b><n:b>y</n:b>z</a>")
+    equal(root.xpath("//n:b/text()", namespaces={"n": "urn:n"}), ["y"])
+    equal(etree.tostring(root[0]), b'<b xmlns:n="urn:n" id="1">x</b>')
+    sheet = etree.XSLT(etree.XML(
+        '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform" '
+        'xmlns:s="http://exslt.org/strings"><xsl:output method="text"/><xsl:template match="/">'
+        '<xsl:value-of select="count(//b)"/><xsl:for-each select="s:tokenize(\'p q\')">[<xsl:value-of '
+        'select="."/>]</xsl:for-each></xsl:template></xsl:stylesheet>'
+    ))
+    equal(str(sheet(root)), "1[p][q]")
+    raises(etree.XMLSyntaxError, etree.fromstring, "<a><b></a>")
+    grammar = etree.RelaxNG(etree.XML('<element name="a" xmlns="http://relaxng.org/ns/structure/1.0"><empty/></element>'))
+    equal((grammar(etree.XML("<a/>")), grammar(etree.XML("<b/>"))), (True, False))
+    page = html.fromstring("<p class=x>caf\xe9<p>two<a href=/u>l</a>".encode("cp1252"), parser=html.HTMLParser(encoding="cp1252"))
+    equal([p.get("class") for p in page.cssselect("p.x")], ["x"])
+    equal([p.text_content() for p in page.xpath("//p")], ["caf\xe9", "twol"])
+    equal([link for _, _, link, _ in page.iterlinks()], ["/u"])
+    equal(objectify.fromstring("<r><n>3</n><n>4</n></r>").n[1] + 1, 5)
+    equal(bs4.BeautifulSoup("<p>a<b>c", "lxml").b.text, "c")
+    table = "<table><tr><th>a</th></tr><tr><td>1</td></tr></table>"
+    equal(pd.read_html(io.StringIO(table), flavor="lxml")[0].to_dict("list"), {"a": [1]})
+    text = pd.DataFrame({"a": [1]}).to_xml(index=False)
+    equal(pd.read_xml(io.StringIO(text)).to_dict("list"), {"a": [1]})
+    file, document = io.BytesIO(), docx.Document()
+    document.add_heading("Head", 1)
+    document.add_paragraph("text").add_run(" bold").bold = True
+    document.add_table(1, 2).cell(0, 1).text = "cell"
+    document.save(file)
+    again = docx.Document(file)
+    equal([p.text for p in again.paragraphs], ["Head", "text bold"])
+    equal(again.tables[0].cell(0, 1).text, "cell")
+    file, slides = io.BytesIO(), pptx.Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[0])
+    slide.shapes.title.text = "Title"
+    data = CategoryChartData()
+    data.categories = ["a", "b"]
+    data.add_series("s", (1, 2))
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 100, 100, data)
+    slides.save(file)
+    again = pptx.Presentation(file).slides[0].shapes
+    equal((again.title.text, [list(p.categories) for p in again[-1].chart.plots]), ("Title", [["a", "b"]]))
+
+
+@check("plotly", "altair", "narwhals")
+def charts_for_browsers():
+    import altair
+    import narwhals
+    import pandas as pd
+    import plotly.express
+    import plotly.graph_objects as go
+
+    frame = pd.DataFrame({"x": [1, 2], "y": [3.0, 4.5]})
+    figure = plotly.express.line(frame, x="x", y="y", title="T")
+    equal((figure.layout.title.text, figure.data[0].type), ("T", "scatter"))
+    page = go.Figure(go.Bar(x=["a"], y=[1])).to_html(include_plotlyjs=True)
+    equal(len(page) > 4_000_000, True)
+    raises(ValueError, lambda: go.Bar(nosuch=1))
+    chart = altair.Chart(frame).mark_bar().encode(x="x:O", y="mean(y)").to_dict()
+    equal(chart["encoding"]["y"], {"aggregate": "mean", "field": "y", "type": "quantitative"})
+    equal(narwhals.from_native(frame).filter(narwhals.col("x") > 1)["y"].to_list(), [4.5])
+
+
+@check("sqlalchemy")
+def databases():
+    import sqlalchemy as sa
+    from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+    class Base(DeclarativeBase):
+        pass
+
+    class Item(Base):
+        __tablename__ = "item"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        name: Mapped[str]
+
+    engine = sa.create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add_all([Item(name="a"), Item(name="b")])
+        session.commit()
+        equal(session.scalars(sa.select(Item.name).order_by(Item.id.desc())).all(), ["b", "a"])
+    import pandas as pd
+
+    with engine.connect() as connection:
+        equal(pd.read_sql(sa.text("select count(*) as n from item"), connection)["n"].tolist(), [2])
+
+
+@check("httpx", "anyio", "h11")
+def requests_by_httpx():
+    import asyncio
+    import threading
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    import anyio
+    import httpx
+
+    answer = httpx.MockTransport(lambda request: httpx.Response(200, json={"path": request.url.path}))
+    with httpx.Client(transport=answer, base_url="http://h/a/") as client:
+        equal(client.get("b").json(), {"path": "/a/b"})
+
+    async def both():
+        async with httpx.AsyncClient(transport=answer) as client:
+            equal((await client.get("http://h/c")).json(), {"path": "/c"})
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.sleep, 0)
+
+    asyncio.run(both())
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"here")
+
+        def log_message(self, *words):
+            pass
+
+    try:
+        server = HTTPServer(("127.0.0.1", 0), Handler)
+    except OSError as error:
+        equal(error.errno, errno.ENOSYS)  # a runtime without sockets
+        return
+    worker = threading.Thread(target=server.serve_forever, daemon=True)
+    worker.start()
+    url = f"http://127.0.0.1:{server.server_port}/"
+    equal(httpx.get(url).text, "here")
+
+    async def one():
+        async with httpx.AsyncClient() as client:
+            equal((await client.get(url)).text, "here")
+
+    asyncio.run(one())
+    server.shutdown()
+
+
+@check("pytz", "tzdata", "lark", "xlrd", "cloudpickle")
+def small_ones():
+    import datetime
+
+    import cloudpickle
+    import lark
+    import pytz
+    import xlrd
+
+    summer = pytz.timezone("Europe/Berlin").localize(datetime.datetime(2024, 7, 1))
+    equal(summer.isoformat(), "2024-07-01T00:00:00+02:00")
+    importlib.import_module("tzdata")
+    grammar = lark.Lark('start: NUMBER ("+" NUMBER)*\n%import common.NUMBER\n%ignore " "', parser="lalr")
+    equal([str(token) for token in grammar.parse("1 + 2+3").children], ["1", "2", "3"])
+    raises(xlrd.XLRDError, lambda: xlrd.open_workbook(file_contents=b"nothing of a workbook"))
+    double = cloudpickle.loads(cloudpickle.dumps(lambda n: 2 * n))
+    equal(double(4), 8)
+
+
+@check("docutils", "faker")
+def of_the_profile_full():
+    import docutils.core
+    import faker
+
+    parts = docutils.core.publish_parts("Title\n=====\n\n*a* ``b``", writer="html5")
+    equal(parts["body"], '<p><em>a</em> <span class="docutils literal">b</span></p>\n')
+    faker.Faker.seed(0)
+    equal(faker.Faker().name(), "Norma Fisher")
+
+
+@check("pytest")
+def tests_by_pytest():
+    import subprocess
+
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/test_it.py", "w") as file:
+            file.write(
+                "import pytest\n\n\n"
+                "@pytest.mark.parametrize('n', [1, 2])\n"
+                "def test_number(n, tmp_path):\n    assert n == 1\n\n\n"
+                "def test_raises():\n    with pytest.raises(ZeroDivisionError):\n        1 / 0\n"
+            )
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder],
+                capture_output=True,
+                text=True,
+            )
+        except OSError as error:
+            equal(error.errno, errno.ENOSYS)  # a runtime without processes
+            return
+        equal((done.returncode, "assert 2 == 1" in done.stdout), (1, True))
+        equal("1 failed, 2 passed" in done.stdout, True)
 
 
 @check("pip")
@@ -317,7 +650,7 @@ def what_is_missing_is_missing():
     names = [name for _, names, _ in TABLE for name in names.split()]
     equal(len(names), len(set(names)))
     present = {name for name in names if importlib.util.find_spec(name)}
-    equal(present - {"sympy", "mpmath", "networkx"}, set())  # the profile `full` has them
+    equal(present - {"faker", "sqlalchemy"}, set())  # the profile `full` has them
     for _, _, serving in TABLE:
         for name in serving.split():
             assert importlib.util.find_spec(name), name

@@ -109,7 +109,8 @@ fn profiles_hold_what_they_say() {
     assert!(of(Profile::Core, "zlib") && of(Profile::Full, "zlib"));
     assert!(!of(Profile::Core, "numpy") && of(Profile::Data, "numpy"));
     assert!(!of(Profile::Core, "freetype") && of(Profile::Data, "freetype"));
-    assert!(!of(Profile::Data, "sympy") && of(Profile::Full, "sympy"));
+    assert!(!of(Profile::Core, "libxml2") && of(Profile::Data, "libxml2"));
+    assert!(!of(Profile::Data, "faker") && of(Profile::Full, "faker"));
     assert!(!of(Profile::Full, "versioneer"));
 }
 
