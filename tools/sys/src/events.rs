@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::backend;
+use crate::net::{self, Wait};
 
 static PENDING: AtomicU64 = AtomicU64::new(0);
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
@@ -95,21 +96,7 @@ pub fn sleep(time: Duration) -> bool {
 /// Whether reading would not block, waiting at most `time` for it: there is input, or its end. Error
 /// `Interrupted` if a caught signal arrived first.
 pub fn poll_readable(file: &File, time: Duration) -> io::Result<bool> {
-    let end = Instant::now().checked_add(time);
-    loop {
-        let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
-        let step = left.min(backend::LONGEST_PAUSE);
-        match backend::poll_read(file, step) {
-            Ok(true) => return Ok(true),
-            Ok(false) if left <= step => return Ok(false),
-            Ok(false) => {}
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-        if pending() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-    }
+    net::wait(&[(file, Wait::Read)], Some(time)).map(|ready| ready[0])
 }
 
 /// CPU time used (`getrusage(2)`).

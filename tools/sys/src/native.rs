@@ -428,14 +428,6 @@ pub(crate) fn pause(time: Duration) {
     unsafe { libc::nanosleep(&spec, std::ptr::null_mut()) };
 }
 
-pub(crate) fn poll_read(file: &File, time: Duration) -> io::Result<bool> {
-    let mut p = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let ms = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-    // JUSTIFICATION: std has no poll.
-    // SAFETY: one live pollfd is passed.
-    cvt(unsafe { libc::poll(&mut p, 1, ms) }).map(|n| n > 0)
-}
-
 pub(crate) fn cpu_times() -> CpuTimes {
     let usage = |who| {
         // JUSTIFICATION: std has no getrusage.

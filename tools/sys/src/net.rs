@@ -9,7 +9,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use crate::backend;
+use crate::{backend, events};
 
 /// What a socket carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,20 +107,26 @@ pub fn finish(socket: &File) -> io::Result<()> {
     backend::net::finish(socket)
 }
 
-/// Waits until one of the files can be read, or written, without waiting; which ones. None of them if the
+/// Waits until one of the files can be read, or written, without waiting; which ones. There is something to
+/// read also at the end of input; a pipe that has room takes `PIPE_BUF` bytes (4096). None of them if the
 /// time is over.
 ///
 /// # Errors
-/// EINTR if a signal arrived.
+/// EINTR if a caught signal arrived first.
 pub fn wait(files: &[(&File, Wait)], time: Option<Duration>) -> io::Result<Vec<bool>> {
     let end = time.and_then(|t| Instant::now().checked_add(t));
     loop {
-        // Polls have a longest time; nobody notices that another one follows.
-        let left =
-            end.map_or(Duration::from_secs(3600), |e| e.saturating_duration_since(Instant::now()));
-        let ready = backend::net::wait(files, left)?;
-        if ready.iter().any(|r| *r) || end.is_some_and(|e| Instant::now() >= e) {
-            return Ok(ready);
+        let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
+        // A signal that came before the wait would not end it.
+        let step =
+            if events::pending() { Duration::ZERO } else { left.min(backend::LONGEST_PAUSE) };
+        match backend::net::wait(files, step) {
+            Ok(ready) if ready.iter().any(|r| *r) || end.is_some_and(|e| Instant::now() >= e) => {
+                return Ok(ready);
+            }
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
+            _ if events::pending() => return Err(io::ErrorKind::Interrupted.into()),
+            _ => {}
         }
     }
 }

@@ -25,8 +25,7 @@ unsafe extern "C" {
 #[link(wasm_import_module = "wasi_snapshot_preview1")]
 unsafe extern "C" {
     fn clock_time_get(id: u32, precision: u64, out: *mut u64) -> i32;
-    fn poll_oneoff(subs: *const Subscription, out: *mut [Event; 2], n: u32, count: *mut u32)
-    -> i32;
+    fn poll_oneoff(subs: *const Subscription, out: *mut Event, n: u32, count: *mut u32) -> i32;
 }
 
 /// `subscription` of preview 1: the tag decides what the union holds.
@@ -120,13 +119,15 @@ pub(crate) fn ignored_at_start() -> u64 {
     })
 }
 
-fn poll(subs: &[Subscription]) -> io::Result<(u32, [Event; 2])> {
-    let mut events = [Event::default(); 2];
+/// What happened, in no order; at most as many events as subscriptions.
+fn poll(subs: &[Subscription]) -> io::Result<Vec<Event>> {
+    let mut events = vec![Event::default(); subs.len()];
     let mut count = 0u32;
-    // JUSTIFICATION: std has no poll.
-    // SAFETY: `subs` has at most two elements of preview 1's layout and as many events fit into `events`.
-    cvt(unsafe { poll_oneoff(subs.as_ptr(), &mut events, subs.len() as u32, &mut count) })?;
-    Ok((count.min(2), events))
+    // JUSTIFICATION: std cannot wait for several descriptors.
+    // SAFETY: both lists are live, of the same length, and it is their length that is passed.
+    cvt(unsafe { poll_oneoff(subs.as_ptr(), events.as_mut_ptr(), subs.len() as u32, &mut count) })?;
+    events.truncate(count as usize);
+    Ok(events)
 }
 
 fn after(time: Duration) -> Subscription {
@@ -140,14 +141,6 @@ pub(crate) fn pause(time: Duration) {
     let _ = poll(&[after(time)]);
 }
 
-pub(crate) fn poll_read(file: &File, time: Duration) -> io::Result<bool> {
-    let id = u64::from(file.as_raw_fd() as u32);
-    let read = Subscription { userdata: 1, tag: TAG_READ, id, ..Subscription::default() };
-    let (count, events) = poll(&[read, after(time)])?;
-    // A descriptor that cannot be polled is left to the read.
-    Ok(events.iter().take(count as usize).any(|e| e.userdata == 1))
-}
-
 /// Which of the files can be read, or written, after waiting at most that long for one of them.
 pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<Vec<bool>> {
     let one = |(n, (file, wait)): (u64, &(&File, Wait))| {
@@ -157,14 +150,8 @@ pub(super) fn poll_files(files: &[(&File, Wait)], time: Duration) -> io::Result<
     };
     let mut list: Vec<Subscription> = (1..).zip(files).map(one).collect();
     list.push(after(time));
-    let mut events = vec![Event::default(); list.len()];
-    let mut count = 0u32;
-    // JUSTIFICATION: std cannot wait for several descriptors.
-    // SAFETY: both lists are live, of the same length, and it is their length that is passed.
-    cvt(unsafe {
-        poll_oneoff(list.as_ptr(), events.as_mut_ptr().cast(), list.len() as u32, &mut count)
-    })?;
-    let happened = &events[..(count as usize).min(events.len())];
+    let happened = poll(&list)?;
+    // A descriptor that cannot be polled is left to the read or write.
     Ok((1..).take(files.len()).map(|n| happened.iter().any(|e| e.userdata == n)).collect())
 }
 
