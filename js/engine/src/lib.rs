@@ -1,0 +1,225 @@
+//! What the JavaScript program needs of QuickJS that `rquickjs` offers only by raw pointers: bytes of
+//! buffers and strings that are not well-formed. And the names by which a runtime finds a prepared
+//! program ([`stages`]).
+//!
+//! # Invariants
+//! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so that no
+//!   reference into the engine's memory outlives a call.
+//! - Nothing here runs JavaScript.
+
+pub mod stages;
+
+use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, Value, qjs};
+use std::ffi::CString;
+use std::ptr::NonNull;
+
+/// The memory of an `ArrayBuffer` or `Uint8Array`; `None` for anything else and for detached ones.
+fn memory(value: &Value<'_>) -> Option<NonNull<[u8]>> {
+    let object = value.as_object()?;
+    if object.is_typed_array::<u8>() {
+        return TypedArray::<u8>::from_object(object.clone()).ok()?.as_raw();
+    }
+    // SAFETY: a live value, which is only looked at. JUSTIFICATION: rquickjs asks for the memory of what may be
+    // none, which leaves an exception pending.
+    if unsafe { qjs::JS_IsArrayBuffer(value.as_raw()) } {
+        return ArrayBuffer::from_object(object.clone())?.as_raw();
+    }
+    None
+}
+
+/// The number of bytes of a buffer.
+pub fn byte_length(value: &Value<'_>) -> Option<usize> {
+    memory(value).map(|m| m.len())
+}
+
+/// A copy of `start..end` of a buffer, both clamped to its length.
+pub fn bytes(value: &Value<'_>, start: usize, end: usize) -> Option<Vec<u8>> {
+    let memory = memory(value)?;
+    if memory.is_empty() {
+        return Some(Vec::new());
+    }
+    // SAFETY: the engine just gave this address and length; no JavaScript runs until the copy is made, and
+    // the slice ends with this function. JUSTIFICATION: rquickjs has no safe way to a buffer's bytes.
+    let all = unsafe { memory.as_ref() };
+    let end = end.min(all.len());
+    Some(all[start.min(end)..end].to_vec())
+}
+
+/// All bytes of a buffer.
+pub fn all_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
+    bytes(value, 0, usize::MAX)
+}
+
+/// Copies `from` into a buffer at `at`, as many bytes as there is room for; their number.
+pub fn write(value: &Value<'_>, at: usize, from: &[u8]) -> Option<usize> {
+    let mut memory = memory(value)?;
+    if memory.is_empty() {
+        return Some(0);
+    }
+    // SAFETY: as in `bytes`; `from` is Rust's own memory, never the engine's, and JavaScript shares its
+    // buffers with no other thread. JUSTIFICATION: rquickjs has no safe way to a buffer's bytes.
+    let all = unsafe { memory.as_mut() };
+    let at = at.min(all.len());
+    let n = from.len().min(all.len() - at);
+    all[at..at + n].copy_from_slice(&from[..n]);
+    Some(n)
+}
+
+/// A string as UTF-8, with U+FFFD for each surrogate that stands alone (`USVString` of Web IDL).
+pub fn utf8(string: &JsString<'_>) -> Result<String> {
+    string.to_string().or_else(|_| Ok(from_wtf8(&raw(string)?)))
+}
+
+/// The engine's own encoding of a string: UTF-8 that encodes lone surrogates like other code points.
+fn raw(string: &JsString<'_>) -> Result<Vec<u8>> {
+    let ctx = string.ctx().as_raw().as_ptr();
+    let mut length = 0;
+    // SAFETY: a live context and one of its strings; what is returned is NUL-terminated memory of `length`
+    // bytes that stays until it is given back below. JUSTIFICATION: rquickjs refuses such strings.
+    unsafe {
+        let text = qjs::JS_ToCStringLen(ctx, &mut length, string.as_value().as_raw());
+        if text.is_null() {
+            return Err(Error::Exception);
+        }
+        let copy = std::slice::from_raw_parts(text.cast::<u8>(), length as usize).to_vec();
+        qjs::JS_FreeCString(ctx, text);
+        Ok(copy)
+    }
+}
+
+/// Replaces each encoded surrogate (ED A0..BF xx) and what else is malformed.
+fn from_wtf8(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(3).position(|w| w[0] == 0xed && (0xa0..=0xbf).contains(&w[1]))
+    {
+        out.push_str(&String::from_utf8_lossy(&rest[..at]));
+        out.push(char::REPLACEMENT_CHARACTER);
+        rest = &rest[at + 3..];
+    }
+    out.push_str(&String::from_utf8_lossy(rest));
+    out
+}
+
+/// A string's UTF-16 units.
+pub fn utf16(string: &JsString<'_>) -> Result<Vec<u16>> {
+    match string.to_string() {
+        Ok(text) => Ok(text.encode_utf16().collect()),
+        Err(_) => Ok(units(&raw(string)?)),
+    }
+}
+
+/// The units that such an encoding stands for.
+fn units(wtf8: &[u8]) -> Vec<u16> {
+    let mut out = Vec::new();
+    let mut rest = wtf8;
+    let lone = |w: &[u8]| w[0] == 0xed && (0xa0..=0xbf).contains(&w[1]);
+    while let Some(at) = rest.windows(3).position(lone) {
+        out.extend(String::from_utf8_lossy(&rest[..at]).encode_utf16());
+        out.push(0xd000 | u16::from(rest[at + 1] & 0x3f) << 6 | u16::from(rest[at + 2] & 0x3f));
+        rest = &rest[at + 3..];
+    }
+    out.extend(String::from_utf8_lossy(rest).encode_utf16());
+    out
+}
+
+/// A string of these UTF-16 units, whatever they are.
+pub fn from_utf16<'js>(ctx: &Ctx<'js>, units: &[u16]) -> Result<Value<'js>> {
+    // SAFETY: a live context, and as many units as are said. The result is owned by the value made of it.
+    // JUSTIFICATION: rquickjs makes strings of UTF-8 only, which has no lone surrogates.
+    let value = unsafe {
+        let raw = qjs::JS_NewStringUTF16(ctx.as_raw().as_ptr(), units.as_ptr(), units.len() as _);
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Value::from_raw(ctx.clone(), raw)
+    };
+    Ok(value)
+}
+
+/// The engine's number for the kind of an object (one for maps, one for generators ...), whatever its
+/// prototype is; 0 for primitives.
+pub fn class_number(value: &Value<'_>) -> u32 {
+    if !value.is_object() {
+        return 0;
+    }
+    // SAFETY: a live value of a live context, which is only looked at. JUSTIFICATION: rquickjs tells a few
+    // kinds only.
+    unsafe { qjs::JS_GetClassID(value.as_raw()) }
+}
+
+/// Whether a text is a script: its error of syntax is thrown. It is not run.
+pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
+    let (Ok(source), Ok(name)) = (CString::new(source), CString::new(name)) else {
+        return Err(rquickjs::Exception::throw_syntax(ctx, "Invalid or unexpected token"));
+    };
+    let flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: a live context and two NUL-terminated texts; what is compiled is given back at once.
+    // JUSTIFICATION: rquickjs compiles scripts only to run them.
+    unsafe {
+        let code = qjs::JS_Eval(
+            raw,
+            source.as_ptr(),
+            source.count_bytes() as _,
+            name.as_ptr(),
+            flags as _,
+        );
+        if qjs::JS_IsException(code) {
+            return Err(Error::Exception);
+        }
+        qjs::JS_FreeValue(raw, code);
+    }
+    Ok(())
+}
+
+/// The global object of a new realm, whose built-in objects are its own. The realm lives as long as the
+/// engine.
+pub fn new_global<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: a live runtime; the context is never freed, so that the object's functions stay valid. The object
+    // is owned by the value made of it. JUSTIFICATION: rquickjs makes contexts only outside of one.
+    unsafe {
+        let realm = qjs::JS_NewContext(qjs::JS_GetRuntime(raw));
+        if realm.is_null() {
+            return Err(Error::Allocation);
+        }
+        Ok(Value::from_raw(ctx.clone(), qjs::JS_GetGlobalObject(realm)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rquickjs::{Context, Runtime};
+
+    fn with(f: impl FnOnce(Ctx<'_>)) {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(f);
+    }
+
+    #[test]
+    fn bytes_go_both_ways() {
+        with(|ctx| {
+            let view: Value =
+                ctx.eval("globalThis.b = new Uint8Array([1, 2, 3, 4]).subarray(1)").unwrap();
+            assert_eq!(all_bytes(&view).unwrap(), [2, 3, 4]);
+            assert_eq!(bytes(&view, 1, 2).unwrap(), [3]);
+            assert_eq!(bytes(&view, 9, 2).unwrap(), []);
+            assert_eq!(write(&view, 2, &[7, 8]), Some(1));
+            assert_eq!(ctx.eval::<String, _>("b.join()").unwrap(), "2,3,7");
+            assert!(all_bytes(&ctx.eval::<Value, _>("({})").unwrap()).is_none());
+        });
+    }
+
+    #[test]
+    fn lone_surrogates_become_one_replacement() {
+        with(|ctx| {
+            let text: JsString = ctx.eval(r#""a\ud800b\udfff\u{1f600}""#).unwrap();
+            assert_eq!(utf8(&text).unwrap(), "a\u{fffd}b\u{fffd}\u{1f600}");
+            assert_eq!(utf16(&text).unwrap(), [0x61, 0xd800, 0x62, 0xdfff, 0xd83d, 0xde00]);
+            ctx.globals().set("s", from_utf16(&ctx, &[0xd800, 0x61]).unwrap()).unwrap();
+            assert!(ctx.eval::<bool, _>(r#"s === "\ud800a""#).unwrap());
+        });
+    }
+}

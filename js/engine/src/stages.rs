@@ -1,0 +1,57 @@
+//! Where a process begins: anew, to be prepared, or from prepared memory.
+//!
+//! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each later
+//! process; any other calls `_start`. The program is the same function each time and asks [`Stage`].
+
+/// What a start is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// `_start`: everything at once.
+    Whole,
+    /// What does not depend on arguments, environment, time or chance; then return.
+    Prepare,
+    /// The rest, with memory as it was left.
+    Resume,
+}
+
+#[cfg(target_os = "wasi")]
+mod exports {
+    unsafe extern "Rust" {
+        /// The program, defined by [`crate::program`].
+        safe fn wasibox_js_program(stage: super::Stage) -> u8;
+    }
+
+    unsafe extern "C" {
+        fn __wasm_call_ctors();
+    }
+
+    // JUSTIFICATION: the runtime finds it by its name. SAFETY: no other symbol has this name.
+    #[unsafe(no_mangle)]
+    extern "C" fn wasibox_prepare() {
+        // SAFETY: the linker's own function, called once and before anything else, as `_start` would.
+        unsafe { __wasm_call_ctors() };
+        if wasibox_js_program(super::Stage::Prepare) != 0 {
+            std::process::exit(1);
+        }
+    }
+
+    // JUSTIFICATION: the runtime finds it by its name. SAFETY: no other symbol has this name.
+    #[unsafe(no_mangle)]
+    extern "C" fn wasibox_resume() -> i32 {
+        std::process::exit(i32::from(wasibox_js_program(super::Stage::Resume)))
+    }
+}
+
+/// Names the program's function, `fn(Stage) -> u8` with the exit status, for the exports of this module.
+#[macro_export]
+macro_rules! program {
+    ($function:path) => {
+        #[cfg(target_os = "wasi")]
+        // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
+        // SAFETY: used once, with the type that the exports declare.
+        #[unsafe(no_mangle)]
+        fn wasibox_js_program(stage: $crate::stages::Stage) -> u8 {
+            $function(stage)
+        }
+    };
+}

@@ -1,0 +1,93 @@
+// Makes the archive of Node's library: `node --expose-internals --no-warnings extract.cjs OUT`, run with
+// the pinned Node by `cargo xtask dist`. The format is told in src/library.rs.
+//
+// Node's program carries its JavaScript files as text. Beside them goes `host:tables`: what each internal
+// binding holds besides code (numbers, strings, lengths of typed arrays, names of functions) and the
+// table of command line options, so that no constant of Node is copied by hand.
+'use strict';
+const fs = require('fs');
+const zlib = require('zlib');
+const { internalBinding } = require('internal/test/binding');
+
+// What cannot work over our bindings, or what only developers of Node use.
+const LEFT_OUT = [
+  /^internal\/deps\/(amaro|v8)\//, /^internal\/deps\/cjs-module-lexer\//, /^internal\/debugger\//, /^internal\/http2\//,
+  /^internal\/quic\//, /^internal\/v8_prof/, /^internal\/main\/(prof_process|mksnapshot|watch_mode|embedding|inspect)$/,
+];
+
+// What stands for a value in the tables; undefined for what has no place there.
+function plain(value, depth) {
+  if (value === null || ['number', 'string', 'boolean'].includes(typeof value)) return value;
+  if (typeof value === 'bigint') return { $bigint: String(value) };
+  if (typeof value === 'function') {
+    const methods = Object.getOwnPropertyNames(value.prototype ?? {}).filter((n) => n !== 'constructor');
+    return { $function: methods };
+  }
+  if (typeof value === 'symbol') return { $symbol: value.description };
+  if (typeof value !== 'object' || depth > 6) return undefined;
+  if (ArrayBuffer.isView(value)) return { $array: value.constructor.name, length: value.length };
+  if (require('util').types.isMap(value)) return { $map: [...value].map(([k, v]) => [k, plain(v, depth + 1)]) };
+  if (require('util').types.isSet(value)) return { $set: [...value] };
+  if (Array.isArray(value)) return value.map((v) => plain(v, depth + 1));
+  return table(value, depth + 1);
+}
+
+function table(object, depth = 0) {
+  const out = {};
+  for (const name of Object.getOwnPropertyNames(object)) {
+    let value;
+    try {
+      value = object[name];
+    } catch {
+      continue;
+    }
+    const made = plain(value, depth);
+    if (made !== undefined) out[name] = made;
+  }
+  return out;
+}
+
+const BINDINGS = [
+  'async_context_frame', 'async_wrap', 'blob', 'block_list', 'buffer', 'cares_wrap', 'config', 'constants',
+  'contextify', 'credentials', 'crypto', 'diagnostics_channel', 'encoding_binding', 'errors', 'fs', 'fs_dir',
+  'fs_event_wrap', 'heap_utils', 'http_parser', 'inspector', 'js_stream', 'locks', 'messaging', 'mksnapshot',
+  'module_wrap', 'modules', 'options', 'os', 'performance', 'permission', 'pipe_wrap', 'process_methods',
+  'process_wrap', 'report', 'serdes', 'signal_wrap', 'spawn_sync', 'stream_pipe', 'stream_wrap',
+  'string_decoder', 'symbols', 'task_queue', 'tcp_wrap', 'timers', 'trace_events', 'tty_wrap', 'types',
+  'udp_wrap', 'url', 'util', 'uv', 'v8', 'wasm_web_api', 'watchdog', 'worker', 'zlib',
+];
+
+const tables = {};
+for (const name of BINDINGS) tables[name] = table(internalBinding(name));
+const options = internalBinding('options');
+const values = options.getCLIOptionsValues();
+// As if this script had been started without options.
+values['--expose-internals'] = false;
+values['--no-expose-internals'] = true;
+values['--warnings'] = true;
+values['--no-warnings'] = false;
+tables.$options = plain(values, 0);
+tables.$optionsInfo = plain(options.getCLIOptionsInfo(), 0);
+tables.$embedder = options.getEmbedderOptions();
+tables.$uvErrors = [...internalBinding('uv').getErrorMap()];
+tables.$versions = { node: process.versions.node, modules: process.versions.modules };
+
+const files = new Map(Object.entries(internalBinding('builtins').natives));
+const names = [...files.keys()].filter((name) => !LEFT_OUT.some((r) => r.test(name))).sort();
+const parts = [['host:tables', JSON.stringify(tables)], ...names.map((n) => [n, files.get(n)])];
+
+const head = [Buffer.from('WBJS1\n')];
+const bodies = [];
+for (const [name, text] of parts) {
+  const raw = Buffer.from(text);
+  const packed = zlib.deflateRawSync(raw, { level: 9, memLevel: 9 });
+  const id = Buffer.from(name);
+  const record = Buffer.alloc(2 + id.length + 8);
+  record.writeUInt16LE(id.length);
+  id.copy(record, 2);
+  record.writeUInt32LE(raw.length, 2 + id.length);
+  record.writeUInt32LE(packed.length, 6 + id.length);
+  head.push(record);
+  bodies.push(packed);
+}
+fs.writeFileSync(process.argv[2], Buffer.concat([...head, Buffer.alloc(2), ...bodies]));

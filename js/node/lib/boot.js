@@ -1,0 +1,152 @@
+// The beginning of the JavaScript half: what `internalBinding(name)` gives, and the functions that
+// run Node's bootstrap files. The parts after this one add to `host.bindings`.
+//
+// A binding is what the table of the pinned Node says of it (constants, typed arrays; functions that say
+// that they are absent), with what a part provides put over it.
+(function (native, host) {
+'use strict';
+
+host.native = native;
+const tables = JSON.parse(native.librarySource('host:tables'));
+host.tables = tables;
+
+// --- the tables' values ----------------------------------------------------
+
+const symbols = { __proto__: null };
+
+function absent(binding, name) {
+  const what = `${binding}.${name}`;
+  return function() {
+    const error = new Error(`${what} is not available in this sandbox`);
+    error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+    throw error;
+  };
+}
+
+function revive(value, binding, name) {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((v) => revive(v, binding, name));
+  if ('$function' in value) {
+    const stub = absent(binding, name);
+    Object.defineProperty(stub, 'name', { value: name });
+    for (const method of value.$function) stub.prototype[method] = absent(binding, `${name}.${method}`);
+    return stub;
+  }
+  if ('$array' in value) return new globalThis[value.$array](value.length);
+  if ('$symbol' in value) return symbols[value.$symbol] ??= Symbol(value.$symbol);
+  if ('$bigint' in value) return BigInt(value.$bigint);
+  if ('$map' in value) return new Map(value.$map.map(([k, v]) => [k, revive(v, binding, name)]));
+  if ('$set' in value) return new Set(value.$set);
+  const out = {};
+  for (const key in value) out[key] = revive(value[key], binding, key);
+  return out;
+}
+host.revive = revive;
+
+// V8's private symbols are no properties that anyone can list. Here a value lies in a map of its own, which
+// accessors of Object.prototype reach.
+function privateSymbol(name) {
+  const symbol = Symbol(name);
+  const values = new WeakMap();
+  Object.defineProperty(Object.prototype, symbol, {
+    __proto__: null,
+    configurable: false,
+    enumerable: false,
+    get() { return values.get(this); },
+    set(value) { values.set(this, value); },
+  });
+  return symbol;
+}
+
+const PRIVATE = [
+  'arrow_message_private_symbol', 'contextify_context_private_symbol', 'decorated_private_symbol',
+  'empty_context_frame_sentinel_symbol', 'transfer_mode_private_symbol', 'host_defined_option_symbol',
+  'js_transferable_wrapper_private_symbol', 'entry_point_module_private_symbol',
+  'entry_point_promise_private_symbol', 'module_source_private_symbol',
+  'module_export_names_private_symbol', 'module_circular_visited_private_symbol',
+  'module_export_private_symbol', 'module_first_parent_private_symbol',
+  'module_last_parent_private_symbol', 'napi_type_tag', 'napi_wrapper',
+  'untransferable_object_private_symbol', 'exit_info_private_symbol', 'promise_trace_id',
+  'source_map_data_private_symbol',
+];
+const privateSymbols = { __proto__: null };
+for (const name of PRIVATE) privateSymbols[name] = privateSymbol(name);
+host.privateSymbols = privateSymbols;
+
+// --- bindings ----------------------------------------------------------------
+
+// Bindings of what is not here; modules that need them fail when they use them.
+const ABSENT = ['url_pattern', 'icu', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'tls_wrap', 'sea', 'wasi',
+                'ipc_serdes', 'internal_only_v8'];
+
+host.bindings = { __proto__: null };
+const made = { __proto__: null };
+
+host.binding = function(name) {
+  if (made[name] !== undefined) return made[name];
+  const table = tables[name];
+  const provide = host.bindings[name];
+  if (table === undefined && provide === undefined && !ABSENT.includes(name)) throw new Error(`No such binding: ${name}`);
+  const object = {};
+  for (const key in table) object[key] = revive(table[key], name, key);
+  made[name] = object;
+  if (provide !== undefined) Object.assign(object, provide(object));
+  return object;
+};
+
+// --- Node's files --------------------------------------------------------------
+
+const replaced = { __proto__: null };
+// A file of Node's library that one of ours stands for.
+host.replace = (id, source) => { replaced[id] = source; };
+// A function that changes the text of one.
+const patches = { __proto__: null };
+host.patch = (id, change) => { patches[id] = change; };
+
+host.compile = function(id, parameters) {
+  let source = replaced[id] ?? native.librarySource(id);
+  if (source === null || source === undefined) throw new Error(`No such built-in module: ${id}`);
+  if (patches[id]) source = patches[id](source);
+  return native.evaluate(`(function (${parameters}) {${source}\n})`, `node:${id}`, false);
+};
+
+const MAIN = 'process, require, internalBinding, primordials';
+host.runMain = (id) => host.compile(id, MAIN)(host.process, host.require, host.internalBinding, host.primordials);
+
+host.bootstrap = function() {
+  const perIsolate = host.binding('symbols');
+  const primordials = {};
+  host.primordials = primordials;
+  const exports = host.perContext = {};
+  for (const name of ['primordials', 'domexception', 'messageport']) {
+    const run = host.compile(`internal/per_context/${name}`,
+                             'exports, primordials, privateSymbols, perIsolateSymbols');
+    run(exports, primordials, privateSymbols, perIsolate);
+  }
+  host.makeProcess();
+  const realm = host.compile('internal/bootstrap/realm', 'process, getLinkedBinding, getInternalBinding, primordials');
+  realm(host.process, host.binding, host.binding, primordials);
+  host.runMain('internal/bootstrap/node');
+  for (const part of ['web/exposed-wildcard', 'web/exposed-window-or-worker',
+                      'switches/is_main_thread', 'switches/does_own_process_state']) {
+    host.runMain(`internal/bootstrap/${part}`);
+  }
+};
+
+host.bindings.builtins = () => ({
+  builtinIds: native.libraryNames.filter((name) => !name.startsWith('host:')),
+  natives: {},
+  config: JSON.stringify({ target_defaults: {}, variables: { node_use_amaro: true, napi_build_version: '10' } }),
+  builtinCategories: { canBeRequired: [], cannotBeRequired: [] },
+  compileFunction: (id) => host.compile(id, 'exports, require, module, process, internalBinding, primordials'),
+  hasCachedBuiltins: () => true,
+  setInternalLoaders(internalBinding, require) {
+    host.internalBinding = internalBinding;
+    host.require = require;
+  },
+});
+
+// A hook that Node's library sets: `host.hooks.NAME`.
+host.hooks = { __proto__: null };
+host.setter = (name) => (value) => { host.hooks[name] = value; };
+})

@@ -1,0 +1,245 @@
+// The command line, and the two halves of a start: `prepare` and `goOn`.
+(function (native, host) {
+'use strict';
+
+// --- options: Node's own table of them ----------------------------------------------------------
+
+const defaults = host.revive(host.tables.$options, 'options', '');
+// What is not here, or has to be another way: tests run in the process itself.
+Object.assign(defaults, {
+  '--strip-types': false, '--no-strip-types': true, '--async-context-frame': false, '--no-async-context-frame': true,
+  '--experimental-sqlite': false, '--no-experimental-sqlite': true, '--test-isolation': 'none',
+});
+const info = host.revive(host.tables.$optionsInfo, 'options', '');
+let values = defaults;
+
+host.bindings.options = (table) => ({
+  getCLIOptionsValues: () => values,
+  getCLIOptionsInfo: () => info,
+  getOptionsAsFlags: () => [],
+  getEmbedderOptions: () => host.tables.$embedder,
+  getEnvOptionsInputType: () => new Map(),
+  getNamespaceOptionsInputType: () => new Map(),
+  envSettings: table.envSettings,
+  types: table.types,
+  noGlobalSearchPaths: false,
+  shouldNotRegisterESMLoader: false,
+});
+
+// Names of options with an argument that is not of the table's kinds.
+const SHORT = { '-e': '--eval', '-p': '--print', '-c': '--check', '-r': '--require', '-i': '--interactive',
+                '-v': '--version', '-h': '--help', '-C': '--conditions', '-pe': '--print', '-ep': '--print' };
+
+class UsageError extends Error {}
+
+// One option of a command line, or of NODE_OPTIONS; how many words it took.
+function takeOption(words, at, into) {
+  let [word, ...rest] = words[at].split(/=(.*)/s);
+  let value = rest.length > 0 ? rest[0] : undefined;
+  if (SHORT[word] !== undefined) word = SHORT[word];
+  word = word.startsWith('--') ? `--${word.slice(2).replace(/_/g, '-')}` : word;
+  if (word === '--print') {
+    into['--print'] = true;
+    const next = words[at + 1];
+    if (value !== undefined) into['--eval'] = value;
+    else if (next !== undefined && !next.startsWith('-')) {
+      into['--eval'] = next;
+      return 2;
+    }
+    return 1;
+  }
+  const negated = word.startsWith('--no-') && !info.options.has(word);
+  const name = negated ? `--${word.slice(5)}` : word;
+  const known = info.options.get(name);
+  const alias = info.aliases.get(name)?.[0];
+  if (known === undefined && alias !== undefined && info.options.has(alias)) {
+    return takeOption([...words.slice(0, at), value === undefined ? alias : `${alias}=${value}`, ...words.slice(at + 1)], at, into);
+  }
+  if (known === undefined) throw new UsageError(`bad option: ${words[at]}`);
+  const { types } = host.binding('options');
+  if (known.type === types.kBoolean || known.type === types.kNoOp || known.type === types.kV8Option) {
+    if (known.type !== types.kBoolean) return 1;
+    into[name] = !negated;
+    into[`--no-${name.slice(2)}`] = negated;
+    return 1;
+  }
+  let took = 1;
+  if (value === undefined) {
+    value = words[at + 1];
+    took = 2;
+    if (value === undefined || (value.startsWith('-') && value !== '-' && name !== '--eval')) {
+      throw new UsageError(`${words[at]} requires an argument`);
+    }
+  }
+  if (known.type === types.kStringList) into[name] = [...into[name], value];
+  else if (known.type === types.kInteger || known.type === types.kUInteger) into[name] = Number(value);
+  else into[name] = value;
+  return took;
+}
+
+function parseCommandLine(args, env) {
+  const into = { ...defaults, '--eval': undefined, '--print': false };
+  const fromEnv = (env.NODE_OPTIONS ?? '').split(/\s+/).filter((w) => w !== '');
+  for (let at = 0; at < fromEnv.length;) at += takeOption(fromEnv, at, into);
+  let at = 1;
+  while (at < args.length) {
+    const word = args[at];
+    if (word === '--') { at++; break; }
+    if (word === '-' || !word.startsWith('-')) break;
+    at += takeOption(args, at, into);
+  }
+  return { into, execArgv: args.slice(1, at), rest: args.slice(at) };
+}
+
+// --- errors that nobody has caught ------------------------------------------------------------
+
+function sourceLine(error) {
+  const { arrow_message_private_symbol: arrow } = host.privateSymbols;
+  if (typeof error[arrow] === 'string') return error[arrow];
+  const top = /(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)\)?$/m.exec(String(error.stack));
+  if (top === null) return undefined;
+  const [, file, line, column] = top;
+  let text;
+  try {
+    const path = file.startsWith('file:') ? host.require('internal/url').fileURLToPath(file) : file;
+    text = host.readText(path).split('\n')[line - 1];
+  } catch {
+    return undefined;
+  }
+  if (text === undefined) return undefined;
+  return `${file}:${line}\n${text}\n${text.slice(0, column - 1).replace(/[^\t]/g, ' ')}^\n`;
+}
+
+function printUncaught(error, fromPromise) {
+  let text = '';
+  const { inspect } = host.require('internal/util/inspect');
+  const isError = host.types.isNativeError(error) || error instanceof Error;
+  if (isError) {
+    const arrow = sourceLine(error);
+    if (arrow !== undefined) text += `${arrow}\n`;
+    let shown;
+    try {
+      shown = inspect(error, { customInspect: false, depth: 5 });
+    } catch {
+      shown = String(error?.stack ?? error);
+    }
+    text += `${shown}\n`;
+  } else {
+    text += `Uncaught:\n${typeof error === 'string' ? `'${error}'` : inspect(error)}\n`;
+    text += '(Use `node --trace-uncaught ...` to show where the exception was thrown)\n';
+  }
+  void fromPromise;
+  host.writeError(`${text}\nNode.js ${host.process.version}\n`);
+}
+
+// An error reached the end of the stack: handlers of the script, or the end of the process.
+host.uncaught = function(error, fromPromise) {
+  let handled = false;
+  try {
+    handled = host.process._fatalException(error, fromPromise);
+  } catch (second) {
+    printUncaught(second, false);
+    native.exit(7);
+  }
+  if (handled) return;
+  printUncaught(error, fromPromise);
+  const code = host.exitCode();
+  native.exit(code === 0 ? 1 : code);
+};
+
+// --- the halves of a start ----------------------------------------------------------------------
+
+// What most scripts use; loaded once, with the engine.
+const WARM = [
+  'assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path', 'perf_hooks',
+  'process', 'querystring', 'readline', 'readline/promises', 'stream', 'stream/promises', 'string_decoder', 'test',
+  'timers', 'timers/promises', 'tty', 'url', 'util', 'vm', 'zlib',
+  'internal/main/run_main_module', 'internal/main/eval_string', 'internal/fs/sync_write_stream', 'internal/fs/streams',
+  'internal/process/pre_execution', 'internal/modules/run_main', 'internal/console/global', 'internal/webstreams/readablestream',
+  'internal/util/colors', 'internal/abort_controller', 'internal/navigator', 'internal/dns/utils', 'internal/blob',
+  'internal/process/execution', 'internal/modules/typescript', 'internal/event_target', 'internal/url',
+];
+
+host.prepare = function() {
+  host.cwd = '/';
+  host.started = 0;
+  host.origin = 0;
+  host.installStackTraces();
+  host.bootstrap();
+  host.afterBootstrap();
+  for (const id of WARM) {
+    if (id.startsWith('internal/main/')) continue;
+    try {
+      host.require(id);
+    } catch (error) {
+      if (native.environ().includes('WASIBOX_JS_PARTS')) host.writeError(`${id}: ${error?.stack ?? error}\n`);
+    }
+  }
+  native.runJobs();
+};
+
+function usage(text) {
+  host.writeError(`node: ${text}\n`);
+  return 9;
+}
+
+const MAIN = {
+  script: 'internal/main/run_main_module', eval: 'internal/main/eval_string', stdin: 'internal/main/eval_stdin',
+  check: 'internal/main/check_syntax', repl: 'internal/main/repl', test: 'internal/main/test_runner',
+};
+
+function choose(parsed) {
+  const { into, rest } = parsed;
+  if (into['--test']) return 'test';
+  if (into['--check']) return 'check';
+  if (into['--eval'] !== undefined) return 'eval';
+  if (rest.length > 0 && rest[0] !== '-') return 'script';
+  if (into['--interactive'] || (rest.length === 0 && native.isatty(0))) return 'repl';
+  return 'stdin';
+}
+
+host.goOn = function() {
+  const args = native.args();
+  const env = {};
+  const pairs = native.environ();
+  for (let i = 0; i < pairs.length; i += 2) env[pairs[i]] = pairs[i + 1];
+  let parsed;
+  try {
+    parsed = parseCommandLine(args, env);
+  } catch (error) {
+    if (error instanceof UsageError) return usage(error.message);
+    throw error;
+  }
+  const { into, execArgv, rest } = parsed;
+  if (into['--version']) {
+    native.write(1, new Uint8Array(native.encode(`${host.process.version}\n`, 'utf8')), 0, 64, -1);
+    return 0;
+  }
+  values = into;
+  host.beginProcess([args[0] ?? 'node', ...rest], execArgv);
+  host.beginLoop();
+  const which = choose(parsed);
+  host.turn(() => host.runMain(MAIN[which]));
+  host.runLoop();
+  return host.end();
+};
+
+// Exit handlers, then the status.
+host.end = function() {
+  const { process } = host;
+  if (!process._exiting) {
+    process._exiting = true;
+    try {
+      process.emit('exit', host.exitCode());
+    } catch (error) {
+      host.uncaught(error, false);
+    }
+  }
+  const code = host.exitCode();
+  if (code === 0 && host.unsettled?.()) {
+    host.writeError('Warning: Detected unsettled top-level await\n');
+    return 13;
+  }
+  return code;
+};
+})

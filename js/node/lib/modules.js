@@ -1,0 +1,219 @@
+// Bindings about modules and scripts: contextify, module_wrap, modules, cjs_lexer; and Node's loader of
+// ECMAScript modules, for which one over the engine's own stands (esm_loader.js).
+(function (native, host) {
+'use strict';
+
+// --- contextify --------------------------------------------------------------------------------
+
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
+
+// A script may begin with `#!`; within a function that is no comment.
+const body = (source) => source.startsWith('#!') ? `//${source}` : source;
+
+function compileFunction(source, filename, parameters) {
+  return native.evaluate(`(function (${parameters.join(',')}) {${body(source)}\n})`, filename, false);
+}
+
+// Whether a text that is no CommonJS is a module: it has an import, an export, import.meta or await at its
+// top (Node's syntax detection).
+function looksLikeModule(source) {
+  return /^\s*(?:import\b\s*[\w{*"'$]|export\b\s*[\w{*$]|(?:const|let|var)\b[^;\n]*=\s*await\b|await\b|for\s+await\b)/m.test(source) ||
+    /\bimport\s*\.\s*meta\b/.test(source);
+}
+
+function containsModuleSyntax(source, filename) {
+  try {
+    compileFunction(source, filename ?? '[eval]', PARAMETERS);
+    return false;
+  } catch {
+    return looksLikeModule(source);
+  }
+}
+
+class ContextifyScript {
+  #source;
+  #filename;
+  constructor(source, filename = 'evalmachine.<anonymous>', line, column, cached, produce, context, id) {
+    this[host.privateSymbols.host_defined_option_symbol] = id ?? Symbol(filename);
+    this.#source = String(source);
+    this.#filename = filename;
+    // Errors of syntax are the constructor's.
+    native.checkSyntax(body(this.#source), filename);
+    this.cachedDataRejected = undefined;
+    this.sourceMapURL = undefined;
+  }
+  runInContext(context) {
+    if (context === null) return native.evaluate(body(this.#source), this.#filename, false);
+    return runIn(context, body(this.#source), this.#filename);
+  }
+  createCachedData() { return host.require('buffer').Buffer.alloc(0); }
+}
+
+// A context is an engine's realm of its own, whose global object passes on to the sandbox object.
+const realms = new WeakMap();
+function makeContext(sandbox) {
+  const object = typeof sandbox === 'symbol' ? {} : sandbox;
+  object[host.privateSymbols.contextify_context_private_symbol] = object;
+  const global = native.newGlobal();
+  realms.set(object, { global, evaluate: global.eval });
+  return object;
+}
+
+function runIn(context, source, filename) {
+  const realm = realms.get(context);
+  const global = realm.global;
+  // What the sandbox has goes in before, what the script has made comes out after.
+  const before = new Set(Reflect.ownKeys(global));
+  for (const key of Reflect.ownKeys(context)) {
+    const descriptor = Object.getOwnPropertyDescriptor(context, key);
+    try {
+      Object.defineProperty(global, key, { ...descriptor, configurable: true });
+    } catch {
+      // A name that the realm does not give away.
+    }
+  }
+  try {
+    return realm.evaluate(source);
+  } finally {
+    for (const key of Reflect.ownKeys(global)) {
+      if (before.has(key) && !Object.hasOwn(context, key)) continue;
+      const descriptor = Object.getOwnPropertyDescriptor(global, key);
+      const old = Object.getOwnPropertyDescriptor(context, key);
+      if (old && 'value' in old && 'value' in descriptor && Object.is(old.value, descriptor.value)) continue;
+      try {
+        Object.defineProperty(context, key, descriptor);
+      } catch {
+        // Frozen by the script's owner.
+      }
+    }
+    for (const key of Reflect.ownKeys(context)) {
+      if (!Object.hasOwn(global, key)) delete context[key];
+    }
+    for (const key of Reflect.ownKeys(global)) if (!before.has(key)) delete global[key];
+  }
+}
+
+host.bindings.contextify = () => ({
+  ContextifyScript,
+  makeContext,
+  compileFunction(source, filename, line, column, cached, produce, context, extensions, parameters) {
+    const made = compileFunction(source, filename ?? '', parameters ?? []);
+    made[host.privateSymbols.host_defined_option_symbol] = Symbol(filename);
+    return { function: made, sourceMapURL: undefined };
+  },
+  compileFunctionForCJSLoader(source, filename, isSea, detect) {
+    try {
+      return {
+        function: compileFunction(source, filename, PARAMETERS),
+        canParseAsESM: false, cachedDataRejected: false, sourceMapURL: undefined,
+      };
+    } catch (error) {
+      if (detect && looksLikeModule(source)) {
+        return { function: undefined, canParseAsESM: true, cachedDataRejected: false, sourceMapURL: undefined };
+      }
+      throw error;
+    }
+  },
+  containsModuleSyntax,
+  startSigintWatchdog() {},
+  stopSigintWatchdog: () => false,
+  watchdogHasPendingSigint: () => false,
+  measureMemory() {},
+});
+
+// --- package.json --------------------------------------------------------------------------------
+
+const packages = new Map();
+
+// What Node's C++ reader gives: [name, main, type, imports, exports, file], absent parts undefined.
+function readPackage(path, base, specifier) {
+  if (packages.has(path)) return packages.get(path);
+  let found;
+  if (native.tryStat(path, true)) {
+    const text = host.readText(path);
+    let json;
+    try {
+      json = JSON.parse(text);
+    } catch (error) {
+      const { ERR_INVALID_PACKAGE_CONFIG } = host.require('internal/errors').codes;
+      throw new ERR_INVALID_PACKAGE_CONFIG(path, base === undefined ? undefined : `"${specifier}" from ${base}`, error.message);
+    }
+    const string = (v) => typeof v === 'string' ? v : undefined;
+    const type = json?.type === 'module' || json?.type === 'commonjs' ? json.type : 'none';
+    const part = (v) => v === undefined || v === null ? undefined : JSON.stringify(v);
+    found = [string(json?.name), string(json?.main), type, part(json?.imports), part(json?.exports), path];
+  }
+  packages.set(path, found);
+  return found;
+}
+
+function nearest(file) {
+  let at = file;
+  while (at !== '/' && at !== '') {
+    at = at.slice(0, at.lastIndexOf('/'));
+    if (at.endsWith('/node_modules')) return undefined;
+    const found = readPackage(`${at}/package.json`);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function filePath(url) {
+  return String(url).startsWith('file:') ? host.require('internal/url').fileURLToPath(url) : String(url);
+}
+
+host.bindings.modules = () => ({
+  readPackageJSON: (path, isESM, base, specifier) => readPackage(path, base, specifier),
+  getNearestParentPackageJSON: nearest,
+  getNearestParentPackageJSONType: (path) => nearest(path)?.[2] ?? 'none',
+  getPackageScopeConfig(url) {
+    const path = filePath(url);
+    return nearest(path) ?? '/package.json';
+  },
+  getPackageType(url) {
+    const type = nearest(filePath(url))?.[2];
+    return type === 'none' ? undefined : type;
+  },
+  enableCompileCache: () => [3],
+  getCompileCacheDir: () => undefined,
+  flushCompileCache() {},
+  getCompileCacheEntry: () => undefined,
+  saveCompileCacheEntry() {},
+  setLazyPathHelpers() {},
+});
+
+host.bindings.cjs_lexer = () => ({ parse: () => [[], []] });
+
+// --- module_wrap: only what Node's library looks at -----------------------------------------------
+
+host.bindings.module_wrap = (table) => {
+  // Built-in modules as the ECMAScript loader sees them.
+  class ModuleWrap {
+    constructor(url, context, exports, evaluate) {
+      this.url = url;
+      this.values = { __proto__: null };
+      this.evaluateStep = evaluate;
+    }
+    instantiate() {}
+    evaluate() { this.evaluateStep?.call(this); }
+    setExport(name, value) { this.values[name] = value; }
+    getNamespace() { return this.values; }
+  }
+  return {
+    ...table,
+    ModuleWrap,
+    setImportModuleDynamicallyCallback() {},
+    setInitializeImportMetaObjectCallback() {},
+    createRequiredModuleFacade: (wrap) => wrap,
+    throwIfPromiseRejected() {},
+  };
+};
+
+host.replace('internal/modules/esm/loader', native.esmLoader);
+host.bindings.host = () => ({ host });
+
+host.afterBootstrap = function() {
+  const { resolve, load, meta } = host.require('internal/modules/esm/loader').hooks;
+  native.setModuleHooks(resolve, load, meta);
+};
+})

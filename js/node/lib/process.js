@@ -1,0 +1,532 @@
+// The process and the event loop: process_methods, timers, credentials, os, and bindings that only say
+// what is not there.
+(function (native, host) {
+'use strict';
+
+// --- the process object -------------------------------------------------------------------
+
+// Environment variables as Node has them: values are texts, a missing one is undefined.
+function environment(values) {
+  return new Proxy(values, {
+    set(target, key, value) {
+      if (typeof key === 'symbol' || typeof value === 'symbol') {
+        throw new TypeError('Cannot convert a Symbol value to a string');
+      }
+      target[key] = `${value}`;
+      return true;
+    },
+    defineProperty(target, key, descriptor) {
+      if ('value' in descriptor) {
+        const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = host.require('internal/errors').codes;
+        if (!descriptor.configurable || !descriptor.writable || !descriptor.enumerable) {
+          throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY("'process.env' only accepts a configurable, writable," +
+            ' and enumerable data descriptor');
+        }
+        target[key] = `${descriptor.value}`;
+        return true;
+      }
+      const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = host.require('internal/errors').codes;
+      throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY("'process.env' does not accept an accessor(getter/setter)" +
+        ' descriptor');
+    },
+  });
+}
+
+const versions = { ...host.tables.$versions };
+
+host.makeProcess = function() {
+  function process() {}
+  const proto = Object.create(Object.prototype, {
+    constructor: { value: process, writable: true, configurable: true, enumerable: false },
+  });
+  process.prototype = proto;
+  const object = Object.create(Object.create(proto));
+  Object.defineProperty(object, Symbol.toStringTag, { value: 'process', configurable: true });
+  object[host.privateSymbols.exit_info_private_symbol] = new Int32Array(3);
+  object.version = `v${versions.node}`;
+  object.versions = Object.freeze({
+    node: versions.node, modules: versions.modules, quickjs: '0.16.2', uv: '1.0.0', v8: '0.0.0-quickjs',
+    zlib: '1.3.1', openssl: '3.5.0-rustcrypto',
+  });
+  object.arch = 'wasm32';
+  object.platform = 'linux';
+  object.release = { name: 'node', lts: 'Krypton' };
+  object.moduleLoadList = [];
+  object.execArgv = [];
+  object.argv = ['node'];
+  object.env = environment({});
+  object.title = 'node';
+  object.debugPort = 9229;
+  object._rawDebug = (text) => host.writeError(`${text}\n`);
+  host.process = object;
+};
+
+// What is of this process alone; called each time one begins.
+host.beginProcess = function(argv, execArgv) {
+  host.begun = true;
+  const { process } = host;
+  const values = {};
+  const pairs = native.environ();
+  for (let i = 0; i < pairs.length; i += 2) values[pairs[i]] = pairs[i + 1];
+  process.env = environment(values);
+  host.cwd = native.initialCwd();
+  host.resetCwd?.();
+  process.argv = argv;
+  process.execArgv = execArgv;
+  process.execPath = '/usr/bin/node';
+  const [pid, ppid] = native.pids();
+  for (const [name, value] of [['pid', pid], ['ppid', ppid]]) {
+    Object.defineProperty(process, name, { value, writable: false, enumerable: true, configurable: true });
+  }
+  host.started = native.now();
+  host.origin = native.hrtime();
+};
+
+host.writeError = function(text) {
+  const bytes = new Uint8Array(native.encode(text, 'utf8'));
+  try {
+    for (let at = 0; at < bytes.length;) at += native.write(2, bytes, at, bytes.length - at, -1);
+  } catch {
+    // There is nowhere else to tell it.
+  }
+};
+
+function chdir(path) {
+  const target = host.absolute(path);
+  let real;
+  try {
+    const stat = native.stat(target, true);
+    if ((stat[1] & 0o170000) !== 0o040000) throw 'ENOTDIR';
+    real = native.realpath(target);
+  } catch (code) {
+    const error = host.uvException(code, 'chdir', host.cwd, path);
+    error.message = `${code}: ${host.require('internal/util').getSystemErrorMessage?.(error.errno) ?? error.message}, chdir ${host.cwd} -> '${path}'`;
+    throw error;
+  }
+  host.cwd = real;
+}
+
+host.bindings.process_methods = (table) => {
+  const time = table.hrtimeBuffer;
+  const big = new BigUint64Array(time.buffer, 0, 1);
+  return {
+    hrtime() {
+      const ns = BigInt(Math.floor(native.hrtime()) + 1e9);
+      const seconds = Number(ns / 1000000000n);
+      time[0] = Math.floor(seconds / 0x100000000);
+      time[1] = seconds >>> 0;
+      time[2] = Number(ns % 1000000000n);
+    },
+    hrtimeBigInt() { big[0] = BigInt(Math.floor(native.hrtime()) + 1e9); },
+    cwd: () => host.cwd,
+    chdir,
+    umask: (mask) => native.umask(mask === undefined ? -1 : mask),
+    memoryUsage(values) {
+      values.set([67108864, 16777216, 8388608, 1048576, 65536]);
+    },
+    rss: () => 67108864,
+    constrainedMemory: () => 0,
+    availableMemory: () => 268435456,
+    cpuUsage(values) { [values[0], values[1]] = native.cpu(); },
+    threadCpuUsage(values) { [values[0], values[1]] = native.cpu(); },
+    resourceUsage(values) { [values[0], values[1]] = native.cpu(); },
+    _getActiveRequests: () => [],
+    _getActiveHandles: () => [],
+    getActiveResourcesInfo: () => host.activeResources(),
+    _kill(pid, signal) {
+      try {
+        native.kill(pid, signal);
+        return 0;
+      } catch (code) {
+        return host.uvErrno(code);
+      }
+    },
+    _rawDebug: (text) => host.writeError(`${text}\n`),
+    reallyExit(code) { native.exit(code ?? 0); },
+    abort() { native.exit(134); },
+    uptime: () => (native.now() - host.started) / 1000,
+    patchProcessObject() {},
+    loadEnvFile(path) {
+      const values = host.parseEnv(host.readText(path ?? '.env'));
+      for (const name in values) host.process.env[name] ??= values[name];
+    },
+    setEmitWarningSync() {},
+    _debugProcess() {},
+    _debugEnd() {},
+    resetStdioForTesting() {},
+  };
+};
+
+host.bindings.credentials = () => ({
+  safeGetenv: (name) => host.process.env[name],
+  getTempDir: () => host.process.env.TMPDIR ?? '/tmp',
+  implementsPosixCredentials: true,
+  getuid: () => native.ids()[0],
+  geteuid: () => native.ids()[0],
+  getgid: () => native.ids()[1],
+  getegid: () => native.ids()[1],
+  getgroups: () => [native.ids()[1]],
+});
+
+// --- timers ---------------------------------------------------------------------------------
+
+let processTimers;
+let processImmediate;
+let timerAt = Infinity;
+let timerHeld = true;
+const loopNow = () => Math.floor((native.hrtime() - loopOrigin) / 1e6);
+let loopOrigin = 0;
+
+host.bindings.timers = (table) => {
+  host.immediateInfo = table.immediateInfo;
+  host.timeoutInfo = table.timeoutInfo;
+  return {
+    setupTimers(immediates, timers) {
+      processImmediate = immediates;
+      processTimers = timers;
+    },
+    getLibuvNow: loopNow,
+    scheduleTimer(ms) { timerAt = Math.min(timerAt, loopNow() + Math.max(1, ms)); },
+    toggleTimerRef(held) { timerHeld = held; },
+    toggleImmediateRef() {},
+  };
+};
+
+// --- the event loop: completions, timers, descriptors, children, signals, immediates ---------
+
+const completions = [];
+host.later = (callback) => { completions.push(callback); };
+
+// Handles by descriptor: what is called when it can be read; whether it keeps the process alive.
+const readers = new Map();
+host.watch = (fd, handle) => { readers.set(fd, handle); };
+host.unwatch = (fd) => { readers.delete(fd); };
+const writers = new Map();
+host.watchWriting = (fd, handle) => { writers.set(fd, handle); };
+host.unwatchWriting = (fd) => { writers.delete(fd); };
+const children = new Map();
+host.watchChild = (pid, handle) => { children.set(pid, handle); };
+// To be called before a child is started: it may end at once, and its end is a signal.
+let hasChildren = false;
+host.expectChild = () => {
+  if (hasChildren) return;
+  hasChildren = true;
+  catchSignals();
+};
+const signalHandles = new Map();
+const ports = new Set();
+host.portReady = (end) => { if (end.started) ports.add(end); };
+host.portClose = (end) => {
+  for (const one of [end, end.peer]) {
+    if (one.closed) continue;
+    one.closed = true;
+    host.later(() => one.port[host.binding('symbols').handle_onclose]?.());
+  }
+};
+
+const SIGCHLD = 17;
+function catchSignals() {
+  const numbers = [...signalHandles.keys()];
+  if (hasChildren && !numbers.includes(SIGCHLD)) numbers.push(SIGCHLD);
+  native.catchSignals(numbers);
+}
+
+// Runs a callback as C++ would: errors become uncaught exceptions, then ticks and promise jobs run.
+host.turn = function(callback, ...args) {
+  try {
+    callback(...args);
+  } catch (error) {
+    host.uncaught(error, false);
+  }
+  host.tick();
+};
+
+host.tick = function() {
+  for (;;) {
+    try {
+      if (host.tickInfo[0] === 0) native.runJobs();
+      if (host.tickInfo[0] === 0 && host.tickInfo[1] === 0) return;
+      host.hooks.tick.call(host.process);
+      if (host.tickInfo[0] === 0 && host.tickInfo[1] === 0) return;
+    } catch (error) {
+      host.uncaught(error, false);
+    }
+  }
+};
+
+function alive() {
+  if (completions.length > 0 || host.immediateInfo[1] > 0) return true;
+  if (host.timeoutInfo[0] > 0 && timerAt !== Infinity) return true;
+  for (const handle of readers.values()) if (handle.held) return true;
+  if (writers.size > 0) return true;
+  for (const handle of children.values()) if (handle.held) return true;
+  for (const handle of signalHandles.values()) if (handle.held) return true;
+  for (const end of ports) if (end.queue.length > 0) return true;
+  return false;
+}
+
+host.activeResources = () => [
+  ...[...readers.values()].map((h) => h.resource ?? 'PipeWrap'),
+  ...[...children.values()].map(() => 'ProcessWrap'),
+  ...Array.from({ length: host.timeoutInfo[0] }, () => 'Timeout'),
+  ...Array.from({ length: host.immediateInfo[1] }, () => 'Immediate'),
+];
+
+function runTimers() {
+  if (loopNow() < timerAt) return;
+  timerAt = Infinity;
+  host.turn(() => {
+    for (;;) {
+      let next;
+      try {
+        next = processTimers(loopNow());
+      } catch (error) {
+        host.uncaught(error, false);
+        host.tick();
+        continue;
+      }
+      if (next !== 0) timerAt = Math.min(timerAt, Math.abs(next));
+      return;
+    }
+  });
+}
+
+function runCompletions() {
+  const ready = completions.splice(0);
+  for (const callback of ready) host.turn(callback);
+}
+
+function reapChildren() {
+  for (const [pid, handle] of [...children]) {
+    let status;
+    try {
+      status = native.reap(pid, false);
+    } catch {
+      status = [1, 0];
+    }
+    if (status === null || status === undefined) continue;
+    children.delete(pid);
+    host.turn(() => handle.ended(status[0], status[1]));
+  }
+}
+
+function dispatchSignals() {
+  for (const number of native.signals()) {
+    const handle = signalHandles.get(number);
+    if (handle) host.turn(() => handle.onsignal(number));
+  }
+}
+
+function deliverPorts() {
+  for (const end of [...ports]) {
+    ports.delete(end);
+    while (end.queue.length > 0 && !end.closed) {
+      const message = end.queue.shift();
+      host.turn(() => end.deliver(message));
+    }
+  }
+}
+
+function waitTime() {
+  if (completions.length > 0 || host.immediateInfo[0] > 0 || ports.size > 0) return 0;
+  if (!alive()) return 0;
+  return timerAt === Infinity ? -1 : Math.max(0, timerAt - loopNow());
+}
+
+function poll() {
+  const time = waitTime();
+  if (readers.size + writers.size + children.size + signalHandles.size === 0 && time === 0) return;
+  const ready = native.poll([...readers.keys()], [...writers.keys()], time);
+  dispatchSignals();
+  for (const fd of ready) {
+    const handle = fd >= 0 ? readers.get(fd) : writers.get(-1 - fd);
+    if (handle) host.turn(() => fd >= 0 ? handle.readable() : handle.writable());
+  }
+  if (children.size > 0) reapChildren();
+}
+
+function runImmediates() {
+  if (host.immediateInfo[0] === 0) return;
+  for (;;) {
+    try {
+      processImmediate();
+    } catch (error) {
+      host.uncaught(error, false);
+      host.tick();
+      if (host.immediateInfo[2] === 1) continue;
+    }
+    break;
+  }
+  host.tick();
+}
+
+// Until nothing is left to wait for.
+host.runLoop = function() {
+  for (;;) {
+    do {
+      runTimers();
+      runCompletions();
+      deliverPorts();
+      poll();
+      runImmediates();
+    } while (alive());
+    host.turn(() => host.process.emit('beforeExit', host.exitCode()));
+    if (!alive()) return;
+  }
+};
+
+host.exitCode = function() {
+  const fields = host.process[host.privateSymbols.exit_info_private_symbol];
+  return fields[2] ? fields[1] : 0;
+};
+
+host.beginLoop = function() {
+  loopOrigin = native.hrtime();
+  timerAt = Infinity;
+};
+
+// --- signals ----------------------------------------------------------------------------------
+
+host.bindings.signal_wrap = () => ({
+  Signal: class Signal {
+    held = true;
+    start(number) {
+      this.number = number;
+      signalHandles.set(number, this);
+      catchSignals();
+      return 0;
+    }
+    stop() {
+      signalHandles.delete(this.number);
+      catchSignals();
+      return 0;
+    }
+    close() { this.stop(); }
+    ref() { this.held = true; }
+    unref() { this.held = false; }
+    hasRef() { return this.held; }
+    getAsyncId() { return 0; }
+  },
+});
+
+// --- os ---------------------------------------------------------------------------------------
+
+host.bindings.os = (table) => ({
+  ...table,
+  getHostname: () => host.process.env.HOSTNAME ?? 'box',
+  getLoadAvg(values) { values.fill(0); },
+  getUptime: () => Math.floor(native.hrtime() / 1e9) + 1,
+  getTotalMem: () => 4294967296,
+  getFreeMem: () => 2147483648,
+  getCPUs: () => ['wasm', 0, 0, 0, 0, 0, 0],
+  getAvailableParallelism: () => 1,
+  getInterfaceAddresses: () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1],
+  getHomeDirectory: () => host.process.env.HOME ?? '/home/user',
+  getUserInfo() {
+    const [uid, gid] = native.ids();
+    return { uid, gid, username: host.process.env.USER ?? 'user', homedir: host.process.env.HOME ?? '/home/user', shell: '/bin/sh' };
+  },
+  setPriority: () => 0,
+  getPriority: () => 0,
+  getOSInformation: () => ['Linux', '#1', '6.0.0', 'wasm32'],
+  isBigEndian: false,
+});
+
+// --- what is fixed or absent --------------------------------------------------------------------
+
+host.bindings.config = () => ({
+  hasIntl: false, hasOpenSSL: true, hasInspector: false, hasTracing: false, hasNodeOptions: true,
+  fipsMode: false, noBrowserGlobals: false, isDebugBuild: false, bits: 32, getDefaultLocale: () => 'en-US',
+});
+host.bindings.trace_events = () => ({
+  getEnabledCategories: () => undefined,
+  setTraceCategoryStateUpdateHandler() {},
+  getCategoryEnabledBuffer: () => new Uint8Array(1),
+  isTraceCategoryEnabled: () => false,
+  trace() {},
+});
+host.bindings.inspector = () => ({
+  isEnabled: () => false, setConsoleExtensionInstaller() {}, registerAsyncHook() {}, console: {},
+  consoleCall() {}, setupNetworkTracking() {},
+});
+host.bindings.performance = (table) => ({
+  setupObservers() {}, installGarbageCollectionTracking() {}, removeGarbageCollectionTracking() {}, notify() {},
+  loopIdleTime: () => 0, markBootstrapComplete() {}, uvMetricsInfo: () => [0, 0, 0],
+  now: () => (native.hrtime() - host.origin) / 1e6,
+  getTimeOrigin: () => 0, getTimeOriginTimestamp: () => host.started,
+  milestones: table.milestones,
+});
+host.bindings.mksnapshot = () => ({
+  isBuildingSnapshotBuffer: new Uint8Array(1), setSerializeCallback() {}, setDeserializeCallback() {},
+  setDeserializeMainFunction() {}, runEmbedderPreload() {}, compileSerializeMain() {},
+});
+host.bindings.worker = () => ({ isMainThread: true, getEnvMessagePort: () => undefined });
+host.bindings.permission = () => ({ has: () => true });
+host.bindings.report = () => ({
+  shouldReportOnUncaughtException: () => false, setReportOnUncaughtException() {},
+  getCompact: () => false, getFilename: () => '', getDirectory: () => '', getSignal: () => 'SIGUSR2',
+  shouldReportOnFatalError: () => false, shouldReportOnSignal: () => false,
+});
+host.bindings.wasm_web_api = () => ({ setImplementation() {} });
+host.bindings.heap_utils = () => ({});
+host.bindings.v8 = () => ({
+  setHeapSnapshotNearHeapLimit() {}, updateHeapStatisticsBuffer() {}, updateHeapCodeStatisticsBuffer() {},
+  updateHeapSpaceStatisticsBuffer() {}, setFlagsFromString() {}, cachedDataVersionTag: () => 0,
+  startupSnapshot: undefined, isStringOneByteRepresentation: (s) => /^[\0-\xff]*$/.test(s),
+});
+host.bindings.diagnostics_channel = (table) => ({
+  getOrCreateChannelIndex: (() => {
+    const names = new Map();
+    return (name) => names.get(name) ?? (names.set(name, names.size), names.size - 1);
+  })(),
+  linkNativeChannel() {},
+  subscribers: table.subscribers,
+});
+host.bindings.block_list = () => ({});
+host.bindings.cares_wrap = () => ({
+  canonicalizeIP: (text) => (/^\d+\.\d+\.\d+\.\d+$/.test(text) ? text : undefined),
+  strerror: (code) => String(code),
+  ChannelWrap: class ChannelWrap {
+    getServers() { return []; }
+    setServers() { return 0; }
+    setLocalAddress() {}
+    cancel() {}
+  },
+});
+host.bindings.blob = () => {
+  // A blob is its bytes.
+  const pieces = (parts) => {
+    const arrays = parts.map((p) => p.bytes ?? host.view(p));
+    const out = new Uint8Array(arrays.reduce((n, a) => n + a.length, 0));
+    let at = 0;
+    for (const a of arrays) { out.set(a, at); at += a.length; }
+    return out;
+  };
+  class Handle {
+    constructor(bytes) { this.bytes = bytes; }
+    slice(start, end) { return new Handle(this.bytes.slice(start, end)); }
+    getReader() {
+      let done = false;
+      return {
+        pull: (callback) => {
+          if (done || this.bytes.length === 0) return callback(0, undefined, undefined);
+          done = true;
+          return callback(1, this.bytes.slice().buffer, undefined);
+        },
+      };
+    }
+  }
+  const urls = new Map();
+  return {
+    createBlob: (parts) => new Handle(pieces(parts)),
+    concat: (list) => pieces(list).buffer,
+    storeDataObject(id, handle, length, type) { urls.set(id, [handle, length, type]); },
+    getDataObject: (id) => urls.get(id),
+    revokeObjectURL(id) { urls.delete(id); },
+    createBlobFromFilePath(path) {
+      const bytes = new Uint8Array(host.readWhole(path));
+      return [new Handle(bytes), bytes.length];
+    },
+  };
+};
+})

@@ -1,0 +1,485 @@
+// Bindings about values of the language: types, util, errors, task_queue, async hooks, symbols, messaging.
+(function (native, host) {
+'use strict';
+
+// --- types: kinds of objects by the engine's own number of each ----------------
+
+const number = native.classNumber;
+const kinds = {
+  isArgumentsObject: [native.evaluate('(function() { return arguments; })()', 'host:values', false), (function() { return arguments; })()],
+  isArrayBuffer: [new ArrayBuffer(0)],
+  isBigIntObject: [Object(0n)],
+  isBooleanObject: [Object(true)],
+  isDate: [new Date()],
+  isGeneratorObject: [(function* () {})(), (async function* () {})()],
+  isMap: [new Map()],
+  isMapIterator: [new Map().keys()],
+  isNativeError: [new Error()],
+  isNumberObject: [Object(0)],
+  isPromise: [Promise.resolve()],
+  isRegExp: [/x/],
+  isSet: [new Set()],
+  isSetIterator: [new Set().keys()],
+  isSharedArrayBuffer: [new SharedArrayBuffer(1)],
+  isStringObject: [Object('')],
+  isSymbolObject: [Object(Symbol())],
+  isWeakMap: [new WeakMap()],
+  isWeakSet: [new WeakSet()],
+  isProxy: [new Proxy({}, {})],
+  isAsyncFunction: [async function() {}, async function* () {}],
+  isGeneratorFunction: [function* () {}, async function* () {}],
+};
+const types = { isExternal: () => false };
+for (const [name, examples] of Object.entries(kinds)) {
+  const numbers = examples.map(number);
+  types[name] = numbers.length === 1 ?
+    (value) => number(value) === numbers[0] :
+    (value) => numbers.includes(number(value));
+}
+types.isAnyArrayBuffer = (value) => types.isArrayBuffer(value) || types.isSharedArrayBuffer(value);
+types.isBoxedPrimitive = (value) => types.isNumberObject(value) || types.isStringObject(value) ||
+  types.isBooleanObject(value) || types.isBigIntObject(value) || types.isSymbolObject(value);
+types.isModuleNamespaceObject = (value) => {
+  if (value === null || typeof value !== 'object' || types.isProxy(value) || Object.isExtensible(value)) return false;
+  const tag = Object.getOwnPropertyDescriptor(value, Symbol.toStringTag);
+  return tag?.value === 'Module' && !tag.configurable && Object.getPrototypeOf(value) === null;
+};
+host.types = types;
+host.bindings.types = () => types;
+
+// --- util ------------------------------------------------------------------------
+
+function isIndex(key) {
+  return typeof key === 'string' && /^(0|[1-9][0-9]{0,9})$/.test(key) && Number(key) < 4294967295;
+}
+
+function getOwnNonIndexProperties(object, filter) {
+  const keys = Reflect.ownKeys(object).filter((key) => !isIndex(key));
+  if (filter !== 2) return keys;
+  return keys.filter((key) => Object.prototype.propertyIsEnumerable.call(object, key));
+}
+
+// The name of the constructor that made an object, as V8's JSReceiver::GetConstructorName tells it.
+function getConstructorName(object) {
+  for (let o = object; o !== null; o = Object.getPrototypeOf(o)) {
+    const descriptor = Object.getOwnPropertyDescriptor(o, 'constructor');
+    if (descriptor !== undefined && typeof descriptor.value === 'function' && descriptor.value.name !== '') {
+      return descriptor.value.name;
+    }
+  }
+  return 'Object';
+}
+
+// Entries of a map or a set. Of their iterators the engine tells nothing without moving them.
+function previewEntries(object, isIterator) {
+  const entries = [];
+  if (types.isMap(object)) {
+    for (const [k, v] of Map.prototype.entries.call(object)) entries.push(k, v);
+  } else if (types.isSet(object)) {
+    entries.push(...Set.prototype.values.call(object));
+  } else if (!types.isMapIterator(object) && !types.isSetIterator(object)) {
+    return undefined;
+  }
+  return isIterator ? [entries, types.isMap(object)] : entries;
+}
+
+function defineLazyProperties(target, id, keys, enumerable = true) {
+  for (const key of keys) {
+    const get = { [key]() {
+      const value = host.require(id)[key];
+      Object.defineProperty(target, key, {
+        __proto__: null, value, writable: true, enumerable, configurable: true,
+      });
+      return value;
+    } }[key];
+    Object.defineProperty(get, 'name', { value: key });
+    Object.defineProperty(target, key, {
+      __proto__: null, enumerable, configurable: true, get,
+      set: { [key](value) {
+        Object.defineProperty(target, key, {
+          __proto__: null, value, writable: true, enumerable, configurable: true,
+        });
+      } }[key],
+    });
+  }
+}
+
+function callSites(frames) {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = frames + 2;
+  host.rawStack = true;
+  const holder = {};
+  Error.captureStackTrace(holder, callSites);
+  const sites = holder.stack;
+  host.rawStack = false;
+  Error.stackTraceLimit = limit;
+  return (Array.isArray(sites) ? sites : []).slice(1, frames + 1);
+}
+
+host.bindings.util = () => ({
+  privateSymbols: host.privateSymbols,
+  shouldAbortOnUncaughtToggle: new Uint32Array(1),
+  isInsideNodeModules(limit = 10) {
+    return callSites(limit).some((site) => /[/\\]node_modules[/\\]/.test(site.getFileName() ?? ''));
+  },
+  defineLazyProperties,
+  getPromiseDetails(promise) {
+    const state = native.promiseState(promise);
+    return state === 0 ? [state] : [state, native.promiseResult(promise)];
+  },
+  getProxyDetails(value, both = true) {
+    const details = native.proxyDetails(value);
+    if (details === null || details === undefined) return undefined;
+    return both ? details : details[0];
+  },
+  getCallerLocation() {
+    const [, site] = callSites(3);
+    return site && [site.getLineNumber(), site.getColumnNumber(), site.getFileName()];
+  },
+  previewEntries,
+  getOwnNonIndexProperties,
+  getConstructorName,
+  getExternalValue: () => 0n,
+  getCallSites(frames) {
+    return callSites(frames + 1).slice(1).map((site) => ({
+      functionName: site.getFunctionName() ?? '', scriptId: '0', scriptName: site.getFileName() ?? '',
+      lineNumber: site.getLineNumber(), columnNumber: site.getColumnNumber(), column: site.getColumnNumber(),
+    }));
+  },
+  sleep(ms) { native.poll([], [], ms); },
+  parseEnv: (text) => host.parseEnv(text),
+  arrayBufferViewHasBuffer: () => true,
+  constructSharedArrayBuffer: (length) => new SharedArrayBuffer(length),
+  guessHandleType: (fd) => ['TCP', 'TTY', 'UDP', 'FILE', 'PIPE', 'UNKNOWN', 'INVALID'].indexOf(host.handleType(fd)),
+  ...types,
+  isArrayBufferView: ArrayBuffer.isView,
+  isTypedArray: (v) => ArrayBuffer.isView(v) && !(number(v) === dataView),
+  isDataView: (v) => number(v) === dataView,
+  isUint8Array: (v) => number(v) === uint8,
+});
+const dataView = number(new DataView(new ArrayBuffer(1)));
+const uint8 = number(new Uint8Array(1));
+
+// Lines of an .env file as Node documents `util.parseEnv`.
+host.parseEnv = function(text) {
+  const out = {};
+  const LINE = /^\s*(?:export\s+)?([\w.-]+)\s*=[ \t]*(?:"((?:\\"|[^"])*)"|'([^']*)'|`([^`]*)`|([^\n#]*))?.*$/gm;
+  for (const [, name, double, single, back, bare] of text.replace(/\r\n?/g, '\n').matchAll(LINE)) {
+    out[name] = double?.replace(/\\n/g, '\n') ?? single ?? back ?? (bare ?? '').trim();
+  }
+  return out;
+};
+
+// --- errors ----------------------------------------------------------------------
+
+// QuickJS calls this for each error; the header is V8's, which QuickJS leaves out.
+function header(error) {
+  try {
+    return Error.prototype.toString.call(error);
+  } catch {
+    return '<error>';
+  }
+}
+
+// The methods of V8's call sites that QuickJS lacks.
+const site = {
+  getScriptNameOrSourceURL() { return this.getFileName(); },
+  getEvalOrigin() { return undefined; },
+  getTypeName() { return null; },
+  getMethodName() { return null; },
+  getThis() { return undefined; },
+  isToplevel() { return true; },
+  isEval() { return false; },
+  isConstructor() { return false; },
+  isAsync() { return false; },
+  isPromiseAll() { return false; },
+  getPromiseIndex() { return null; },
+  getScriptHash() { return ''; },
+  getEnclosingLineNumber() { return 0; },
+  getEnclosingColumnNumber() { return 0; },
+  getPosition() { return 0; },
+  toString() {
+    const name = this.getFunctionName();
+    const file = this.getFileName();
+    if (this.isNative() || file === null) return `${name || '<anonymous>'} (native)`;
+    const place = `${file}:${this.getLineNumber()}:${this.getColumnNumber()}`;
+    return name && name !== '<eval>' && name !== '<module>' ? `${name} (${place})` : place;
+  },
+};
+function completeSites(sites) {
+  if (sites.length === 0) return;
+  const proto = Object.getPrototypeOf(sites[0]);
+  if (Object.hasOwn(proto, 'getPosition')) return;
+  for (const name of Object.keys(site)) {
+    Object.defineProperty(proto, name, {
+      __proto__: null, value: site[name], writable: true, configurable: true, enumerable: false,
+    });
+  }
+}
+
+// Frames of the JavaScript half are nobody's business.
+const debug = native.environ().includes('WASIBOX_JS_PARTS');
+const inner = (s) => !debug && ( (s.getFileName() ?? '').startsWith('host:') || (s.isNative() && (s.getFunctionName() === 'call' || s.getFunctionName() === 'apply')));
+
+function prepareStackTrace(error, sites) {
+  completeSites(sites);
+  if (host.rawStack) return sites;
+  sites = sites.filter((s) => !inner(s));
+  const users = host.userPrepare;
+  if (users !== undefined && typeof users === 'function') return users(error, sites);
+  if (host.mapSites) sites = host.mapSites(sites);
+  let text = header(error);
+  for (const s of sites) text += `\n    at ${s}`;
+  // An own property, as V8 has it; the engine's is an accessor of the prototype.
+  Object.defineProperty(error, 'stack', { value: text, writable: true, configurable: true, enumerable: false });
+  return text;
+}
+host.installStackTraces = () => { Error.prepareStackTrace = prepareStackTrace; };
+
+host.bindings.errors = () => ({
+  setPrepareStackTraceCallback: host.setter('prepareStackTrace'),
+  setGetSourceMapErrorSource: host.setter('sourceMapErrorSource'),
+  setSourceMapsEnabled() {},
+  setMaybeCacheGeneratedSourceMap() {},
+  setEnhanceStackForFatalException(before, after) {
+    host.hooks.enhanceBefore = before;
+    host.hooks.enhanceAfter = after;
+  },
+  noSideEffectsToString(value) {
+    try {
+      return typeof value === 'symbol' ? value.toString() : `${value}`;
+    } catch {
+      return Object.prototype.toString.call(value);
+    }
+  },
+  triggerUncaughtException(error, fromPromise) { host.uncaught(error, fromPromise); },
+  getErrorSourcePositions: () => ({}),
+});
+
+// --- microtasks and rejections -----------------------------------------------------
+
+host.bindings.task_queue = (table) => {
+  host.tickInfo = table.tickInfo;
+  return {
+    enqueueMicrotask(callback) {
+      Promise.resolve().then(() => {
+        try {
+          callback();
+        } catch (error) {
+          host.uncaught(error, false);
+        }
+      });
+    },
+    setTickCallback: host.setter('tick'),
+    runMicrotasks: native.runJobs,
+    promiseRejectEvents: {
+      kPromiseRejectWithNoHandler: 0, kPromiseHandlerAddedAfterReject: 1,
+      kPromiseResolveAfterResolved: 2, kPromiseRejectAfterResolved: 3,
+    },
+    setPromiseRejectCallback: host.setter('rejected'),
+  };
+};
+host.onRejection = (promise, handled, reason) => host.hooks.rejected?.(handled ? 1 : 0, promise, reason);
+
+// --- async hooks: ids are counted, promises are not followed -------------------------
+
+host.bindings.async_wrap = (table) => {
+  const { async_hook_fields: fields, async_id_fields: ids, constants: k } = table;
+  ids[k.kAsyncIdCounter] = 1;
+  ids[k.kDefaultTriggerAsyncId] = -1;
+  ids[k.kExecutionAsyncId] = 0;
+  const stack = [];
+  return {
+    execution_async_resources: [],
+    setupHooks: host.setter('asyncHooks'),
+    setCallbackTrampoline() {},
+    registerDestroyHook() {},
+    pushAsyncContext(id, trigger) {
+      stack.push([ids[k.kExecutionAsyncId], ids[k.kTriggerAsyncId]]);
+      fields[k.kStackLength]++;
+      ids[k.kExecutionAsyncId] = id;
+      ids[k.kTriggerAsyncId] = trigger;
+    },
+    popAsyncContext() {
+      const top = stack.pop();
+      if (top === undefined) return false;
+      fields[k.kStackLength]--;
+      [ids[k.kExecutionAsyncId], ids[k.kTriggerAsyncId]] = top;
+      return stack.length > 0;
+    },
+    executionAsyncResource: () => undefined,
+    clearAsyncIdStack() {
+      stack.length = 0;
+      fields[k.kStackLength] = 0;
+      ids[k.kExecutionAsyncId] = 0;
+      ids[k.kTriggerAsyncId] = 0;
+    },
+    queueDestroyAsyncId() {},
+    setPromiseHooks() {},
+    getPromiseHooks: () => [undefined, undefined, undefined, undefined],
+  };
+};
+
+// --- the rest that is about values -----------------------------------------------------
+
+// `structuredClone` (HTML, 2.7): the kinds that scripts have; functions and symbols are refused.
+function structuredClone(value, options) {
+  const seen = new Map();
+  const refuse = (what) => {
+    const { DOMException } = host.perContext;
+    throw new DOMException(`${what} could not be cloned.`, 'DataCloneError');
+  };
+  const transfer = options?.transfer ?? [];
+  const clone = (v) => {
+    if (typeof v === 'symbol') refuse(String(v));
+    if (typeof v === 'function') refuse(Function.prototype.toString.call(v));
+    if (v === null || typeof v !== 'object') return v;
+    if (seen.has(v)) return seen.get(v);
+    const keep = (made) => { seen.set(v, made); return made; };
+    if (types.isBoxedPrimitive(v)) return types.isSymbolObject(v) ? refuse('Symbol') : keep(Object(v.valueOf()));
+    if (types.isDate(v)) return keep(new Date(Date.prototype.getTime.call(v)));
+    if (types.isRegExp(v)) return keep(new RegExp(v.source, v.flags));
+    if (types.isSharedArrayBuffer(v)) return keep(v);
+    if (types.isArrayBuffer(v)) return keep(transfer.includes(v) ? v.transfer() : v.slice(0));
+    if (ArrayBuffer.isView(v)) {
+      const { buffer, byteOffset, byteLength } = v;
+      if (number(v) === dataView) return keep(new DataView(clone(buffer), byteOffset, byteLength));
+      const Kind = globalThis[Object.getPrototypeOf(Uint8Array.prototype)[Symbol.toStringTag] ??
+        Reflect.get(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag, v)];
+      return keep(new Kind(clone(buffer), byteOffset, v.length));
+    }
+    if (types.isMap(v)) {
+      const made = keep(new Map());
+      for (const [k, x] of [...Map.prototype.entries.call(v)]) made.set(clone(k), clone(x));
+      return made;
+    }
+    if (types.isSet(v)) {
+      const made = keep(new Set());
+      for (const x of [...Set.prototype.values.call(v)]) made.add(clone(x));
+      return made;
+    }
+    if (types.isNativeError(v)) {
+      const NAMES = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
+      const Kind = NAMES.includes(v.name) ? globalThis[v.name] : Error;
+      const fresh = keep(new Kind());
+      for (const name of ['message', 'stack', 'cause']) {
+        const d = Object.getOwnPropertyDescriptor(v, name);
+        if (d === undefined || !('value' in d)) continue;
+        const x = name === 'cause' ? clone(d.value) : String(d.value);
+        Object.defineProperty(fresh, name, { value: x, writable: true, configurable: true, enumerable: false });
+      }
+      return fresh;
+    }
+    if (types.isPromise(v) || types.isWeakMap(v) || types.isWeakSet(v) || types.isGeneratorObject(v) ||
+        types.isProxy(v) || v instanceof WeakRef) {
+      refuse(`#<${getConstructorName(v)}>`);
+    }
+    const cloneSymbol = host.binding('symbols').messaging_clone_symbol;
+    if (typeof v[cloneSymbol] === 'function') {
+      const { data, deserializeInfo } = v[cloneSymbol]();
+      const [id, name] = deserializeInfo.split(':');
+      const made = keep(new (host.require(id)[name])());
+      made[host.binding('symbols').messaging_deserialize_symbol](clone(data));
+      return made;
+    }
+    const made = keep(Array.isArray(v) ? new Array(v.length) : {});
+    for (const key of Object.keys(v)) made[key] = clone(v[key]);
+    return made;
+  };
+  return clone(value);
+}
+
+host.bindings.messaging = () => {
+  // Two ends of a channel in one process: a message is cloned, and arrives in a later turn.
+  const ends = new WeakMap();
+  class MessagePort {
+    constructor() { return Reflect.construct(EventTarget, [], new.target); }
+    postMessage(value, options) {
+      const end = ends.get(this);
+      const transfer = Array.isArray(options) ? options : options?.transfer;
+      const message = structuredClone(value, { transfer });
+      if (end?.peer && !end.peer.closed) {
+        end.peer.queue.push(message);
+        host.portReady?.(end.peer);
+      }
+    }
+    start() { const end = ends.get(this); if (end) { end.started = true; host.portReady?.(end); } }
+    close() { const end = ends.get(this); if (end) host.portClose?.(end); }
+    drain() {}
+    ref() { const end = ends.get(this); if (end) end.refed = true; }
+    unref() { const end = ends.get(this); if (end) end.refed = false; }
+    hasRef() { return ends.get(this)?.refed === true; }
+  }
+  host.portEnds = ends;
+  class MessageChannel {
+    constructor() {
+      const make = () => {
+        const port = Reflect.construct(Object, [], MessagePort);
+        const end = { port, queue: [], started: false, refed: false, closed: false };
+        ends.set(port, end);
+        const emit = host.perContext.emitMessage;
+        end.deliver = (message, type = 'message') => emit.call(port, message, [], type);
+        const init = host.binding('symbols').oninit;
+        port[init]?.();
+        return end;
+      };
+      const [a, b] = [make(), make()];
+      a.peer = b;
+      b.peer = a;
+      this.port1 = a.port;
+      this.port2 = b.port;
+    }
+  }
+  return {
+    MessageChannel,
+    MessagePort,
+    structuredClone,
+    DOMException: host.perContext.DOMException,
+    exposeLazyDOMExceptionProperty(target) {
+      Object.defineProperty(target, 'DOMException', {
+        __proto__: null, configurable: true, enumerable: false, writable: true,
+        value: host.perContext.DOMException,
+      });
+    },
+    setDeserializerCreateObjectFunction() {},
+    stopMessagePort() {},
+    drainMessagePort() {},
+    checkMessagePort: (v) => ends.has(v),
+    receiveMessageOnPort(port) {
+      const end = ends.get(port);
+      const none = host.binding('symbols').no_message_symbol;
+      return end && end.queue.length > 0 ? end.queue.shift() : none;
+    },
+    broadcastChannel() { throw new Error('BroadcastChannel is not available in this sandbox'); },
+  };
+};
+
+// `v8.serialize` has a format of V8's own; of its classes what Node's library uses when it is loaded.
+host.bindings.serdes = () => {
+  const absent = () => { throw new Error('v8.serialize() and v8.deserialize() are not available in this sandbox'); };
+  class Serializer {
+    #bytes = [];
+    writeHeader() { this.#bytes.push(0xff, 0x0f); }
+    writeRawBytes(source) { this.#bytes.push(...host.view(source)); }
+    releaseBuffer() { return host.require('buffer').Buffer.from(this.#bytes.splice(0)); }
+    _setTreatArrayBufferViewsAsHostObjects() {}
+  }
+  class Deserializer {}
+  for (const name of ['writeValue', 'transferArrayBuffer', 'writeUint32', 'writeUint64', 'writeDouble']) {
+    Serializer.prototype[name] = absent;
+  }
+  for (const name of ['readHeader', 'readValue', 'getWireFormatVersion', 'transferArrayBuffer', 'readUint32', 'readUint64',
+                      'readDouble', '_readRawBytes']) {
+    Deserializer.prototype[name] = absent;
+  }
+  return { Serializer, Deserializer };
+};
+
+host.bindings.async_context_frame = () => {
+  let data;
+  return {
+    getContinuationPreservedEmbedderData: () => data,
+    setContinuationPreservedEmbedderData(value) { data = value; },
+  };
+};
+})

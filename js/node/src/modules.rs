@@ -1,0 +1,102 @@
+//! ECMAScript modules: the engine asks for names and sources, the JavaScript half answers.
+//!
+//! `lib/esm.js` sets two hooks: one makes a URL of a specifier as Node resolves it, the other the
+//! text of a module of a URL (for CommonJS, JSON and built-in modules a few lines that export what was
+//! loaded another way). So all rules of `package.json` stay in Node's own code.
+
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Error, Function, Module, Object, Persistent, Result, Value};
+use std::cell::RefCell;
+
+thread_local! {
+    static HOOKS: RefCell<Option<Hooks>> = const { RefCell::new(None) };
+}
+
+/// The JavaScript half.
+struct Hooks {
+    resolve: Persistent<Function<'static>>,
+    load: Persistent<Function<'static>>,
+    meta: Persistent<Function<'static>>,
+}
+
+/// Sets the hooks: `resolve(specifier, parent, type)`, `load(url)`, `meta(object, url)`.
+pub fn set_hooks<'js>(
+    ctx: Ctx<'js>,
+    resolve: Function<'js>,
+    load: Function<'js>,
+    meta: Function<'js>,
+) {
+    let hooks = Hooks {
+        resolve: Persistent::save(&ctx, resolve),
+        load: Persistent::save(&ctx, load),
+        meta: Persistent::save(&ctx, meta),
+    };
+    HOOKS.with_borrow_mut(|h| *h = Some(hooks));
+}
+
+fn hook<'js>(
+    ctx: &Ctx<'js>,
+    which: impl FnOnce(&Hooks) -> &Persistent<Function<'static>>,
+) -> Result<Function<'js>> {
+    match HOOKS.with_borrow(|h| h.as_ref().map(|h| which(h).clone())) {
+        Some(function) => function.restore(ctx),
+        None => Err(Error::new_loading("no module loader")),
+    }
+}
+
+/// Asks `resolve`.
+pub struct Resolve;
+
+impl Resolver for Resolve {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        attributes: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        let kind = match attributes {
+            Some(a) => a.get("type")?,
+            None => None,
+        };
+        hook(ctx, |h| &h.resolve)?.call((name, base, kind))
+    }
+}
+
+/// Asks `load`.
+pub struct Load;
+
+impl Loader for Load {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        let source: String = hook(ctx, |h| &h.load)?.call((name,))?;
+        declare(ctx, name, source)
+    }
+}
+
+fn declare<'js>(ctx: &Ctx<'js>, name: &str, source: String) -> Result<Module<'js, Declared>> {
+    let module = Module::declare(ctx.clone(), name, source)?;
+    let meta: Object = module.meta()?;
+    hook(ctx, |h| &h.meta)?.call::<_, ()>((meta, name))?;
+    Ok(module)
+}
+
+/// Evaluates a text as the module `name`: its namespace and the promise of its end.
+pub fn run_module<'js>(
+    ctx: Ctx<'js>,
+    name: String,
+    source: super::native::Text,
+) -> Result<Vec<Value<'js>>> {
+    let (module, promise) = declare(&ctx, &name, source.0)?.eval()?;
+    Ok(vec![module.namespace()?.into_value(), promise.into_value()])
+}
+
+/// The promise of a module's namespace, imported by its URL.
+pub fn import_module<'js>(ctx: Ctx<'js>, url: String) -> Result<rquickjs::Promise<'js>> {
+    Module::import(&ctx, url)
+}

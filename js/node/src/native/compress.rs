@@ -1,0 +1,133 @@
+//! Deflate, for `zlib`: streams with a state each.
+
+use super::throw;
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use rquickjs::function::Func;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+use std::cell::RefCell;
+
+/// A stream of zlib.
+enum Stream {
+    Deflate(Compress),
+    Inflate(Decompress),
+}
+
+/// What one step has done.
+struct Step {
+    read: usize,
+    wrote: usize,
+    /// 0 go on, 1 the stream's end, 2 no progress, 3 a dictionary is needed, 4 damaged.
+    state: u8,
+}
+
+impl Stream {
+    /// `wrap`: `raw`, `zlib` or `gzip`.
+    fn new(deflate: bool, wrap: &str, level: i32, bits: u8) -> Option<Stream> {
+        let level = match u32::try_from(level) {
+            Ok(level) => Compression::new(level.min(9)),
+            Err(_) => Compression::default(),
+        };
+        // flate2 refuses windows below 2^9; zlib itself makes one of 2^9 of them.
+        let bits = bits.clamp(9, 15);
+        Some(match (deflate, wrap) {
+            (true, "raw") => Stream::Deflate(Compress::new_with_window_bits(level, false, bits)),
+            (true, "zlib") => Stream::Deflate(Compress::new_with_window_bits(level, true, bits)),
+            (true, "gzip") => Stream::Deflate(Compress::new_gzip(level, bits)),
+            (false, "raw") => Stream::Inflate(Decompress::new_with_window_bits(false, bits)),
+            (false, "zlib") => Stream::Inflate(Decompress::new_with_window_bits(true, bits)),
+            (false, "gzip") => Stream::Inflate(Decompress::new_gzip(bits)),
+            _ => return None,
+        })
+    }
+
+    fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> Step {
+        let totals = |s: &Stream| match s {
+            Stream::Deflate(c) => (c.total_in(), c.total_out()),
+            Stream::Inflate(d) => (d.total_in(), d.total_out()),
+        };
+        let before = totals(self);
+        let status = match self {
+            Stream::Deflate(c) => {
+                let flush = match flush {
+                    1 => FlushCompress::Partial,
+                    2 => FlushCompress::Sync,
+                    3 => FlushCompress::Full,
+                    4 => FlushCompress::Finish,
+                    _ => FlushCompress::None,
+                };
+                c.compress(input, out, flush).map_err(|_| 4)
+            }
+            Stream::Inflate(d) => {
+                let flush =
+                    if flush == 4 { FlushDecompress::Finish } else { FlushDecompress::None };
+                let done = d.decompress(input, out, flush);
+                done.map_err(|e| if e.needs_dictionary().is_some() { 3 } else { 4 })
+            }
+        };
+        let after = totals(self);
+        let state = match status {
+            Ok(Status::Ok) => 0,
+            Ok(Status::StreamEnd) => 1,
+            Ok(Status::BufError) => 2,
+            Err(state) => state,
+        };
+        Step { read: (after.0 - before.0) as usize, wrote: (after.1 - before.1) as usize, state }
+    }
+
+    fn set_dictionary(&mut self, dictionary: &[u8]) -> bool {
+        match self {
+            Stream::Deflate(c) => c.set_dictionary(dictionary).is_ok(),
+            Stream::Inflate(d) => d.set_dictionary(dictionary).is_ok(),
+        }
+    }
+}
+
+/// A stream as a function of input (with its range), output (with its range) and flush mode, which gives
+/// the numbers of bytes read and written and the state of [`Step`]; with a buffer only, that is the dictionary.
+fn deflate_stream<'js>(
+    ctx: Ctx<'js>,
+    deflate: bool,
+    wrap: String,
+    level: i32,
+    bits: u8,
+) -> Result<Function<'js>> {
+    let stream = Stream::new(deflate, &wrap, level, bits).ok_or_else(|| throw(&ctx, "EINVAL"))?;
+    let stream = RefCell::new(stream);
+    Function::new(
+        ctx,
+        move |input: Value<'js>,
+              range: Vec<usize>,
+              out: Value<'js>,
+              place: Vec<usize>,
+              flush: u8|
+              -> Vec<usize> {
+            let [at, length, out_at, room] = [&range, &range, &place, &place]
+                .into_iter()
+                .zip([0, 1, 0, 1])
+                .map(|(v, i)| v.get(i).copied().unwrap_or(0))
+                .collect::<Vec<_>>()[..]
+            else {
+                return Vec::new();
+            };
+            let input = js_engine::bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
+            if flush == u8::MAX {
+                return vec![usize::from(stream.borrow_mut().set_dictionary(&input))];
+            }
+            let mut piece = vec![0; room.min(js_engine::byte_length(&out).unwrap_or(0))];
+            let step = stream.borrow_mut().step(&input, &mut piece, flush);
+            js_engine::write(&out, out_at, &piece[..step.wrote]);
+            vec![step.read, step.wrote, usize::from(step.state)]
+        },
+    )
+}
+
+fn crc32(data: super::Bytes, seed: u32) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(seed);
+    hasher.update(&data.0);
+    hasher.finalize()
+}
+
+pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+    native.set("deflateStream", Func::from(deflate_stream))?;
+    native.set("crc32", Func::from(crc32))
+}

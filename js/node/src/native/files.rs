@@ -1,0 +1,353 @@
+//! Files: open descriptors, metadata and directories.
+//!
+//! Descriptors are the system's own numbers; a table keeps each file open until it is closed by number.
+//! Paths are absolute: the JavaScript half resolves them against its own directory.
+
+use super::{Text, fail};
+use box_sys::{Kind, Stat, meta};
+use rquickjs::function::Func;
+use rquickjs::{Array, Ctx, Object, Result, Value};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Most bytes that one call reads or writes: what goes between system and script is copied.
+const PIECE: usize = 1 << 20;
+
+thread_local! {
+    /// Open files by number. Descriptors belong to the process, and so does this.
+    static FILES: RefCell<HashMap<i32, Rc<File>>> = RefCell::default();
+}
+
+/// Takes over the descriptors that the process was given.
+pub fn adopt(inherited: box_sys::Inherited) {
+    for (number, file) in (0..).zip(inherited.stdio) {
+        if let Some(file) = file {
+            FILES.with_borrow_mut(|f| f.insert(number, file));
+        }
+    }
+    for (number, file) in inherited.extra {
+        FILES.with_borrow_mut(|f| f.insert(number.cast_signed(), file));
+    }
+}
+
+/// The file of a number, `EBADF` if there is none.
+pub fn file(ctx: &Ctx<'_>, fd: i32) -> Result<Rc<File>> {
+    FILES.with_borrow(|f| f.get(&fd).cloned()).ok_or_else(|| super::throw(ctx, "EBADF"))
+}
+
+/// Gives a file its number.
+pub fn keep(file: File) -> i32 {
+    let fd = file.as_raw_fd();
+    FILES.with_borrow_mut(|f| f.insert(fd, Rc::new(file)));
+    fd
+}
+
+/// Throws the name of the error.
+fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
+    result.map_err(|e| fail(ctx, &e))
+}
+
+/// `open(2)` with Linux's flags.
+fn open(ctx: Ctx<'_>, path: Text, flags: i32, mode: u32) -> Result<i32> {
+    const WRITE: i32 = 1;
+    const READ_WRITE: i32 = 2;
+    const CREATE: i32 = 0o100;
+    const EXCLUSIVE: i32 = 0o200;
+    const TRUNCATE: i32 = 0o1000;
+    const APPEND: i32 = 0o2000;
+    const DIRECTORY: i32 = 0o200_000;
+    let path = Path::new(&path.0);
+    let access = flags & 3;
+    let has = |flag| flags & flag != 0;
+    let mut options = OpenOptions::new();
+    options.read(access != WRITE).write(access == WRITE || access == READ_WRITE);
+    options.append(has(APPEND) && access != 0).truncate(has(TRUNCATE) && access != 0);
+    if has(CREATE) && has(EXCLUSIVE) {
+        options.create_new(true);
+    } else {
+        options.create(has(CREATE) && access != 0);
+    }
+    let is_new = has(CREATE) && !path.exists();
+    let file = or_fail(&ctx, options.open(path))?;
+    if has(DIRECTORY) && !or_fail(&ctx, file.metadata())?.is_dir() {
+        return Err(super::throw(&ctx, "ENOTDIR"));
+    }
+    if is_new && mode != 0o666 {
+        let mode = (mode & 0o7777) as u16 & !meta::umask();
+        or_fail(&ctx, meta::chmod(path, mode))?;
+    }
+    Ok(keep(file))
+}
+
+fn close(ctx: Ctx<'_>, fd: i32) -> Result<()> {
+    FILES.with_borrow_mut(|f| f.remove(&fd)).map(drop).ok_or_else(|| super::throw(&ctx, "EBADF"))
+}
+
+/// Runs `f` at a position and returns to where the file was; where it is if `at` is negative.
+fn positioned<T>(file: &File, at: f64, f: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+    let mut seeker = file;
+    if at < 0.0 {
+        return f(file);
+    }
+    let before = seeker.stream_position()?;
+    seeker.seek(SeekFrom::Start(at as u64))?;
+    let result = f(file);
+    seeker.seek(SeekFrom::Start(before))?;
+    result
+}
+
+/// Reads into `buffer[offset..offset + length]`; the number of bytes.
+fn read(
+    ctx: Ctx<'_>,
+    fd: i32,
+    buffer: Value<'_>,
+    offset: usize,
+    length: usize,
+    at: f64,
+) -> Result<usize> {
+    let file = file(&ctx, fd)?;
+    let mut piece = vec![0; length.min(PIECE)];
+    let n = or_fail(&ctx, positioned(&file, at, |mut f| f.read(&mut piece)))?;
+    js_engine::write(&buffer, offset, &piece[..n]).ok_or_else(|| super::throw(&ctx, "EFAULT"))
+}
+
+/// Writes `buffer[offset..offset + length]`; the number of bytes.
+fn write(
+    ctx: Ctx<'_>,
+    fd: i32,
+    buffer: Value<'_>,
+    offset: usize,
+    length: usize,
+    at: f64,
+) -> Result<usize> {
+    let file = file(&ctx, fd)?;
+    let end = offset.saturating_add(length.min(PIECE));
+    let piece =
+        js_engine::bytes(&buffer, offset, end).ok_or_else(|| super::throw(&ctx, "EFAULT"))?;
+    or_fail(&ctx, positioned(&file, at, |mut f| f.write(&piece)))
+}
+
+/// All of a file from its position on.
+fn read_all<'js>(ctx: Ctx<'js>, fd: i32) -> Result<rquickjs::ArrayBuffer<'js>> {
+    let mut all = Vec::new();
+    let file = file(&ctx, fd)?;
+    or_fail(&ctx, (&*file).read_to_end(&mut all))?;
+    rquickjs::ArrayBuffer::new(ctx, all)
+}
+
+/// The type bits of `st_mode`.
+fn kind_bits(kind: Kind) -> u32 {
+    (kind as u32) << 12
+}
+
+/// The fields in the order of Node's array of a stat; times as seconds and nanoseconds.
+fn numbers(s: &Stat) -> Vec<f64> {
+    let split = |ns: u64| [(ns / 1_000_000_000) as f64, (ns % 1_000_000_000) as f64];
+    let mut out = vec![
+        s.dev as f64,
+        f64::from(kind_bits(s.kind) | u32::from(s.mode)),
+        f64::from(s.nlink as u32),
+        f64::from(s.uid),
+        f64::from(s.gid),
+        0.0,
+        4096.0,
+        s.ino as f64,
+        s.size as f64,
+        s.size.div_ceil(512) as f64,
+    ];
+    for time in [s.atime, s.mtime, s.ctime, s.ctime] {
+        out.extend(split(time));
+    }
+    out
+}
+
+fn stat(ctx: Ctx<'_>, path: Text, follow: bool) -> Result<Vec<f64>> {
+    or_fail(&ctx, meta::stat(Path::new(&path.0), follow)).map(|s| numbers(&s))
+}
+
+/// Like `stat`, without an error: nothing if there is no such file.
+fn try_stat(path: Text, follow: bool) -> Option<Vec<f64>> {
+    meta::stat(Path::new(&path.0), follow).ok().map(|s| numbers(&s))
+}
+
+fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
+    let file = file(&ctx, fd)?;
+    or_fail(&ctx, meta::of_file(&file)).map(|s| numbers(&s))
+}
+
+/// Names and kinds (libuv's `uv_dirent_type_t`) in turn, sorted by name as Node's are not, but equal runs
+/// shall be equal.
+fn readdir<'js>(ctx: Ctx<'js>, path: Text) -> Result<Array<'js>> {
+    let mut entries = Vec::new();
+    for entry in or_fail(&ctx, fs::read_dir(Path::new(&path.0)))? {
+        let entry = or_fail(&ctx, entry)?;
+        let kind = match entry.file_type() {
+            Ok(t) if t.is_file() => 1,
+            Ok(t) if t.is_dir() => 2,
+            Ok(t) if t.is_symlink() => 3,
+            _ => 0,
+        };
+        entries.push((entry.file_name().to_string_lossy().into_owned(), kind));
+    }
+    entries.sort();
+    let out = Array::new(ctx)?;
+    for (i, (name, kind)) in entries.into_iter().enumerate() {
+        out.set(2 * i, name)?;
+        out.set(2 * i + 1, kind)?;
+    }
+    Ok(out)
+}
+
+fn mkdir(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
+    let path = Path::new(&path.0);
+    or_fail(&ctx, fs::create_dir(path))?;
+    let mode = (mode & 0o7777) as u16;
+    if mode == 0o777 {
+        return Ok(());
+    }
+    or_fail(&ctx, meta::chmod(path, mode & !meta::umask()))
+}
+
+fn rmdir(ctx: Ctx<'_>, path: Text) -> Result<()> {
+    or_fail(&ctx, fs::remove_dir(Path::new(&path.0)))
+}
+
+fn unlink(ctx: Ctx<'_>, path: Text) -> Result<()> {
+    or_fail(&ctx, fs::remove_file(Path::new(&path.0)))
+}
+
+fn rename(ctx: Ctx<'_>, from: Text, to: Text) -> Result<()> {
+    or_fail(&ctx, fs::rename(Path::new(&from.0), Path::new(&to.0)))
+}
+
+fn link(ctx: Ctx<'_>, from: Text, to: Text) -> Result<()> {
+    or_fail(&ctx, fs::hard_link(Path::new(&from.0), Path::new(&to.0)))
+}
+
+fn symlink(ctx: Ctx<'_>, target: Text, path: Text) -> Result<()> {
+    or_fail(&ctx, meta::symlink(target.0.as_bytes(), Path::new(&path.0)))
+}
+
+fn readlink(ctx: Ctx<'_>, path: Text) -> Result<String> {
+    let target = or_fail(&ctx, fs::read_link(Path::new(&path.0)))?;
+    Ok(target.to_string_lossy().into_owned())
+}
+
+fn chmod(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
+    or_fail(&ctx, meta::chmod(Path::new(&path.0), (mode & 0o7777) as u16))
+}
+
+/// A negative id leaves it as it is.
+fn chown(ctx: Ctx<'_>, path: Text, uid: i64, gid: i64, follow: bool) -> Result<()> {
+    let id = |n: i64| u32::try_from(n).ok();
+    or_fail(&ctx, meta::chown(Path::new(&path.0), id(uid), id(gid), follow))
+}
+
+/// Times in seconds.
+fn utimes(ctx: Ctx<'_>, path: Text, atime: f64, mtime: f64, follow: bool) -> Result<()> {
+    let ns = |s: f64| Some((s * 1e9).round() as u64);
+    or_fail(&ctx, meta::set_times(Path::new(&path.0), ns(atime), ns(mtime), follow))
+}
+
+/// Times in seconds.
+fn futimes(ctx: Ctx<'_>, fd: i32, atime: f64, mtime: f64) -> Result<()> {
+    let at = |s: f64| std::time::UNIX_EPOCH + std::time::Duration::from_secs_f64(s.max(0.0));
+    let times = fs::FileTimes::new().set_accessed(at(atime)).set_modified(at(mtime));
+    or_fail(&ctx, file(&ctx, fd)?.set_times(times))
+}
+
+fn ftruncate(ctx: Ctx<'_>, fd: i32, length: f64) -> Result<()> {
+    or_fail(&ctx, file(&ctx, fd)?.set_len(length.max(0.0) as u64))
+}
+
+fn fsync(ctx: Ctx<'_>, fd: i32) -> Result<()> {
+    or_fail(&ctx, file(&ctx, fd)?.sync_all())
+}
+
+/// `access(2)`: bits of `R_OK` and the like.
+fn access(ctx: Ctx<'_>, path: Text, want: u16) -> Result<()> {
+    let stat = or_fail(&ctx, meta::stat(Path::new(&path.0), true))?;
+    if meta::may(&stat, want & 7) { Ok(()) } else { Err(super::throw(&ctx, "EACCES")) }
+}
+
+fn realpath(ctx: Ctx<'_>, path: Text) -> Result<String> {
+    let real = or_fail(&ctx, fs::canonicalize(Path::new(&path.0)))?;
+    Ok(real.to_string_lossy().into_owned())
+}
+
+fn copy(ctx: Ctx<'_>, from: Text, to: Text, exclusive: bool) -> Result<()> {
+    let (from, to) = (Path::new(&from.0), Path::new(&to.0));
+    let mut source = or_fail(&ctx, File::open(from))?;
+    let stat = or_fail(&ctx, meta::of_file(&source))?;
+    let mut options = OpenOptions::new();
+    options.write(true).truncate(true);
+    if exclusive {
+        options.create_new(true)
+    } else {
+        options.create(true)
+    };
+    let mut target = or_fail(&ctx, options.open(to))?;
+    or_fail(&ctx, io::copy(&mut source, &mut target))?;
+    or_fail(&ctx, meta::chmod(to, stat.mode & 0o777))
+}
+
+fn isatty(fd: i32) -> bool {
+    FILES.with_borrow(|f| f.get(&fd).is_some_and(|f| box_sys::is_terminal(f)))
+}
+
+/// The kind of an open descriptor by libuv's names.
+fn handle_type(fd: i32) -> &'static str {
+    let Some(file) = FILES.with_borrow(|f| f.get(&fd).cloned()) else { return "UNKNOWN" };
+    if box_sys::is_terminal(&file) {
+        return "TTY";
+    }
+    match meta::of_file(&file).map(|s| s.kind) {
+        Ok(Kind::File | Kind::CharDevice) => "FILE",
+        Ok(_) => "PIPE",
+        Err(_) => "UNKNOWN",
+    }
+}
+
+fn umask(mask: i32) -> u16 {
+    let old = meta::umask();
+    if let Ok(mask) = u16::try_from(mask) {
+        meta::set_umask(mask);
+    }
+    old
+}
+
+pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+    native.set("open", Func::from(open))?;
+    native.set("close", Func::from(close))?;
+    native.set("read", Func::from(read))?;
+    native.set("write", Func::from(write))?;
+    native.set("readAll", Func::from(read_all))?;
+    native.set("stat", Func::from(stat))?;
+    native.set("tryStat", Func::from(try_stat))?;
+    native.set("fstat", Func::from(fstat))?;
+    native.set("readdir", Func::from(readdir))?;
+    native.set("mkdir", Func::from(mkdir))?;
+    native.set("rmdir", Func::from(rmdir))?;
+    native.set("unlink", Func::from(unlink))?;
+    native.set("rename", Func::from(rename))?;
+    native.set("link", Func::from(link))?;
+    native.set("symlink", Func::from(symlink))?;
+    native.set("readlink", Func::from(readlink))?;
+    native.set("chmod", Func::from(chmod))?;
+    native.set("chown", Func::from(chown))?;
+    native.set("utimes", Func::from(utimes))?;
+    native.set("futimes", Func::from(futimes))?;
+    native.set("ftruncate", Func::from(ftruncate))?;
+    native.set("fsync", Func::from(fsync))?;
+    native.set("access", Func::from(access))?;
+    native.set("realpath", Func::from(realpath))?;
+    native.set("copy", Func::from(copy))?;
+    native.set("isatty", Func::from(isatty))?;
+    native.set("handleType", Func::from(handle_type))?;
+    native.set("umask", Func::from(umask))
+}

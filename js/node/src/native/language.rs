@@ -1,0 +1,78 @@
+//! What the engine tells about its own values, and the compiling of scripts.
+
+use super::Text;
+use rquickjs::context::EvalOptions;
+use rquickjs::function::Func;
+use rquickjs::promise::PromiseState;
+use rquickjs::{Array, Ctx, Object, Promise, Result, Value};
+
+/// Evaluates a script under a name; its completion value.
+fn evaluate<'js>(ctx: Ctx<'js>, source: Text, name: Text, strict: bool) -> Result<Value<'js>> {
+    let mut options = EvalOptions::default();
+    options.global = true;
+    options.strict = strict;
+    options.filename = Some(name.0);
+    ctx.eval_with_options(source.0, options)
+}
+
+/// 0 pending, 1 fulfilled, 2 rejected, as V8 numbers them.
+fn promise_state(promise: Promise<'_>) -> u8 {
+    match promise.state() {
+        PromiseState::Pending => 0,
+        PromiseState::Resolved => 1,
+        PromiseState::Rejected => 2,
+    }
+}
+
+/// The value or reason of a settled promise.
+fn promise_result<'js>(ctx: Ctx<'js>, promise: Promise<'js>) -> Result<Value<'js>> {
+    match promise.result::<Value>() {
+        None => Ok(Value::new_undefined(ctx)),
+        Some(Ok(value)) => Ok(value),
+        Some(Err(_)) => Ok(ctx.catch()),
+    }
+}
+
+/// Target and handler of a proxy; nothing for anything else.
+fn proxy_details<'js>(ctx: Ctx<'js>, value: Value<'js>) -> Result<Option<Array<'js>>> {
+    let Some(proxy) = value.into_proxy() else { return Ok(None) };
+    let out = Array::new(ctx)?;
+    out.set(0, proxy.target()?)?;
+    out.set(1, proxy.handler()?)?;
+    Ok(Some(out))
+}
+
+fn class_number(value: Value<'_>) -> u32 {
+    js_engine::class_number(&value)
+}
+
+/// Runs promise jobs until there are none.
+fn run_jobs(ctx: Ctx<'_>) {
+    while ctx.execute_pending_job() {}
+}
+
+fn check_syntax(ctx: Ctx<'_>, source: Text, name: Text) -> Result<()> {
+    js_engine::check_script(&ctx, &source.0, &name.0)
+}
+
+/// Global object and evaluator of a new realm.
+fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
+    js_engine::new_global(&ctx)
+}
+
+/// Collects cycles.
+fn collect(ctx: Ctx<'_>) {
+    ctx.run_gc();
+}
+
+pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+    native.set("evaluate", Func::from(evaluate))?;
+    native.set("promiseState", Func::from(promise_state))?;
+    native.set("promiseResult", Func::from(promise_result))?;
+    native.set("proxyDetails", Func::from(proxy_details))?;
+    native.set("classNumber", Func::from(class_number))?;
+    native.set("runJobs", Func::from(run_jobs))?;
+    native.set("checkSyntax", Func::from(check_syntax))?;
+    native.set("newGlobal", Func::from(new_realm))?;
+    native.set("gc", Func::from(collect))
+}

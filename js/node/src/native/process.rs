@@ -1,0 +1,187 @@
+//! This process and its children: arguments, environment, clocks, pipes, waiting.
+
+use super::{Text, fail, files};
+use box_sys::events;
+use box_sys::net::{self, Wait};
+use box_sys::{Group, Os, Processes, SpawnSpec, WaitStatus, meta, path};
+use rquickjs::function::Func;
+use rquickjs::{ArrayBuffer, Ctx, Object, Result};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The system; its value holds nothing on the guest.
+fn os() -> Os {
+    Os::with_applets(|_| false)
+}
+
+fn args() -> Vec<String> {
+    std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
+}
+
+/// Names and values in turn, without what only carries descriptors and the like.
+fn environ() -> Vec<String> {
+    std::env::vars_os()
+        .filter(|(name, _)| name != box_sys::INHERITED_FDS && name != box_sys::PROGRAM_VARIABLE)
+        .flat_map(|(name, value)| [name, value])
+        .map(|s| s.to_string_lossy().into_owned())
+        .collect()
+}
+
+fn initial_cwd() -> String {
+    box_sys::initial_cwd().to_string_lossy().into_owned()
+}
+
+/// Nanoseconds of a clock that never goes back.
+fn hrtime() -> f64 {
+    thread_local!(static ORIGIN: Instant = Instant::now());
+    ORIGIN.with(|o| o.elapsed().as_nanos() as f64)
+}
+
+/// Milliseconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_nanos() as f64 / 1e6)
+}
+
+/// User and system CPU time, in microseconds.
+fn cpu() -> Vec<f64> {
+    let times = events::cpu_times();
+    [times.user, times.system].map(|t| t.as_micros() as f64).into()
+}
+
+fn random<'js>(ctx: Ctx<'js>, length: usize) -> Result<ArrayBuffer<'js>> {
+    const MOST: usize = 1 << 26;
+    let mut bytes = vec![0; length.min(MOST)];
+    getrandom::fill(&mut bytes).map_err(|_| super::throw(&ctx, "EIO"))?;
+    ArrayBuffer::new(ctx, bytes)
+}
+
+fn exit(status: i32) {
+    std::process::exit(status & 255);
+}
+
+fn pids() -> Vec<u32> {
+    vec![os().pid(), os().parent_pid()]
+}
+
+fn ids() -> Vec<u32> {
+    let (uid, gid) = meta::ids();
+    vec![uid, gid]
+}
+
+/// Starts a program: `env` has names and values in turn, `fds` numbers of the child and our descriptors
+/// in turn.
+fn spawn(
+    ctx: Ctx<'_>,
+    program: Text,
+    argv: Vec<Text>,
+    env: Vec<Text>,
+    cwd: Text,
+    fds: Vec<i32>,
+    detached: bool,
+) -> Result<u32> {
+    let argv: Vec<Vec<u8>> = argv.into_iter().map(|a| a.0.into_bytes()).collect();
+    let mut pairs = Vec::new();
+    let mut env = env.into_iter();
+    while let (Some(name), Some(value)) = (env.next(), env.next()) {
+        pairs.push((name.0.into_bytes(), value.0.into_bytes()));
+    }
+    let mut given: Vec<(u32, Rc<File>)> = Vec::new();
+    for pair in fds.chunks_exact(2) {
+        given.push((pair[0].cast_unsigned(), files::file(&ctx, pair[1])?));
+    }
+    let spec = SpawnSpec {
+        program: Path::new(&program.0),
+        argv: &argv,
+        env: &pairs,
+        cwd: path::from_bytes(cwd.0.as_bytes()),
+        fds: &given,
+        group: if detached { Group::New } else { Group::Inherit },
+    };
+    os().spawn(&spec).map_err(|e| fail(&ctx, &e))
+}
+
+/// Status and signal of a child, one of them 0; nothing if it still runs and `wait` is false.
+fn reap(ctx: Ctx<'_>, pid: u32, wait: bool) -> Result<Option<Vec<u8>>> {
+    let status = if wait { os().wait(pid).map(Some) } else { os().try_wait(pid) };
+    Ok(status.map_err(|e| fail(&ctx, &e))?.map(|status| match status {
+        WaitStatus::Exited(code) => vec![code, 0],
+        WaitStatus::Signaled(signal) => vec![0, signal],
+    }))
+}
+
+/// A negative pid is a process group.
+fn kill(ctx: Ctx<'_>, pid: i32, signal: u8) -> Result<()> {
+    let done = match pid {
+        0 => os().kill_group(0, signal),
+        1.. => os().kill(pid.cast_unsigned(), signal),
+        _ => os().kill_group(pid.unsigned_abs(), signal),
+    };
+    done.map_err(|e| fail(&ctx, &e))
+}
+
+/// Reading and writing end.
+fn pipe(ctx: Ctx<'_>) -> Result<Vec<i32>> {
+    let (reader, writer) = os().pipe().map_err(|e| fail(&ctx, &e))?;
+    Ok(vec![files::keep(reader), files::keep(writer)])
+}
+
+/// Waits until one of the first descriptors has input or ended, one of the second takes a few bytes, a
+/// caught signal arrived (a child's end is one), or the time (milliseconds; negative: without end) is over;
+/// the descriptors that are ready, those for writing as `-1 - fd`.
+fn poll(ctx: Ctx<'_>, readers: Vec<i32>, writers: Vec<i32>, time: f64) -> Result<Vec<i32>> {
+    let mut open = Vec::new();
+    for (fds, wait) in [(&readers, Wait::Read), (&writers, Wait::Write)] {
+        for fd in fds {
+            open.push((files::file(&ctx, *fd)?, *fd, wait));
+        }
+    }
+    let borrowed: Vec<(&File, Wait)> = open.iter().map(|(f, _, wait)| (&**f, *wait)).collect();
+    let time = (time >= 0.0).then(|| Duration::from_secs_f64(time / 1e3));
+    let ready = match net::wait(&borrowed, time) {
+        Ok(ready) => ready,
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => Vec::new(),
+        Err(e) => return Err(fail(&ctx, &e)),
+    };
+    let told = |((_, fd, wait), ready): (&(_, i32, Wait), bool)| match wait {
+        _ if !ready => None,
+        Wait::Read => Some(*fd),
+        Wait::Write => Some(-1 - *fd),
+    };
+    Ok(open.iter().zip(ready).filter_map(told).collect())
+}
+
+/// Catches exactly these signals.
+fn catch_signals(numbers: Vec<u8>) {
+    let (_, ignored) = events::dispositions();
+    let caught = numbers.into_iter().fold(0, |set, n| set | events::bit(n));
+    events::catch(caught, ignored & !caught);
+}
+
+/// The caught signals that arrived.
+fn signals() -> Vec<u8> {
+    let set = events::take_pending();
+    (1..64).filter(|n| set & events::bit(*n) != 0).collect()
+}
+
+pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+    native.set("args", Func::from(args))?;
+    native.set("environ", Func::from(environ))?;
+    native.set("initialCwd", Func::from(initial_cwd))?;
+    native.set("hrtime", Func::from(hrtime))?;
+    native.set("now", Func::from(now))?;
+    native.set("cpu", Func::from(cpu))?;
+    native.set("random", Func::from(random))?;
+    native.set("exit", Func::from(exit))?;
+    native.set("pids", Func::from(pids))?;
+    native.set("ids", Func::from(ids))?;
+    native.set("spawn", Func::from(spawn))?;
+    native.set("reap", Func::from(reap))?;
+    native.set("kill", Func::from(kill))?;
+    native.set("pipe", Func::from(pipe))?;
+    native.set("poll", Func::from(poll))?;
+    native.set("catchSignals", Func::from(catch_signals))?;
+    native.set("signals", Func::from(signals))
+}

@@ -1,0 +1,155 @@
+//! From the command line to the exit status: engine, bindings, Node's bootstrap.
+
+use crate::library::Library;
+use crate::{modules, native};
+use js_engine::stages::Stage;
+use rquickjs::function::Func;
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Persistent, Result, Runtime};
+use std::cell::RefCell;
+use std::io::Write;
+use std::rc::Rc;
+
+/// The files of the JavaScript half, in the order in which they are run.
+const PARTS: &[(&str, &str)] = &[
+    ("boot", include_str!("../lib/boot.js")),
+    ("values", include_str!("../lib/values.js")),
+    ("buffer", include_str!("../lib/buffer.js")),
+    ("files", include_str!("../lib/files.js")),
+    ("process", include_str!("../lib/process.js")),
+    ("streams", include_str!("../lib/streams.js")),
+    ("zlib", include_str!("../lib/zlib.js")),
+    ("crypto", include_str!("../lib/crypto.js")),
+    ("modules", include_str!("../lib/modules.js")),
+    ("main", include_str!("../lib/main.js")),
+];
+const ESM_LOADER: (&str, &str) = ("esm_loader", include_str!("../lib/esm_loader.js"));
+
+/// A part's text; outside of an image from the folder that this variable names, so that whoever works on one
+/// need not build.
+fn text((name, built_in): (&str, &str)) -> String {
+    #[cfg(not(target_os = "wasi"))]
+    if let Some(folder) = std::env::var_os("WASIBOX_JS_PARTS") {
+        let file = std::path::Path::new(&folder).join(name).with_extension("js");
+        if let Ok(text) = std::fs::read_to_string(file) {
+            return text;
+        }
+    }
+    let _ = name;
+    built_in.to_string()
+}
+
+/// Bytes of the stack that scripts may use. The engine counts the part of its frames that lies in linear
+/// memory.
+const STACK: usize = 1 << 20;
+
+/// Bytes allocated before the first collection of cycles.
+const COLLECT: usize = 8 << 20;
+
+thread_local! {
+    /// What was prepared: the engine and the function that goes on.
+    static PREPARED: RefCell<Option<Prepared>> = const { RefCell::new(None) };
+}
+
+struct Prepared {
+    context: Context,
+    _runtime: Runtime,
+    go_on: Kept,
+}
+
+/// The program, for [`js_engine::program`].
+pub fn program(stage: Stage) -> u8 {
+    if stage != Stage::Resume
+        && let Err(error) = prepare()
+    {
+        // Nothing else can be told to anyone.
+        let _ = writeln!(std::io::stderr(), "node: {error}");
+        return 1;
+    }
+    if stage == Stage::Prepare {
+        return 0;
+    }
+    native::files::adopt(box_sys::inherited());
+    // The engine is not torn down: its memory goes with the process.
+    let Some(prepared) = PREPARED.take() else { return 1 };
+    let prepared = std::mem::ManuallyDrop::new(prepared);
+    prepared.context.with(|ctx| finish(&ctx, &prepared.go_on))
+}
+
+/// The error as a text for people.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("/usr/lib/js: {0}")]
+    Library(#[from] std::io::Error),
+    #[error("{0}")]
+    Engine(#[from] rquickjs::Error),
+    #[error("{0}")]
+    Thrown(String),
+}
+
+/// Engine and library up to where arguments matter.
+fn prepare() -> std::result::Result<(), StartError> {
+    let library = Rc::new(Library::open()?);
+    let runtime = Runtime::new()?;
+    runtime.set_max_stack_size(STACK);
+    runtime.set_gc_threshold(COLLECT);
+    runtime.set_loader(modules::Resolve, modules::Load);
+    let context = Context::full(&runtime)?;
+    let (go_on, rejected) = context.with(|ctx| {
+        let made = boot(&ctx, &library).catch(&ctx);
+        made.map_err(|e| StartError::Thrown(e.to_string()))
+    })?;
+    track_rejections(&runtime, rejected);
+    PREPARED.set(Some(Prepared { context, _runtime: runtime, go_on }));
+    Ok(())
+}
+
+/// A function of the JavaScript half.
+type Kept = Persistent<Function<'static>>;
+
+/// Runs the JavaScript half; its functions `goOn` and `onRejection`.
+fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<(Kept, Kept)> {
+    let native = native::object(ctx)?;
+    let names: Vec<String> = library.names().map(str::to_string).collect();
+    native.set("libraryNames", names)?;
+    let library = library.clone();
+    native.set("librarySource", Func::from(move |name: String| library.source(&name)))?;
+    native.set("esmLoader", text(ESM_LOADER))?;
+    native.set("setModuleHooks", Func::from(modules::set_hooks))?;
+    native.set("runModule", Func::from(modules::run_module))?;
+    native.set("importModule", Func::from(modules::import_module))?;
+    let host = Object::new(ctx.clone())?;
+    for part in PARTS {
+        let mut options = rquickjs::context::EvalOptions::default();
+        options.strict = false;
+        options.filename = Some(format!("host:{}", part.0));
+        let part: Function = ctx.eval_with_options(text(*part), options)?;
+        part.call::<_, ()>((native.clone(), host.clone()))?;
+    }
+    host.get::<_, Function>("prepare")?.call::<_, ()>(())?;
+    let kept = |name| -> Result<Kept> { Ok(Persistent::save(ctx, host.get::<_, Function>(name)?)) };
+    Ok((kept("goOn")?, kept("onRejection")?))
+}
+
+/// Tells `host.onRejection(promise, handled, reason)` of promises without a handler.
+fn track_rejections(runtime: &Runtime, told: Kept) {
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(
+        move |ctx: Ctx<'_>, promise, reason, handled| {
+            if let Ok(told) = told.clone().restore(&ctx) {
+                // The hook throws nothing; an error of the engine's own (memory) is met again.
+                let _: Result<()> = told.call((promise, handled, reason));
+            }
+        },
+    )));
+}
+
+/// Runs the script; the exit status.
+fn finish(ctx: &Ctx<'_>, go_on: &Kept) -> u8 {
+    let status = go_on.clone().restore(ctx).and_then(|f| f.call::<_, i32>(()));
+    match status.catch(ctx) {
+        Ok(status) => (status & 255) as u8,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            7
+        }
+    }
+}
