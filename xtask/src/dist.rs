@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: everything a user needs, from source, into `dist/`.
 //!
-//! Steps: guest target, CPython, `box.wasm`, root file system, `image.webc`, preview 1
+//! Steps: guest target, CPython, `box.wasm`, `js.wasm`, root file system, `image.webc`, preview 1
 //! flavours, `runner`, AOT artifacts, checksums. Each is skipped when nothing it depends on
 //! changed: the programs and CPython are kept by the content of their sources, the image is
 //! keyed by the digests of its parts.
@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use wasibox_image::{ImageSpec, License};
 
 use crate::env::{self, sha256};
+use crate::js::{self, JsDist};
 use crate::kept::{self, Program};
 use crate::key::Key;
 use crate::progress::Steps;
@@ -42,7 +43,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     };
     let dist = env::dist();
     std::fs::create_dir_all(&dist).with_context(|| dist.display().to_string())?;
-    let mut steps = Steps::new(8);
+    let mut steps = Steps::new(9);
 
     steps.begin("toolchain: wasm32-wasip1");
     steps.end(ensure_target()?);
@@ -56,13 +57,17 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let box_wasm = built.bytes;
     steps.end(&format!("{:.1} MB{}", box_wasm.len() as f64 / 1e6, before(built.kept)));
 
+    steps.begin("js.wasm: QuickJS and Node's library");
+    let js = js::build(&mut |line| eprintln!("      {line}"))?;
+    steps.end(&format!("{:.1} MB{}", js.program.bytes.len() as f64 / 1e6, before(js.program.kept)));
+
     steps.begin("runner: Wasmer and the command line (the first build takes a while)");
     let kept = build_runner(&dist)?;
     steps.end(&format!("dist/runner{}", before(kept)));
 
     steps.begin("image.webc");
     let python_wasm = env::read(&py.wasm)?;
-    let key = image_key(&box_wasm, &py.hash)?;
+    let key = image_key(&box_wasm, &py.hash, &js)?;
     let image = dist.join("image.webc");
     let stamp = dist.join(".image.key");
     let fresh = image.is_file() && std::fs::read_to_string(&stamp).is_ok_and(|k| k == key);
@@ -71,8 +76,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     } else {
         // Builds of several checkouts may share the cache at the same time.
         let root = env::cache()?.join(format!("rootfs-{}", std::process::id()));
-        rootfs::assemble(&root, &py.root, &py.licenses)?;
-        let spec = spec(root.clone(), &box_wasm, &python_wasm, &py.components, &dist)?;
+        let licenses = [&py.licenses[..], &js.licenses[..]].concat();
+        rootfs::assemble(&root, &[&py.root, &js.root], &licenses)?;
+        let components = [&py.components[..], &js.components[..]].concat();
+        let spec = spec(root.clone(), &box_wasm, &python_wasm, &js, &components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         std::fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
         env::write(&stamp, key.as_bytes())?;
@@ -179,12 +186,14 @@ fn build_runner(dist: &Path) -> Result<bool> {
 }
 
 /// What the image depends on, as one digest.
-fn image_key(box_wasm: &[u8], python: &str) -> Result<String> {
+fn image_key(box_wasm: &[u8], python: &str, js: &JsDist) -> Result<String> {
     let mut key = Key::new("image");
     key.text(&sha256(box_wasm));
     key.text(python);
+    key.text(&sha256(&js.program.bytes));
+    key.text(&js.library);
     key.text(env!("CARGO_PKG_VERSION"));
-    key.tree(&env::root(), &["tools/box/rootfs", "runner/image/src", "xtask/src"])?;
+    key.tree(&env::root(), &["tools/box/rootfs", "runner/image/src", "xtask/src", "js/licences"])?;
     Ok(key.finish())
 }
 
@@ -192,6 +201,7 @@ fn spec(
     root: PathBuf,
     box_wasm: &[u8],
     python_wasm: &[u8],
+    js: &JsDist,
     components: &[(String, String, String)],
     dist: &Path,
 ) -> Result<ImageSpec> {
@@ -200,6 +210,7 @@ fn spec(
     for name in ["python", "python3"] {
         commands.push((name.to_string(), "python".to_string()));
     }
+    commands.extend(js::COMMANDS.iter().map(|name| ((*name).to_string(), "js".to_string())));
     let version = env!("CARGO_PKG_VERSION").to_string();
     let license = |component: &str, license: &str| License {
         component: component.to_string(),
@@ -208,11 +219,12 @@ fn spec(
     Ok(ImageSpec {
         name: "wasibox/wasibox".to_string(),
         version: version.clone(),
-        description: "Shell, Unix tools and Python as WebAssembly".to_string(),
+        description: "Shell, Unix tools, Python and JavaScript as WebAssembly".to_string(),
         license: "MIT OR Apache-2.0".to_string(),
         atoms: vec![
             ("box".to_string(), box_wasm.to_vec()),
             ("python".to_string(), python_wasm.to_vec()),
+            ("js".to_string(), js.program.bytes.clone()),
         ],
         commands,
         entrypoint: Some("bash".to_string()),

@@ -40,6 +40,17 @@ pub struct Built {
 /// # Errors
 /// A build that fails; a cache folder that cannot be read or written. A damaged entry is built again.
 pub fn build(program: &Program) -> Result<Built> {
+    build_with(program, || Ok(Vec::new()))
+}
+
+/// Like [`build`] with variables for cargo, which are asked for only if it must build.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_with(
+    program: &Program,
+    variables: impl FnOnce() -> Result<Vec<(String, String)>>,
+) -> Result<Built> {
     let shelf = env::cache()?.join("built").join(program.package);
     let dir = shelf.join(key(program)?);
     if let Some(bytes) = kept(&dir, program.file) {
@@ -52,7 +63,7 @@ pub fn build(program: &Program) -> Result<Built> {
     if let Some(target) = program.target {
         cargo.args(["--target", target]);
     }
-    env::run(&mut cargo)?;
+    env::run(cargo.envs(variables()?))?;
     let made =
         env::cache()?.join("target").join(program.target.unwrap_or("")).join(program.profile);
     let bytes = env::read(&made.join(program.file))?;

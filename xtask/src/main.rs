@@ -9,6 +9,8 @@ mod env;
 mod escape;
 mod flavour;
 mod fuzz;
+mod javascript;
+mod js;
 mod kept;
 mod key;
 mod metrics;
@@ -63,6 +65,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "FOLDER [NAME...] [--file PART] [--guest] [--path DIRS] [--image FILE]",
         "run real programs' suites natively and in the image; docs/programs.md has the results",
     ),
+    (
+        "javascript",
+        "[FILE...]",
+        "record what Node prints for the cases of tests/javascript, beside them",
+    ),
     ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
@@ -83,6 +90,7 @@ fn main() -> ExitCode {
         "python" => dist::python_only(&rest),
         "python-suite" => suite::run(&rest),
         "programs" => programs::run(&rest),
+        "javascript" => javascript::run(&rest),
         "metrics" => metrics::run(),
         "tidy" => tidy::run(),
         "deny" => deny::run(),

@@ -1,4 +1,4 @@
-//! The root file system of the image: fixed files of the project, Python's library, licences.
+//! The root file system of the image: fixed files of the project, libraries of the interpreters, licences.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,16 @@ use anyhow::{Context, Result};
 
 use crate::env;
 
-/// Lays the files out under `to` (made anew). `python_lib` becomes `/usr/lib` content as is;
+/// Lays the files out under `to` (made anew). The trees of interpreters are laid over `/` as they are;
 /// each licence file goes to `/usr/share/licenses/COMPONENT/`.
-pub fn assemble(to: &Path, python_root: &Path, licenses: &[(String, PathBuf)]) -> Result<()> {
+pub fn assemble(to: &Path, trees: &[&Path], licenses: &[(String, PathBuf)]) -> Result<()> {
     if to.exists() {
         std::fs::remove_dir_all(to).with_context(|| to.display().to_string())?;
     }
     copy_tree(&env::root().join("tools/box/rootfs"), to)?;
-    copy_tree(python_root, to)?;
+    for tree in trees {
+        copy_tree(tree, to)?;
+    }
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy_file(&env::root().join(name), &to.join("usr/share/licenses/wasibox").join(name))?;
     }

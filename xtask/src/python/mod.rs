@@ -66,7 +66,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use pins::Pins;
-pub use pins::Profile;
+pub use pins::{Profile, Source};
 use prebuilt::Prebuilt;
 use workshop::{Key, Workshop};
 
@@ -134,6 +134,26 @@ pub fn source(
     let named = |name: &&str| Ok(format!("{name}=={}", pins.source(name)?.version));
     let packages = packages.iter().map(named).collect::<Result<_>>()?;
     Ok((cpython::tree(&source.dir), pins.python.clone(), packages))
+}
+
+/// The compiler, unpacked: the folder with `zig` and its `lib`.
+///
+/// # Errors
+/// As [`build`].
+pub fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
+    let (recipe, base, _lock) = enter(cache, say)?;
+    let pins = Pins::read(&recipe.join("pins.toml"))?;
+    let mut shop = Workshop::new(&base, &recipe, say)?;
+    Ok(toolchain::unpack(&mut shop, &pins)?.dir.join("ziglang"))
+}
+
+/// A pinned file of another recipe, fetched and verified.
+///
+/// # Errors
+/// As [`build`].
+pub fn pinned(cache: &Path, source: &Source, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
+    let (recipe, base, _lock) = enter(cache, say)?;
+    fetch::fetch(&mut Workshop::new(&base, &recipe, say)?, source)
 }
 
 /// What is asked for.

