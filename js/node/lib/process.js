@@ -64,6 +64,8 @@ host.makeProcess = function() {
 // What is of this process alone; called each time one begins.
 host.beginProcess = function(argv, execArgv) {
   host.begun = true;
+  native.beginClock();
+  host.seed(new Uint32Array(native.random(16)));
   const { process } = host;
   const values = {};
   const pairs = native.environ();

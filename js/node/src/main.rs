@@ -1,4 +1,4 @@
-//! `js`, `node` and `tsx`: JavaScript as Node runs it.
+//! `js` and `node`: JavaScript as Node runs it.
 //!
 //! The engine is QuickJS; the library is Node's own JavaScript (`lib/*.js` of the pinned release), which
 //! runs over bindings of ours in place of Node's C++: [`native`] are plain functions in Rust, `lib/` makes
@@ -8,13 +8,14 @@
 //! |---|---|
 //! | the library as an archive | `library` |
 //! | engine, bindings, Node's bootstrap | `start`, `lib/boot.js` |
-//! | modules | `modules`, `lib/esm.js` |
-//! | event loop | `lib/loop.js`, waiting in `native::process::poll` |
+//! | modules | `modules`, `lib/esm_loader.js` |
+//! | event loop | `lib/process.js`, waiting in `native::process::poll` |
 //!
 //! # Invariants
 //! - What a prepared process keeps (`js_engine::stages`) depends on the library alone: arguments,
 //!   environment, directory, seeds and clocks are asked for in each process.
 //! - No `unsafe`: it is in `js-engine`.
+#![forbid(unsafe_code)]
 
 mod library;
 mod modules;

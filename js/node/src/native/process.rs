@@ -6,6 +6,7 @@ use box_sys::net::{self, Wait};
 use box_sys::{Group, Os, Processes, SpawnSpec, WaitStatus, meta, path};
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -34,10 +35,18 @@ fn initial_cwd() -> String {
     box_sys::initial_cwd().to_string_lossy().into_owned()
 }
 
-/// Nanoseconds of a clock that never goes back.
+thread_local! {
+    static ORIGIN: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Nanoseconds of a clock that never goes back, since [`begin_clock`].
 fn hrtime() -> f64 {
-    thread_local!(static ORIGIN: Instant = Instant::now());
-    ORIGIN.with(|o| o.elapsed().as_nanos() as f64)
+    ORIGIN.get().map_or(0.0, |o| o.elapsed().as_nanos() as f64)
+}
+
+/// The process begins: what was prepared knows another clock.
+fn begin_clock() {
+    ORIGIN.set(Some(Instant::now()));
 }
 
 /// Milliseconds since 1970.
@@ -171,6 +180,7 @@ pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("environ", Func::from(environ))?;
     native.set("initialCwd", Func::from(initial_cwd))?;
     native.set("hrtime", Func::from(hrtime))?;
+    native.set("beginClock", Func::from(begin_clock))?;
     native.set("now", Func::from(now))?;
     native.set("cpu", Func::from(cpu))?;
     native.set("random", Func::from(random))?;
