@@ -312,8 +312,13 @@ function reapChildren() {
   }
 }
 
+// Signals that arrived while something else was waited for; as long as they are pending they end each wait.
+const kept = [];
+host.keepSignals = () => { kept.push(...native.signals()); };
+
 function dispatchSignals() {
-  for (const number of native.signals()) {
+  host.keepSignals();
+  for (const number of kept.splice(0)) {
     const handle = signalHandles.get(number);
     if (handle) host.turn(() => handle.onsignal(number));
   }
@@ -330,7 +335,7 @@ function deliverPorts() {
 }
 
 function waitTime() {
-  if (completions.length > 0 || host.immediateInfo[0] > 0 || ports.size > 0) return 0;
+  if (completions.length > 0 || host.immediateInfo[0] > 0 || ports.size > 0 || kept.length > 0) return 0;
   if (!alive()) return 0;
   return timerAt === Infinity ? -1 : Math.max(0, timerAt - loopNow());
 }

@@ -433,6 +433,7 @@ function spawnSync(options) {
     const left = deadline === Infinity ? -1 : Math.max(0, deadline - native.hrtime() / 1e6);
     if (left === 0 && result.error === undefined) end('ETIMEDOUT');
     const ready = native.poll([...outputs.keys()], inputs.map((i) => i.fd), result.error === undefined ? left : -1);
+    host.keepSignals();
     for (const fd of ready) {
       if (fd < 0) {
         const input = inputs.find((i) => i.fd === -1 - fd);
@@ -465,6 +466,7 @@ function spawnSync(options) {
     if (status !== null && status !== undefined) break;
     if (left <= 0) end('ETIMEDOUT');
     else native.poll([], [], Math.min(left, 5));
+    host.keepSignals();
   }
   result.status = status[1] === 0 ? status[0] : null;
   result.signal = status[1] === 0 ? null : signalName(status[1]);
