@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum Kind {
     Shell,
     Python,
+    JavaScript,
     Module,
 }
 
@@ -109,7 +110,7 @@ impl Program {
             descriptors: 0,
             timeout: 2.0,
             cpu: None,
-            // Python begins from its snapshot only if that is a small part of the limit.
+            // Interpreters begin from their snapshot only if that is a small part of the limit.
             memory: if kind == Kind::Python { 320 } else { 128 } * MIB,
             disk: 8 * MIB,
             output: 4 * MIB,
@@ -158,8 +159,9 @@ impl Program {
         let (kind, mark) = match Path::new(name).extension().and_then(|e| e.to_str()) {
             Some("sh") => (Kind::Shell, "#:"),
             Some("py") => (Kind::Python, "#:"),
+            Some("js") => (Kind::JavaScript, "//:"),
             Some("wat") => (Kind::Module, ";;:"),
-            _ => return Err("not a .sh, .py or .wat file".into()),
+            _ => return Err("not a .sh, .py, .js or .wat file".into()),
         };
         let mut p = Program::new(name, kind, String::new());
         let mut stated = false;

@@ -70,7 +70,11 @@ pub fn run(
 
 /// Keeps a program as a file of the suite.
 fn save(p: &Program) -> Result<String, String> {
-    let mark = if p.kind == Kind::Module { ";;:" } else { "#:" };
+    let mark = match p.kind {
+        Kind::Shell | Kind::Python => "#:",
+        Kind::JavaScript => "//:",
+        Kind::Module => ";;:",
+    };
     let mut text = format!("{mark} attacks = {}\n{mark} status = any\n", p.attacks);
     for (key, value) in [("timeout", p.timeout), ("seconds", p.seconds)] {
         text.push_str(&format!("{mark} {key} = {value}\n"));
@@ -104,11 +108,16 @@ fn save(p: &Program) -> Result<String, String> {
 /// The program of a seed.
 fn make(seed: u64) -> Program {
     let dice = &mut Dice::new(seed);
-    let (kind, extension) =
-        *dice.pick(&[(Kind::Shell, "sh"), (Kind::Python, "py"), (Kind::Module, "wat")]);
+    let (kind, extension) = *dice.pick(&[
+        (Kind::Shell, "sh"),
+        (Kind::Python, "py"),
+        (Kind::JavaScript, "js"),
+        (Kind::Module, "wat"),
+    ]);
     let text = match kind {
         Kind::Shell => script(dice, SHELL, "\n"),
         Kind::Python => python(dice),
+        Kind::JavaScript => javascript(dice),
         Kind::Module => module(dice),
     };
     let mut p = Program::new(&format!("seed-{seed}.{extension}"), kind, text);
@@ -243,6 +252,49 @@ const SHELL: &[&str] = &[
     "echo x >> P",
 ];
 
+/// Fragments of JavaScript programs; `N` as above, `P` and `Q` are literals.
+const JAVASCRIPT: &[&str] = &[
+    "new Uint8Array(N * 64)",
+    "'x'.repeat(N * 16).split('')",
+    "new Array(N).fill([]).flat(N).sort()",
+    "(function f(n) { return f(n + 1); })(N)",
+    "let x = []; for (let i = 0; i < N; i++) x = [x]; JSON.stringify(x)",
+    "/^(a+)+$/.test('a'.repeat(N % 99) + 'b')",
+    "new RegExp('('.repeat(N % 9999) + ')'.repeat(N % 9999)).test('x')",
+    "Promise.resolve().then(function f() { return Promise.resolve().then(f); })",
+    "for (let i = 0; i < N; i++) new Promise(() => {}).then(() => i)",
+    "setInterval(() => {}, N)",
+    "Object.prototype.then = function(r) { r(N); }",
+    "Array.prototype[Symbol.iterator] = undefined",
+    "Object.setPrototypeOf(Object.prototype, new Proxy({}, {}))",
+    "Buffer.prototype.slice = null; Buffer.alloc(N).toString('base64')",
+    "delete globalThis.process; delete globalThis.Object",
+    "process.binding('fs'); process.kill(N, N % 64)",
+    "process.exitCode = N; process.emit('exit')",
+    "fs.writeFileSync(P, Buffer.alloc(N * 9))",
+    "fs.readSync(fs.openSync(P), Buffer.alloc(9), N, N, N)",
+    "fs.writeSync(N % 64, 'x', N)",
+    "fs.ftruncateSync(fs.openSync(P, 'w'), N)",
+    "fs.symlinkSync(P, Q); fs.cpSync(P, Q, { recursive: true })",
+    "fs.rmSync(P, { recursive: true, force: true })",
+    "fs.createReadStream(P).pipe(fs.createWriteStream(Q))",
+    "require('child_process').execSync('yes | head -c N')",
+    "for (let i = 0; i < 99; i++) require('child_process').spawn('node', ['-e', '0'])",
+    "require('zlib').inflateSync(Buffer.alloc(N), { maxOutputLength: N })",
+    "require('zlib').gzipSync(Buffer.alloc(N))",
+    "require('crypto').pbkdf2Sync('a', 'b', N, 64, 'sha512')",
+    "require('crypto').scryptSync('a', 'b', 64, { N: 16384, maxmem: N * 1024 })",
+    "require('vm').runInNewContext('this.constructor.constructor(\"return process\")()')",
+    "eval('1+'.repeat(N) + '1')",
+    "structuredClone(new Array(N))",
+    "new DataView(new ArrayBuffer(8)).setFloat64(N, 1)",
+    "BigInt(N) ** BigInt(N)",
+    "new Intl.NumberFormat('x').format(N)",
+    "new SharedArrayBuffer(N); Atomics.wait(new Int32Array(4), 0, 0, N)",
+    "Error.prepareStackTrace = () => { throw N; }; new Error().stack",
+    "import(P).catch(() => {}); require(Q)",
+];
+
 /// Fragments of Python programs, in one line each; `N`, `P`, `Q` as above.
 const PYTHON: &[&str] = &[
     "x = bytearray(N % (1 << 28))",
@@ -303,6 +355,12 @@ fn script(dice: &mut Dice, from: &[&str], between: &str) -> String {
     let lines = 1 + dice.below(6);
     let all: Vec<String> = (0..lines).map(|_| filled(dice, from, 0)).collect();
     all.join(between) + "\n"
+}
+
+/// Fragments of JavaScript, each in a block of its own, so that one that throws does not keep the next.
+fn javascript(dice: &mut Dice) -> String {
+    let body = script(dice, JAVASCRIPT, "\n} catch {}\ntry {\n");
+    format!("const fs = require('fs');\ntry {{\n{body}}} catch {{}}\n")
 }
 
 /// A fragment with its places filled; nested ones end at depth three.

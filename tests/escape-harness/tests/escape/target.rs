@@ -88,12 +88,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// What to run for a program: text goes to `sh -c` or `python3 -c`, so that no mount is
+    /// What to run for a program: text goes to `sh -c` and the like, so that no mount is
     /// needed; a module is the one command of an image of its own.
     pub fn new(program: &Program, image: PathBuf, scratch: &Path) -> Job {
         let argv: Vec<String> = match program.kind {
             Kind::Shell => vec!["bash".into(), "-c".into(), program.text.clone()],
             Kind::Python => vec!["python3".into(), "-c".into(), program.text.clone()],
+            Kind::JavaScript => vec!["node".into(), "-e".into(), program.text.clone()],
             Kind::Module => vec!["hostile".into()],
         };
         let mounts = program.mounts.iter().map(|m| MountSpec {

@@ -101,7 +101,7 @@ impl Bench {
         let opened = Arc::new(Image::open(&image).map_err(|e| e.to_string())?);
         let session = Session::with(opened, Policy::default(), code.clone(), Arc::new(|_| {}))
             .map_err(|e| e.to_string())?;
-        for argv in [["bash", "-c", ":"], ["python3", "-c", "pass"]] {
+        for argv in [["bash", "-c", ":"], ["python3", "-c", "pass"], ["node", "-e", "0"]] {
             let mut cmd = Command::new(wasibox_escape::runner());
             let done = cmd.arg("exec").arg(&image).arg("--").args(argv).status();
             if !done.as_ref().is_ok_and(ExitStatus::success) {

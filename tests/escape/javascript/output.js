@@ -1,0 +1,5 @@
+//: attacks = the reader of output by more than it takes
+//: timeout = 3
+//: output = 1M
+//: status = any
+for (;;) process.stdout.write('\x1b[2J'.repeat(1 << 14));
