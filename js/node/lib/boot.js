@@ -170,7 +170,10 @@ host.compile = function(id, parameters) {
 };
 
 const MAIN = 'process, require, internalBinding, primordials';
-host.runMain = (id) => host.compile(id, MAIN)(host.process, host.require, host.internalBinding, host.primordials);
+const mains = new Map();
+// Compiles what a process may begin with, for `runMain`.
+host.readyMain = (id) => { mains.set(id, host.compile(id, MAIN)); };
+host.runMain = (id) => (mains.get(id) ?? host.compile(id, MAIN))(host.process, host.require, host.internalBinding, host.primordials);
 
 host.bootstrap = function() {
   const perIsolate = host.binding('symbols');

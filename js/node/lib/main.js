@@ -154,10 +154,12 @@ const WARM = [
   'assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path', 'perf_hooks',
   'process', 'querystring', 'readline', 'readline/promises', 'stream', 'stream/promises', 'string_decoder', 'test',
   'timers', 'timers/promises', 'tty', 'url', 'util', 'vm', 'zlib',
-  'internal/main/run_main_module', 'internal/main/eval_string', 'internal/fs/sync_write_stream', 'internal/fs/streams',
+  'internal/fs/sync_write_stream', 'internal/fs/streams',
   'internal/process/pre_execution', 'internal/modules/run_main', 'internal/console/global', 'internal/webstreams/readablestream',
   'internal/util/colors', 'internal/abort_controller', 'internal/navigator', 'internal/dns/utils', 'internal/blob',
   'internal/process/execution', 'internal/modules/typescript', 'internal/event_target', 'internal/url',
+  'internal/modules/esm/get_format', 'internal/modules/esm/resolve', 'internal/modules/esm/assert', 'internal/modules/esm/load',
+  'internal/vm/module',
 ];
 
 host.prepare = function() {
@@ -168,13 +170,13 @@ host.prepare = function() {
   host.bootstrap();
   host.afterBootstrap();
   for (const id of WARM) {
-    if (id.startsWith('internal/main/')) continue;
     try {
       host.require(id);
     } catch (error) {
       if (native.environ().includes('WASIBOX_JS_PARTS')) host.writeError(`${id}: ${error?.stack ?? error}\n`);
     }
   }
+  for (const which of ['script', 'eval', 'stdin']) host.readyMain(MAIN[which]);
   native.runJobs();
 };
 
