@@ -131,3 +131,10 @@ const write = process.stdout.write; process.stdout.write = () => true;
 const test = require('node:test'); const assert = require('assert'); const seen = [];
 test('passes', () => { seen.push('passes'); assert.ok(1); }); test('suite', async (t) => { await t.test('inner', () => { seen.push('inner'); }); seen.push('suite'); }); test('skipped', { skip: true }, () => seen.push('never'));
 test('fails', () => assert.strictEqual(1, 2)); test.after(() => seen.push('after')); process.on('exit', (c) => { process.stdout.write = write; console.log(c, seen); });
+//# a script of its own between the shell and Python
+const fs = require('fs'); const { execSync } = require('child_process');
+fs.writeFileSync('double', '#!/usr/bin/env node\nfor (const line of require("fs").readFileSync(0, "utf8").trim().split("\\n")) console.log(2 * line);\n', { mode: 0o755 });
+console.log(execSync(`printf '1\\n2\\n' | ./double | python3 -c 'import sys; [print(int(l) + 1) for l in sys.stdin]' | node -p 'fs.readFileSync(0, "utf8").trim().split("\\n").join()'`, { encoding: 'utf8' }));
+//# many children at once
+const { spawn } = require('child_process'); const ended = [];
+for (const n of [3, 1, 2]) spawn('sh', ['-c', `sleep 0.${n}; exit ${n}`], { stdio: 'ignore' }).on('exit', (code) => { ended.push(code); if (ended.length === 3) console.log(ended); });

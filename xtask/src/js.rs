@@ -154,12 +154,19 @@ fn compiler(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<(String, Stri
         include("libc/include/wasm-wasi-musl"),
         include("libc/include/generic-musl"),
     ];
+    // Cargo builds anew if the flags change, not if a file does that they name.
+    let text = env::read(&env::root().join("js/engine/c/wasi.h"))?;
+    let header = bin.join(format!("{}.h", &sha256(&text)[..16]));
+    env::write(&header, &text)?;
     let set = |name: &str, value: String| (name.to_string(), value);
     Ok(vec![
         // Else rquickjs fetches a compiler of its own.
         set("RQUICKJS_SYS_NO_WASI_SDK", "1".to_string()),
         set("CC_wasm32_wasip1", script("clang", &flags.join(" "))?),
         set("AR_wasm32_wasip1", script("ar", "ar")?),
-        set("CFLAGS_wasm32_wasip1", "-msimd128 -mbulk-memory".to_string()),
+        set(
+            "CFLAGS_wasm32_wasip1",
+            format!("-msimd128 -mbulk-memory -include {}", header.display()),
+        ),
     ])
 }

@@ -74,6 +74,8 @@ pub fn utf8(string: &JsString<'_>) -> Result<String> {
 fn raw(string: &JsString<'_>) -> Result<Vec<u8>> {
     let ctx = string.ctx().as_raw().as_ptr();
     let mut length = 0;
+    // The bindings' type of a size differs: u32 on the guest.
+    #[allow(clippy::unnecessary_cast)]
     // SAFETY: a live context and one of its strings; what is returned is NUL-terminated memory of `length`
     // bytes that stays until it is given back below. JUSTIFICATION: rquickjs refuses such strings.
     unsafe {
@@ -148,6 +150,18 @@ pub fn class_number(value: &Value<'_>) -> u32 {
     unsafe { qjs::JS_GetClassID(value.as_raw()) }
 }
 
+/// Bytes that the engine has of its allocator, and how many of these are in use. All objects are visited.
+pub fn heap(ctx: &Ctx<'_>) -> (u64, u64) {
+    let mut usage = std::mem::MaybeUninit::<qjs::JSMemoryUsage>::uninit();
+    // SAFETY: a live runtime, and a structure that the engine fills entirely. JUSTIFICATION: rquickjs tells it of
+    // a runtime only, which functions of scripts do not have.
+    let usage = unsafe {
+        qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    (usage.malloc_size.unsigned_abs(), usage.memory_used_size.unsigned_abs())
+}
+
 /// Whether a text is a script: its error of syntax is thrown. It is not run.
 pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
     let (Ok(source), Ok(name)) = (CString::new(source), CString::new(name)) else {
@@ -196,6 +210,16 @@ mod tests {
     fn with(f: impl FnOnce(Ctx<'_>)) {
         let runtime = Runtime::new().unwrap();
         Context::full(&runtime).unwrap().with(f);
+    }
+
+    #[test]
+    fn the_heap_grows_by_what_is_kept() {
+        with(|ctx| {
+            let (all, used) = heap(&ctx);
+            assert!(0 < used && used <= all, "{used} of {all}");
+            ctx.eval::<(), _>("globalThis.kept = 'x'.repeat(1 << 20) + 1").unwrap();
+            assert!(heap(&ctx).0 >= all + (1 << 20));
+        });
     }
 
     #[test]

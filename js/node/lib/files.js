@@ -277,11 +277,11 @@ wrapped.stat = statCall('stat', (path) => native.stat(absolute(path), true), tru
 wrapped.lstat = statCall('lstat', (path) => native.stat(absolute(path), false), true);
 wrapped.fstat = statCall('fstat', native.fstat, false);
 
+// No system call tells of a file system as a whole.
 wrapped.statfs = function(path, bigint, req) {
   const work = () => {
     wrapped.stat(path, false);
-    const numbers = [0x01021994, 4096, 1 << 20, 1 << 19, 1 << 19, 1 << 20, 1 << 19];
-    return bigint ? new BigInt64Array(numbers.map(BigInt)) : new Float64Array(numbers);
+    throw failure('ENOSYS', 'statfs', [0], [path]);
   };
   return req === undefined ? work() : request(req, work);
 };

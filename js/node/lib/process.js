@@ -108,6 +108,9 @@ function chdir(path) {
   host.cwd = real;
 }
 
+// As much memory as a program here can have, which is what `free` tells, too.
+host.addressable = 2 ** 32;
+
 host.bindings.process_methods = (table) => {
   const time = table.hrtimeBuffer;
   const big = new BigUint64Array(time.buffer, 0, 1);
@@ -124,11 +127,12 @@ host.bindings.process_methods = (table) => {
     chdir,
     umask: (mask) => native.umask(mask === undefined ? -1 : mask),
     memoryUsage(values) {
-      values.set([67108864, 16777216, 8388608, 1048576, 65536]);
+      // Buffers lie in the engine's heap, too: nothing is external.
+      values.set([...native.memory(), 0, 0]);
     },
-    rss: () => 67108864,
-    constrainedMemory: () => 0,
-    availableMemory: () => 268435456,
+    rss: native.resident,
+    constrainedMemory: () => host.addressable,
+    availableMemory: () => host.addressable - native.resident(),
     cpuUsage(values) { [values[0], values[1]] = native.cpu(); },
     threadCpuUsage(values) { [values[0], values[1]] = native.cpu(); },
     resourceUsage(values) { [values[0], values[1]] = native.cpu(); },
@@ -307,6 +311,7 @@ function reapChildren() {
       status = [1, 0];
     }
     if (status === null || status === undefined) continue;
+    step = 1;
     children.delete(pid);
     host.turn(() => handle.ended(status[0], status[1]));
   }
@@ -340,8 +345,20 @@ function waitTime() {
   return timerAt === Infinity ? -1 : Math.max(0, timerAt - loopNow());
 }
 
+// The sandbox tells of a child's end only who waits for it, not by SIGCHLD: beside children the loop waits in steps,
+// at most as long as they have been waited for already.
+const LONGEST_STEP = 16;
+let step = 1;
+
+function stepped(time) {
+  if (children.size === 0 || time >= 0 && time <= step) return time;
+  const now = step;
+  step = Math.min(2 * step, LONGEST_STEP);
+  return now;
+}
+
 function poll() {
-  const time = waitTime();
+  const time = stepped(waitTime());
   if (readers.size + writers.size + children.size + signalHandles.size === 0 && time === 0) return;
   const ready = native.poll([...readers.keys()], [...writers.keys()], time);
   dispatchSignals();
@@ -423,8 +440,8 @@ host.bindings.os = (table) => ({
   getHostname: () => host.process.env.HOSTNAME ?? 'box',
   getLoadAvg(values) { values.fill(0); },
   getUptime: () => Math.floor(native.hrtime() / 1e9) + 1,
-  getTotalMem: () => 4294967296,
-  getFreeMem: () => 2147483648,
+  getTotalMem: () => host.addressable,
+  getFreeMem: () => host.addressable - native.resident(),
   getCPUs: () => ['wasm', 0, 0, 0, 0, 0, 0],
   getAvailableParallelism: () => 1,
   getInterfaceAddresses: () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1],

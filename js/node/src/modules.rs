@@ -1,6 +1,6 @@
 //! ECMAScript modules: the engine asks for names and sources, the JavaScript half answers.
 //!
-//! `lib/esm.js` sets two hooks: one makes a URL of a specifier as Node resolves it, the other the
+//! `lib/esm_loader.js` sets two hooks: one makes a URL of a specifier as Node resolves it, the other the
 //! text of a module of a URL (for CommonJS, JSON and built-in modules a few lines that export what was
 //! loaded another way). So all rules of `package.json` stay in Node's own code.
 

@@ -74,3 +74,8 @@ fn system() {
 fn modules() {
     file("modules.mjs");
 }
+
+#[test]
+fn limits() {
+    file("limits.js");
+}

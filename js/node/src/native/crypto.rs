@@ -226,7 +226,7 @@ fn aes_cbc<'js>(
     }
     use aes::{Aes128, Aes192, Aes256};
     use cbc::{Decryptor, Encryptor};
-    if data.0.len() % 16 != 0 {
+    if !data.0.len().is_multiple_of(16) {
         return give(ctx, None);
     }
     let (key, iv, data) = (&key.0, &iv.0, &data.0);

@@ -151,7 +151,7 @@ fn numbers(s: &Stat) -> Vec<f64> {
     let mut out = vec![
         s.dev as f64,
         f64::from(kind_bits(s.kind) | u32::from(s.mode)),
-        f64::from(s.nlink as u32),
+        f64::from(s.nlink),
         f64::from(s.uid),
         f64::from(s.gid),
         0.0,

@@ -60,6 +60,27 @@ fn cpu() -> Vec<f64> {
     [times.user, times.system].map(|t| t.as_micros() as f64).into()
 }
 
+/// Bytes of memory that the process has; those of the engine's heap and what is in use of it.
+fn memory(ctx: Ctx<'_>) -> Vec<f64> {
+    let (heap, used) = js_engine::heap(&ctx);
+    vec![resident() as f64, heap as f64, used as f64]
+}
+
+/// Bytes of linear memory.
+#[cfg(target_arch = "wasm32")]
+fn resident() -> usize {
+    std::arch::wasm32::memory_size::<0>() << 16
+}
+
+/// Bytes that the host has in memory for the process.
+#[cfg(not(target_arch = "wasm32"))]
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|l| l.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<usize>().ok());
+    kib.map_or(0, |kib| kib << 10)
+}
+
 fn random<'js>(ctx: Ctx<'js>, length: usize) -> Result<ArrayBuffer<'js>> {
     const MOST: usize = 1 << 26;
     let mut bytes = vec![0; length.min(MOST)];
@@ -183,6 +204,8 @@ pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("beginClock", Func::from(begin_clock))?;
     native.set("now", Func::from(now))?;
     native.set("cpu", Func::from(cpu))?;
+    native.set("memory", Func::from(memory))?;
+    native.set("resident", Func::from(resident))?;
     native.set("random", Func::from(random))?;
     native.set("exit", Func::from(exit))?;
     native.set("pids", Func::from(pids))?;
