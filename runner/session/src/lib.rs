@@ -63,7 +63,7 @@ pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use outcome::{FileChange, FileChangeKind, Outcome};
 pub use run::Inherited;
-pub use session::{Error, Session};
+pub use session::{Cancel, Error, Session};
 pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;

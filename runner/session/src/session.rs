@@ -119,21 +119,18 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Whether somebody still waits for a call, which is ended else, and no other.
-#[cfg(feature = "tokio")]
+/// Whether somebody still waits for a call ([`Session::exec_unless`]): it is ended else, and no other.
 #[derive(Default)]
-pub(crate) struct Cancel(Mutex<Waited>);
+pub struct Cancel(Mutex<Waited>);
 
-#[cfg(feature = "tokio")]
 #[derive(Default)]
 struct Waited {
     is_cancelled: bool,
     is_running: bool,
 }
 
-#[cfg(feature = "tokio")]
 impl Cancel {
-    /// Ends the call if it runs; it is not begun otherwise.
+    /// Nobody waits any more. Ends the call if it runs, by its session's handle; it is not begun otherwise.
     pub fn cancel(&self, interrupt: &Interrupt) {
         let mut waited = lock(&self.0);
         waited.is_cancelled = true;
@@ -165,14 +162,22 @@ impl Session {
         }
     }
 
-    /// Runs a command as long as somebody waits for it.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn exec_unless(&self, exec: Exec, cancel: &Cancel) -> Result<Outcome, Error> {
+    /// Runs a command as long as somebody waits for it, on the caller's descriptors if there are any, as
+    /// [`Session::exec_on`] does.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if nobody waited when it could begin; as [`Session::apply`].
+    pub fn exec_unless(
+        &self,
+        exec: Exec,
+        cancel: &Cancel,
+        streams: Option<&Inherited<'_>>,
+    ) -> Result<Outcome, Error> {
         let mut inner = lock(&self.0.inner);
         if !cancel.begin() {
             return Err(Error::Cancelled);
         }
-        let result = self.0.call(&mut inner, exec, None);
+        let result = self.0.call(&mut inner, exec, streams);
         let was_ended = matches!(&result, Ok(outcome) if outcome.exit_code == 130);
         if cancel.end() && !was_ended {
             // It may have ended by itself at that moment: the next call must not be taken for it.

@@ -83,7 +83,7 @@ impl AsyncSession {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
         let _dropped = Dropped { cancel: cancel.clone(), session: session.clone() };
-        blocking(move || session.exec_unless(exec, &cancel)).await
+        blocking(move || session.exec_unless(exec, &cancel, None)).await
     }
 
     /// [`Session::python`]; dropping the future ends the cell.
