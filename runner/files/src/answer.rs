@@ -9,6 +9,17 @@ use wasibox_vfs::FileKind;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Data(pub Vec<u8>);
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Data {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Data".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "contentEncoding": "base64" })
+    }
+}
+
 impl Serialize for Data {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match s.is_human_readable() {
@@ -30,6 +41,7 @@ impl<'de> Deserialize<'de> for Data {
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// To `read`.
@@ -88,6 +100,7 @@ pub enum Answer {
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     Text {
@@ -129,6 +142,7 @@ pub enum Content {
 
 /// A line that was cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cut {
     pub line: u64,
     /// Where it begins in the file, in bytes; not known of UTF-16.
@@ -139,6 +153,7 @@ pub struct Cut {
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     File,
@@ -164,6 +179,7 @@ impl From<FileKind> for Kind {
 
 /// A file as `stat` and `ls` tell of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Absolute for `stat`, below the listed directory for `ls`.
     pub path: String,
@@ -179,6 +195,7 @@ pub struct Entry {
 
 /// What `apply_patch` has done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Patched {
     pub files: Vec<PatchedFile>,
     /// Nothing was written.
@@ -187,6 +204,7 @@ pub struct Patched {
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PatchedFile {
     pub path: String,
     /// Its name before.
@@ -201,6 +219,7 @@ pub struct PatchedFile {
 
 /// What `grep` has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Matches {
     pub files: Vec<Hit>,
     /// Lines with a match, or files for the other outputs, in this answer.
@@ -218,6 +237,7 @@ pub struct Matches {
 
 /// A file that has matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hit {
     pub path: String,
     /// Lines that match: of the whole file for `count`.
@@ -227,6 +247,7 @@ pub struct Hit {
 
 /// A line of a [`Hit`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     pub number: u64,
     pub text: String,
@@ -236,6 +257,7 @@ pub struct Line {
 
 /// What `search` has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
     pub places: Vec<Snippet>,
     pub next_offset: Option<u64>,
@@ -244,6 +266,7 @@ pub struct Found {
 
 /// A place to edit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Snippet {
     pub path: String,
     pub first: u64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A request. In JSON `{"read": {"path": "a.txt"}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     Read(ReadOf),
@@ -77,6 +78,7 @@ fn yes() -> bool {
 
 /// How a file's bytes are text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
     /// With or without a byte order mark, which is kept.
@@ -93,6 +95,7 @@ pub enum Encoding {
 
 /// Reads a file, or lists a directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReadOf {
     pub path: String,
@@ -133,6 +136,7 @@ impl ReadOf {
 
 /// Writes a whole file; folders above it are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteOf {
     pub path: String,
@@ -166,6 +170,7 @@ impl WriteOf {
 
 /// One replacement of an [`EditOf`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
     /// Text as it stands in the file.
@@ -178,6 +183,7 @@ pub struct Replacement {
 
 /// Replaces text, one replacement after another; all or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EditOf {
     pub path: String,
@@ -196,6 +202,7 @@ impl EditOf {
 
 /// Replaces lines by their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchLines {
     pub path: String,
@@ -214,6 +221,7 @@ pub struct PatchLines {
 
 /// Applies a unified diff of any number of files; all or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchOf {
     pub patch: String,
@@ -230,6 +238,7 @@ pub struct PatchOf {
 
 /// Lists a directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LsOf {
     #[serde(default = "here")]
@@ -254,6 +263,7 @@ fn here() -> String {
 
 /// Finds files by a pattern of their paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GlobOf {
     /// `*`, `?`, `[...]`, `{a,b}`, `**` for any number of directories.
@@ -277,6 +287,7 @@ pub struct GlobOf {
 
 /// How a pattern is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Syntax {
     /// Perl's, as in `grep -P`: `\d`, `\s`, `\b`, lazy operators, look-around.
@@ -290,6 +301,7 @@ pub enum Syntax {
 
 /// What `grep` answers with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     #[default]
@@ -302,6 +314,7 @@ pub enum Output {
 
 /// Finds lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GrepOf {
     pub pattern: String,
@@ -366,6 +379,7 @@ impl GrepOf {
 /// Finds places to edit: each comes with the exact text around it, which is in its file once where that
 /// takes 12 lines or less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SearchOf {
     pub pattern: String,
@@ -392,6 +406,7 @@ fn literal() -> Syntax {
 
 /// Writes bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UploadOf {
     pub path: String,

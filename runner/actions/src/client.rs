@@ -1,0 +1,188 @@
+//! Who calls, and one call.
+
+use crate::machine::Space;
+use crate::refusal::{Kind, Refusal};
+use crate::stream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
+use wasibox::{Cancel, Error, Exec, Inherited, Interrupt, Outcome, Session};
+
+/// One client of a door, with the session that is its own: made when it is first used. Dropped, it forgets a session in which
+/// nothing was done, and one that is nowhere else.
+pub struct Client {
+    space: Space,
+    current: Mutex<Current>,
+}
+
+struct Current {
+    name: String,
+    session: Option<Arc<Session>>,
+    /// It was made for this client alone.
+    is_own: bool,
+}
+
+impl Client {
+    /// A client with a session of its own.
+    ///
+    /// # Errors
+    /// If the system has no random bytes for its name.
+    pub fn new(space: Space) -> Result<Client, Refusal> {
+        let mut random = [0; 6];
+        getrandom::fill(&mut random).map_err(|e| Refusal::new(Kind::Internal, e))?;
+        let name = random.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        Ok(Client::with(space, format!("client-{name}"), true))
+    }
+
+    /// A client that begins with a session of that name, which is made if it is not there.
+    pub fn of(space: Space, name: impl Into<String>) -> Client {
+        Client::with(space, name.into(), false)
+    }
+
+    fn with(space: Space, name: String, is_own: bool) -> Client {
+        Client { space, current: Mutex::new(Current { name, session: None, is_own }) }
+    }
+
+    /// The sessions that it may use.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// The name of its session.
+    pub fn name(&self) -> String {
+        self.lock().name.clone()
+    }
+
+    /// Whether its session is there: it has used it, or was given one by name.
+    pub fn is_begun(&self) -> bool {
+        let current = self.lock();
+        current.session.is_some() || !current.is_own
+    }
+
+    /// Its session.
+    ///
+    /// # Errors
+    /// If it cannot be opened or made.
+    pub fn session(&self) -> Result<Arc<Session>, Refusal> {
+        let mut current = self.lock();
+        if let Some(session) = &current.session {
+            return Ok(session.clone());
+        }
+        let session = self.space.open_or_make(&current.name)?;
+        current.session = Some(session.clone());
+        Ok(session)
+    }
+
+    /// Goes on with another session.
+    ///
+    /// # Errors
+    /// If there is none of that name and none is to be made; as [`Client::session`].
+    pub fn use_session(&self, name: &str, make: bool) -> Result<Arc<Session>, Refusal> {
+        let session = match make {
+            true => self.space.open_or_make(name)?,
+            false => self.space.open(name)?,
+        };
+        let next = Current { name: name.to_owned(), session: Some(session.clone()), is_own: false };
+        let before = std::mem::replace(&mut *self.lock(), next);
+        self.leave(before);
+        Ok(session)
+    }
+
+    fn leave(&self, current: Current) {
+        let Current { name, session, is_own } = current;
+        let Some(session) = session.filter(|_| is_own) else { return };
+        let is_new = session.head().is_ok_and(|commit| commit.parent.is_none());
+        drop(session);
+        if is_new || !self.space.machine().is_durable() {
+            // If somebody else has found it by its name, it stays.
+            let _ = self.space.remove(&name);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let nothing = Current { name: String::new(), session: None, is_own: false };
+        let current = std::mem::replace(&mut *self.lock(), nothing);
+        self.leave(current);
+    }
+}
+
+/// Ends a call, from another thread, and knows what it has spent.
+#[derive(Default)]
+pub struct Stop {
+    cancel: Cancel,
+    target: OnceLock<Interrupt>,
+    /// CPU time in microseconds.
+    cpu: AtomicU64,
+}
+
+impl Stop {
+    /// Ends what the call runs; what it would run is not begun.
+    pub fn stop(&self) {
+        match self.target.get() {
+            Some(target) => self.cancel.cancel(target),
+            None => self.cancel.cancel(&Interrupt::default()),
+        }
+    }
+
+    /// Runs a command until it ends or is stopped; on the caller's descriptors, if there are any. One call has one session.
+    ///
+    /// # Errors
+    /// As [`Session::exec_unless`].
+    pub fn exec(
+        &self,
+        session: &Session,
+        exec: Exec,
+        streams: Option<&Inherited<'_>>,
+    ) -> Result<Outcome, Error> {
+        let _ = self.target.set(session.interrupter());
+        let outcome = session.exec_unless(exec, &self.cancel, streams)?;
+        self.cpu.fetch_add((outcome.cpu_ms * 1000.0) as u64, Ordering::Relaxed);
+        Ok(outcome)
+    }
+
+    /// CPU time of the commands that the call has run.
+    pub fn cpu(&self) -> Duration {
+        Duration::from_micros(self.cpu.load(Ordering::Relaxed))
+    }
+}
+
+/// What happens in a call while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A command has written this.
+    Output { is_error: bool, bytes: &'a [u8] },
+}
+
+/// One call of a client's.
+pub struct Call<'a> {
+    pub client: &'a Client,
+    pub stop: &'a Stop,
+    /// Who is told of output while it comes; without one it costs nothing.
+    pub emit: Option<&'a (dyn Fn(Event<'_>) + Sync)>,
+}
+
+impl Call<'_> {
+    /// The client's session.
+    pub(crate) fn session(&self) -> Result<Arc<Session>, Refusal> {
+        self.client.session()
+    }
+
+    /// Runs a command in a session until it ends or is stopped.
+    pub(crate) fn exec(&self, session: &Session, mut exec: Exec) -> Result<Outcome, Refusal> {
+        let limit = session.policy().limits.output.unwrap_or(CAPTURE);
+        exec.output = wasibox::Output::Capture { limit };
+        Ok(match self.emit {
+            None => self.stop.exec(session, exec, None)?,
+            Some(emit) => stream::exec(session, exec, self.stop, limit, emit)?,
+        })
+    }
+}
+
+/// Most bytes of output that are kept of a call.
+const CAPTURE: u64 = 16 << 20;

@@ -1,0 +1,192 @@
+//! `execute_code`: one program in a session of its own, which is granted nothing and gone after it.
+
+use crate::client::Call;
+use crate::refusal::{Kind, Refusal};
+use crate::show::shortened;
+use crate::tool::{Action, Done};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use wasibox::files::{Answer, Data, Request, UploadOf};
+use wasibox::{Exec, FileChangeKind, Limits, NetworkPolicy, Outcome, Policy, Session};
+
+/// Most characters of a program.
+const CODE: usize = 50_000;
+/// Files and bytes of them that go in, and that come out.
+const FILES: usize = 100;
+const BYTES: usize = 8 << 20;
+/// Bytes of each stream.
+const OUTPUT: u64 = 256 << 10;
+/// Seconds and mebibytes: least, default, most.
+const SECONDS: [f64; 3] = [5.0, 30.0, 120.0];
+const MEGABYTES: [u64; 3] = [64, 256, 512];
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Language {
+    Python,
+    Javascript,
+}
+
+/// A program.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecuteCode {
+    language: Language,
+    /// 50,000 characters at most.
+    code: String,
+    #[serde(default)]
+    stdin: Option<String>,
+    /// Files to begin with.
+    #[serde(default)]
+    files: Vec<File>,
+    /// 5 to 120 s, 30 by default.
+    #[serde(default)]
+    timeout: Option<f64>,
+    /// 64 to 512 MB, 256 by default.
+    #[serde(default)]
+    memory: Option<u64>,
+}
+
+/// A file in the program's directory.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct File {
+    path: String,
+    content: String,
+    #[serde(default)]
+    encoding: Encoding,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+enum Encoding {
+    #[default]
+    #[serde(rename = "utf-8")]
+    Utf8,
+    #[serde(rename = "base64")]
+    Base64,
+}
+
+/// What became of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Executed {
+    success: bool,
+    stdout: String,
+    stderr: String,
+    /// The value of the last expression: as JSON where it is plain data, else as the language writes it.
+    return_value: Option<serde_json::Value>,
+    execution_time_ms: f64,
+    #[serde(rename = "memoryUsedMB")]
+    memory_used_mb: f64,
+    /// Files that were made or changed.
+    files: Vec<File>,
+    /// The limit that it ran into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_hit: Option<String>,
+}
+
+impl Action for ExecuteCode {
+    type Answer = Executed;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Executed>, Refusal> {
+        if self.language == Language::Javascript {
+            return Err(Refusal::new(
+                Kind::Missing,
+                "this image has no JavaScript; python is there",
+            ));
+        }
+        if self.code.chars().count() > CODE {
+            return Err(Refusal::invalid(format!("code: more than {CODE} characters")));
+        }
+        let machine = call.client.space().machine();
+        let session = machine.engine().session(self.policy(&machine.policy().limits)?)?;
+        self.put_files(&session)?;
+        let mut exec = Exec::python(self.code);
+        if let Some(stdin) = self.stdin {
+            exec.input = wasibox::Input::Bytes(stdin.into_bytes());
+        }
+        let outcome = call.exec(&session, exec)?;
+        let executed = executed(&session, outcome);
+        let text = serde_json::to_string(&executed).unwrap_or_default();
+        Ok(Done::new(executed, text))
+    }
+}
+
+impl ExecuteCode {
+    /// Limits, and nothing else; never more than other sessions have.
+    fn policy(&self, most: &Limits) -> Result<Policy, Refusal> {
+        let seconds = self.timeout.unwrap_or(SECONDS[1]);
+        let megabytes = self.memory.unwrap_or(MEGABYTES[1]);
+        if !(SECONDS[0]..=SECONDS[2]).contains(&seconds) {
+            return Err(Refusal::invalid("timeout: 5 to 120 seconds"));
+        }
+        if !(MEGABYTES[0]..=MEGABYTES[2]).contains(&megabytes) {
+            return Err(Refusal::invalid("memory: 64 to 512 MB"));
+        }
+        let time = Duration::from_secs_f64(seconds);
+        let limits = Limits {
+            timeout: Some(most.timeout.map_or(time, |t| t.min(time))),
+            memory: most.memory.min(megabytes << 20),
+            ..*most
+        };
+        Ok(Policy { limits, network: NetworkPolicy::default(), ..Policy::default() })
+    }
+
+    fn put_files(&self, session: &Session) -> Result<(), Refusal> {
+        let bytes: usize = self.files.iter().map(|f| f.content.len()).sum();
+        if self.files.len() > FILES || bytes > BYTES {
+            let text = format!("files: more than {FILES}, or {BYTES} bytes");
+            return Err(Refusal::invalid(text));
+        }
+        for file in &self.files {
+            let bytes = match file.encoding {
+                Encoding::Utf8 => file.content.clone().into_bytes(),
+                Encoding::Base64 => BASE64_STANDARD
+                    .decode(&file.content)
+                    .map_err(|e| Refusal::invalid(format!("{}: {e}", file.path)))?,
+            };
+            let upload =
+                UploadOf { path: file.path.clone(), data: Data(bytes), offset: None, mode: None };
+            session.files(&Request::Upload(upload))?;
+        }
+        Ok(())
+    }
+}
+
+fn executed(session: &Session, outcome: Outcome) -> Executed {
+    let plain = outcome.value_json.as_deref().and_then(|j| serde_json::from_str(j).ok());
+    let files = files(session, &outcome);
+    Executed {
+        success: outcome.exit_code == 0,
+        stdout: shortened(&outcome.stdout, OUTPUT).0,
+        stderr: shortened(&outcome.stderr, OUTPUT).0,
+        return_value: plain.or_else(|| outcome.value.map(serde_json::Value::from)),
+        execution_time_ms: outcome.duration_ms,
+        memory_used_mb: outcome.peak_memory as f64 / f64::from(1 << 20),
+        files,
+        limit_hit: outcome.limit_hit.map(|l| l.name().to_owned()),
+    }
+}
+
+/// What the program has left, as long as there is room.
+fn files(session: &Session, outcome: &Outcome) -> Vec<File> {
+    let mut left = BYTES as u64;
+    let mut out = Vec::new();
+    for f in outcome.files.iter().filter(|f| f.change != FileChangeKind::Deleted).take(FILES) {
+        if f.size > left {
+            continue;
+        }
+        let request = Request::Download { path: f.path.clone(), offset: 0, limit: Some(left) };
+        let Ok(Answer::Data { data, .. }) = session.files(&request) else { continue };
+        left = left.saturating_sub(data.0.len() as u64);
+        let (content, encoding) = match String::from_utf8(data.0) {
+            Ok(text) => (text, Encoding::Utf8),
+            Err(e) => (BASE64_STANDARD.encode(e.as_bytes()), Encoding::Base64),
+        };
+        out.push(File { path: f.path.clone(), content, encoding });
+    }
+    out
+}

@@ -1,0 +1,60 @@
+//! `sandbox_exec`: a script for the session's shell.
+
+use crate::client::Call;
+use crate::refusal::Refusal;
+use crate::show::{self, How, Ran};
+use crate::tool::{Action, Done};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use wasibox::Exec;
+
+/// A script.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxExec {
+    /// Script for bash: pipes, loops, several lines.
+    command: String,
+    /// Seconds.
+    #[serde(default)]
+    timeout: Option<f64>,
+    /// Standard input.
+    #[serde(default)]
+    stdin: Option<String>,
+    /// Directory to go to; by default where the last call has left.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// Variables to export.
+    #[serde(default)]
+    env: Option<BTreeMap<String, String>>,
+    /// Let processes started with & go on after the call.
+    #[serde(default)]
+    background: bool,
+    /// Bytes of each stream to give, 32 KiB by default: beginning and end of more.
+    #[serde(default)]
+    max_output: Option<u64>,
+}
+
+impl Action for SandboxExec {
+    type Answer = Ran;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+        let session = call.session()?;
+        if self.command.contains('\0') {
+            return Err(Refusal::invalid("command: a NUL"));
+        }
+        let mut exec = Exec::script(self.command);
+        let how =
+            How { timeout: self.timeout, stdin: self.stdin.as_deref(), env: self.env.as_ref() };
+        how.apply(call, &mut exec)?;
+        if let Some(cwd) = self.cwd {
+            if !cwd.starts_with('/') || cwd.contains('\0') {
+                return Err(Refusal::invalid("cwd: not an absolute path"));
+            }
+            exec.cwd = Some(cwd);
+        }
+        exec.keep_background = self.background;
+        let outcome = call.exec(&session, exec)?;
+        Ok(show::ran(&session, outcome, self.max_output))
+    }
+}

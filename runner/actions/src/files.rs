@@ -1,0 +1,203 @@
+//! Tools that are requests about files, as `wasibox-files` has them: their schemas and words come from there.
+
+use crate::client::Call;
+use crate::refusal::{Kind, Refusal};
+use crate::schema;
+use crate::show::is_picture;
+use crate::tool::{Done, Part};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use wasibox::files::{Answer, Content, Entry, Found, Matches, Output, Request};
+
+/// Names of a request and of its answer, as they are in JSON.
+#[derive(Clone, Copy)]
+pub struct Names {
+    pub request: &'static str,
+    pub answer: &'static str,
+}
+
+impl Names {
+    /// The schema of the request's fields.
+    pub fn input(self) -> Value {
+        variant(schema::of::<Request>(), self.request)
+    }
+
+    /// The schema of the answer's fields.
+    pub fn output(self) -> Value {
+        variant(schema::of_answer::<Answer>(), self.answer)
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// Arguments that are none, and what the files say.
+    pub fn run(self, arguments: Map<String, Value>, call: &Call<'_>) -> Result<Done, Refusal> {
+        let request = json!({ self.request: arguments });
+        let request: Request = serde_json::from_value(request).map_err(Refusal::invalid)?;
+        let answer = call.session()?.files(&request)?;
+        let (parts, doubled) = shown(&answer, &request);
+        let whole = serde_json::to_value(&answer).map_err(|e| Refusal::new(Kind::Internal, e))?;
+        let inner = match whole {
+            Value::Object(o) => o.into_iter().next().map(|(_, inner)| inner),
+            _ => None,
+        };
+        Ok(Done { answer: inner.unwrap_or_default(), parts, doubled })
+    }
+}
+
+/// One variant of an enumeration's schema, with the definitions of all.
+fn variant(schema: Value, name: &str) -> Value {
+    let choices = schema.get("oneOf").and_then(Value::as_array);
+    let found = choices.into_iter().flatten().find_map(|s| s.get("properties")?.get(name));
+    let mut found = found.cloned().unwrap_or_default();
+    if let (Some(object), Some(definitions)) = (found.as_object_mut(), schema.get("$defs")) {
+        object.insert("$defs".into(), definitions.clone());
+    }
+    found
+}
+
+/// An answer as a model reads it, and where it has bytes that are parts, too.
+fn shown(answer: &Answer, request: &Request) -> (Vec<Part>, Vec<&'static str>) {
+    let text = match answer {
+        Answer::Read { path, size, content } => return read(path, *size, content),
+        Answer::Data { path, mime, data, next_offset, size } => {
+            let data = data.0.clone();
+            let part = match is_picture(mime) && next_offset.is_none() {
+                true => Part::Image { mime: mime.clone(), data },
+                false => Part::Blob { path: path.clone(), mime: mime.clone(), data },
+            };
+            let more = next_offset.map_or(String::new(), |n| format!("; go on at offset {n}"));
+            let text = format!("{path}: {size} bytes, {mime}{more}");
+            return (vec![Part::Text(text), part], vec!["/data"]);
+        }
+        Answer::Written { path, created, size } => {
+            let what = if *created { "created" } else { "written" };
+            format!("{path} {what}, {size} bytes")
+        }
+        Answer::Edited { path, replacements, shown } => {
+            format!("{path}: {replacements} replacements\n{shown}")
+        }
+        Answer::Patched(p) => {
+            let line = |f: &wasibox::files::PatchedFile| {
+                let what = match (f.created, f.deleted) {
+                    (true, _) => "created",
+                    (_, true) => "deleted",
+                    _ => "patched",
+                };
+                format!("{} {what}, {} hunks\n", f.path, f.hunks)
+            };
+            let note = if p.dry_run { "nothing was written\n" } else { "" };
+            p.files.iter().map(line).collect::<String>() + note
+        }
+        Answer::Deleted { path, count } => format!("{path} deleted, {count} in all"),
+        Answer::Moved { from, to } => format!("{from} is now {to}"),
+        Answer::Made { path, created } => match created {
+            true => format!("{path} made"),
+            false => format!("{path} was there already"),
+        },
+        Answer::Stat(entry) => listing(std::slice::from_ref(entry)),
+        Answer::Entries { path, entries, next_offset } => {
+            format!("{path}\n{}{}", listing(entries), go_on(*next_offset))
+        }
+        Answer::Paths { paths, more } => {
+            let note = if *more { "[there are more]\n" } else { "" };
+            if paths.is_empty() { "[nothing]".into() } else { paths.join("\n") + "\n" + note }
+        }
+        Answer::Matches(m) => matches(m, request),
+        Answer::Found(f) => found(f),
+    };
+    (vec![Part::Text(text)], Vec::new())
+}
+
+fn read(path: &str, size: u64, content: &Content) -> (Vec<Part>, Vec<&'static str>) {
+    let text = match content {
+        Content::Text { text, note, next_offset, .. } => {
+            let note = note.as_ref().map_or(String::new(), |n| format!("\n[{n}]"));
+            let more = match (next_offset, note.is_empty()) {
+                (Some(n), true) => format!("\n[go on at offset {n}]"),
+                _ => String::new(),
+            };
+            format!("{text}{note}{more}")
+        }
+        Content::Data { mime, data } => {
+            let data = data.0.clone();
+            let part = match is_picture(mime) {
+                true => Part::Image { mime: mime.clone(), data },
+                false => Part::Blob { path: path.into(), mime: mime.clone(), data },
+            };
+            let text = Part::Text(format!("{path}: {size} bytes, {mime}"));
+            return (vec![text, part], vec!["/content/data/data"]);
+        }
+        Content::Binary { mime, note } => format!("{path}: {size} bytes, {mime}\n{note}"),
+        Content::Directory { entries, next_offset } => {
+            format!("{path}\n{}{}", listing(entries), go_on(*next_offset))
+        }
+    };
+    (vec![Part::Text(text)], Vec::new())
+}
+
+fn go_on(next_offset: Option<u64>) -> String {
+    next_offset.map_or(String::new(), |n| format!("[go on at offset {n}]\n"))
+}
+
+fn listing(entries: &[Entry]) -> String {
+    use wasibox::files::Kind as File;
+    let mut out = String::new();
+    for e in entries {
+        let end = match (e.kind, &e.target) {
+            (File::Directory, _) => "/".to_owned(),
+            (_, Some(target)) => format!(" -> {target}"),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "{:>10} {}{end}", e.size, e.path);
+    }
+    out
+}
+
+fn matches(m: &Matches, request: &Request) -> String {
+    let output = match request {
+        Request::Grep(g) => g.output,
+        _ => Output::Content,
+    };
+    let mut out = String::new();
+    for hit in &m.files {
+        let _ = match output {
+            Output::Content => writeln!(out, "{}", hit.path),
+            Output::Files => writeln!(out, "{}", hit.path),
+            Output::Count => writeln!(out, "{}: {}", hit.path, hit.count),
+        };
+        for line in &hit.lines {
+            let mark = if line.matches { ':' } else { '-' };
+            let _ = writeln!(out, "{}{mark}{}", line.number, line.text);
+        }
+    }
+    if m.files.is_empty() {
+        let _ = writeln!(out, "[no match in {} files]", m.searched);
+    }
+    for failed in m.failed.iter().take(5) {
+        let _ = writeln!(out, "[{failed}]");
+    }
+    if let Some(note) = &m.note {
+        let _ = writeln!(out, "[{note}]");
+    }
+    out + &go_on(m.next_offset)
+}
+
+fn found(f: &Found) -> String {
+    let mut out = String::new();
+    for place in &f.places {
+        let once = if place.unique { "" } else { " (not unique)" };
+        let _ = writeln!(
+            out,
+            "{} lines {}-{}{once}\n{}",
+            place.path, place.first, place.last, place.text
+        );
+    }
+    if f.places.is_empty() {
+        out.push_str("[nothing found]\n");
+    }
+    if let Some(note) = &f.note {
+        let _ = writeln!(out, "[{note}]");
+    }
+    out + &go_on(f.next_offset)
+}

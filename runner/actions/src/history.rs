@@ -1,0 +1,295 @@
+//! `history`, `snapshot`, `undo`, `redo`, `restore`: the session's past.
+
+use crate::client::Call;
+use crate::machine::Machine;
+use crate::refusal::{Kind, Refusal};
+use crate::show::shortened;
+use crate::tool::{Action, Done};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use wasibox::diff::{differences, text};
+use wasibox::store::snapshot::Commit;
+use wasibox::store::{self, snapshot};
+use wasibox::{Error, Session};
+
+/// Commits that are listed if nothing else is asked for, and at most.
+const LISTED: usize = 20;
+const MOST_LISTED: usize = 500;
+/// Bytes of a command that are shown.
+const COMMAND: u64 = 300;
+/// Bytes of a difference.
+const DIFFERENCE: usize = 64 << 10;
+
+/// Which commits.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct History {
+    /// Commits to list, the last ones; 20 by default.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// A commit whose changes of files to show, as a diff.
+    #[serde(default)]
+    commit: Option<u64>,
+}
+
+/// A session's past.
+#[derive(Serialize, JsonSchema)]
+pub struct Past {
+    /// Where the session is.
+    commit: u64,
+    commits: Vec<Entry>,
+    /// What the commit that was asked for has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// The diff is not whole.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+}
+
+/// A commit.
+#[derive(Serialize, JsonSchema)]
+pub struct Entry {
+    number: u64,
+    /// The commit before it.
+    parent: Option<u64>,
+    /// What was called.
+    command: String,
+    exit_code: Option<u8>,
+    /// Nanoseconds since the epoch.
+    time: u64,
+    duration_ms: f64,
+    changed_files: u32,
+    /// Names that `snapshot` has given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+}
+
+impl Action for History {
+    type Answer = Past;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Past>, Refusal> {
+        let session = call.session()?;
+        let (all, tags, head) = (session.history()?, session.tags()?, session.head()?.number);
+        let limit = self.limit.map_or(LISTED, |n| n as usize).min(MOST_LISTED);
+        let mut commits = Vec::new();
+        for commit in all.iter().skip(all.len().saturating_sub(limit)) {
+            commits.push(entry(&session, commit, &tags)?);
+        }
+        let mut past = Past { commit: head, commits, diff: None, truncated: false };
+        if let Some(number) = self.commit {
+            let commit = commit_of(&all, number)?;
+            let (shown, cut) =
+                diff(call.client.space().machine(), &session, commit.parent, number, DIFFERENCE)?;
+            (past.diff, past.truncated) = (Some(shown), cut);
+        }
+        let text = in_words(&past);
+        Ok(Done::new(past, text))
+    }
+}
+
+fn commit_of(all: &[Commit], number: u64) -> Result<&Commit, Refusal> {
+    let found = all.iter().find(|c| c.number == number);
+    found.ok_or_else(|| Refusal::new(Kind::Missing, format!("there is no commit {number}")))
+}
+
+fn entry(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<Entry, Refusal> {
+    let call = &commit.call;
+    let command = session.store()?.with_objects(|o| call.command.load(o, 1 << 20));
+    // Of a command that is longer than that nothing is shown.
+    let command = command.or_else(|e| match e {
+        snapshot::Error::TooLarge(_) => Ok(b"[long]".to_vec()),
+        e => Err(store::Error::from(e)),
+    })?;
+    Ok(Entry {
+        number: commit.number,
+        parent: commit.parent,
+        command: shortened(&command, COMMAND).0,
+        exit_code: call.exit_code,
+        time: call.time,
+        duration_ms: call.duration as f64 / 1e6,
+        changed_files: call.changed_count,
+        names: tags.iter().filter(|t| t.1 == commit.number).map(|t| t.0.clone()).collect(),
+    })
+}
+
+fn in_words(past: &Past) -> String {
+    if let Some(diff) = &past.diff {
+        let note = if past.truncated { "\n[the diff is cut]" } else { "" };
+        let none = if diff.is_empty() { "[no file was changed]" } else { "" };
+        return format!("{diff}{none}{note}");
+    }
+    let line = |e: &Entry| {
+        let mark = if e.number == past.commit { '*' } else { ' ' };
+        let status = e.exit_code.map_or(String::new(), |n| format!(" [{n}]"));
+        let names: String = e.names.iter().map(|n| format!(" <{n}>")).collect();
+        let first = e.command.lines().next().unwrap_or_default();
+        format!("{mark}{}{names}{status} {first} ({} files)\n", e.number, e.changed_files)
+    };
+    past.commits.iter().map(line).collect()
+}
+
+/// What differs between two commits of a session, as git shows it: at most `most` bytes, and whether there is more. Without an
+/// older one all is new.
+///
+/// # Errors
+/// If there are no such commits.
+pub fn diff(
+    machine: &Machine,
+    session: &Session,
+    old: Option<u64>,
+    new: u64,
+    most: usize,
+) -> Result<(String, bool), Refusal> {
+    let (store, name) = (session.store()?, session.name()?);
+    let files = |n| store.commit(&name, n).map(|c| c.state.files);
+    let (old, new) = (old.map(files).transpose()?.unwrap_or_default(), files(new)?);
+    let begun = store.info(&name)?.image;
+    let is_ours = begun.is_none_or(|digest| digest == machine.engine().digest());
+    let image = is_ours.then(|| machine.image_files()).transpose()?;
+    let mut out = Bounded { bytes: Vec::new(), most };
+    let done =
+        differences(&store, &old, &new, image.as_ref(), &mut |d| text::unified(&d, &mut out));
+    let is_cut = match done {
+        Ok(()) => false,
+        Err(Error::Streams(e)) if e.kind() == std::io::ErrorKind::StorageFull => true,
+        Err(e) => return Err(e.into()),
+    };
+    Ok((String::from_utf8_lossy(&out.bytes).into_owned(), is_cut))
+}
+
+/// Takes so many bytes and no more.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match bytes.len().min(self.most - self.bytes.len()) {
+            0 if !bytes.is_empty() => Err(std::io::ErrorKind::StorageFull.into()),
+            n => {
+                self.bytes.extend_from_slice(&bytes[..n]);
+                Ok(n)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where the session is now.
+#[derive(Serialize, JsonSchema)]
+pub struct At {
+    commit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+impl At {
+    fn of(commit: &Commit, what: &str) -> Done<At> {
+        let at = At { commit: commit.number, name: None };
+        Done::new(at, format!("{what} commit {}", commit.number))
+    }
+}
+
+/// A name for what is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    /// Letters, digits, `.`, `_` and `-`.
+    name: String,
+}
+
+impl Action for Snapshot {
+    type Answer = At;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+        if self.name.parse::<u64>().is_ok() {
+            return Err(Refusal::invalid("a name is no number"));
+        }
+        let session = call.session()?;
+        let commit = session.head()?.number;
+        session.tag(&self.name, commit)?;
+        let text = format!("commit {commit} is '{}'", self.name);
+        Ok(Done::new(At { commit, name: Some(self.name) }, text))
+    }
+}
+
+/// How far back.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Undo {
+    /// Calls to undo, 1 by default.
+    #[serde(default)]
+    steps: Option<u32>,
+}
+
+impl Action for Undo {
+    type Answer = At;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+        let session = call.session()?;
+        let mut commit = session.undo()?;
+        for _ in 1..self.steps.unwrap_or(1) {
+            match session.undo() {
+                Ok(further) => commit = further,
+                // The beginning.
+                Err(Error::Store(store::Error::Nothing(_))) => break,
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok(At::of(&commit, "back at"))
+    }
+}
+
+/// Forward again.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Redo {}
+
+impl Action for Redo {
+    type Answer = At;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+        Ok(At::of(&call.session()?.redo()?, "forward at"))
+    }
+}
+
+/// Where to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Restore {
+    /// Its number, or the name that `snapshot` gave it.
+    commit: NumberOrName,
+}
+
+/// A commit.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum NumberOrName {
+    Number(u64),
+    Name(String),
+}
+
+impl Action for Restore {
+    type Answer = At;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+        let session = call.session()?;
+        let number = match self.commit {
+            NumberOrName::Number(number) => number,
+            NumberOrName::Name(name) => match name.parse() {
+                Ok(number) => number,
+                Err(_) => {
+                    let found = session.tags()?.into_iter().find(|(tag, _)| *tag == name);
+                    found.ok_or(store::Error::NoTag(name))?.1
+                }
+            },
+        };
+        let commit = session.restore(number)?;
+        Ok(At::of(&commit, &format!("all is as it was at {number}, by")))
+    }
+}

@@ -1,0 +1,50 @@
+//! What can be done with sessions through a door: one table of tools, from which MCP, HTTP and whatever comes after
+//! them are generated.
+//!
+//! | file | what |
+//! |---|---|
+//! | `machine` | an engine, a policy and a store, shared by all clients; [`Space`]: the sessions that one of them may use |
+//! | `client` | who calls, and which session is its own; [`Call`]: one call, which can be stopped and told of |
+//! | `tool` | what a tool is: name, words, schemas, [`Scope`], [`Hints`]; `Action`: what it does |
+//! | `table` | all tools |
+//! | `registry` | those that a door has, with schemas and descriptions as this image has them |
+//! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code` | the tools |
+//! | `stream` | a call whose output is told while it runs |
+//! | `show` | results for models: text, pictures, links |
+//! | `schema` | JSON Schemas as short as they can be |
+//! | `refusal` | why a call was not done |
+//!
+//! # Invariants
+//! - Everything blocks the calling thread; doors with a runtime give a thread to each call.
+//! - A tool acts on sessions of its [`Space`] only: names of others cannot be said.
+//! - What a tool answers is bounded, whatever guests print or write.
+//!
+//! # Deliberately absent
+//! Protocols, sockets, tokens: those are the doors' business.
+#![forbid(unsafe_code)]
+
+mod client;
+mod code;
+mod exec;
+mod files;
+mod history;
+mod machine;
+mod packages;
+mod python;
+mod refusal;
+mod registry;
+mod schema;
+mod sessions;
+mod show;
+mod stream;
+mod table;
+mod tool;
+mod values;
+
+pub use client::{Call, Client, Event, Stop};
+pub use history::diff;
+pub use machine::{Machine, MachineOptions, SessionInfo, Space};
+pub use refusal::{Kind, Refusal};
+pub use registry::{Choice, Listed, Registry, UnknownTool};
+pub use table::TOOLS;
+pub use tool::{Done, Hints, Part, Scope, Tool};

@@ -1,0 +1,288 @@
+//! What all clients share, and what each of them may see of it.
+
+use crate::refusal::{Kind, Refusal};
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use wasibox::diff::ImageFiles;
+use wasibox::store::{Limits, Store};
+use wasibox::{Engine, Error, Policy, Session, Sessions};
+
+/// How a [`Machine`] is made.
+pub struct MachineOptions<'a> {
+    /// What every session may have.
+    pub policy: Policy,
+    /// The file that keeps sessions; without one they are gone with the machine.
+    pub store: Option<&'a Path>,
+    /// A call's limit of time, where it names none; the policy's is never passed.
+    pub timeout: Duration,
+}
+
+/// An engine, what its sessions may have, and where they are kept. Clones are the same machine.
+#[derive(Clone)]
+pub struct Machine(Arc<Inner>);
+
+struct Inner {
+    sessions: Sessions,
+    policy: Policy,
+    timeout: Duration,
+    is_durable: bool,
+    open: Mutex<HashMap<String, Opened>>,
+}
+
+struct Opened {
+    session: Arc<Session>,
+    used: Instant,
+}
+
+/// A session as a list has it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct SessionInfo {
+    pub name: String,
+    /// Nanoseconds since the epoch.
+    pub created: u64,
+    /// The number of the commit that it is at.
+    pub commit: u64,
+    /// It is held by this server now.
+    pub open: bool,
+}
+
+impl Machine {
+    /// A machine of an engine.
+    ///
+    /// # Errors
+    /// If the store cannot be opened.
+    pub fn new(engine: &Engine, options: MachineOptions<'_>) -> Result<Machine, Error> {
+        let store = match options.store {
+            Some(path) => Store::open(path)?,
+            None => Store::in_memory()?,
+        };
+        Ok(Machine(Arc::new(Inner {
+            sessions: engine.sessions(store),
+            policy: options.policy,
+            timeout: options.timeout,
+            is_durable: options.store.is_some(),
+            open: Mutex::default(),
+        })))
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        self.0.sessions.engine()
+    }
+
+    /// What every session may have.
+    pub fn policy(&self) -> &Policy {
+        &self.0.policy
+    }
+
+    /// Whether sessions outlive the machine.
+    pub fn is_durable(&self) -> bool {
+        self.0.is_durable
+    }
+
+    /// All sessions of the machine.
+    pub fn space(&self) -> Space {
+        Space { machine: self.clone(), prefix: String::new(), most: usize::MAX }
+    }
+
+    /// The sessions of one owner, `most` of them at most: a name of lower-case letters, digits and `-`.
+    ///
+    /// # Errors
+    /// If the name cannot be one.
+    pub fn space_of(&self, owner: &str, most: usize) -> Result<Space, Refusal> {
+        let fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        if !(1..=32).contains(&owner.len()) || !owner.bytes().all(fine) {
+            return Err(Refusal::invalid(
+                "an owner has 1 to 32 lower-case letters, digits and '-'",
+            ));
+        }
+        // Owners have no dot: no owner's prefix begins another's.
+        Ok(Space { machine: self.clone(), prefix: format!("{owner}."), most })
+    }
+
+    /// Lets go of sessions that nobody has used for so long, so that other processes can have them.
+    pub fn sweep(&self, idle: Duration) {
+        self.lock().retain(|_, o| Arc::strong_count(&o.session) > 1 || o.used.elapsed() < idle);
+    }
+
+    /// Sessions that this machine holds.
+    pub fn held(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// A call's limit of time.
+    pub(crate) fn timeout(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
+        let asked = match asked {
+            None => self.0.timeout,
+            Some(s) => Duration::try_from_secs_f64(s)
+                .ok()
+                .filter(|t| !t.is_zero())
+                .ok_or_else(|| Refusal::invalid("timeout is no time in seconds"))?,
+        };
+        Ok(self.0.policy.limits.timeout.map_or(asked, |most| most.min(asked)))
+    }
+
+    /// The image's files, to compare commits.
+    pub(crate) fn image_files(&self) -> Result<ImageFiles, Error> {
+        ImageFiles::new(self.engine().image().clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+        self.0.open.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The sessions that a client may use: all of a machine's, or those of one owner. Names here are as the client knows them.
+#[derive(Clone)]
+pub struct Space {
+    machine: Machine,
+    prefix: String,
+    most: usize,
+}
+
+impl Space {
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    fn store(&self) -> &Store {
+        self.machine.0.sessions.store()
+    }
+
+    fn policy(&self) -> Policy {
+        self.machine.0.policy.clone()
+    }
+
+    /// A session that is there.
+    ///
+    /// # Errors
+    /// If there is none of that name, or another process has it.
+    pub fn open(&self, name: &str) -> Result<Arc<Session>, Refusal> {
+        self.opened(name, |full, policy| self.machine.0.sessions.session(full, policy))
+            .map_err(|e| self.named(name, e))
+    }
+
+    /// A new session.
+    ///
+    /// # Errors
+    /// If there is one of that name, the name cannot be one, or there are too many.
+    pub fn make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
+        let mut open = self.machine.lock();
+        self.room()?;
+        let full = self.full(name);
+        let made = self.machine.0.sessions.create(&full, self.policy());
+        let session = Arc::new(made.map_err(|e| self.named(name, e.into()))?);
+        open.insert(full, Opened { session: session.clone(), used: Instant::now() });
+        Ok(session)
+    }
+
+    /// A session, made if it is not there.
+    ///
+    /// # Errors
+    /// As [`Space::open`] and [`Space::make`].
+    pub fn open_or_make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
+        match self.open(name) {
+            Err(e) if e.kind == Kind::Missing => match self.make(name) {
+                // Somebody else was quicker.
+                Err(e) if e.kind == Kind::Conflict => self.open(name),
+                made => made,
+            },
+            found => found,
+        }
+    }
+
+    fn opened(
+        &self,
+        name: &str,
+        open: impl FnOnce(&str, Policy) -> Result<Session, Error>,
+    ) -> Result<Arc<Session>, Refusal> {
+        let full = self.full(name);
+        let mut all = self.machine.lock();
+        if let Some(found) = all.get_mut(&full) {
+            found.used = Instant::now();
+            return Ok(found.session.clone());
+        }
+        let session = Arc::new(open(&full, self.policy())?);
+        all.insert(full, Opened { session: session.clone(), used: Instant::now() });
+        Ok(session)
+    }
+
+    /// The sessions, by name.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn list(&self) -> Result<Vec<SessionInfo>, Refusal> {
+        let all = self.store().sessions()?;
+        let open = self.machine.lock();
+        let mine = all.into_iter().filter_map(|info| {
+            let name = info.name.strip_prefix(&self.prefix)?.to_owned();
+            let is_open = open.contains_key(&info.name);
+            Some(SessionInfo { name, created: info.created, commit: info.head, open: is_open })
+        });
+        Ok(mine.collect())
+    }
+
+    /// Forgets a session that nobody uses.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it is in use.
+    pub fn remove(&self, name: &str) -> Result<(), Refusal> {
+        let full = self.full(name);
+        let mut open = self.machine.lock();
+        if open.get(&full).is_some_and(|o| Arc::strong_count(&o.session) > 1) {
+            return Err(Refusal::new(Kind::Busy, format!("session '{name}' is in use")));
+        }
+        open.remove(&full);
+        self.store().remove(&full).map_err(|e| self.named(name, e.into()))
+    }
+
+    /// Makes a second session of what one is, or was at a commit.
+    ///
+    /// # Errors
+    /// If there is no such session or commit, or the new name is taken.
+    pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<(), Refusal> {
+        let _open = self.machine.lock();
+        self.room()?;
+        let forked = self.store().fork(&self.full(name), at, &self.full(new));
+        forked.map(drop).map_err(|e| self.named(new, e.into()))
+    }
+
+    /// Takes a session in from a snapshot.
+    ///
+    /// # Errors
+    /// If it is none, or the name is taken.
+    pub fn import(&self, name: &str, from: impl Read) -> Result<(), Refusal> {
+        self.room()?;
+        let limits = Limits { bytes: self.machine.0.policy.limits.disk.bytes, ..Limits::default() };
+        let taken = self.store().import(&self.full(name), from, &limits);
+        taken.map_err(|e| self.named(name, e.into()))
+    }
+
+    fn room(&self) -> Result<(), Refusal> {
+        if self.most == usize::MAX {
+            return Ok(());
+        }
+        let all = self.store().sessions()?;
+        match all.iter().filter(|i| i.name.starts_with(&self.prefix)).count() < self.most {
+            true => Ok(()),
+            false => {
+                let text = format!("there are {} sessions already; remove one", self.most);
+                Err(Refusal::new(Kind::Limit, text))
+            }
+        }
+    }
+
+    /// An error in which the session has the name that the client knows.
+    fn named(&self, name: &str, refusal: Refusal) -> Refusal {
+        let full = self.full(name);
+        Refusal { text: refusal.text.replace(&full, name), ..refusal }
+    }
+}

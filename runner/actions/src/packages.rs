@@ -1,0 +1,78 @@
+//! `install_packages`: the image's pip, within the session and what its policy allows.
+
+use crate::client::Call;
+use crate::refusal::Refusal;
+use crate::show::{self, How, Ran};
+use crate::tool::{Action, Done};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use wasibox::Exec;
+
+/// Most packages of one call.
+const MOST: usize = 50;
+
+/// Packages.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InstallPackages {
+    /// Names as for pip (`six`, `attrs>=23`), or paths of wheels in the sandbox.
+    packages: Vec<String>,
+    /// Folder in the sandbox with wheels, to be used instead of an index.
+    #[serde(default)]
+    find_links: Option<String>,
+    /// Seconds.
+    #[serde(default)]
+    timeout: Option<f64>,
+}
+
+impl Action for InstallPackages {
+    type Answer = Ran;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+        let argv = self.command()?;
+        let session = call.session()?;
+        let mut exec = Exec::new(argv);
+        How { timeout: self.timeout, stdin: None, env: None }.apply(call, &mut exec)?;
+        // Hundreds of a package's own files tell nobody anything.
+        exec.list_files = false;
+        let outcome = call.exec(&session, exec)?;
+        Ok(show::ran(&session, outcome, None))
+    }
+}
+
+impl InstallPackages {
+    fn command(&self) -> Result<Vec<String>, Refusal> {
+        if !(1..=MOST).contains(&self.packages.len()) {
+            return Err(Refusal::invalid(format!("packages: 1 to {MOST}")));
+        }
+        let words = self.packages.iter().chain(&self.find_links);
+        if let Some(bad) = words.clone().find(|w| w.is_empty() || w.contains('\0')) {
+            return Err(Refusal::invalid(format!("'{}' is no package", bad.escape_default())));
+        }
+        let fixed =
+            ["python3", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"];
+        let mut argv: Vec<String> = fixed.map(str::to_owned).into();
+        if let Some(folder) = &self.find_links {
+            argv.extend(["--no-index".into(), format!("--find-links={folder}")]);
+        }
+        argv.push("--".into());
+        argv.extend(self.packages.iter().cloned());
+        Ok(argv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_no_options() {
+        let of = |packages: &[&str]| {
+            let packages = packages.iter().map(|p| (*p).to_owned()).collect();
+            InstallPackages { packages, find_links: Some("-w".into()), timeout: None }.command()
+        };
+        let argv = of(&["--target=/x", "six"]).unwrap();
+        assert_eq!(argv[6..], ["--no-index", "--find-links=-w", "--", "--target=/x", "six"]);
+        assert!(of(&[]).is_err() && of(&["a\0b"]).is_err() && of(&[""]).is_err());
+    }
+}

@@ -1,0 +1,62 @@
+//! `execute_python` and `reset`: cells of the session's interpreter, which stays.
+
+use crate::client::Call;
+use crate::refusal::Refusal;
+use crate::show::{self, How, Ran};
+use crate::tool::{Action, Done};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wasibox::Exec;
+
+/// A cell.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutePython {
+    code: String,
+    /// Seconds.
+    #[serde(default)]
+    timeout: Option<f64>,
+    /// Standard input.
+    #[serde(default)]
+    stdin: Option<String>,
+    /// Bytes of each stream to give, 32 KiB by default: beginning and end of more.
+    #[serde(default)]
+    max_output: Option<u64>,
+}
+
+impl Action for ExecutePython {
+    type Answer = Ran;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+        let session = call.session()?;
+        let mut exec = Exec::python(self.code);
+        let (timeout, max_output) = (self.timeout, self.max_output);
+        let how = How { timeout, stdin: self.stdin.as_deref(), env: None };
+        how.apply(call, &mut exec)?;
+        let outcome = call.exec(&session, exec)?;
+        Ok(show::ran(&session, outcome, max_output))
+    }
+}
+
+/// A new interpreter.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reset {}
+
+/// That it is so.
+#[derive(Serialize, JsonSchema)]
+pub struct WasReset {
+    /// The commit that the session is at.
+    commit: u64,
+}
+
+impl Action for Reset {
+    type Answer = WasReset;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<WasReset>, Refusal> {
+        let session = call.session()?;
+        session.reset()?;
+        let commit = session.head()?.number;
+        Ok(Done::new(WasReset { commit }, "the next cell begins a new interpreter"))
+    }
+}

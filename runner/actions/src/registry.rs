@@ -1,0 +1,158 @@
+//! The tools that a door has.
+
+use crate::machine::Machine;
+use crate::table::TOOLS;
+use crate::tool::{Scope, Tool};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use std::sync::Arc;
+use wasibox::Policy;
+
+/// Which tools are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Only those that change nothing.
+    pub read_only: bool,
+    /// Only these.
+    pub only: Option<Vec<String>>,
+}
+
+/// A name that is no tool's.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("there is no tool '{0}'")]
+pub struct UnknownTool(pub String);
+
+/// A tool with its schemas.
+pub struct Listed {
+    pub tool: &'static Tool,
+    pub input: Arc<Map<String, Value>>,
+    pub output: Arc<Map<String, Value>>,
+}
+
+/// The tools of a door, by name, and what they are for.
+pub struct Registry {
+    tools: Vec<Listed>,
+    summary: String,
+    description: String,
+}
+
+impl Registry {
+    /// The tools that are wanted and that the machine's image has what it takes for.
+    ///
+    /// # Errors
+    /// If a name is no tool's.
+    pub fn new(machine: &Machine, choice: &Choice) -> Result<Registry, UnknownTool> {
+        for name in choice.only.iter().flatten() {
+            if !TOOLS.iter().any(|t| t.name == name) {
+                return Err(UnknownTool(name.clone()));
+            }
+        }
+        let is_wanted = |t: &&Tool| {
+            (!choice.read_only || t.scope == Scope::Read)
+                && choice.only.as_ref().is_none_or(|only| only.iter().any(|name| name == t.name))
+                && (t.is_there)(machine)
+        };
+        let listed = |tool: &'static Tool| Listed {
+            tool,
+            input: Arc::new(tool.input()),
+            output: Arc::new(tool.output()),
+        };
+        let tools = TOOLS.iter().filter(is_wanted).map(listed).collect();
+        let (summary, description) = (describe(machine, false), describe(machine, true));
+        Ok(Registry { tools, summary, description })
+    }
+
+    /// All of them.
+    pub fn tools(&self) -> &[Listed] {
+        &self.tools
+    }
+
+    /// The one of that name.
+    pub fn get(&self, name: &str) -> Option<&Listed> {
+        self.tools.binary_search_by(|t| t.tool.name.cmp(name)).ok().map(|at| &self.tools[at])
+    }
+
+    /// What the machine is, in a few words for models: what its image holds and its policy grants.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// The same, with every command.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+}
+
+/// Components of the image that are worth a model's knowing.
+const TOLD: &[&str] = &[
+    "cpython",
+    "numpy",
+    "pandas",
+    "matplotlib",
+    "pillow",
+    "openpyxl",
+    "sympy",
+    "requests",
+    "lxml",
+    "beautifulsoup4",
+    "scikit-learn",
+    "scipy",
+    "networkx",
+];
+
+/// Commands that are worth it, where they are.
+const NOTABLE: &[&str] = &[
+    "bash", "grep", "sed", "awk", "jq", "find", "xargs", "diff", "patch", "tar", "zip", "curl",
+    "git", "sqlite3", "python3", "pip", "js", "node",
+];
+
+fn describe(machine: &Machine, is_whole: bool) -> String {
+    let image = machine.engine().image();
+    let names: Vec<&str> = image.commands().iter().map(|c| c.name.as_str()).collect();
+    let versions = &image.extra().versions;
+    let has = |name: &str| names.contains(&name);
+    let mut out = String::from(
+        "A private Linux-like machine (WebAssembly, no root). You are in /home/user; \
+         files in /output/ are results for the user.",
+    );
+    let told: Vec<&str> = match is_whole {
+        true => names.clone(),
+        false => NOTABLE.iter().copied().filter(|name| has(name)).collect(),
+    };
+    let _ = write!(out, " {} commands: {}.", names.len(), told.join(" "));
+    if has("python3") {
+        let told: Vec<String> = TOLD
+            .iter()
+            .filter_map(|name| Some(format!("{name} {}", versions.get(*name)?)))
+            .collect();
+        let _ = write!(out, " Python: {}.", told.join(", "));
+    }
+    out + &granted(machine.policy())
+}
+
+/// What a policy grants, in words.
+fn granted(policy: &Policy) -> String {
+    let mut out = String::new();
+    for m in &policy.mounts {
+        let how = if m.writable { "read and write" } else { "read-only" };
+        let _ = write!(out, " {} is the user's ({how}).", m.guest);
+    }
+    if let Some(w) = &policy.workspace {
+        let _ = write!(out, " {} is the user's project.", w.guest);
+    }
+    match policy.network.allow.as_slice() {
+        [] => out.push_str(" There is no network."),
+        rules => {
+            let _ = write!(out, " Requests are allowed to: {}.", rules.join("; "));
+        }
+    }
+    let limits = &policy.limits;
+    let _ = write!(
+        out,
+        " Limits: {} MiB of memory, {} MiB of files, {} processes.",
+        limits.memory >> 20,
+        limits.disk.bytes >> 20,
+        limits.processes
+    );
+    out
+}

@@ -1,0 +1,225 @@
+//! JSON Schemas (2020-12) as short as they can be: models read those of arguments with every request.
+//!
+//! References are replaced by what they lead to, since several clients do not follow them. What says nothing
+//! (titles that repeat names, Rust's widths of numbers, that a missing value may also be null) is left out.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The schema of what is read as a type.
+pub fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12();
+    Value::from(settings.into_generator().into_root_schema_for::<T>())
+}
+
+/// The schema of what a type is written as: what may be left out is not required.
+pub fn of_answer<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    Value::from(settings.into_generator().into_root_schema_for::<T>())
+}
+
+/// Deepest nesting that is written out; what is deeper is any value.
+const DEPTH: usize = 12;
+
+/// A schema of arguments.
+pub fn input(schema: Value) -> Map<String, Value> {
+    shortened(schema, true)
+}
+
+/// A schema of answers, in which a value that may be null is told to be so.
+pub fn output(schema: Value) -> Map<String, Value> {
+    shortened(schema, false)
+}
+
+fn shortened(schema: Value, is_input: bool) -> Map<String, Value> {
+    let definitions = schema.get("$defs").cloned().unwrap_or_default();
+    let mut shorter = Shorter { definitions, is_input }.pass(schema, 0);
+    if let Value::Object(object) = &mut shorter {
+        object.remove("description");
+        object.entry("type").or_insert_with(|| json!("object"));
+        if is_input {
+            object.entry("properties").or_insert_with(|| json!({}));
+        }
+    }
+    match shorter {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+struct Shorter {
+    definitions: Value,
+    is_input: bool,
+}
+
+impl Shorter {
+    fn pass(&self, schema: Value, depth: usize) -> Value {
+        let Value::Object(mut object) = schema else { return schema };
+        if depth > DEPTH {
+            return json!({});
+        }
+        if let Some(Value::String(to)) = object.remove("$ref") {
+            let name = to.rsplit('/').next().unwrap_or_default();
+            let Some(Value::Object(mut found)) = self.definitions.get(name).cloned() else {
+                return json!({});
+            };
+            // What is said where it is used comes before what is said of the type.
+            found.extend(object);
+            return self.pass(Value::Object(found), depth + 1);
+        }
+        for name in ["$schema", "$defs", "title"] {
+            object.remove(name);
+        }
+        let is_number =
+            matches!(object.get("type"), Some(t) if has(t, "integer") || has(t, "number"));
+        if is_number {
+            object.remove("format");
+            for bound in ["minimum", "maximum"] {
+                let says_nothing =
+                    |v: &Value| v == &json!(0) || v.as_u64().is_some_and(|n| n > 9999);
+                if object.get(bound).is_some_and(says_nothing) {
+                    object.remove(bound);
+                }
+            }
+        }
+        if self.is_input {
+            self.without_null(&mut object);
+        }
+        if let Some(Value::String(text)) = object.get_mut("description") {
+            *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        if let Some(names) = constants(&object) {
+            object.remove("oneOf");
+            object.insert("type".into(), json!("string"));
+            object.insert("enum".into(), names);
+        }
+        let passed = object.into_iter().map(|(key, value)| {
+            let value = match (key.as_str(), value) {
+                ("properties", Value::Object(all)) => {
+                    let each = all.into_iter().map(|(name, s)| (name, self.pass(s, depth + 1)));
+                    Value::Object(each.collect())
+                }
+                ("oneOf" | "anyOf" | "allOf" | "prefixItems", Value::Array(all)) => {
+                    Value::Array(all.into_iter().map(|s| self.pass(s, depth + 1)).collect())
+                }
+                ("items" | "additionalProperties", value) => self.pass(value, depth + 1),
+                (_, value) => value,
+            };
+            (key, value)
+        });
+        Value::Object(passed.collect())
+    }
+
+    /// An argument that may be null may as well be left out, which is all that is told.
+    fn without_null(&self, object: &mut Map<String, Value>) {
+        if object.get("default").is_some_and(Value::is_null) {
+            object.remove("default");
+        }
+        if let Some(Value::Array(kinds)) = object.get_mut("type") {
+            kinds.retain(|kind| kind != "null");
+            if let [kind] = kinds.as_slice() {
+                let kind = kind.clone();
+                object.insert("type".into(), kind);
+            }
+        }
+        if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+            choices.retain(|s| s.get("type") != Some(&json!("null")));
+            if let [Value::Object(only)] = choices.as_slice() {
+                let mut only = only.clone();
+                object.remove("anyOf");
+                if let Some(Value::String(to)) = only.remove("$ref") {
+                    let name = to.rsplit('/').next().unwrap_or_default().to_owned();
+                    if let Some(Value::Object(found)) = self.definitions.get(&name) {
+                        only = found.clone();
+                    }
+                }
+                let own = std::mem::take(object);
+                *object = only;
+                object.extend(own);
+            }
+        }
+    }
+}
+
+fn has(kind: &Value, name: &str) -> bool {
+    match kind {
+        Value::String(s) => s == name,
+        Value::Array(all) => all.iter().any(|k| k == name),
+        _ => false,
+    }
+}
+
+/// The values of an enumeration of texts, if all it has are such.
+fn constants(object: &Map<String, Value>) -> Option<Value> {
+    let mut names = Vec::new();
+    for choice in object.get("oneOf")?.as_array()? {
+        match (choice.get("const"), choice.get("enum")) {
+            (Some(one @ Value::String(_)), _) => names.push(one.clone()),
+            (None, Some(Value::Array(some))) => names.extend(some.iter().cloned()),
+            _ => return None,
+        }
+    }
+    Some(Value::Array(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    enum Kind {
+        /// One.
+        A,
+        B,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Asked {
+        /// What it is
+        /// about.
+        #[serde(default)]
+        kind: Option<Kind>,
+        count: Option<u64>,
+        inner: Vec<Inner>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Inner {
+        text: Option<String>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Answered {
+        always: Option<u64>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        sometimes: Vec<u64>,
+    }
+
+    #[test]
+    fn arguments_are_told_in_few_words() {
+        let want = json!({
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["A", "B"], "description": "What it is about."},
+                "count": {"type": "integer"},
+                "inner": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"text": {"type": "string"}}
+                }},
+            },
+            "required": ["inner"],
+            "additionalProperties": false,
+        });
+        assert_eq!(Value::Object(input(of::<Asked>())), want);
+    }
+
+    #[test]
+    fn answers_may_be_null_and_lack_what_is_left_out() {
+        let made = Value::Object(output(of_answer::<Answered>()));
+        assert_eq!(made["properties"]["always"]["type"], json!(["integer", "null"]));
+        assert_eq!(made["required"], json!(["always"]));
+    }
+}

@@ -1,0 +1,236 @@
+//! Results for models: what a command has printed, the pictures that it has made, links to its files.
+
+use crate::client::Call;
+use crate::refusal::Refusal;
+use crate::tool::{Done, Part};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wasibox::files::{Answer, Request};
+use wasibox::{Exec, FileChange, FileChangeKind, Outcome, Session};
+
+/// Bytes of each stream that a model gets, if it asks for no other number; and at most.
+const OUTPUT: u64 = 32 << 10;
+const MOST_OUTPUT: u64 = 4 << 20;
+/// Pictures of one result, and bytes of each.
+const PICTURES: usize = 4;
+const PICTURE: u64 = 2 << 20;
+/// Changed files that are listed in words, and in the answer.
+const TOLD: usize = 20;
+const LISTED: usize = 1000;
+/// The folder whose files are offered as resources.
+pub const OUTPUT_FOLDER: &str = "/output/";
+
+/// What became of a command.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    /// 124: time limit, 130: cancelled, 137: killed.
+    pub exit_code: u8,
+    /// Files that were created, modified or deleted.
+    pub files: Vec<Changed>,
+    pub execution_time_ms: f64,
+    /// Output or the list of files is not whole.
+    pub truncated: bool,
+    /// The limit that it ran into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_hit: Option<String>,
+    /// Processes that go on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<String>,
+    /// The value of a cell's last expression, as Python writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// The same as JSON, where it is plain data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_json: Option<serde_json::Value>,
+    /// The interpreter has ended; the next cell goes on from before this one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub put_back: bool,
+    /// The commit that this has made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<u64>,
+}
+
+/// A file that was changed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Changed {
+    pub path: String,
+    /// created, modified or deleted.
+    pub change: &'static str,
+    pub size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+}
+
+impl From<&FileChange> for Changed {
+    fn from(f: &FileChange) -> Changed {
+        let change = match f.change {
+            FileChangeKind::Created => "created",
+            FileChangeKind::Modified => "modified",
+            FileChangeKind::Deleted => "deleted",
+        };
+        let (path, mime_type) = (f.path.clone(), f.mime_type.clone());
+        Changed { path, change, size: f.size, mime_type }
+    }
+}
+
+/// How a call is made, in the words of several tools.
+pub struct How<'a> {
+    pub timeout: Option<f64>,
+    pub stdin: Option<&'a str>,
+    pub env: Option<&'a BTreeMap<String, String>>,
+}
+
+impl How<'_> {
+    /// Completes a command.
+    ///
+    /// # Errors
+    /// A time or a variable that is none.
+    pub fn apply(&self, call: &Call<'_>, exec: &mut Exec) -> Result<(), Refusal> {
+        exec.timeout = Some(call.client.space().machine().timeout(self.timeout)?);
+        if let Some(stdin) = self.stdin {
+            exec.input = wasibox::Input::Bytes(stdin.as_bytes().to_vec());
+        }
+        for (name, value) in self.env.into_iter().flatten() {
+            let is_bad = name.is_empty() || name.contains('=');
+            if is_bad || name.contains('\0') || value.contains('\0') {
+                return Err(Refusal::invalid(format!("env: '{name}' is no variable")));
+            }
+            exec.env.push((name.clone().into(), value.clone().into()));
+        }
+        Ok(())
+    }
+}
+
+/// An outcome for programs and for models.
+pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done<Ran> {
+    let most = max_output.unwrap_or(OUTPUT).min(MOST_OUTPUT);
+    let (stdout, cut) = shortened(&outcome.stdout, most);
+    let (stderr, cut_too) = shortened(&outcome.stderr, most);
+    let truncated = outcome.truncated || outcome.files_truncated || cut || cut_too;
+    let ran = Ran {
+        stdout,
+        stderr,
+        exit_code: outcome.exit_code,
+        files: outcome.files.iter().take(LISTED).map(Changed::from).collect(),
+        execution_time_ms: (outcome.duration_ms * 1000.0).round() / 1000.0,
+        truncated: truncated || outcome.files.len() > LISTED,
+        limit_hit: outcome.limit_hit.map(|l| l.name().to_owned()),
+        background: outcome.background,
+        value_json: outcome.value_json.as_deref().and_then(|j| serde_json::from_str(j).ok()),
+        value: outcome.value,
+        put_back: outcome.put_back,
+        commit: outcome.commit,
+    };
+    let mut parts = vec![Part::Text(in_words(&ran))];
+    parts.extend(pictures(session, &outcome.files));
+    parts.extend(links(&outcome.files));
+    Done { answer: ran, parts, doubled: Vec::new() }
+}
+
+/// Text of at most so many bytes: of more, the beginning and the end.
+pub fn shortened(bytes: &[u8], most: u64) -> (String, bool) {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if bytes.len() <= most {
+        return (String::from_utf8_lossy(bytes).into_owned(), false);
+    }
+    let head = most * 3 / 4;
+    // No character is cut.
+    let is_inner = |at: &usize| bytes.get(*at).is_some_and(|b| b & 0xc0 == 0x80);
+    let begin = (head.saturating_sub(3)..=head).rev().find(|at| !is_inner(at)).unwrap_or(head);
+    let end = bytes.len() - (most - head);
+    let end = (end..(end + 4).min(bytes.len())).find(|at| !is_inner(at)).unwrap_or(end);
+    let (a, b) = (&bytes[..begin], &bytes[end..]);
+    let note = format!("\n[... {} bytes left out ...]\n", end - begin);
+    (String::from_utf8_lossy(a).into_owned() + &note + &String::from_utf8_lossy(b), true)
+}
+
+fn in_words(ran: &Ran) -> String {
+    let mut text = ran.stdout.clone();
+    let mut add = |line: &str| {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(line);
+    };
+    if let Some(value) = &ran.value {
+        add(value);
+    }
+    if !ran.stderr.is_empty() {
+        add(&format!("[stderr]\n{}", ran.stderr));
+    }
+    if ran.exit_code != 0 {
+        add(&format!("[exit code {}]", ran.exit_code));
+    }
+    if let Some(limit) = &ran.limit_hit {
+        add(&format!("[limit: {limit}]"));
+    }
+    if ran.put_back {
+        add("[the interpreter has ended; the next cell goes on from before this one]");
+    }
+    for what in &ran.background {
+        add(&format!("[goes on: {what}]"));
+    }
+    for f in ran.files.iter().take(TOLD) {
+        add(&format!("[{} {}, {} bytes]", f.change, f.path, f.size));
+    }
+    if let Some(more) = ran.files.len().checked_sub(TOLD).filter(|n| *n > 0) {
+        add(&format!("[{more} more files]"));
+    }
+    if text.is_empty() {
+        text.push_str("[no output]");
+    }
+    text
+}
+
+/// Whether clients show it.
+pub fn is_picture(mime: &str) -> bool {
+    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
+/// The pictures that a command has made.
+fn pictures(session: &Session, files: &[FileChange]) -> Vec<Part> {
+    let is_wanted = |f: &&FileChange| {
+        let is_there = f.change != FileChangeKind::Deleted;
+        is_there && f.size <= PICTURE && f.mime_type.as_deref().is_some_and(is_picture)
+    };
+    let read = |f: &FileChange| {
+        let request = Request::Download { path: f.path.clone(), offset: 0, limit: Some(PICTURE) };
+        match session.files(&request) {
+            Ok(Answer::Data { mime, data, next_offset: None, .. }) if is_picture(&mime) => {
+                Some(Part::Image { mime, data: data.0 })
+            }
+            // Gone or grown meanwhile: its name is in the list.
+            _ => None,
+        }
+    };
+    files.iter().filter(is_wanted).take(PICTURES).filter_map(read).collect()
+}
+
+/// Links to what lies in the folder for results.
+fn links(files: &[FileChange]) -> Vec<Part> {
+    let is_wanted =
+        |f: &&FileChange| f.change != FileChangeKind::Deleted && f.path.starts_with(OUTPUT_FOLDER);
+    let link = |f: &FileChange| Part::Link {
+        path: f.path.clone(),
+        mime: f.mime_type.clone(),
+        size: f.size,
+    };
+    files.iter().filter(is_wanted).take(TOLD).map(link).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_has_its_beginning_and_end() {
+        assert_eq!(shortened(b"abc", 3), ("abc".into(), false));
+        let (text, cut) = shortened(b"0123456789", 4);
+        assert_eq!((text.as_str(), cut), ("012\n[... 6 bytes left out ...]\n9", true));
+        let (text, _) = shortened("ä".repeat(100).as_bytes(), 41);
+        assert!(!text.contains('\u{fffd}'), "{text}");
+    }
+}

@@ -1,0 +1,56 @@
+//! A call whose output is told while it runs, and kept besides.
+
+use crate::client::{Event, Stop};
+use std::fs::File;
+use std::io::{PipeReader, Read};
+use wasibox::{Error, Exec, Inherited, Outcome, Output, Session};
+
+/// Bytes that are told at once.
+const PIECE: usize = 16 << 10;
+
+/// Runs a command, tells of its output, and keeps `limit` bytes of each stream.
+///
+/// # Errors
+/// As [`Session::exec_unless`].
+pub fn exec(
+    session: &Session,
+    mut exec: Exec,
+    stop: &Stop,
+    limit: u64,
+    emit: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<Outcome, Error> {
+    exec.output = Output::Inherit;
+    let nothing = File::open("/dev/null")?;
+    let (out, to_out) = std::io::pipe()?;
+    let (err, to_err) = std::io::pipe()?;
+    std::thread::scope(|scope| {
+        let read = |from, is_error| {
+            move || pass(from, limit, &|bytes| emit(Event::Output { is_error, bytes }))
+        };
+        let out = scope.spawn(read(out, false));
+        let err = scope.spawn(read(err, true));
+        let streams = Inherited { stdin: &nothing, stdout: &to_out, stderr: &to_err };
+        let result = stop.exec(session, exec, Some(&streams));
+        // The readers end with the last of these.
+        drop((to_out, to_err));
+        let taken = |joined: std::thread::Result<(Vec<u8>, bool)>| joined.unwrap_or_default();
+        let ((stdout, cut), (stderr, cut_too)) = (taken(out.join()), taken(err.join()));
+        let mut outcome = result?;
+        (outcome.stdout, outcome.stderr) = (stdout, stderr);
+        outcome.truncated |= cut | cut_too;
+        Ok(outcome)
+    })
+}
+
+/// Reads to the end; the beginning, and whether there was more.
+fn pass(mut from: PipeReader, limit: u64, emit: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
+    let (mut kept, mut is_cut) = (Vec::new(), false);
+    let mut piece = vec![0; PIECE];
+    while let Ok(n @ 1..) = from.read(&mut piece) {
+        emit(&piece[..n]);
+        let room = usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(kept.len());
+        kept.extend_from_slice(&piece[..n.min(room)]);
+        is_cut |= n > room;
+    }
+    (kept, is_cut)
+}
