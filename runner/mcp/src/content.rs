@@ -1,0 +1,57 @@
+//! Results as blocks of content.
+
+use crate::resources::uri;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+use serde_json::Value;
+use wasibox_actions::{Done, Part, Refusal};
+
+/// A result: the answer as structured content, and what models read beside it.
+pub fn done(done: Done) -> CallToolResult {
+    let Done { mut answer, parts, doubled } = done;
+    for pointer in doubled {
+        // The bytes stand in a block of their own.
+        if let Some(data) = answer.pointer_mut(pointer) {
+            *data = Value::String(String::new());
+        }
+    }
+    let mut result = CallToolResult::success(parts.into_iter().map(block).collect());
+    result.structured_content = Some(answer);
+    result
+}
+
+/// Why there is none.
+pub fn refused(refusal: &Refusal) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(refusal.text.clone())])
+}
+
+fn block(part: Part) -> ContentBlock {
+    match part {
+        Part::Text(text) => ContentBlock::text(text),
+        Part::Image { mime, data } => ContentBlock::image(BASE64_STANDARD.encode(data), mime),
+        Part::Blob { path, mime, data } => {
+            ContentBlock::resource(contents(&uri(&path), &mime, data))
+        }
+        Part::Link { path, mime, size } => ContentBlock::resource_link(resource(&path, mime, size)),
+    }
+}
+
+/// A file's bytes: as text if they are, and its type does not say otherwise.
+pub fn contents(uri: &str, mime: &str, data: Vec<u8>) -> ResourceContents {
+    let is_text = !["image/", "audio/", "video/", "font/"].iter().any(|k| mime.starts_with(k));
+    let made = match String::from_utf8(data) {
+        Ok(text) if is_text => ResourceContents::text(text, uri),
+        Ok(text) => ResourceContents::blob(BASE64_STANDARD.encode(text), uri),
+        Err(e) => ResourceContents::blob(BASE64_STANDARD.encode(e.as_bytes()), uri),
+    };
+    made.with_mime_type(mime)
+}
+
+/// A file that can be read.
+pub fn resource(path: &str, mime: Option<String>, size: u64) -> Resource {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut made = Resource::new(uri(path), name);
+    (made.mime_type, made.size) = (mime, Some(size));
+    made
+}

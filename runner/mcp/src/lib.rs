@@ -1,0 +1,32 @@
+//! The Model Context Protocol over the tools of `wasibox-actions`, on the official SDK.
+//!
+//! | file | what |
+//! |---|---|
+//! | `server` | one client's connection: what it is told, its calls |
+//! | `content` | results as blocks of content |
+//! | `resources` | files of the session as resources; which were changed |
+//! | `progress` | output of a call as notifications of progress |
+//! | `stdio` | the transport over standard streams |
+//! | `streamable` | the transport over HTTP, as a service for whoever has a server |
+//!
+//! # Invariants
+//! - A connection has one client, bound at its first request, and acts for no other.
+//! - A call runs on a thread of its own; when it is cancelled, or its connection ends, its command ends.
+//! - What a tool refuses is a result with `isError`, so that the model reads why. Protocol errors are for requests that are none.
+//!
+//! # Deliberately absent
+//! Protocol versions without a handshake (2026-07-28 and later) over HTTP: they have no connection that a session could be of, and
+//! clients are told which versions there are. Over standard streams all versions are spoken. Roots are not mounted: what guests see
+//! of the host is the policy's business, not a client's.
+#![forbid(unsafe_code)]
+
+mod content;
+mod progress;
+mod resources;
+mod server;
+mod stdio;
+mod streamable;
+
+pub use server::{Bind, Bound, Server};
+pub use stdio::{StdioError, serve_stdio};
+pub use streamable::{Streamable, StreamableOptions, streamable};

@@ -1,0 +1,51 @@
+//! Output of a call as notifications of progress, for clients that ask for them.
+//!
+//! Nothing waits for a client that reads slowly: what it has not read is told in the result.
+
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::Peer;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use wasibox_actions::Event;
+
+/// Pieces that wait to be told, and bytes of one.
+const WAITING: usize = 64;
+const PIECE: usize = 4 << 10;
+
+/// Where a call tells of its output.
+pub struct Told(Sender<String>);
+
+impl Told {
+    /// Begins to tell the client.
+    pub fn begin(peer: Peer<RoleServer>, token: ProgressToken) -> Told {
+        let (to, from) = channel(WAITING);
+        tokio::spawn(tell(peer, token, from));
+        Told(to)
+    }
+
+    /// Something has happened.
+    pub fn tell(&self, event: Event<'_>) {
+        let Event::Output { bytes, .. } = event;
+        for piece in bytes.chunks(PIECE) {
+            // Full: it reads slowly.
+            let _ = self.0.try_send(String::from_utf8_lossy(piece).into_owned());
+        }
+    }
+}
+
+async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut from: Receiver<String>) {
+    let mut so_far = 0;
+    while let Some(mut text) = from.recv().await {
+        while text.len() < PIECE
+            && let Ok(more) = from.try_recv()
+        {
+            text += &more;
+        }
+        so_far += text.len();
+        let mut told = ProgressNotificationParam::new(token.clone(), so_far as f64);
+        told.message = Some(text);
+        if peer.notify_progress(told).await.is_err() {
+            return;
+        }
+    }
+}

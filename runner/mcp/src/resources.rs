@@ -1,0 +1,132 @@
+//! Files of the session as resources: `sandbox:///PATH`.
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use serde_json::Value;
+use wasibox::Session;
+use wasibox::files::{Answer, Kind, LsOf, Request};
+use wasibox_actions::Refusal;
+
+/// How addresses begin.
+const SCHEME: &str = "sandbox://";
+/// The template of all of them.
+pub const TEMPLATE: &str = "sandbox://{+path}";
+/// The folder whose files are listed.
+const FOLDER: &str = "/output";
+/// Files that are listed, and how deep.
+const LISTED: u64 = 1000;
+const DEPTH: u32 = 8;
+/// Bytes of a file that is read.
+const MOST: u64 = 16 << 20;
+
+/// What is not left as it is in an address.
+const ESCAPED: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'\\');
+
+/// A file's address.
+pub fn uri(path: &str) -> String {
+    format!("{SCHEME}{}", utf8_percent_encode(path, ESCAPED))
+}
+
+/// The path of an address, absolute.
+pub fn path(uri: &str) -> Option<String> {
+    let path = percent_decode_str(uri.strip_prefix(SCHEME)?).decode_utf8().ok()?.into_owned();
+    (path.starts_with('/') && !path.contains('\0')).then_some(path)
+}
+
+/// Results of the session: paths and lengths.
+///
+/// # Errors
+/// What the files say.
+pub fn list(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
+    let request = Request::Ls(LsOf {
+        path: FOLDER.into(),
+        depth: Some(DEPTH),
+        hidden: false,
+        offset: 0,
+        limit: Some(LISTED),
+    });
+    let entries = match session.files(&request)? {
+        Answer::Entries { entries, .. } => entries,
+        _ => Vec::new(),
+    };
+    let files = entries.into_iter().filter(|e| e.kind == Kind::File);
+    Ok(files.map(|e| (format!("{FOLDER}/{}", e.path), e.size)).collect())
+}
+
+/// A file's bytes and their type.
+///
+/// # Errors
+/// If there is none, or it is too large.
+pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal> {
+    let request = Request::Download { path: path.into(), offset: 0, limit: Some(MOST) };
+    match session.files(&request)? {
+        Answer::Data { mime, data, next_offset: None, .. } => Ok((mime, data.0)),
+        Answer::Data { size, .. } => {
+            let text = format!("{path} has {size} bytes; read parts of it with download");
+            Err(Refusal { kind: wasibox_actions::Kind::Limit, text })
+        }
+        _ => Err(Refusal::invalid(format!("{path} cannot be read"))),
+    }
+}
+
+/// What a call has done to the results.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Addresses of files that are others now.
+    pub updated: Vec<String>,
+    /// There are others than before.
+    pub is_list: bool,
+}
+
+impl Changes {
+    /// Those that a tool's answer tells of: changed files of a command, or the path of a file that was written.
+    pub fn of(answer: &Value) -> Changes {
+        let mut out = Changes::default();
+        for file in answer.get("files").and_then(Value::as_array).into_iter().flatten() {
+            let what = file.get("change").and_then(Value::as_str).unwrap_or("created");
+            out.add(file.get("path"), what != "modified");
+        }
+        let is_new = answer.get("created").and_then(Value::as_bool);
+        for name in ["path", "from", "to"] {
+            out.add(answer.get(name), is_new.unwrap_or(true));
+        }
+        out
+    }
+
+    fn add(&mut self, path: Option<&Value>, is_list: bool) {
+        let Some(path) = path.and_then(Value::as_str) else { return };
+        if path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/')) {
+            self.updated.push(uri(path));
+            self.is_list |= is_list;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn addresses_lead_to_paths_and_back() {
+        for p in ["/output/a b.png", "/x/100%?#<ä>\\", "/"] {
+            assert_eq!(path(&uri(p)).as_deref(), Some(p));
+        }
+        assert_eq!(uri("/output/a b"), "sandbox:///output/a%20b");
+        for bad in ["file:///etc/passwd", "sandbox://etc", "sandbox:///a%00", "sandbox:///%ff", ""]
+        {
+            assert_eq!(path(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn answers_tell_of_results() {
+        let ran = json!({"files": [
+            {"path": "/output/a", "change": "modified"}, {"path": "/tmp/b", "change": "created"},
+        ]});
+        let want = Changes { updated: vec!["sandbox:///output/a".into()], is_list: false };
+        assert_eq!(Changes::of(&ran), want);
+        assert!(Changes::of(&json!({"path": "/output/n", "created": true})).is_list);
+        assert_eq!(Changes::of(&json!({"path": "/outputs/n"})), Changes::default());
+    }
+}

@@ -1,0 +1,323 @@
+//! One client's connection.
+
+use crate::content;
+use crate::progress::Told;
+use crate::resources::{self, Changes};
+use http::request::Parts;
+use rmcp::ErrorData;
+use rmcp::ServerHandler;
+use rmcp::model::*;
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use wasibox_actions::{Call, Client, Done, Event, Kind, Listed, Refusal, Registry, Scope, Stop};
+
+/// For whom a connection acts.
+#[derive(Clone)]
+pub struct Bound {
+    pub client: Arc<Client>,
+    /// Tools of other scopes are not there for it.
+    pub scopes: Vec<Scope>,
+}
+
+/// Finds out who has sent a request: its head, where there is one.
+pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<Bound, Refusal> + Send + Sync>;
+
+/// The protocol's handler for one connection.
+pub struct Server {
+    registry: Arc<Registry>,
+    bind: Bind,
+    bound: OnceLock<Bound>,
+    /// Without a connection to bind a session to, versions that have none are not spoken.
+    has_connection: bool,
+    subscribed: Mutex<HashSet<String>>,
+}
+
+/// Ends a call when nobody waits for it any more.
+struct StopOnDrop(Arc<Stop>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A client's end may remove its session, which writes to a disk.
+        if let (Some(bound), Ok(runtime)) =
+            (self.bound.take(), tokio::runtime::Handle::try_current())
+        {
+            runtime.spawn_blocking(move || drop(bound));
+        }
+    }
+}
+
+type Context = RequestContext<RoleServer>;
+
+impl Server {
+    /// A connection that is not bound yet. `is_http`: requests may come without one.
+    pub fn new(registry: Arc<Registry>, bind: Bind, is_http: bool) -> Server {
+        Server {
+            registry,
+            bind,
+            bound: OnceLock::new(),
+            has_connection: !is_http,
+            subscribed: Mutex::default(),
+        }
+    }
+
+    fn bound(&self, context: &Context) -> Result<&Bound, ErrorData> {
+        if let Some(bound) = self.bound.get() {
+            return Ok(bound);
+        }
+        let made =
+            (self.bind)(context.extensions.get::<Parts>()).map_err(|e| protocol_error(&e))?;
+        Ok(self.bound.get_or_init(|| made))
+    }
+
+    /// The tools that this client has.
+    fn tools<'a>(&'a self, bound: &'a Bound) -> impl Iterator<Item = &'a Listed> {
+        self.registry.tools().iter().filter(|t| bound.scopes.contains(&t.tool.scope))
+    }
+
+    /// Does something that blocks for the client, as long as it waits.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        context: &Context,
+        act: impl FnOnce(&Client, &Stop) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<Result<T, Refusal>, ErrorData> {
+        let client = self.bound(context)?.client.clone();
+        let stop = Arc::new(Stop::default());
+        let _guard = StopOnDrop(stop.clone());
+        let theirs = stop.clone();
+        let mut job = tokio::task::spawn_blocking(move || act(&client, &theirs));
+        let joined = tokio::select! {
+            biased;
+            joined = &mut job => joined,
+            () = context.ct.cancelled() => {
+                stop.stop();
+                job.await
+            }
+        };
+        joined.map_err(|_| ErrorData::internal_error("the call has ended", None))
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &Context,
+    ) -> Result<CallToolResult, ErrorData> {
+        let bound = self.bound(context)?;
+        let Some(listed) = self.tools(bound).find(|t| t.tool.name == request.name) else {
+            let text = format!("there is no tool '{}'", request.name);
+            return Err(ErrorData::invalid_params(text, None));
+        };
+        let tool = listed.tool;
+        let arguments = request.arguments.unwrap_or_default();
+        let token = context.meta.get_progress_token();
+        let told = token.map(|token| Told::begin(context.peer.clone(), token));
+        let ran = self.blocking(context, move |client, stop| {
+            let emit = told.map(|told| move |event: Event<'_>| told.tell(event));
+            let emit = emit.as_ref().map(|emit| emit as &(dyn Fn(Event<'_>) + Sync));
+            tool.run(arguments, &Call { client, stop, emit })
+        });
+        match ran.await? {
+            Ok(done) => {
+                if tool.scope != Scope::Read {
+                    self.tell_changes(&done, &context.peer).await;
+                }
+                Ok(content::done(done))
+            }
+            Err(refusal) => Ok(content::refused(&refusal)),
+        }
+    }
+
+    /// Tells the client of results that a call has changed.
+    async fn tell_changes(&self, done: &Done, peer: &Peer<RoleServer>) {
+        let changes = Changes::of(&done.answer);
+        let wanted: Vec<String> = {
+            let all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            changes.updated.into_iter().filter(|uri| all.contains(uri)).collect()
+        };
+        // One who has gone hears nothing.
+        for uri in wanted {
+            let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        }
+        if changes.is_list {
+            let _ = peer.notify_resource_list_changed().await;
+        }
+    }
+}
+
+/// A refusal of what is no call of a tool.
+fn protocol_error(refusal: &Refusal) -> ErrorData {
+    let text = refusal.text.clone();
+    match refusal.kind {
+        Kind::Missing => ErrorData::resource_not_found(text, None),
+        Kind::Internal => ErrorData::internal_error(text, None),
+        _ => ErrorData::invalid_params(text, None),
+    }
+}
+
+fn described(listed: &Listed) -> Tool {
+    let (tool, hints) = (listed.tool, listed.tool.hints);
+    let mut made = Tool::new(tool.name, tool.text, listed.input.clone());
+    made.title = Some(tool.title.to_owned());
+    made.output_schema = Some(listed.output.clone());
+    made.annotations = Some(
+        ToolAnnotations::new()
+            .read_only(hints.read_only)
+            .destructive(hints.destructive)
+            .idempotent(hints.idempotent)
+            .open_world(hints.open_world),
+    );
+    made
+}
+
+/// The prompt that describes the machine.
+const PROMPT: &str = "machine";
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .build();
+        let mut info = ServerConfig::new(capabilities).with_instructions(self.registry.summary());
+        info.server_info =
+            Implementation::new("wasibox", env!("CARGO_PKG_VERSION")).with_title("Wasibox");
+        info
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        match self.has_connection {
+            true => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+            false => ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE).into(),
+        }
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.bound(&context)?;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let bound = self.bound(&context)?;
+        Ok(ListToolsResult::with_all_items(self.tools(bound).map(described).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        Ok(self.call(request, &context).await?.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.blocking(&context, |client, _| match client.is_begun() {
+            true => resources::list(&*client.session()?),
+            false => Ok(Vec::new()),
+        });
+        let files = listed.await?.map_err(|e| protocol_error(&e))?;
+        let resources = files.into_iter().map(|(path, size)| content::resource(&path, None, size));
+        Ok(ListResourcesResult::with_all_items(resources.collect()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let template = ResourceTemplate::new(resources::TEMPLATE, "file")
+            .with_title("A file of the sandbox, by its absolute path");
+        Ok(ListResourceTemplatesResult::with_all_items(vec![template]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let missing = || ErrorData::resource_not_found(format!("{uri}: no such resource"), None);
+        let path = resources::path(&uri).ok_or_else(missing)?;
+        if !self.bound(&context)?.scopes.contains(&Scope::Read) {
+            return Err(missing());
+        }
+        let read =
+            self.blocking(&context, move |client, _| resources::read(&*client.session()?, &path));
+        let (mime, data) = read.await?.map_err(|e| protocol_error(&e))?;
+        Ok(ReadResourceResult::new(vec![content::contents(&uri, &mime, data)]).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
+        /// Addresses that one client waits for.
+        const MOST: usize = 1000;
+        let mut all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+        match resources::path(&request.uri) {
+            Some(_) if all.len() < MOST => {
+                all.insert(request.uri);
+                Ok(())
+            }
+            Some(_) => Err(ErrorData::invalid_params("too many subscriptions", None)),
+            None => {
+                let text = format!("{}: no such resource", request.uri);
+                Err(ErrorData::resource_not_found(text, None))
+            }
+        }
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let text = "What this machine is: commands, Python packages, network, limits";
+        Ok(ListPromptsResult::with_all_items(vec![Prompt::new(PROMPT, Some(text), None)]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != PROMPT {
+            let text = format!("there is no prompt '{}'", request.name);
+            return Err(ErrorData::invalid_params(text, None));
+        }
+        let text = self.registry.description().to_owned();
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+    }
+}

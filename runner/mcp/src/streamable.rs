@@ -1,0 +1,42 @@
+//! The transport over HTTP, as a service.
+
+use crate::server::{Bind, Server};
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use wasibox_actions::Registry;
+
+/// The service.
+pub type Streamable = StreamableHttpService<Server, LocalSessionManager>;
+
+/// How it is made.
+pub struct StreamableOptions {
+    /// After so long without a message a connection has ended.
+    pub idle: Duration,
+    /// Most bytes of a request.
+    pub body: usize,
+    /// Ends all connections.
+    pub end: CancellationToken,
+}
+
+/// A service that makes a [`Server`] for each connection. Whoever serves it has judged `Host` and `Origin`, as the
+/// protocol demands, and knows whose connection each is.
+pub fn streamable(registry: Arc<Registry>, bind: Bind, options: StreamableOptions) -> Streamable {
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(options.body)
+        .with_cancellation_token(options.end);
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config = connections(options.idle);
+    let make = move || Ok(Server::new(registry.clone(), bind.clone(), true));
+    StreamableHttpService::new(make, Arc::new(sessions), config)
+}
+
+fn connections(idle: Duration) -> SessionConfig {
+    let mut config = SessionConfig::default();
+    config.keep_alive = Some(idle);
+    config
+}
