@@ -1,0 +1,177 @@
+//! Which path is whose.
+
+use crate::gate::{self, Connections, Gauge};
+use crate::metrics::{Metrics, Now};
+use crate::problem::Problem;
+use crate::tokens::{Owner, Tokens, anybody};
+use crate::{Door, files, openapi, sessions, terminal, tools};
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::{any_service, get, post, put};
+use axum::{Router, middleware};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use wasibox_actions::{Client, Machine, Refusal, Registry, Scope};
+use wasibox_mcp::{Bind, Bound, StreamableOptions, streamable};
+
+/// After so long without a message a connection of the Model Context Protocol has ended.
+const IDLE: Duration = Duration::from_secs(3600);
+
+/// What all requests share.
+pub struct App {
+    pub machine: Machine,
+    pub registry: Arc<Registry>,
+    pub tokens: Option<Tokens>,
+    pub anybody: Arc<Owner>,
+    /// Names that a request's host may have; any if there are none.
+    pub hosts: Vec<String>,
+    pub origins: Vec<String>,
+    pub metrics: Metrics,
+    pub running: Gauge,
+    pub connections: Connections,
+    /// What the ids of this server's requests begin with.
+    pub seed: u32,
+    pub is_draining: AtomicBool,
+    /// Ends what goes on without end.
+    pub end: CancellationToken,
+}
+
+impl App {
+    pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> App {
+        let mut hosts = door.hosts;
+        if tokens.is_none() {
+            let own =
+                ["localhost".to_owned(), "127.0.0.1".into(), "::1".into(), listen.ip().to_string()];
+            hosts.extend(own);
+        }
+        let mut random = [0; 4];
+        // Ids that begin alike after a restart are no harm.
+        let _ = getrandom::fill(&mut random);
+        App {
+            machine: door.machine,
+            registry: door.registry,
+            tokens,
+            anybody: anybody(),
+            hosts,
+            origins: door.origins,
+            metrics: Metrics::default(),
+            running: Gauge::default(),
+            connections: Connections::default(),
+            seed: u32::from_le_bytes(random),
+            is_draining: AtomicBool::new(false),
+            end: CancellationToken::new(),
+        }
+    }
+}
+
+/// All paths.
+pub fn router(app: &Arc<App>) -> Router {
+    let mut owned = Router::new().route("/mcp", any_service(mcp(app)));
+    let mut open =
+        Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready));
+    if app.tokens.is_some() {
+        owned = owned.merge(rest());
+        open = open
+            .route("/", get(|| async { page(include_str!("pages/index.html")) }))
+            .route("/docs", get(|| async { page(include_str!("pages/docs.html")) }))
+            .route("/page.js", get(|| async { script(include_str!("pages/page.js")) }))
+            .route("/docs.js", get(|| async { script(include_str!("pages/docs.js")) }))
+            .route("/openapi.json", get(described));
+    }
+    let state = || app.clone();
+    owned
+        .route_layer(middleware::from_fn_with_state(state(), gate::owner))
+        .merge(open)
+        .fallback(|| async { Problem::missing("there is nothing at this path") })
+        .method_not_allowed_fallback(|| async {
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            Problem::new(status, "method", "this path has other methods")
+        })
+        .layer(middleware::from_fn_with_state(state(), gate::origin))
+        .layer(middleware::from_fn_with_state(state(), gate::watch))
+        .with_state(state())
+}
+
+fn rest() -> Router<Arc<App>> {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route("/v1/tools", get(tools::list))
+        .route("/v1/sessions", get(sessions::list))
+        .route(
+            "/v1/sessions/{session}",
+            get(sessions::show).put(sessions::make).delete(sessions::remove),
+        )
+        .route("/v1/sessions/{session}/tools/{tool}", post(tools::call))
+        .route("/v1/sessions/{session}/files/{*path}", put(files::upload).get(files::download))
+        .route("/v1/sessions/{session}/snapshot", get(sessions::snapshot).put(sessions::import))
+        .route("/v1/sessions/{session}/terminal", get(terminal::open))
+}
+
+fn mcp(app: &Arc<App>) -> wasibox_mcp::Streamable {
+    let theirs = app.clone();
+    let bind: Bind = Arc::new(move |head| bound(&theirs, head));
+    let options = StreamableOptions { idle: IDLE, body: tools::BODY, end: app.end.clone() };
+    streamable(app.registry.clone(), bind, options)
+}
+
+/// For whom a connection is: the session that its address names, or one of its own.
+fn bound(app: &App, head: Option<&axum::http::request::Parts>) -> Result<Bound, Refusal> {
+    let caller = head.and_then(|head| head.extensions.get::<gate::Caller>());
+    let (space, scopes) = match caller {
+        Some(caller) => (caller.space.clone(), caller.owner.scopes.clone()),
+        None => return Err(Refusal::new(wasibox_actions::Kind::Denied, "nobody asks")),
+    };
+    let query = head.and_then(|head| head.uri.query()).unwrap_or_default();
+    let named = query.split('&').find_map(|pair| pair.strip_prefix("session="));
+    let client = match named {
+        // A token that may not make sessions may not do so by naming one.
+        Some(name) if !scopes.contains(&Scope::Manage) => {
+            space.open(name)?;
+            Client::of(space, name)
+        }
+        Some(name) => Client::of(space, name),
+        None => Client::new(space)?,
+    };
+    tracing::debug!(session = %client.name(), held = app.machine.held(), "a client begins");
+    Ok(Bound { client: Arc::new(client), scopes })
+}
+
+async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Problem> {
+    match app.is_draining.load(Ordering::Relaxed) {
+        false => Ok("ready\n"),
+        true => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", "the server ends")),
+    }
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
+    let now = Now {
+        running: app.running.count(),
+        held: app.machine.held(),
+        awake: app.machine.engine().awake(),
+    };
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    (kind, app.metrics.text(&now)).into_response()
+}
+
+async fn described(State(app): State<Arc<App>>) -> Response<Body> {
+    axum::Json(openapi::document(&app.registry)).into_response()
+}
+
+/// Pages of ours: nothing from elsewhere, nothing inline, in no frame.
+fn page(text: &'static str) -> Response<Body> {
+    let policy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
+        img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let mut response = axum::response::Html(text).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    response
+}
+
+fn script(text: &'static str) -> Response<Body> {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
+}

@@ -1,0 +1,87 @@
+//! Bytes between threads that block and tasks that do not.
+
+use axum::body::{Body, BodyDataStream};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::sync::Arc;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Pieces under way.
+const WAITING: usize = 4;
+
+/// A body that a thread writes: what it is written to, and the body. Writing fails when nobody reads any more.
+pub fn written<G: Send + 'static>(guard: G) -> (Writer, Body) {
+    let (to, from) = channel::<Result<Bytes>>(WAITING);
+    (Writer(to), Body::from_stream(stream(from, guard)))
+}
+
+/// What a channel gives, with something that is held as long as somebody wants it.
+pub fn stream<T, G>(from: Receiver<T>, guard: G) -> impl futures_util::Stream<Item = T> {
+    futures_util::stream::unfold((from, guard), |(mut from, guard)| async move {
+        Some((from.recv().await?, (from, guard)))
+    })
+}
+
+/// Writes to a body.
+pub struct Writer(Sender<Result<Bytes>>);
+
+impl Writer {
+    /// Ends the body before its end, so that whoever reads knows that it is not whole.
+    pub fn fail(self, why: impl std::fmt::Display) {
+        let _ = self.0.blocking_send(Err(Error::other(why.to_string())));
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
+        sent.map(|()| bytes.len()).map_err(|_| ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A body that a thread reads.
+pub struct Reader {
+    from: Receiver<Result<Bytes>>,
+    rest: Bytes,
+}
+
+/// Reads a body on; `take` judges how many bytes came, and an error ends it.
+pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> Reader {
+    let (to, from) = channel(WAITING);
+    tokio::spawn(feed(body.into_data_stream(), to, Arc::new(take)));
+    Reader { from, rest: Bytes::new() }
+}
+
+async fn feed(
+    mut body: BodyDataStream,
+    to: Sender<Result<Bytes>>,
+    take: Arc<dyn Fn(u64) -> Result<()> + Send + Sync>,
+) {
+    while let Some(piece) = body.next().await {
+        let piece = piece.map_err(Error::other);
+        let piece = piece.and_then(|piece| take(piece.len() as u64).map(|()| piece));
+        let is_end = piece.is_err();
+        if to.send(piece).await.is_err() || is_end {
+            return;
+        }
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        while self.rest.is_empty() {
+            match self.from.blocking_recv() {
+                None => return Ok(0),
+                Some(piece) => self.rest = piece?,
+            }
+        }
+        let n = self.rest.len().min(out.len());
+        out[..n].copy_from_slice(&self.rest.split_to(n));
+        Ok(n)
+    }
+}

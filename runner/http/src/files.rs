@@ -1,0 +1,159 @@
+//! Uploads and downloads, piece by piece.
+
+use crate::bridge;
+use crate::gate::Caller;
+use crate::problem::Problem;
+use crate::sessions::blocking;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Request};
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use serde_json::json;
+use std::io::{Read, Write};
+use std::sync::Arc;
+use wasibox::Session;
+use wasibox::files::{Answer, Data, Request as Asked, UploadOf};
+use wasibox_actions::{Kind, Refusal, Scope};
+
+/// Bytes that are asked of the session at once.
+const PIECE: u64 = 4 << 20;
+
+/// `GET /v1/sessions/{session}/files/{*path}`: the bytes of a file, by its absolute path.
+pub async fn download(
+    Extension(caller): Extension<Caller>,
+    Path((name, path)): Path<(String, String)>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Read)?;
+    let path = format!("/{path}");
+    let (space, of) = (caller.space.clone(), path.clone());
+    let first = blocking(move || {
+        let session = space.open(&name)?;
+        let piece = piece(&session, &of, 0)?;
+        Ok((session, piece))
+    });
+    let (session, first) = first.await?;
+    let (size, mime) = (first.size, first.mime.clone());
+    let (to, body) = bridge::written(caller);
+    tokio::task::spawn_blocking(move || send(&session, &path, first, to));
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, size.into());
+    if let Ok(mime) = HeaderValue::from_str(&mime) {
+        headers.insert(header::CONTENT_TYPE, mime);
+    }
+    // A guest has written it: it is no page of this server's.
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    Ok(response)
+}
+
+struct Piece {
+    data: Vec<u8>,
+    size: u64,
+    mime: String,
+    next: Option<u64>,
+}
+
+fn piece(session: &Session, path: &str, offset: u64) -> Result<Piece, Refusal> {
+    let asked = Asked::Download { path: path.into(), offset, limit: Some(PIECE) };
+    match session.files(&asked)? {
+        Answer::Data { data, size, mime, next_offset, .. } => {
+            Ok(Piece { data: data.0, size, mime, next: next_offset })
+        }
+        _ => Err(Refusal::new(Kind::Internal, "a download without data")),
+    }
+}
+
+fn send(session: &Session, path: &str, first: Piece, mut to: bridge::Writer) {
+    let (size, mut at) = (first.size, first);
+    loop {
+        if to.write_all(&at.data).is_err() {
+            return;
+        }
+        let Some(next) = at.next else { return };
+        match piece(session, path, next) {
+            Ok(more) if more.size == size => at = more,
+            _ => return to.fail("the file has changed"),
+        }
+    }
+}
+
+/// `PUT /v1/sessions/{session}/files/{*path}`: a file, by its absolute path, whole or not at all.
+pub async fn upload(
+    Extension(caller): Extension<Caller>,
+    Path((name, path)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Write)?;
+    let owner = caller.owner.clone();
+    let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
+        true => Ok(()),
+        false => Err(std::io::Error::other("too many bytes within an hour")),
+    });
+    let done = blocking(move || {
+        let session = caller.space.open(&name)?;
+        let done = receive(&session, &format!("/{path}"), reader);
+        drop(caller);
+        done
+    });
+    let (size, created) = done.await?;
+    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, axum::Json(json!({ "size": size, "created": created }))).into_response())
+}
+
+/// Writes what comes: at once if it is short, else beside the file, to take its name in the end.
+fn receive(
+    session: &Arc<Session>,
+    path: &str,
+    mut from: impl Read,
+) -> Result<(u64, bool), Refusal> {
+    let first = next(&mut from)?;
+    if (first.len() as u64) < PIECE {
+        return put(session, path, first, None);
+    }
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|e| Refusal::new(Kind::Internal, e))?;
+    let beside = format!("{path}.{:016x}.part", u64::from_le_bytes(random));
+    let stat = Asked::Stat { path: path.into(), follow: true };
+    let created = session.files(&stat).is_err();
+    let write = || {
+        let (mut size, mut data) = (0, first);
+        while !data.is_empty() {
+            let len = data.len() as u64;
+            put(session, &beside, data, Some(size))?;
+            size += len;
+            data = next(&mut from)?;
+        }
+        let moved = Asked::Move { from: beside.clone(), to: path.into() };
+        session.files(&moved)?;
+        Ok((size, created))
+    };
+    let done = write();
+    if done.is_err() {
+        let _ = session.files(&Asked::Delete { path: beside.clone(), recursive: false });
+    }
+    done
+}
+
+fn put(
+    session: &Session,
+    path: &str,
+    data: Vec<u8>,
+    offset: Option<u64>,
+) -> Result<(u64, bool), Refusal> {
+    let upload = UploadOf { path: path.into(), data: Data(data), offset, mode: None };
+    match session.files(&Asked::Upload(upload))? {
+        Answer::Written { size, created, .. } => Ok((size, created)),
+        _ => Err(Refusal::new(Kind::Internal, "an upload that has not written")),
+    }
+}
+
+/// As much as is written at once.
+fn next(from: &mut impl Read) -> Result<Vec<u8>, Refusal> {
+    let mut piece = Vec::new();
+    from.take(PIECE)
+        .read_to_end(&mut piece)
+        .map_err(|e| Refusal::new(Kind::Invalid, format!("the body has not come whole: {e}")))?;
+    Ok(piece)
+}

@@ -1,0 +1,244 @@
+//! What every request passes.
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::tokens::{Owner, Running};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
+use axum::middleware::Next;
+use axum::response::IntoResponse;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use wasibox_actions::{Scope, Space};
+
+/// The header by which a request and what is logged of it are known.
+const REQUEST_ID: &str = "x-request-id";
+/// The header by which a connection of the Model Context Protocol is known.
+const CONNECTION: &str = "mcp-session-id";
+/// How a token is given by those who cannot set headers: among the protocols of a WebSocket.
+const IN_PROTOCOL: &str = "bearer.";
+
+/// Whoever asks.
+#[derive(Clone)]
+pub struct Caller {
+    pub owner: Arc<Owner>,
+    pub space: Space,
+    /// The request counts as running as long as this is there.
+    pub running: Arc<Running>,
+}
+
+impl Caller {
+    /// Whether it may do that.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn may(&self, scope: Scope) -> Result<(), Problem> {
+        match self.owner.scopes.contains(&scope) {
+            true => Ok(()),
+            false => {
+                Err(Problem::forbidden(format!("the token lacks the scope '{}'", scope.name())))
+            }
+        }
+    }
+}
+
+/// Whose connections of the Model Context Protocol are.
+#[derive(Default)]
+pub struct Connections(Mutex<HashMap<String, (String, Instant)>>);
+
+impl Connections {
+    /// Most that are remembered: those used longest ago are forgotten, and end with that.
+    const MOST: usize = 10_000;
+
+    fn owns(&self, owner: &str, id: &str) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.get_mut(id) {
+            Some((whose, used)) if whose == owner => {
+                *used = Instant::now();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn add(&self, owner: &str, id: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= Connections::MOST
+            && let Some(oldest) = all.iter().min_by_key(|(_, (_, used))| *used)
+        {
+            let oldest = oldest.0.clone();
+            all.remove(&oldest);
+        }
+        all.entry(id.into()).or_insert_with(|| (owner.into(), Instant::now()));
+    }
+}
+
+/// Counts and logs a request, and gives it its id. The outermost of all.
+pub async fn watch(State(app): State<Arc<App>>, request: Request, next: Next) -> Response<Body> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let begun = Instant::now();
+    let id = format!("{:08x}-{}", app.seed, NEXT.fetch_add(1, Ordering::Relaxed));
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>();
+    // Paths that are nobody's would be labels without end.
+    let route = route.map_or("none".to_owned(), |path| path.as_str().to_owned());
+    let _running = app.running.begin();
+    let mut response = next.run(request).await;
+    let (status, took) = (response.status().as_u16(), begun.elapsed());
+    app.metrics.request(known(method.as_str()), &route, status, took);
+    let owner = response.extensions().get::<Caller>().map(|c| c.owner.name.clone());
+    let (owner, ms) = (owner.unwrap_or_default(), took.as_secs_f64() * 1e3);
+    tracing::info!(%id, %method, %route, status, ms, %owner, "request");
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn known(method: &str) -> &str {
+    match method {
+        "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "PATCH" => method,
+        _ => "other",
+    }
+}
+
+/// Refuses requests under another name, and from pages of others.
+pub async fn origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response<Body> {
+    match app.is_own_page(request.headers(), request.uri()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Finds out who asks.
+pub async fn owner(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    let caller = match app.caller(request.headers()) {
+        Ok(caller) => caller,
+        Err(problem) => return problem.into_response(),
+    };
+    let connection = request.headers().get(CONNECTION).map(|id| id.to_str().map(str::to_owned));
+    let is_theirs = match &connection {
+        None => true,
+        Some(Ok(id)) => app.connections.owns(&caller.owner.name, id),
+        Some(Err(_)) => false,
+    };
+    if !is_theirs {
+        // What the protocol says of a connection that is not there: the client begins a new one.
+        return Problem::missing("there is no such connection").into_response();
+    }
+    request.extensions_mut().insert(caller.clone());
+    let mut response = next.run(request).await;
+    if connection.is_none()
+        && let Some(id) = response.headers().get(CONNECTION).and_then(|id| id.to_str().ok())
+    {
+        app.connections.add(&caller.owner.name, id);
+    }
+    response.extensions_mut().insert(caller);
+    response
+}
+
+impl App {
+    fn is_own_page(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (host, other) = (hosts.next(), hosts.next());
+        let host = host.and_then(|h| h.to_str().ok()).filter(|_| other.is_none());
+        let Some(host) = host else { return Err(Problem::invalid("one Host is needed")) };
+        if uri.authority().is_some_and(|a| a.as_str() != host) {
+            return Err(Problem::invalid("the address and Host differ"));
+        }
+        if !self.is_own_host(host) {
+            let text = "the server does not go by this name; --allow-host adds one";
+            return Err(Problem::forbidden(text));
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
+            let authority = origin.strip_prefix("http://").or(origin.strip_prefix("https://"));
+            let is_own = authority.is_some_and(|a| a.eq_ignore_ascii_case(host));
+            if !is_own && !self.origins.iter().any(|o| o == origin) {
+                return Err(Problem::forbidden("pages of this origin may not ask"));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_own_host(&self, host: &str) -> bool {
+        if self.hosts.is_empty() {
+            return true;
+        }
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        };
+        let is_one =
+            |own: &String| own.eq_ignore_ascii_case(name) || own.eq_ignore_ascii_case(host);
+        self.hosts.iter().any(is_one)
+    }
+
+    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let owner = match &self.tokens {
+            None => self.anybody.clone(),
+            Some(tokens) => {
+                let token = token(headers).ok_or_else(Problem::unauthorized)?;
+                tokens.owner(token).ok_or_else(Problem::unauthorized)?.clone()
+            }
+        };
+        let space = match self.tokens {
+            None => self.machine.space(),
+            Some(_) => self.machine.space_of(&owner.name, owner.limits.sessions)?,
+        };
+        let running = owner.begin().map_err(|limit| Problem::limit(format!("too many {limit}")))?;
+        Ok(Caller { owner, space, running: Arc::new(running) })
+    }
+}
+
+/// The token of a request: one, in one place.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    match (all.next(), all.next()) {
+        (Some(one), None) => {
+            let (scheme, token) = one.to_str().ok()?.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then_some(token)
+        }
+        (None, _) if headers.contains_key(header::UPGRADE) => {
+            let protocols = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
+            protocols.split(',').find_map(|p| p.trim().strip_prefix(IN_PROTOCOL))
+        }
+        _ => None,
+    }
+}
+
+/// How many requests run.
+#[derive(Default)]
+pub struct Gauge(AtomicU64);
+
+/// One of them.
+pub struct Counted<'a>(&'a Gauge);
+
+impl Gauge {
+    fn begin(&self) -> Counted<'_> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Counted(self)
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed) as usize
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

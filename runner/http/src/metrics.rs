@@ -1,0 +1,103 @@
+//! Counts, in Prometheus's text format.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Upper bounds of a histogram's buckets, in seconds.
+const BUCKETS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0, 60.0];
+
+/// What was counted since the server began.
+#[derive(Default)]
+pub struct Metrics(Mutex<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    /// By method, route and status.
+    requests: BTreeMap<(String, String, u16), u64>,
+    /// By route.
+    times: BTreeMap<String, Times>,
+    /// By tool and whether it was done.
+    calls: BTreeMap<(&'static str, bool), u64>,
+    cpu: Duration,
+}
+
+#[derive(Default)]
+struct Times {
+    buckets: [u64; BUCKETS.len()],
+    count: u64,
+    sum: f64,
+}
+
+/// What is so now.
+pub struct Now {
+    pub running: usize,
+    pub held: usize,
+    pub awake: usize,
+}
+
+impl Metrics {
+    /// A request has ended.
+    pub fn request(&self, method: &str, route: &str, status: u16, took: Duration) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.requests.entry((method.into(), route.into(), status)).or_default() += 1;
+        let times = counts.times.entry(route.into()).or_default();
+        let seconds = took.as_secs_f64();
+        for (bucket, bound) in times.buckets.iter_mut().zip(BUCKETS) {
+            *bucket += u64::from(seconds <= bound);
+        }
+        times.count += 1;
+        times.sum += seconds;
+    }
+
+    /// A tool was called.
+    pub fn call(&self, tool: &'static str, is_done: bool, cpu: Duration) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.calls.entry((tool, is_done)).or_default() += 1;
+        counts.cpu += cpu;
+    }
+
+    /// All of it as text.
+    pub fn text(&self, now: &Now) -> String {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = String::new();
+        head(&mut out, "wasibox_http_requests_total", "counter", "Requests that have ended.");
+        for ((method, route, status), n) in &counts.requests {
+            let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
+            let _ = writeln!(out, "wasibox_http_requests_total{{{labels}}} {n}");
+        }
+        let name = "wasibox_http_request_duration_seconds";
+        head(&mut out, name, "histogram", "How long requests took to their answer's beginning.");
+        for (route, times) in &counts.times {
+            for (n, bound) in times.buckets.iter().zip(BUCKETS) {
+                let _ = writeln!(out, "{name}_bucket{{route=\"{route}\",le=\"{bound}\"}} {n}");
+            }
+            let count = times.count;
+            let _ = writeln!(out, "{name}_bucket{{route=\"{route}\",le=\"+Inf\"}} {count}");
+            let _ = writeln!(out, "{name}_sum{{route=\"{route}\"}} {}", times.sum);
+            let _ = writeln!(out, "{name}_count{{route=\"{route}\"}} {count}");
+        }
+        head(&mut out, "wasibox_tool_calls_total", "counter", "Calls of tools by HTTP.");
+        for ((tool, is_done), n) in &counts.calls {
+            let _ =
+                writeln!(out, "wasibox_tool_calls_total{{tool=\"{tool}\",done=\"{is_done}\"}} {n}");
+        }
+        let cpu = counts.cpu.as_secs_f64();
+        head(&mut out, "wasibox_guest_cpu_seconds_total", "counter", "CPU time of guests.");
+        let _ = writeln!(out, "wasibox_guest_cpu_seconds_total {cpu}");
+        for (name, help, n) in [
+            ("wasibox_http_requests_running", "Requests that run.", now.running),
+            ("wasibox_sessions_held", "Sessions that the server holds.", now.held),
+            ("wasibox_sessions_awake", "Sessions that have a process.", now.awake),
+        ] {
+            head(&mut out, name, "gauge", help);
+            let _ = writeln!(out, "{name} {n}");
+        }
+        out
+    }
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}

@@ -1,0 +1,201 @@
+//! The document that tells of the interface (OpenAPI 3.1), made from the table of tools.
+
+use crate::tools::NOT_HERE;
+use serde_json::{Map, Value, json};
+use wasibox_actions::{Listed, Registry};
+
+/// The document of a server with these tools.
+pub fn document(registry: &Registry) -> Value {
+    let mut paths = fixed();
+    for listed in registry.tools().iter().filter(|t| t.tool.name != NOT_HERE) {
+        let path = format!("/v1/sessions/{{session}}/tools/{}", listed.tool.name);
+        paths.insert(path, tool(listed));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Wasibox",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": registry.summary(),
+        },
+        "security": [{ "token": [] }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "schemas": { "Problem": problem(), "Session": session() },
+        },
+    })
+}
+
+fn problem() -> Value {
+    json!({
+        "type": "object",
+        "description": "RFC 9457",
+        "properties": {
+            "type": { "type": "string" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+        },
+        "required": ["type", "title", "status", "detail"],
+    })
+}
+
+fn session() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string" },
+            "created": { "type": "integer", "description": "Nanoseconds since the epoch." },
+            "commit": { "type": "integer" },
+            "open": { "type": "boolean" },
+        },
+        "required": ["name", "created", "commit", "open"],
+    })
+}
+
+fn tool(listed: &Listed) -> Value {
+    let tool = listed.tool;
+    let mut responses = Map::new();
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": "The answer; with Accept: text/event-stream, events `output` while it runs, and `result` or `problem`.",
+            "content": {
+                "application/json": { "schema": *listed.output },
+                "text/event-stream": { "schema": { "type": "string" } },
+            },
+        }),
+    );
+    responses.extend(problems(&[400, 401, 403, 404, 409, 413, 415, 422, 423, 429, 503]));
+    json!({
+        "parameters": [named()],
+        "post": {
+            "operationId": tool.name,
+            "summary": tool.title,
+            "description": format!("{} Scope: {}.", tool.text, tool.scope.name()),
+            "tags": [tool.scope.name()],
+            "requestBody": {
+                "required": true,
+                "content": { "application/json": { "schema": *listed.input } },
+            },
+            "responses": responses,
+        },
+    })
+}
+
+fn named() -> Value {
+    json!({
+        "name": "session", "in": "path", "required": true,
+        "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,60}$" },
+    })
+}
+
+fn problems(statuses: &[u16]) -> Map<String, Value> {
+    let one = |status: &u16| {
+        let content = json!({
+            "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } },
+        });
+        (status.to_string(), json!({ "description": "Why it was not done.", "content": content }))
+    };
+    statuses.iter().map(one).collect()
+}
+
+/// What an operation is answered with when it is done.
+fn done(status: u16, text: &str, content: Value) -> Map<String, Value> {
+    let mut all = problems(&[400, 401, 403, 404, 409, 413, 422, 423, 429, 503]);
+    let mut answer = json!({ "description": text });
+    if !content.is_null() {
+        answer["content"] = content;
+    }
+    all.insert(status.to_string(), answer);
+    all
+}
+
+fn json_of(schema: Value) -> Value {
+    json!({ "application/json": { "schema": schema } })
+}
+
+fn fixed() -> Map<String, Value> {
+    let session = json!({ "$ref": "#/components/schemas/Session" });
+    let list = json!({
+        "type": "object",
+        "properties": { "sessions": { "type": "array", "items": session } },
+        "required": ["sessions"],
+    });
+    let name = json!({
+        "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"],
+    });
+    let bytes =
+        |kind: &str| json!({ kind: { "schema": { "type": "string", "format": "binary" } } });
+    let path = json!({
+        "name": "path", "in": "path", "required": true, "schema": { "type": "string" },
+        "description": "Absolute, without the first slash; slashes may stand as they are.",
+    });
+    let history = json!({ "name": "history", "in": "query", "schema": { "type": "boolean" } });
+    let mut made = done(201, "It is made.", json_of(name.clone()));
+    made.insert(
+        "200".into(),
+        json!({ "description": "It was there.", "content": json_of(name.clone()) }),
+    );
+    let mut uploaded = done(201, "A new file.", json_of(json!({ "type": "object" })));
+    uploaded.insert(
+        "200".into(),
+        json!({ "description": "The file is replaced.", "content": json_of(json!({ "type": "object" })) }),
+    );
+    let all = json!({
+        "/v1/tools": { "get": {
+            "operationId": "list_tools", "summary": "The tools and their schemas", "tags": ["read"],
+            "responses": done(200, "All that the token may use.", json_of(json!({ "type": "object" }))),
+        } },
+        "/v1/sessions": { "get": {
+            "operationId": "list_sessions", "summary": "The sessions", "tags": ["read"],
+            "responses": done(200, "The sessions.", json_of(list)),
+        } },
+        "/v1/sessions/{session}": {
+            "parameters": [named()],
+            "get": {
+                "operationId": "show_session", "summary": "A session", "tags": ["read"],
+                "responses": done(200, "The session.", json_of(session)),
+            },
+            "put": {
+                "operationId": "make_session", "summary": "Make a session", "tags": ["manage"],
+                "responses": made,
+            },
+            "delete": {
+                "operationId": "remove_session", "summary": "Remove a session", "tags": ["manage"],
+                "responses": done(204, "It is gone.", Value::Null),
+            },
+        },
+        "/v1/sessions/{session}/files/{path}": {
+            "parameters": [named(), path],
+            "get": {
+                "operationId": "get_file", "summary": "A file's bytes", "tags": ["read"],
+                "responses": done(200, "The bytes.", bytes("*/*")),
+            },
+            "put": {
+                "operationId": "put_file", "summary": "Write a file", "tags": ["write"],
+                "requestBody": { "content": bytes("application/octet-stream") },
+                "responses": uploaded,
+            },
+        },
+        "/v1/sessions/{session}/snapshot": {
+            "parameters": [named()],
+            "get": {
+                "operationId": "get_snapshot", "summary": "The session as one file", "tags": ["read"],
+                "parameters": [history],
+                "responses": done(200, "A .wbs file.", bytes("application/vnd.wasibox.snapshot")),
+            },
+            "put": {
+                "operationId": "put_snapshot", "summary": "Make a session of such a file",
+                "tags": ["manage"],
+                "requestBody": { "content": bytes("application/vnd.wasibox.snapshot") },
+                "responses": done(201, "It is made.", json_of(name)),
+            },
+        },
+    });
+    match all {
+        Value::Object(all) => all,
+        _ => Map::new(),
+    }
+}

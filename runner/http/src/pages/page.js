@@ -1,0 +1,182 @@
+// The page for people: sessions, a terminal, files, history. It speaks to the same interface as everybody else,
+// and nothing that a guest has written becomes anything but text or a picture.
+"use strict";
+const $ = (id) => document.getElementById(id);
+const state = { token: sessionStorage.getItem("token") || "", session: null, folder: "/home/user", socket: null, runs: false, typed: [], at: 0 };
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+async function ask(method, path, body, type) {
+  const headers = { Authorization: `Bearer ${state.token}` };
+  if (body !== undefined) headers["Content-Type"] = type || "application/json";
+  const answer = await fetch(path, { method, headers, body: body === undefined || type ? body : JSON.stringify(body) });
+  if (!answer.ok) {
+    const problem = await answer.json().catch(() => ({ detail: answer.statusText }));
+    throw new Error(problem.detail);
+  }
+  return answer;
+}
+const here = (rest = "") => `/v1/sessions/${encodeURIComponent(state.session)}${rest}`;
+const tool = async (name, input = {}) => (await ask("POST", here(`/tools/${name}`), input)).json();
+const fileAt = (path) => here("/files/" + path.split("/").filter(Boolean).map(encodeURIComponent).join("/"));
+
+/// Does something, and tells what went wrong.
+function does(act) {
+  return async (event) => {
+    if (event) event.preventDefault();
+    $("problem").textContent = "";
+    try { await act(event); } catch (e) { $("problem").textContent = e.message; }
+  };
+}
+
+// Sessions.
+async function listSessions(wanted) {
+  const { sessions } = await (await ask("GET", "/v1/sessions")).json();
+  $("sessions").replaceChildren(...sessions.map((s) => element("option", { value: s.name, textContent: s.name })));
+  const names = sessions.map((s) => s.name);
+  const next = [wanted, state.session].find((n) => names.includes(n)) || names[0];
+  if (next) { $("sessions").value = next; await enter(next); }
+}
+async function make(name) { await ask("PUT", `/v1/sessions/${encodeURIComponent(name)}`); await listSessions(name); }
+async function enter(name) {
+  if (state.session === name && state.socket) return refresh();
+  state.session = name;
+  $("screen").replaceChildren();
+  connect();
+  await refresh();
+}
+const refresh = () => Promise.all([listFiles(), listPast()]);
+
+// The terminal.
+function connect() {
+  if (state.socket) { state.socket.onclose = null; state.socket.close(); }
+  const address = new URL(here("/terminal"), location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  state.socket = new WebSocket(address, ["wasibox", `bearer.${state.token}`]);
+  state.socket.onmessage = (event) => heard(JSON.parse(event.data));
+  state.socket.onclose = () => { runs(false); state.socket = null; };
+}
+function runs(does) { state.runs = does; $("stop").hidden = !does; $("prompt").textContent = does ? "<" : "$"; }
+function print(text, kind) {
+  $("screen").append(element("span", { textContent: text, className: kind || "" }));
+  // A page of output without end would take all memory.
+  while ($("screen").childNodes.length > 5000) $("screen").firstChild.remove();
+  $("screen").scrollTop = $("screen").scrollHeight;
+}
+function heard(message) {
+  if (message.stream) return print(message.text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, ""), message.stream);
+  runs(false);
+  if (message.problem) return print(`${message.problem.detail}\n`, "stderr");
+  if (message.exit_code) print(`[${message.exit_code}${message.limit_hit ? ", " + message.limit_hit : ""}]\n`, "dim");
+  if (message.cwd) state.folder = message.cwd;
+  does(refresh)();
+}
+$("line").onsubmit = does(() => {
+  const text = $("run").value;
+  $("run").value = "";
+  if (!state.socket) { connect(); throw new Error("the connection was lost; try again"); }
+  if (state.runs) { print(text + "\n", "dim"); return state.socket.send(JSON.stringify({ stdin: text + "\n" })); }
+  if (!text.trim()) return;
+  state.typed.push(text); state.at = state.typed.length;
+  print(`$ ${text}\n`, "said");
+  runs(true);
+  const send = () => state.socket.send(JSON.stringify({ run: text }));
+  if (state.socket.readyState === WebSocket.OPEN) send(); else state.socket.addEventListener("open", send, { once: true });
+});
+$("run").onkeydown = (event) => {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (event.ctrlKey && event.key === "c" && state.runs) $("stop").click();
+  if (event.ctrlKey && event.key === "d" && state.runs) { event.preventDefault(); state.socket.send(JSON.stringify({ end: true })); }
+  if (!step || state.runs) return;
+  event.preventDefault();
+  state.at = Math.max(0, Math.min(state.typed.length, state.at + step));
+  $("run").value = state.typed[state.at] || "";
+};
+$("stop").onclick = () => state.socket && state.socket.send(JSON.stringify({ interrupt: true }));
+
+// Files.
+async function listFiles() {
+  const { path, entries } = await tool("list_files", { path: state.folder });
+  $("folder").textContent = path;
+  state.folder = path;
+  $("files").replaceChildren(...entries.map((e) => {
+    const whole = `${path === "/" ? "" : path}/${e.path}`;
+    const isFolder = e.kind === "directory";
+    const go = does(() => { if (isFolder) { state.folder = whole; return listFiles(); } return open(whole, e.size); });
+    return element("li", {}, element("button", { textContent: e.path + (isFolder ? "/" : ""), onclick: go }),
+      element("span", { className: "dim", textContent: isFolder ? "" : `${e.size}` }));
+  }));
+}
+$("up").onclick = does(() => { state.folder = state.folder.replace(/\/[^/]*$/, "") || "/"; return listFiles(); });
+$("choose").onclick = (event) => { event.preventDefault(); $("upload").click(); };
+$("upload").onchange = does(async () => {
+  for (const file of $("upload").files) await ask("PUT", fileAt(`${state.folder}/${file.name}`), file, "application/octet-stream");
+  $("upload").value = "";
+  await refresh();
+});
+const PICTURES = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" };
+async function bytes(path) { return (await ask("GET", fileAt(path))).blob(); }
+async function open(path, size) {
+  const kind = PICTURES[path.split(".").pop().toLowerCase()];
+  let content, save = null;
+  if (kind) {
+    const address = URL.createObjectURL(new Blob([await bytes(path)], { type: kind }));
+    content = element("img", { src: address, alt: path });
+    content.onload = () => URL.revokeObjectURL(address);
+  } else if (size <= 1 << 20) {
+    content = element("textarea", { value: await (await bytes(path)).text(), spellcheck: false });
+    content.setAttribute("aria-label", path);
+    save = does(async () => { await tool("write_file", { path, content: content.value }); $("shown").close(); await refresh(); });
+  } else content = element("p", { textContent: `${size} bytes` });
+  show(path, content, save, does(async () => {
+    const address = URL.createObjectURL(await bytes(path));
+    element("a", { href: address, download: path.split("/").pop() }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+  }));
+}
+function show(title, content, save, fetched) {
+  $("title").textContent = title;
+  $("content").replaceChildren(content);
+  for (const [id, act] of [["save", save], ["fetch", fetched]]) { $(id).hidden = !act; $(id).onclick = act; }
+  $("shown").showModal();
+}
+
+// History.
+async function listPast() {
+  const past = await tool("history", { limit: 100 });
+  $("past").replaceChildren(...past.commits.reverse().map((c) => {
+    const text = `${c.number} ${c.command.split("\n")[0] || "begun"}`;
+    return element("li", {}, element("button", { textContent: text, className: c.number === past.commit ? "now" : "", onclick: does(() => showDiff(c)) }),
+      element("span", { className: "dim", textContent: c.changed_files ? `${c.changed_files} files` : "" }),
+      element("button", { className: "small", textContent: "restore", onclick: does(async () => { await tool("restore", { commit: c.number }); await refresh(); }) }));
+  }));
+}
+async function showDiff(commit) {
+  const { diff } = await tool("history", { limit: 1, commit: commit.number });
+  const kinds = { "+": "add", "-": "del", "@": "dim" };
+  const lines = (diff || "no file was changed").split("\n").map((line) => element("span", { textContent: line + "\n", className: kinds[line[0]] || "" }));
+  show(`commit ${commit.number}: ${commit.command}`, element("pre", {}, ...lines));
+}
+for (const name of ["undo", "redo"]) $(name).onclick = does(async () => { await tool(name); await refresh(); });
+
+$("enter").onsubmit = does(async () => {
+  state.token = $("token").value || state.token;
+  await listSessions();
+  sessionStorage.setItem("token", state.token);
+  $("token").value = "";
+});
+$("sessions").onchange = does(() => enter($("sessions").value));
+$("new").onclick = does(async () => { const name = prompt("Name of the session", "work"); if (name) await make(name); });
+$("remove").onclick = does(async () => {
+  if (!state.session || !confirm(`Remove '${state.session}' with all its files?`)) return;
+  if (state.socket) { state.socket.onclose = null; state.socket.close(); state.socket = null; }
+  await ask("DELETE", here());
+  state.session = null;
+  for (const id of ["files", "past", "screen"]) $(id).replaceChildren();
+  await listSessions();
+});
+if (state.token) does(listSessions)();

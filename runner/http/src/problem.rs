@@ -1,0 +1,90 @@
+//! Refusals as problem documents (RFC 9457).
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
+use wasibox_actions::{Kind, Refusal};
+
+/// Why a request was not done.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    pub status: StatusCode,
+    /// What kind it is, within `urn:wasibox:problem:`.
+    pub kind: &'static str,
+    pub detail: String,
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
+        Problem { status, kind, detail: detail.into() }
+    }
+
+    pub fn unauthorized() -> Problem {
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is missing")
+    }
+
+    pub fn forbidden(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    pub fn missing(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "missing", detail)
+    }
+
+    pub fn invalid(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid", detail)
+    }
+
+    pub fn limit(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "limit", detail)
+    }
+
+    pub fn internal() -> Problem {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Problem::new(status, "internal", "the server could not do it")
+    }
+
+    /// The document.
+    pub fn document(&self) -> Value {
+        json!({
+            "type": format!("urn:wasibox:problem:{}", self.kind),
+            "title": self.status.canonical_reason().unwrap_or("Error"),
+            "status": self.status.as_u16(),
+            "detail": self.detail,
+        })
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let (status, kind) = match refusal.kind {
+            Kind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            Kind::Missing => (StatusCode::NOT_FOUND, "missing"),
+            Kind::Conflict => (StatusCode::CONFLICT, "conflict"),
+            Kind::Busy => (StatusCode::LOCKED, "busy"),
+            Kind::Limit => (StatusCode::PAYLOAD_TOO_LARGE, "limit"),
+            Kind::Denied => (StatusCode::FORBIDDEN, "forbidden"),
+            Kind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "cancelled"),
+            Kind::Internal => {
+                // Paths of the host and the like are for the log.
+                tracing::error!(error = %refusal.text, "a call failed");
+                return Problem::internal();
+            }
+        };
+        Problem::new(status, kind, refusal.text)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response<Body> {
+        let mut response = (self.status, self.document().to_string()).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        if self.status == StatusCode::UNAUTHORIZED {
+            let how = HeaderValue::from_static("Bearer realm=\"wasibox\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+        }
+        response
+    }
+}

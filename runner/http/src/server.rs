@@ -1,0 +1,209 @@
+//! Connections: accepting them, their deadlines, the end.
+
+use crate::app::{App, router};
+use crate::{Door, Tokens};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing_subscriber::filter::LevelFilter;
+
+/// Connections at once.
+const CONNECTIONS: usize = 2048;
+/// How long a request's head may take to come.
+const HEAD: Duration = Duration::from_secs(30);
+/// Most bytes of a head.
+const HEAD_BYTES: usize = 64 << 10;
+/// How often sessions are let go that nobody uses, and after how long.
+const SWEEP: Duration = Duration::from_secs(30);
+const UNUSED: Duration = Duration::from_secs(600);
+/// How long threads may take to end when all is done.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How a door is served.
+pub struct Serve {
+    pub listen: SocketAddr,
+    /// Who may do what. Without them there is the Model Context Protocol only, for anybody.
+    pub tokens: Option<Tokens>,
+    /// How long what runs may go on when the server is told to end.
+    pub drain: Duration,
+    pub log: Option<Log>,
+}
+
+/// What is logged, as lines of JSON on standard error.
+#[derive(Clone, Copy, Debug)]
+pub struct Log(LevelFilter);
+
+impl Log {
+    /// `error`, `warn`, `info`, `debug`.
+    pub fn named(name: &str) -> Option<Log> {
+        Some(Log(match name {
+            "error" => LevelFilter::ERROR,
+            "warn" => LevelFilter::WARN,
+            "info" => LevelFilter::INFO,
+            "debug" => LevelFilter::DEBUG,
+            _ => return None,
+        }))
+    }
+}
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("{address}: {source}")]
+    Listen { address: SocketAddr, source: std::io::Error },
+    #[error("no threads to serve with: {0}")]
+    Runtime(std::io::Error),
+    #[error("no signals: {0}")]
+    Signals(std::io::Error),
+}
+
+/// Serves until a signal says to end.
+///
+/// # Errors
+/// If the address cannot be had.
+pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
+    if let Some(Log(level)) = serve.log {
+        // Somebody else's is as good.
+        let _ = tracing_subscriber::fmt()
+            .json()
+            .flatten_event(true)
+            .with_target(false)
+            .with_writer(std::io::stderr)
+            .with_max_level(level)
+            .try_init();
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::Runtime)?;
+    let served = runtime.block_on(async {
+        let server = Server::bind(door, serve).await?;
+        let mut signals = [SignalKind::terminate(), SignalKind::interrupt()]
+            .map(|kind| signal(kind).map_err(ServeError::Signals));
+        let [Ok(terminate), Ok(interrupt)] = &mut signals else {
+            return Err(ServeError::Signals(std::io::ErrorKind::Other.into()));
+        };
+        eprintln!("listening on http://{}", server.address());
+        let end = server.ending();
+        tokio::pin! { let running = server.run(); }
+        tokio::select! {
+            () = &mut running => return Ok(()),
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        end.cancel();
+        tokio::select! {
+            () = running => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
+    });
+    runtime.shutdown_timeout(GRACE);
+    served
+}
+
+/// A server that listens.
+pub struct Server {
+    app: Arc<App>,
+    listener: TcpListener,
+    address: SocketAddr,
+    drain: Duration,
+    ending: CancellationToken,
+}
+
+impl Server {
+    /// Takes the address.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub async fn bind(door: Door, serve: Serve) -> Result<Server, ServeError> {
+        let address = serve.listen;
+        let failed = |source| ServeError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let app = Arc::new(App::new(door, serve.tokens, address));
+        Ok(Server { app, listener, address, drain: serve.drain, ending: CancellationToken::new() })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Tells it to end: what runs comes to its end, within the time for that.
+    pub fn ending(&self) -> CancellationToken {
+        self.ending.clone()
+    }
+
+    /// Serves until it is told to end, and all has ended.
+    pub async fn run(self) {
+        let Server { app, listener, drain, ending, .. } = self;
+        let service = TowerToHyperService::new(router(&app));
+        let connections = TaskTracker::new();
+        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut sweep = tokio::time::interval(SWEEP);
+        loop {
+            let connection = tokio::select! {
+                () = ending.cancelled() => break,
+                _ = sweep.tick() => {
+                    let machine = app.machine.clone();
+                    tokio::task::spawn_blocking(move || machine.sweep(UNUSED));
+                    continue;
+                }
+                accepted = accept(&listener, &room) => accepted,
+            };
+            let Some((stream, permit)) = connection else { continue };
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
+            let served = http.serve_connection(TokioIo::new(stream), service.clone());
+            let ending = ending.clone();
+            connections.spawn(async move {
+                tokio::pin! { let served = served.with_upgrades(); }
+                // A client that breaks off is no news.
+                let _ = tokio::select! {
+                    done = &mut served => done,
+                    () = ending.cancelled() => {
+                        served.as_mut().graceful_shutdown();
+                        served.await
+                    }
+                };
+                drop(permit);
+            });
+        }
+        app.is_draining.store(true, Ordering::Relaxed);
+        tracing::info!("draining");
+        drop(listener);
+        // Streams without end are told at once, calls may end by themselves.
+        app.end.cancel();
+        connections.close();
+        let _ = tokio::time::timeout(drain, connections.wait()).await;
+    }
+}
+
+type Accepted = (tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit);
+
+/// The next connection, once there is room for it.
+async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<Accepted> {
+    let permit = room.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            // Answers are short: none waits for a fuller packet.
+            let _ = stream.set_nodelay(true);
+            Some((stream, permit))
+        }
+        Err(_) => {
+            // Out of descriptors, most often: others must end first.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}

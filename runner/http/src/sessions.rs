@@ -1,0 +1,131 @@
+//! Making, listing and removing sessions; snapshots of them.
+
+use crate::bridge;
+use crate::gate::Caller;
+use crate::problem::Problem;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Query, Request};
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Deserialize;
+use serde_json::json;
+use std::io::BufWriter;
+use wasibox_actions::{Kind, Refusal, Scope};
+
+/// Bytes of a snapshot that are sent at once.
+const PIECE: usize = 256 << 10;
+/// The type of a snapshot.
+const WBS: HeaderValue = HeaderValue::from_static("application/vnd.wasibox.snapshot");
+
+/// Does what blocks on a thread for that.
+pub async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(act).await.map_err(|_| Problem::internal())?;
+    Ok(done?)
+}
+
+/// `GET /v1/sessions`
+pub async fn list(Extension(caller): Extension<Caller>) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Read)?;
+    let all = blocking(move || caller.space.list()).await?;
+    Ok(axum::Json(json!({ "sessions": all })).into_response())
+}
+
+/// `GET /v1/sessions/{session}`
+pub async fn show(
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Read)?;
+    let found = blocking(move || {
+        let all = caller.space.list()?;
+        let found = all.into_iter().find(|s| s.name == name);
+        found.ok_or_else(|| Refusal::new(Kind::Missing, format!("no session '{name}'")))
+    });
+    Ok(axum::Json(found.await?).into_response())
+}
+
+/// `PUT /v1/sessions/{session}`: made, if it is not there.
+pub async fn make(
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Manage)?;
+    let made = blocking(move || match caller.space.make(&name) {
+        Ok(_) => Ok((StatusCode::CREATED, name)),
+        Err(e) if e.kind == Kind::Conflict => {
+            caller.space.open(&name).map(|_| (StatusCode::OK, name))
+        }
+        Err(e) => Err(e),
+    });
+    let (status, name) = made.await?;
+    Ok((status, axum::Json(json!({ "name": name }))).into_response())
+}
+
+/// `DELETE /v1/sessions/{session}`
+pub async fn remove(
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Problem> {
+    caller.may(Scope::Manage)?;
+    blocking(move || caller.space.remove(&name)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What of a session is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Which {
+    /// All commits, not only what it is now.
+    #[serde(default)]
+    history: bool,
+}
+
+/// `GET /v1/sessions/{session}/snapshot`: the session as one file.
+pub async fn snapshot(
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    Query(which): Query<Which>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Read)?;
+    let (space, file) = (caller.space.clone(), format!("attachment; filename=\"{name}.wbs\""));
+    let session = blocking(move || space.open(&name)).await?;
+    let (to, body) = bridge::written(caller);
+    tokio::task::spawn_blocking(move || {
+        let mut to = BufWriter::with_capacity(PIECE, to);
+        let done = session.snapshot(which.history, &mut to);
+        let (to, rest) = to.into_parts();
+        match (done, rest) {
+            (Ok(()), Ok(rest)) => drop(std::io::Write::write_all(&mut { to }, &rest)),
+            // Whoever reads must not take it for whole.
+            _ => to.fail("the snapshot cannot be written"),
+        }
+    });
+    let mut response = Response::new(body);
+    response.headers_mut().insert(header::CONTENT_TYPE, WBS);
+    if let Ok(file) = HeaderValue::from_str(&file) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, file);
+    }
+    Ok(response)
+}
+
+/// `PUT /v1/sessions/{session}/snapshot`: a new session of such a file.
+pub async fn import(
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Manage)?;
+    let (owner, running) = (caller.owner.clone(), caller.running.clone());
+    let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
+        true => Ok(()),
+        false => Err(std::io::Error::other("too many bytes within an hour")),
+    });
+    let name = blocking(move || {
+        let _running = running;
+        caller.space.import(&name, reader).map(|()| name)
+    });
+    Ok((StatusCode::CREATED, axum::Json(json!({ "name": name.await? }))).into_response())
+}

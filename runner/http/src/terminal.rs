@@ -1,0 +1,196 @@
+//! A shell for people, over a WebSocket.
+//!
+//! Messages are texts of JSON. From the client: `{"run": SCRIPT}`, and while it runs `{"stdin": TEXT}`, `{"end": true}` (no more
+//! input) and `{"interrupt": true}`. To the client: `{"stream": "stdout"|"stderr", "text": ...}` and at the end of each script
+//! `{"exit_code": N, "commit": N, "cwd": DIR}`, or `{"problem": ...}`. One script runs at a time.
+
+use crate::app::App;
+use crate::gate::Caller;
+use crate::problem::Problem;
+use crate::sessions::blocking;
+use crate::tools::{Ended, whole_characters};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, State};
+use axum::http::Response;
+use futures_util::{SinkExt, StreamExt};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::sync::Arc;
+use tokio::sync::mpsc::{Sender, channel};
+use wasibox::{Exec, Inherited, Input, Output, Session};
+use wasibox_actions::{Refusal, Scope, Stop};
+
+/// Most bytes of a message.
+const MESSAGE: usize = 1 << 20;
+/// The protocol's name.
+const PROTOCOL: &str = "wasibox";
+/// Messages that wait for a slow reader; then what runs waits, too.
+const WAITING: usize = 64;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Said {
+    Run(String),
+    Stdin(String),
+    End(bool),
+    Interrupt(bool),
+}
+
+/// `GET /v1/sessions/{session}/terminal`
+pub async fn open(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response<Body>, Problem> {
+    caller.may(Scope::Run)?;
+    if app.registry.get("sandbox_exec").is_none() {
+        return Err(Problem::forbidden("this server runs no commands"));
+    }
+    let space = caller.space.clone();
+    let session = blocking(move || space.open(&name)).await?;
+    let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(MESSAGE).max_frame_size(MESSAGE);
+    let end = app.end.clone();
+    Ok(upgrade.on_upgrade(move |socket| async move {
+        tokio::select! {
+            () = talk(socket, session, caller) => {}
+            () = end.cancelled() => {}
+        }
+    }))
+}
+
+/// A script that runs.
+struct Script {
+    input: Option<Sender<Vec<u8>>>,
+    stop: Arc<Stop>,
+    _ended: Ended,
+}
+
+async fn talk(socket: WebSocket, session: Arc<Session>, caller: Caller) {
+    let (mut to, mut from) = socket.split();
+    let (tell, mut told) = channel::<Value>(WAITING);
+    let mut script: Option<Script> = None;
+    loop {
+        tokio::select! {
+            message = told.recv() => {
+                let Some(message) = message else { return };
+                if message.get("stream").is_none() {
+                    script = None;
+                }
+                let text = Utf8Bytes::from(message.to_string());
+                if to.send(Message::Text(text)).await.is_err() {
+                    return;
+                }
+            }
+            message = from.next() => {
+                let said = match message {
+                    Some(Ok(Message::Text(text))) => serde_json::from_str(&text),
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+                    _ => return,
+                };
+                let problem = |why: String| json!({ "problem": Problem::invalid(why).document() });
+                let answer = match (said, &mut script) {
+                    (Err(e), _) => Some(problem(e.to_string())),
+                    (Ok(Said::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
+                    (Ok(Said::Run(text)), None) => {
+                        script = begin(&session, &caller, text, tell.clone());
+                        script.is_none().then(|| problem("it cannot begin".into()))
+                    }
+                    (Ok(Said::Stdin(text)), Some(Script { input: Some(input), .. })) => {
+                        // One who types faster than is read waits for nobody: the rest is lost.
+                        let _ = input.try_send(text.into_bytes());
+                        None
+                    }
+                    (Ok(Said::End(true)), Some(script)) => {
+                        script.input = None;
+                        None
+                    }
+                    (Ok(Said::Interrupt(true)), Some(script)) => {
+                        script.stop.stop();
+                        None
+                    }
+                    (Ok(_), _) => None,
+                };
+                if let Some(answer) = answer
+                    && to.send(Message::Text(answer.to_string().into())).await.is_err()
+                {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn begin(
+    session: &Arc<Session>,
+    caller: &Caller,
+    text: String,
+    tell: Sender<Value>,
+) -> Option<Script> {
+    let stop = Arc::new(Stop::default());
+    let (input, mut typed) = channel::<Vec<u8>>(WAITING);
+    let (reader, mut writer) = std::io::pipe().ok()?;
+    // It ends when the script has ended, which closes the other end, or no more is typed.
+    tokio::task::spawn_blocking(move || {
+        while let Some(bytes) = typed.blocking_recv() {
+            if writer.write_all(&bytes).is_err() {
+                return;
+            }
+        }
+    });
+    let (session, caller, theirs) = (session.clone(), caller.clone(), stop.clone());
+    tokio::task::spawn_blocking(move || {
+        let done = run(&session, text, reader, &theirs, &tell);
+        caller.owner.spend_cpu(theirs.cpu());
+        let message = match done {
+            Ok(message) => message,
+            Err(refusal) => json!({ "problem": Problem::from(refusal).document() }),
+        };
+        let _ = tell.blocking_send(message);
+    });
+    Some(Script { input: Some(input), _ended: Ended(stop.clone()), stop })
+}
+
+fn run(
+    session: &Session,
+    text: String,
+    stdin: PipeReader,
+    stop: &Stop,
+    tell: &Sender<Value>,
+) -> Result<Value, Refusal> {
+    if text.contains('\0') {
+        return Err(Refusal::invalid("a NUL"));
+    }
+    let mut exec = Exec::script(text);
+    (exec.input, exec.output, exec.list_files) = (Input::Inherit, Output::Inherit, false);
+    let pipes = || Ok::<_, wasibox::Error>((std::io::pipe()?, std::io::pipe()?));
+    let ((out, to_out), (err, to_err)) = pipes()?;
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| pass(out, "stdout", tell));
+        scope.spawn(|| pass(err, "stderr", tell));
+        let streams = Inherited { stdin: &stdin, stdout: &to_out, stderr: &to_err };
+        let outcome = stop.exec(session, exec, Some(&streams));
+        // The readers end with the last of these.
+        drop((to_out, to_err) as (PipeWriter, PipeWriter));
+        outcome
+    })?;
+    let cwd = String::from_utf8_lossy(&session.directory()?).into_owned();
+    Ok(json!({
+        "exit_code": outcome.exit_code,
+        "limit_hit": outcome.limit_hit.map(|l| l.name()),
+        "commit": outcome.commit,
+        "cwd": cwd,
+    }))
+}
+
+/// Tells of what is written, to its end, also if nobody listens any more.
+fn pass(mut from: PipeReader, stream: &str, tell: &Sender<Value>) {
+    let (mut piece, mut rest) = (vec![0; 16 << 10], Vec::new());
+    while let Ok(n @ 1..) = from.read(&mut piece) {
+        let text = whole_characters(&mut rest, &piece[..n]);
+        let _ = tell.blocking_send(json!({ "stream": stream, "text": text }));
+    }
+}

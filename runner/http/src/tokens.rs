@@ -1,0 +1,286 @@
+//! Who may do what: the token file, and what each has used up.
+//!
+//! Tokens are kept as SHA-256 only. Each request's is compared with all of them, in a time that does not depend on where
+//! they differ.
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wasibox_actions::Scope;
+
+/// Fewest characters of a token.
+const SHORTEST: usize = 16;
+/// Fewest seconds for which what was used counts.
+const WINDOW: Duration = Duration::from_secs(3600);
+
+/// Why a token file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    #[error("{path}: {source}")]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {why}")]
+    Wrong { path: PathBuf, why: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    token: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Entry {
+    name: String,
+    token: Option<String>,
+    sha256: Option<String>,
+    scopes: Option<Vec<String>>,
+    #[serde(default)]
+    limits: Limits,
+}
+
+/// What the owner of a token may take.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Limits {
+    /// Sessions.
+    pub sessions: usize,
+    /// Requests at once.
+    pub requests: usize,
+    /// CPU seconds of guests within an hour.
+    pub cpu_seconds: u64,
+    /// Bytes of requests' bodies within an hour.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { sessions: 20, requests: 16, cpu_seconds: 3600, bytes: 4 << 30 }
+    }
+}
+
+/// The owners of tokens.
+pub struct Tokens(Vec<([u8; 32], Arc<Owner>)>);
+
+/// Whoever has a token.
+pub struct Owner {
+    /// The name before those of its sessions.
+    pub name: String,
+    pub scopes: Vec<Scope>,
+    pub limits: Limits,
+    running: AtomicUsize,
+    used: Mutex<Used>,
+}
+
+struct Used {
+    since: Instant,
+    cpu: Duration,
+    bytes: u64,
+}
+
+/// A request that counts as running until this is dropped.
+pub struct Running(Arc<Owner>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Owner {
+    fn new(name: String, scopes: Vec<Scope>, limits: Limits) -> Owner {
+        let used = Used { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
+        let (running, used) = (AtomicUsize::new(0), Mutex::new(used));
+        Owner { name, scopes, limits, running, used }
+    }
+
+    /// One request more, if that may be; else which limit is in the way.
+    pub fn begin(self: &Arc<Owner>) -> Result<Running, &'static str> {
+        let before = self.running.fetch_add(1, Ordering::AcqRel);
+        let running = Running(self.clone());
+        if before >= self.limits.requests {
+            return Err("requests at once");
+        }
+        self.with_used(|used| {
+            if used.cpu.as_secs() >= self.limits.cpu_seconds {
+                return Err("CPU seconds within an hour");
+            }
+            Ok(running)
+        })
+    }
+
+    /// Takes note of CPU time.
+    pub fn spend_cpu(&self, cpu: Duration) {
+        self.with_used(|used| used.cpu += cpu);
+    }
+
+    /// Takes note of bytes; false if they are too many.
+    pub fn spend_bytes(&self, bytes: u64) -> bool {
+        self.with_used(|used| {
+            used.bytes = used.bytes.saturating_add(bytes);
+            used.bytes <= self.limits.bytes
+        })
+    }
+
+    fn with_used<T>(&self, act: impl FnOnce(&mut Used) -> T) -> T {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.since.elapsed() >= WINDOW {
+            *used = Used { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
+        }
+        act(&mut used)
+    }
+}
+
+impl Tokens {
+    /// Reads a token file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or something in it is wrong.
+    pub fn read(path: &Path) -> Result<Tokens, TokenError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| TokenError::Read { path: path.into(), source })?;
+        Tokens::parse(&text).map_err(|why| TokenError::Wrong { path: path.into(), why })
+    }
+
+    fn parse(text: &str) -> Result<Tokens, String> {
+        // Not the line: it may be a token's.
+        let file: File = toml::from_str(text).map_err(|e| e.message().to_owned())?;
+        let mut names = HashSet::new();
+        let mut all: Vec<([u8; 32], Arc<Owner>)> = Vec::new();
+        for entry in file.token {
+            let name = entry.name.clone();
+            let wrong = |why: &str| format!("token '{}': {why}", name.escape_default());
+            let fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+            if !(1..=32).contains(&name.len()) || !name.bytes().all(fine) {
+                return Err(wrong("a name has 1 to 32 lower-case letters, digits and '-'"));
+            }
+            if !names.insert(name.clone()) {
+                return Err(wrong("the name is there twice"));
+            }
+            let digest = match (&entry.token, &entry.sha256) {
+                (Some(token), None) if token.len() >= SHORTEST => Sha256::digest(token).into(),
+                (Some(_), None) => return Err(wrong("a token has 16 characters at least")),
+                (None, Some(hex)) => {
+                    digest(hex).ok_or_else(|| wrong("sha256 has 64 hex digits"))?
+                }
+                _ => return Err(wrong("either token or sha256 is needed")),
+            };
+            if all.iter().any(|(other, _)| *other == digest) {
+                return Err(wrong("the same token is there twice"));
+            }
+            let scopes = match &entry.scopes {
+                None => Scope::ALL.to_vec(),
+                Some(names) => names
+                    .iter()
+                    .map(|n| {
+                        Scope::named(n).ok_or_else(|| wrong("scopes are read, write, run, manage"))
+                    })
+                    .collect::<Result<_, _>>()?,
+            };
+            all.push((digest, Arc::new(Owner::new(entry.name, scopes, entry.limits))));
+        }
+        match all.is_empty() {
+            true => Err("there is no [[token]]".into()),
+            false => Ok(Tokens(all)),
+        }
+    }
+
+    /// Whose token it is.
+    pub fn owner(&self, token: &str) -> Option<&Arc<Owner>> {
+        let given: [u8; 32] = Sha256::digest(token).into();
+        let mut found = None;
+        for (digest, owner) in &self.0 {
+            let differs = digest.iter().zip(given).fold(0, |all, (a, b)| all | (a ^ b));
+            if std::hint::black_box(differs) == 0 {
+                found = Some(owner);
+            }
+        }
+        found
+    }
+
+    /// All owners.
+    pub fn owners(&self) -> impl Iterator<Item = &Arc<Owner>> {
+        self.0.iter().map(|(_, owner)| owner)
+    }
+}
+
+/// Whoever asks where no tokens are.
+pub fn anybody() -> Arc<Owner> {
+    let limits =
+        Limits { sessions: usize::MAX, requests: 256, cpu_seconds: u64::MAX, bytes: u64::MAX };
+    Arc::new(Owner::new(String::new(), Scope::ALL.to_vec(), limits))
+}
+
+fn digest(hex: &str) -> Option<[u8; 32]> {
+    let digits = hex.as_bytes();
+    if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut out = [0; 32];
+    for (byte, pair) in out.iter_mut().zip(digits.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_found_by_what_they_hash_to() {
+        // printf %s abcdefghijklmnop | sha256sum
+        let sum = "f39dac6cbaba535e2c207cd0cd8f154974223c848f727f98b3564cea569b41cf";
+        let text = format!(
+            "[[token]]\nname = 'a'\nsha256 = '{sum}'\nscopes = ['read']\nlimits = {{ sessions = 2 }}\n\
+             [[token]]\nname = 'b'\ntoken = 'ABCDEFGHIJKLMNOP'\n"
+        );
+        let tokens = Tokens::parse(&text).unwrap();
+        let a = tokens.owner("abcdefghijklmnop").unwrap();
+        assert_eq!((&*a.name, &*a.scopes, a.limits.sessions), ("a", &[Scope::Read][..], 2));
+        assert_eq!(tokens.owner("ABCDEFGHIJKLMNOP").unwrap().name, "b");
+        for other in ["", "abcdefghijklmno", "abcdefghijklmnopq", "Abcdefghijklmnop", sum] {
+            assert!(tokens.owner(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn wrong_files_are_refused_and_tell_no_token() {
+        let entry = |more: &str| format!("[[token]]\nname = 'a'\n{more}\n");
+        for text in [
+            String::new(),
+            entry(""),
+            entry("token = 'short'"),
+            entry("token = 'abcdefghijklmnop'\nsha256 = 'x'"),
+            entry("sha256 = 'zz'"),
+            entry("token = 'abcdefghijklmnop'\nscopes = ['all']"),
+            entry("token = 'abcdefghijklmnop'\nadmin = true"),
+            entry("token = 'abcdefghijklmnop'\nlimits = { sessions = -1 }"),
+            entry("token = 'abcdefghijklmnop'") + &entry("token = 'abcdefghijklmnoq'"),
+            "[[token]]\nname = 'A'\ntoken = 'abcdefghijklmnop'".into(),
+            "[[token]]\nname = 'a.b'\ntoken = 'abcdefghijklmnop'".into(),
+            "[[token]]\nname = 'a'\ntoken = 'abcdefghijklmnop".into(),
+        ] {
+            let why = Tokens::parse(&text).err().expect(&text);
+            assert!(!why.contains("abcdefgh"), "{why}");
+        }
+    }
+
+    #[test]
+    fn requests_at_once_and_bytes_are_bounded() {
+        let limits = Limits { requests: 2, bytes: 10, cpu_seconds: 1, ..Limits::default() };
+        let owner = Arc::new(Owner::new("a".into(), vec![], limits));
+        let (a, _b) = (owner.begin().ok().unwrap(), owner.begin().ok().unwrap());
+        assert!(owner.begin().is_err());
+        drop(a);
+        drop(owner.begin().ok().unwrap());
+        assert!(owner.spend_bytes(10) && !owner.spend_bytes(1));
+        owner.spend_cpu(Duration::from_secs(1));
+        assert_eq!(owner.begin().err(), Some("CPU seconds within an hour"));
+    }
+}

@@ -1,0 +1,186 @@
+//! A call of a tool: its answer at once, or as events while it runs.
+
+use crate::app::App;
+use crate::bridge;
+use crate::gate::Caller;
+use crate::problem::Problem;
+use axum::Extension;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::response::sse::{Event as Sse, KeepAlive};
+use axum::response::{IntoResponse, Sse as Events};
+use serde_json::{Map, Value, json};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::{Sender, channel};
+use wasibox_actions::{Call, Client, Done, Event, Stop, Tool};
+
+/// Most bytes of arguments: a file of 16 MiB in base64, and more.
+pub const BODY: usize = 24 << 20;
+/// The tool that moves a client: here a session is in each address.
+pub const NOT_HERE: &str = "use_session";
+/// Events that wait for a slow reader; then what runs waits, too.
+const WAITING: usize = 64;
+
+/// A call that is stopped when nobody waits for it.
+pub struct Ended(pub Arc<Stop>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// `GET /v1/tools`
+pub async fn list(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Response<Body> {
+    let tools: Vec<Value> = app
+        .registry
+        .tools()
+        .iter()
+        .filter(|t| t.tool.name != NOT_HERE && caller.owner.scopes.contains(&t.tool.scope))
+        .map(|t| {
+            json!({
+                "name": t.tool.name,
+                "title": t.tool.title,
+                "description": t.tool.text,
+                "scope": t.tool.scope.name(),
+                "input": *t.input,
+                "output": *t.output,
+            })
+        })
+        .collect();
+    axum::Json(json!({ "machine": app.registry.summary(), "tools": tools })).into_response()
+}
+
+/// `POST /v1/sessions/{session}/tools/{tool}`
+pub async fn call(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Path((session, name)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response<Body>, Problem> {
+    let listed = app.registry.get(&name).filter(|_| name != NOT_HERE);
+    let tool = listed.ok_or_else(|| Problem::missing(format!("there is no tool '{name}'")))?.tool;
+    caller.may(tool.scope)?;
+    let wants_events = wants(request.headers(), "text/event-stream");
+    let arguments = arguments(&caller, request).await?;
+    let job = Job { app, caller, session, tool, arguments, stop: Arc::default() };
+    match wants_events {
+        true => Ok(job.events()),
+        false => job.answer().await,
+    }
+}
+
+/// Whether a request names a type among those that it takes.
+fn wants(headers: &HeaderMap, kind: &str) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|v| v.to_str().ok());
+    accepted.flat_map(|v| v.split(',')).any(|v| v.trim().split(';').next() == Some(kind))
+}
+
+/// The object that is a request's body; none is an empty one.
+pub async fn arguments(caller: &Caller, request: Request) -> Result<Map<String, Value>, Problem> {
+    let kind = request.headers().get(header::CONTENT_TYPE).map(|v| v.to_str().unwrap_or_default());
+    let kind = kind.map(|k| k.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    let bytes = to_bytes(request.into_body(), BODY).await.map_err(|_| {
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "limit", format!("more than {BODY} bytes"))
+    })?;
+    if !caller.owner.spend_bytes(bytes.len() as u64) {
+        return Err(Problem::limit("too many bytes within an hour"));
+    }
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    if kind.as_deref() != Some("application/json") {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Problem::new(status, "invalid", "the body is application/json"));
+    }
+    serde_json::from_slice(&bytes).map_err(|e| Problem::invalid(format!("the body: {e}")))
+}
+
+struct Job {
+    app: Arc<App>,
+    caller: Caller,
+    session: String,
+    tool: &'static Tool,
+    arguments: Map<String, Value>,
+    stop: Arc<Stop>,
+}
+
+impl Job {
+    /// Does it; blocks.
+    fn run(self, emit: Option<&(dyn Fn(Event<'_>) + Sync)>) -> Result<Done, Problem> {
+        let Job { app, caller, session, tool, arguments, stop } = self;
+        // What is not there is not made.
+        let _held = caller.space.open(&session)?;
+        let client = Client::of(caller.space.clone(), session);
+        let done = tool.run(arguments, &Call { client: &client, stop: &stop, emit });
+        caller.owner.spend_cpu(stop.cpu());
+        app.metrics.call(tool.name, done.is_ok(), stop.cpu());
+        Ok(done?)
+    }
+
+    async fn answer(self) -> Result<Response<Body>, Problem> {
+        let _ended = Ended(self.stop.clone());
+        let done = tokio::task::spawn_blocking(move || self.run(None)).await;
+        let done = done.map_err(|_| Problem::internal())??;
+        Ok(axum::Json(done.answer).into_response())
+    }
+
+    fn events(self) -> Response<Body> {
+        let (to, from) = channel::<Result<Sse, Infallible>>(WAITING);
+        let ended = Ended(self.stop.clone());
+        tokio::task::spawn_blocking(move || {
+            let rests = Mutex::new([Vec::new(), Vec::new()]);
+            let emit = |event: Event<'_>| {
+                let Event::Output { is_error, bytes } = event;
+                let mut rests = rests.lock().unwrap_or_else(PoisonError::into_inner);
+                let text = whole_characters(&mut rests[usize::from(is_error)], bytes);
+                let stream = if is_error { "stderr" } else { "stdout" };
+                tell(&to, "output", &json!({ "stream": stream, "text": text }));
+            };
+            match self.run(Some(&emit)) {
+                Ok(done) => tell(&to, "result", &done.answer),
+                Err(problem) => tell(&to, "problem", &problem.document()),
+            }
+        });
+        let events = Events::new(bridge::stream(from, ended));
+        events.keep_alive(KeepAlive::default()).into_response()
+    }
+}
+
+fn tell(to: &Sender<Result<Sse, Infallible>>, name: &str, data: &Value) {
+    // One who has gone has stopped the call.
+    let _ = to.blocking_send(Ok(Sse::default().event(name).data(data.to_string())));
+}
+
+/// The text of what has come, but for a character whose end has not; that waits in `rest`.
+pub fn whole_characters(rest: &mut Vec<u8>, bytes: &[u8]) -> String {
+    rest.extend_from_slice(bytes);
+    let is_begun = |from: &usize| {
+        std::str::from_utf8(&rest[*from..])
+            .is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())
+    };
+    let cut = (rest.len().saturating_sub(3)..rest.len()).find(is_begun).unwrap_or(rest.len());
+    let text = String::from_utf8_lossy(&rest[..cut]).into_owned();
+    rest.drain(..cut);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_not_cut() {
+        let mut rest = Vec::new();
+        let all = "aä€😀z".as_bytes();
+        let told: String = all.chunks(1).map(|b| whole_characters(&mut rest, b)).collect();
+        assert_eq!(told, "aä€😀z");
+        assert_eq!(whole_characters(&mut rest, b"\xff\xc3"), "\u{fffd}");
+        assert_eq!(whole_characters(&mut rest, b"("), "\u{fffd}(");
+    }
+}
