@@ -8,6 +8,7 @@
 //! | `run_json` | `runner run-json`: a zip and a program in it, as one request |
 //! | `call` | what all that runs something shares: engine, signals, words for limits and errors |
 //! | `session` | `runner session ...`, a file for each kind of command |
+//! | `door` | `runner mcp`, `runner serve` |
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
 //! | `shell` | `runner shell` |
 //! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
@@ -23,6 +24,7 @@
 mod args;
 mod call;
 mod doctor;
+mod door;
 mod exec;
 mod expose;
 mod fs;
@@ -111,6 +113,8 @@ fn run(parsed: Parsed) -> Result<u8, Failure> {
         Command::Fs(command) => fs::run(*command),
         Command::Kv(command) => kv::run(command),
         Command::Shell(args) => shell::run(&args),
+        Command::Mcp(args) => door::mcp(&args),
+        Command::Serve(args) => door::serve(&args),
         Command::RunJson(args) => run_json::run(&args),
         Command::Inspect(args) => inspect::inspect(&args.image, args.json),
         Command::Compile(args) => inspect::compile(&args.image),

@@ -6,11 +6,13 @@
 //! | `exec` | `exec`, `inspect`, `compile` |
 //! | `session` | `session ...` |
 //! | `fs` | `fs ...` |
+//! | `door` | `mcp`, `serve` |
 //! | `stored` | `snapshot ...`, `kv ...`; where store and image are |
 //! | `wrong` | what clap says of a wrong command line, in our words |
 //!
 //! Only the command that is asked for is built: a table of all of them costs more than a call.
 
+pub mod door;
 pub mod exec;
 pub mod fs;
 pub mod grants;
@@ -58,6 +60,10 @@ pub enum Command {
     Kv(stored::KvCommand),
     /// A shell for a person at a terminal
     Shell(Box<session::ShellArgs>),
+    /// Serve sessions to a chat client by the Model Context Protocol
+    Mcp(Box<door::McpArgs>),
+    /// Serve sessions by HTTP
+    Serve(Box<door::ServeArgs>),
     /// Answer one request on standard input: a zip, a program in it
     RunJson(Box<exec::RunJsonArgs>),
     /// Show what is in an image
@@ -170,6 +176,8 @@ mod tests {
             &["completions", "csh"],
             &["session", "python", "--store", "s"],
             &["fs"],
+            &["mcp", "--http", "nowhere"],
+            &["serve", "--listen", "127.0.0.1:0"],
             &["fs", "read", "--store", "s", "a"],
             &["fs", "read", "--offset", "1", "--store", "s", "a", "f"],
         ] {

@@ -1,0 +1,96 @@
+//! `mcp` and `serve`.
+
+use super::grants::GrantArgs;
+use super::stored::{ImageArg, StoreArg};
+use clap::Args;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+const MCP: &str = "\
+Without --http the client is at standard input and output, and its session is that of --session: `main` of the
+store, or one that is gone with the client. With --http each client has a session of its own, or the one that
+its address names: http://ADDRESS/mcp?session=NAME. Anybody who can reach ADDRESS can use it: see `runner serve`
+for tokens.
+
+Examples:
+  runner mcp --image image.webc
+  runner mcp --image image.webc --store work.wbx --input data.csv
+  runner mcp --image image.webc --http 127.0.0.1:8931 --read-only --mount project:/work";
+
+// What all doors have.
+#[derive(Args)]
+pub struct DoorArgs {
+    #[command(flatten)]
+    pub image: ImageArg,
+    #[command(flatten)]
+    pub store: StoreArg,
+    #[command(flatten)]
+    pub grants: GrantArgs,
+    /// Have only tools that change nothing
+    #[arg(long)]
+    pub read_only: bool,
+    /// Have only these tools, as a list with commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub tools: Option<Vec<String>>,
+    /// A call's limit of time, if it names none; the policy's is never passed
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub call_timeout: u32,
+    /// A name that requests may have as their Host, besides the address and localhost
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// An origin from which browsers may ask, as https://app.example.com:443
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
+}
+
+/// Serve sessions to a chat client by the Model Context Protocol
+#[derive(Args)]
+#[command(after_help = MCP)]
+pub struct McpArgs {
+    #[command(flatten)]
+    pub door: DoorArgs,
+    /// Serve by HTTP at this address, at /mcp
+    #[arg(long, value_name = "ADDRESS")]
+    pub http: Option<SocketAddr>,
+    /// The session of the client at standard input
+    #[arg(long, value_name = "NAME", conflicts_with = "http")]
+    pub session: Option<String>,
+}
+
+const SERVE: &str = "\
+/ is a page for people, /docs and /openapi.json tell of the interface, /mcp is the Model Context Protocol's,
+/metrics Prometheus's. Requests to /v1, /mcp and /metrics have a token: `Authorization: Bearer TOKEN`.
+
+The token file is TOML (docs/http.md):
+  [[token]]
+  name = \"alice\"
+  sha256 = \"...\"                       # of the token; or token = \"...\", 16 characters at least
+  scopes = [\"read\", \"write\", \"run\", \"manage\"]
+
+SIGTERM and SIGINT let what runs come to its end; a second one does not wait.
+
+Example:
+  runner serve --image image.webc --listen 127.0.0.1:8930 --token-file tokens.toml --store work.wbx";
+
+/// Serve sessions by HTTP
+#[derive(Args)]
+#[command(after_help = SERVE)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    pub door: DoorArgs,
+    /// The address
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8930")]
+    pub listen: SocketAddr,
+    /// Who may do what
+    #[arg(long, value_name = "FILE", required = true)]
+    pub token_file: PathBuf,
+    /// Sessions that are awake at once
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub awake: usize,
+    /// How long what runs may go on after SIGTERM
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub drain: u32,
+    /// What is logged to standard error: error, warn, info, debug
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub log: String,
+}

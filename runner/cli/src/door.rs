@@ -1,0 +1,70 @@
+//! `runner mcp` and `runner serve`: sessions for other programs.
+
+use crate::Failure;
+use crate::args::door::{DoorArgs, McpArgs, ServeArgs};
+use crate::progress::compiling;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use wasibox::{Engine, EngineOptions, PoolOptions};
+use wasibox_actions::{Choice, Client, Machine, MachineOptions, Registry};
+use wasibox_http::{Door, Log, Serve, Tokens};
+
+/// The session of a client at standard input, in a store.
+const MAIN: &str = "main";
+
+/// Serves a client by the Model Context Protocol, or many by HTTP.
+pub fn mcp(args: &McpArgs) -> Result<u8, Failure> {
+    let (machine, registry) = machine(&args.door, 8)?;
+    if let Some(listen) = args.http {
+        let door = door(&args.door, machine, registry);
+        let serve = Serve { listen, tokens: None, drain: Duration::from_secs(1), log: None };
+        return wasibox_http::serve(door, serve).map(|()| 0).map_err(|e| Failure::new(125, e));
+    }
+    let space = machine.space();
+    let client = match (&args.session, machine.is_durable()) {
+        (Some(name), _) => Client::of(space, name),
+        (None, true) => Client::of(space, MAIN),
+        (None, false) => Client::new(space).map_err(|e| Failure::new(125, e))?,
+    };
+    wasibox_mcp::serve_stdio(registry, client).map_err(|e| Failure::new(125, e))?;
+    Ok(0)
+}
+
+/// Serves many by HTTP, with tokens.
+pub fn serve(args: &ServeArgs) -> Result<u8, Failure> {
+    let tokens = Tokens::read(&args.token_file).map_err(|e| Failure::new(2, e))?;
+    let log = Log::named(&args.log)
+        .ok_or_else(|| Failure::usage(format!("--log: '{}' is no LEVEL", args.log)))?;
+    let (machine, registry) = machine(&args.door, args.awake)?;
+    let serve = Serve {
+        listen: args.listen,
+        tokens: Some(tokens),
+        drain: Duration::from_secs(args.drain.into()),
+        log: Some(log),
+    };
+    wasibox_http::serve(door(&args.door, machine, registry), serve)
+        .map(|()| 0)
+        .map_err(|e| Failure::new(125, e))
+}
+
+fn machine(args: &DoorArgs, awake: usize) -> Result<(Machine, Arc<Registry>), Failure> {
+    let (policy, require_walls) = args.grants.policy()?;
+    let image = args.image.path()?;
+    let mut pool = PoolOptions::new(&image);
+    (pool.warm, pool.progress, pool.require_walls) = (1, compiling(), require_walls);
+    let options = EngineOptions { pool, awake, ..EngineOptions::new(image) };
+    let engine = Engine::new(options)?;
+    let store = args.store.store.as_deref().filter(|path| *path != Path::new(""));
+    let timeout = Duration::from_secs(args.call_timeout.max(1).into());
+    let machine = Machine::new(&engine, MachineOptions { policy, store, timeout })?;
+    let choice = Choice { read_only: args.read_only, only: args.tools.clone() };
+    let registry =
+        Registry::new(&machine, &choice).map_err(|e| Failure::usage(format!("--tools: {e}")))?;
+    Ok((machine, Arc::new(registry)))
+}
+
+fn door(args: &DoorArgs, machine: Machine, registry: Arc<Registry>) -> Door {
+    let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
+    Door { machine, registry, hosts, origins }
+}
