@@ -10,8 +10,16 @@ use crate::{deny, dist, env, escape, tidy};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
-const HOST: &[&str] =
-    &["wasibox-vfs", "wasibox-sandbox", "wasibox", "wasibox-cli", "wasibox-image"];
+const HOST: &[&str] = &[
+    "wasibox-vfs",
+    "wasibox-sandbox",
+    "wasibox",
+    "wasibox-actions",
+    "wasibox-mcp",
+    "wasibox-http",
+    "wasibox-cli",
+    "wasibox-image",
+];
 
 /// Runs all tests. With `--fast` without lints and without the host's crates.
 pub fn run(args: &[String]) -> Result<ExitCode> {

@@ -2,6 +2,8 @@
 //! `image.webc`; without it, it is `dist` of the checkout.
 #![forbid(unsafe_code)]
 
+pub mod http;
+pub mod mcp;
 pub mod server;
 
 use std::path::PathBuf;

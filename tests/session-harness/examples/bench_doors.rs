@@ -1,0 +1,118 @@
+//! What a door costs: `true` by the crate, by `runner mcp` at standard streams, by HTTP on a connection that stays, in turn.
+//! The image and the runner are those of `dist` (or `WASIBOX_DIST`).
+
+use serde_json::json;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use wasibox::{Isolation, Session};
+use wasibox_actions::Choice;
+use wasibox_sessions::http::{Served, serve};
+use wasibox_sessions::mcp::{Connection, Stdio};
+use wasibox_sessions::{engine, policy};
+
+/// Counted calls, after some that are not.
+const RUNS: usize = 500;
+const FIRST: usize = 20;
+const TOKEN: &str = "a-token-for-the-bench";
+
+fn main() {
+    let session = engine(Isolation::Process).session(policy()).expect("a session");
+    let mut stdio = Stdio::begin(&[]);
+    let tokens = format!("[[token]]\nname = 'a'\ntoken = '{TOKEN}'\n");
+    let server = serve(Some(&tokens), None, &Choice::default());
+    server.json(TOKEN, "PUT", "/v1/sessions/w", &json!(null));
+    let call = json!({"command": "true"});
+    let mut rest = Kept::open(&server, "/v1/sessions/w/tools/sandbox_exec", "", call.to_string());
+    let connection = Connection::begin(&server, TOKEN, "/mcp?session=v");
+    let message =
+        connection.message("tools/call", json!({"name": "sandbox_exec", "arguments": call}));
+    let id = format!(
+        "Mcp-Session-Id: {}\r\nMCP-Protocol-Version: 2025-11-25\r\nAccept: application/json, text/event-stream\r\n",
+        connection.id
+    );
+    let mut mcp = Kept::open(&server, "/mcp", &id, message.to_string());
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    for n in 0..FIRST + RUNS {
+        let mut took = [Duration::ZERO; 4];
+        took[0] = timed(|| by_crate(&session));
+        took[1] = timed(|| drop(stdio.done("sandbox_exec", call.clone())));
+        took[2] = timed(|| rest.ask());
+        took[3] = timed(|| mcp.ask());
+        if n >= FIRST {
+            times.iter_mut().zip(took).for_each(|(all, one)| all.push(one));
+        }
+    }
+    for (what, mut all) in ["crate", "MCP, stdio", "HTTP", "MCP, HTTP"].into_iter().zip(times) {
+        all.sort_unstable();
+        let at = |part: usize| all[all.len() * part / 100].as_secs_f64() * 1e3;
+        println!("{what:<12} median {:.3} ms, p99 {:.3} ms", at(50), at(99));
+    }
+}
+
+fn timed(act: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    act();
+    begun.elapsed()
+}
+
+fn by_crate(session: &Session) {
+    assert_eq!(session.exec("true").expect("a call").exit_code, 0);
+}
+
+/// A request on a connection that stays.
+struct Kept {
+    stream: BufReader<TcpStream>,
+    request: Vec<u8>,
+}
+
+impl Kept {
+    fn open(server: &Served, path: &str, headers: &str, body: String) -> Kept {
+        let stream = TcpStream::connect(server.address).expect("a connection");
+        stream.set_nodelay(true).expect("a connection");
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\n{headers}\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            server.address,
+            body.len()
+        );
+        Kept { stream: BufReader::new(stream), request: request.into_bytes() }
+    }
+
+    /// Asks, and reads the answer to its end.
+    fn ask(&mut self) {
+        self.stream.get_mut().write_all(&self.request).expect("a request");
+        let (mut len, mut is_chunked) = (0, false);
+        loop {
+            let line = self.line();
+            let lower = line.to_ascii_lowercase();
+            if let Some(n) = lower.strip_prefix("content-length: ") {
+                len = n.parse().expect("a length");
+            }
+            is_chunked |= lower == "transfer-encoding: chunked";
+            if line.is_empty() {
+                break;
+            }
+        }
+        while is_chunked {
+            let size = usize::from_str_radix(&self.line(), 16).expect("a length");
+            self.body(size);
+            self.line();
+            if size == 0 {
+                return;
+            }
+        }
+        self.body(len);
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).expect("an answer");
+        line.trim_end().to_owned()
+    }
+
+    fn body(&mut self, len: usize) {
+        let mut body = vec![0; len];
+        self.stream.read_exact(&mut body).expect("an answer");
+    }
+}

@@ -1,0 +1,158 @@
+//! A server of the built image within the test, and requests to it, byte by byte: what a client's library would not send
+//! can be sent, too.
+
+use crate::{options, policy};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+use wasibox::{Engine, Isolation};
+use wasibox_actions::{Choice, Machine, MachineOptions, Registry};
+use wasibox_http::{Door, Serve, Server, Tokens};
+
+/// Longest wait for an answer.
+const WAIT: Duration = Duration::from_secs(120);
+
+/// A server; it ends with this.
+pub struct Served {
+    pub address: SocketAddr,
+    end: Box<dyn Fn() + Send + Sync>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+/// Serves sessions with these tokens (TOML), or the Model Context Protocol for anybody.
+pub fn serve(tokens: Option<&str>, store: Option<&Path>, choice: &Choice) -> Served {
+    let engine = Engine::new(options(Isolation::Process)).expect("an engine");
+    let machine = MachineOptions { policy: policy(), store, timeout: WAIT };
+    let machine = Machine::new(&engine, machine).expect("a machine");
+    let registry = Registry::new(&machine, choice).expect("tools").into();
+    let door = Door { machine, registry, hosts: Vec::new(), origins: Vec::new() };
+    let tokens = tokens.map(|text| {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("tokens");
+        Tokens::read(file.path()).expect("tokens")
+    });
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let serve = Serve { listen, tokens, drain: WAIT, log: None };
+    let (tell, told) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        runtime.expect("threads").block_on(async {
+            let server = Server::bind(door, serve).await.expect("a server");
+            tell.send((server.address(), server.ending())).expect("a test");
+            server.run().await;
+        });
+    });
+    let (address, ending) = told.recv().expect("a server");
+    Served { address, end: Box::new(move || ending.cancel()), thread: Some(thread) }
+}
+
+impl Served {
+    /// Tells the server to end, and waits for that.
+    pub fn end(mut self) {
+        self.finish();
+    }
+
+    /// Tells the server to end.
+    pub fn tell_end(&self) {
+        (self.end)();
+    }
+
+    fn finish(&mut self) {
+        self.tell_end();
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the server");
+        }
+    }
+
+    /// Sends bytes as they are, and reads the answer to its end.
+    pub fn raw(&self, request: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.address).expect("a connection");
+        stream.set_read_timeout(Some(WAIT)).expect("a time");
+        stream.write_all(request).expect("a request");
+        let mut all = Vec::new();
+        // One that is refused may end the connection while it is sent.
+        let _ = stream.read_to_end(&mut all);
+        Answer::of(&all)
+    }
+
+    /// A request with headers, one a line.
+    pub fn request(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
+        let (host, len) = (self.address, body.len());
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        for line in headers.lines().filter(|line| !line.is_empty()) {
+            text += &format!("{line}\r\n");
+        }
+        text += &format!("Content-Length: {len}\r\n\r\n");
+        self.raw(&[text.as_bytes(), body].concat())
+    }
+
+    /// A request of JSON with a token.
+    pub fn json(&self, token: &str, method: &str, path: &str, body: &Value) -> Answer {
+        let headers = format!("Authorization: Bearer {token}\nContent-Type: application/json");
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.request(method, path, &headers, body.as_bytes())
+    }
+
+    /// A call of a tool in a session; its answer.
+    pub fn tool(&self, token: &str, session: &str, tool: &str, input: &Value) -> Value {
+        let path = format!("/v1/sessions/{session}/tools/{tool}");
+        let answer = self.json(token, "POST", &path, input);
+        assert_eq!(answer.status, 200, "{tool}: {}", answer.text());
+        answer.value()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    fn of(all: &[u8]) -> Answer {
+        let cut = all.windows(4).position(|w| w == b"\r\n\r\n").unwrap_or(all.len());
+        let head = String::from_utf8_lossy(&all[..cut]).to_ascii_lowercase();
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);
+        let mut body = all.get(cut + 4..).unwrap_or_default().to_vec();
+        if head.contains("transfer-encoding: chunked") {
+            body = unchunked(&body);
+        }
+        Answer { status, head, body }
+    }
+
+    /// A header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(n, _)| *n == name).map(|(_, value)| value)
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn value(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
+    }
+}
+
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Some(cut) = body.windows(2).position(|w| w == b"\r\n") {
+        let len =
+            std::str::from_utf8(&body[..cut]).ok().and_then(|n| usize::from_str_radix(n, 16).ok());
+        let Some(len @ 1..) = len.filter(|len| cut + 4 + len <= body.len()) else { break };
+        out.extend_from_slice(&body[cut + 2..cut + 2 + len]);
+        body = &body[cut + 4 + len..];
+    }
+    out
+}

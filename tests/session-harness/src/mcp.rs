@@ -1,0 +1,200 @@
+//! A client of the Model Context Protocol, message by message.
+
+use crate::dist;
+use crate::http::{Answer, Served};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Longest wait for a message.
+const WAIT: Duration = Duration::from_secs(120);
+
+/// What is said first.
+pub fn hello() -> Value {
+    json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    })
+}
+
+/// `runner mcp` of the built image, at its standard streams.
+pub struct Stdio {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: Receiver<Value>,
+    next: u64,
+    /// What was told meanwhile without being asked for.
+    pub told: Vec<Value>,
+}
+
+fn pipe() -> std::process::Stdio {
+    std::process::Stdio::piped()
+}
+
+impl Stdio {
+    /// Begins it and says hello.
+    pub fn begin(args: &[&str]) -> Stdio {
+        let mut command = Command::new(dist().join("runner"));
+        command.arg("mcp").arg("--image").arg(dist().join("image.webc")).args(args);
+        let mut child = command.stdin(pipe()).stdout(pipe()).spawn().expect("a runner");
+        let (to, out) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
+        let (tell, from) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                let message = serde_json::from_str(&line).expect("JSON, and nothing else");
+                if tell.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut client = Stdio { child, to, from, next: 0, told: Vec::new() };
+        client.ask("initialize", hello()).expect("an answer");
+        client.tell("notifications/initialized", json!({}));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.to.as_mut().expect("a pipe").write_all(line.as_bytes()).expect("a reader");
+    }
+
+    /// Tells something.
+    pub fn tell(&mut self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Asks, without waiting; the number.
+    pub fn begin_ask(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// The next message.
+    pub fn hear(&mut self) -> Value {
+        self.from.recv_timeout(WAIT).expect("a message")
+    }
+
+    /// Asks; the result, or the error.
+    pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.begin_ask(method, params);
+        loop {
+            let mut message = self.hear();
+            if message["id"] != id {
+                self.told.push(message);
+            } else if message.get("error").is_some() {
+                return Err(message["error"].take());
+            } else {
+                return Ok(message["result"].take());
+            }
+        }
+    }
+
+    /// Calls a tool; the whole result.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.ask("tools/call", params).unwrap_or_else(|e| panic!("{tool}: {e}"))
+    }
+
+    /// Calls a tool; its structured content.
+    pub fn done(&mut self, tool: &str, arguments: Value) -> Value {
+        let mut result = self.call(tool, arguments);
+        assert_eq!(result["isError"], false, "{tool}: {result}");
+        result["structuredContent"].take()
+    }
+
+    /// Ends it as a power cut would.
+    pub fn kill(mut self) {
+        self.child.kill().expect("a process");
+        self.child.wait().expect("a process");
+    }
+
+    /// Closes its input, and waits for its status.
+    pub fn close(mut self) -> Option<i32> {
+        drop(self.to.take());
+        self.child.wait().expect("a process").code()
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One connection by HTTP.
+pub struct Connection<'a> {
+    pub server: &'a Served,
+    pub token: String,
+    pub id: String,
+    /// Path and query.
+    pub path: String,
+    /// The number of the last request.
+    pub next: u64,
+}
+
+impl Connection<'_> {
+    /// Says hello.
+    pub fn begin<'a>(server: &'a Served, token: &str, path: &str) -> Connection<'a> {
+        Connection::begin_any(server, token, path).expect("a connection")
+    }
+
+    /// The same, if the server wants one.
+    pub fn begin_any<'a>(server: &'a Served, token: &str, path: &str) -> Option<Connection<'a>> {
+        let (token, path) = (token.to_owned(), path.to_owned());
+        let mut made = Connection { server, token, id: String::new(), path, next: 0 };
+        let answer = made.send(&made.message("initialize", hello()));
+        if answer.status != 200 || answer.text().contains("\"error\"") {
+            return None;
+        }
+        made.id = answer.header("mcp-session-id").expect("an id").to_owned();
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(made.send(&told).status, 202);
+        Some(made)
+    }
+
+    /// A request as a message.
+    pub fn message(&self, method: &str, params: Value) -> Value {
+        json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params })
+    }
+
+    /// Sends a message.
+    pub fn send(&self, message: &Value) -> Answer {
+        let mut headers = "Accept: application/json, text/event-stream\n\
+            Content-Type: application/json\n"
+            .to_owned();
+        if !self.token.is_empty() {
+            headers += &format!("Authorization: Bearer {}\n", self.token);
+        }
+        if !self.id.is_empty() {
+            headers += &format!("Mcp-Session-Id: {}\nMCP-Protocol-Version: 2025-11-25\n", self.id);
+        }
+        self.server.request("POST", &self.path, &headers, message.to_string().as_bytes())
+    }
+
+    /// Asks; the result, or the error.
+    pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        self.next += 1;
+        let answer = self.send(&self.message(method, params));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let text = answer.text();
+        // Events, of which the last that has data is the answer.
+        let mut data = text.lines().filter_map(|l| l.strip_prefix("data:")).map(str::trim);
+        let last = data.rfind(|d| !d.is_empty()).unwrap_or(&text);
+        let mut message: Value = serde_json::from_str(last).expect("JSON");
+        match message.get("error") {
+            Some(_) => Err(message["error"].take()),
+            None => Ok(message["result"].take()),
+        }
+    }
+
+    /// Calls a tool; the whole result.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.ask("tools/call", params).unwrap_or_else(|e| panic!("{tool}: {e}"))
+    }
+}

@@ -1,0 +1,342 @@
+//! `runner mcp` of the built image, by messages as clients send them.
+//!
+//! What tools answer is judged by bash, CPython and the protocol's specification (2025-11-25).
+
+use serde_json::{Value, json};
+use wasibox_actions::Choice;
+use wasibox_sessions::http::serve;
+use wasibox_sessions::mcp::{Connection, Stdio, hello};
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().expect("text")
+}
+
+#[test]
+fn commands_and_cells_go_on_from_call_to_call() {
+    let mut c = Stdio::begin(&[]);
+    let ran = c.done("sandbox_exec", json!({"command": "cd /tmp; n=41; echo hi | wc -c; ls /no"}));
+    assert_eq!(
+        (&ran["stdout"], &ran["exit_code"], &ran["truncated"]),
+        (&json!("3\n"), &json!(2), &json!(false))
+    );
+    assert!(ran["stderr"].as_str().unwrap().contains("/no"));
+    assert!(ran["execution_time_ms"].as_f64().unwrap() > 0.0);
+    let ran = c.done("sandbox_exec", json!({"command": "echo $((n + 1)) > a; pwd", "stdin": "x"}));
+    assert_eq!(ran["stdout"], "/tmp\n");
+    assert_eq!(ran["files"][0]["path"], "/tmp/a");
+    assert_eq!(ran["files"][0]["change"], "created");
+    c.done("execute_python", json!({"code": "x = [1, 2]"}));
+    let cell =
+        c.done("execute_python", json!({"code": "print(open('/tmp/a').read(), end=''); x * 2"}));
+    assert_eq!((&cell["stdout"], &cell["value"]), (&json!("42\n"), &json!("[1, 2, 1, 2]")));
+    assert_eq!(cell["value_json"], json!([1, 2, 1, 2]));
+    let wrong = c.done("execute_python", json!({"code": "1/0"}));
+    assert_eq!(wrong["exit_code"], 1);
+    assert!(wrong["stderr"].as_str().unwrap().contains("ZeroDivisionError"));
+    c.done("reset", json!({}));
+    assert!(text(&c.call("execute_python", json!({"code": "x"}))).contains("NameError"));
+    // Long output has its beginning and end.
+    let long = c.done("sandbox_exec", json!({"command": "seq 100000", "max_output": 1000}));
+    let out = long["stdout"].as_str().unwrap();
+    assert!(out.starts_with("1\n2\n") && out.ends_with("100000\n") && out.len() < 1100);
+    assert_eq!(long["truncated"], true);
+    let late = c.done("sandbox_exec", json!({"command": "while :; do :; done", "timeout": 0.5}));
+    assert_eq!((&late["exit_code"], &late["limit_hit"]), (&json!(124), &json!("timeout")));
+    assert_eq!(c.close(), Some(0));
+}
+
+#[test]
+fn files_are_read_written_edited_and_found() {
+    let mut c = Stdio::begin(&[]);
+    let made =
+        c.done("write_file", json!({"path": "/tmp/d/a.txt", "content": "one\ntwo\nthree\n"}));
+    assert_eq!((&made["created"], &made["size"]), (&json!(true), &json!(14)));
+    let read = c.call("read_file", json!({"path": "/tmp/d/a.txt", "offset": 2, "limit": 1}));
+    assert!(text(&read).contains("two") && !text(&read).contains("three"));
+    c.done("edit_file", json!({"path": "/tmp/d/a.txt", "edits": [{"old": "two", "new": "2"}]}));
+    c.done("patch_lines", json!({"path": "/tmp/d/a.txt", "first": 4, "last": 3, "text": "four\n"}));
+    let patch = "--- a/tmp/d/a.txt\n+++ b/tmp/d/a.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n 2\n";
+    c.done("sandbox_exec", json!({"command": "cd /"}));
+    c.done("apply_patch", json!({"patch": patch}));
+    assert_eq!(
+        c.done("sandbox_exec", json!({"command": "cat /tmp/d/a.txt"}))["stdout"],
+        "ONE\n2\nthree\nfour\n"
+    );
+    let found = c.done("grep", json!({"pattern": "^t", "path": "/tmp/d"}));
+    assert_eq!(found["files"][0]["lines"][0]["text"], "three");
+    assert_eq!(
+        c.done("glob", json!({"pattern": "**/*.txt", "path": "/tmp"}))["paths"][0],
+        "/tmp/d/a.txt"
+    );
+    assert_eq!(
+        c.done("search", json!({"pattern": "three", "path": "/tmp/d"}))["places"][0]["unique"],
+        true
+    );
+    let listed = c.done("list_files", json!({"path": "/tmp/d"}));
+    assert_eq!(listed["entries"][0]["path"], "a.txt");
+    c.done("move_file", json!({"from": "/tmp/d/a.txt", "to": "/tmp/d/b.txt"}));
+    c.done("make_directory", json!({"path": "/tmp/e/f"}));
+    assert_eq!(c.done("stat", json!({"path": "/tmp/e/f"}))["kind"], "directory");
+    c.done("upload", json!({"path": "/tmp/bytes", "data": "AP8K"}));
+    let got = c.call("download", json!({"path": "/tmp/bytes"}));
+    // The bytes stand in a block of their own, once.
+    assert_eq!(got["content"][1]["resource"]["blob"], "AP8K");
+    assert_eq!(got["structuredContent"]["data"], "");
+    c.done("delete_file", json!({"path": "/tmp/d", "recursive": true}));
+    let gone = c.call("read_file", json!({"path": "/tmp/d/b.txt"}));
+    assert_eq!(gone["isError"], true);
+    assert!(text(&gone).contains("no such file"));
+    c.done("kv_set", json!({"key": "k", "value": "v"}));
+    assert_eq!(c.done("kv_get", json!({"key": "k"}))["value"], "v");
+    assert_eq!(c.done("kv_get", json!({}))["keys"], json!(["k"]));
+    c.done("kv_set", json!({"key": "k"}));
+    assert_eq!(c.call("kv_get", json!({"key": "k"}))["isError"], true);
+}
+
+#[test]
+fn the_past_is_told_and_comes_back() {
+    let mut c = Stdio::begin(&[]);
+    let first = c.done("sandbox_exec", json!({"command": "echo 1 > /tmp/f"}));
+    c.done("snapshot", json!({"name": "begin"}));
+    c.done("sandbox_exec", json!({"command": "echo 2 > /tmp/f; v=2"}));
+    let diff = c.done("history", json!({"commit": first["commit"].as_u64().unwrap() + 1}));
+    let lines: Vec<&str> = diff["diff"].as_str().unwrap().lines().collect();
+    assert!(lines.contains(&"-1") && lines.contains(&"+2"), "{lines:?}");
+    c.done("undo", json!({}));
+    let seen = "cat /tmp/f; echo $v";
+    assert_eq!(c.done("sandbox_exec", json!({"command": seen}))["stdout"], "1\n\n");
+    c.done("undo", json!({}));
+    c.done("redo", json!({}));
+    c.done("fork", json!({"name": "other"}));
+    c.done("sandbox_exec", json!({"command": "echo 3 > /tmp/f"}));
+    let here = c.done("use_session", json!({}))["session"].as_str().unwrap().to_owned();
+    assert_eq!(c.done("use_session", json!({"name": "other"}))["session"], "other");
+    assert_eq!(c.done("sandbox_exec", json!({"command": "cat /tmp/f"}))["stdout"], "1\n");
+    assert_eq!(c.call("use_session", json!({"name": "nobody"}))["isError"], true);
+    // A session of one's own that is left is gone.
+    assert_eq!(c.call("use_session", json!({"name": here}))["isError"], true);
+    c.done("sandbox_exec", json!({"command": "echo 9 > /tmp/f"}));
+    c.done("restore", json!({"commit": "begin"}));
+    assert_eq!(c.done("sandbox_exec", json!({"command": "cat /tmp/f"}))["stdout"], "1\n");
+    let entries = c.done("history", json!({}))["commits"].as_array().unwrap().len();
+    assert!(entries >= 5, "{entries}");
+}
+
+#[test]
+fn a_store_outlives_a_server_that_was_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("w.wbx");
+    let store = store.to_str().unwrap();
+    let mut c = Stdio::begin(&["--store", store]);
+    c.done("sandbox_exec", json!({"command": "cd /tmp; n=7; echo kept > f"}));
+    c.done("execute_python", json!({"code": "x = 41"}));
+    // It dies in the middle of a call, which is then as if it had not been.
+    c.begin_ask(
+        "tools/call",
+        json!({"name": "sandbox_exec", "arguments": {"command": "rm f; sleep 1000"}}),
+    );
+    c.kill();
+    let mut c = Stdio::begin(&["--store", store]);
+    assert_eq!(
+        c.done("sandbox_exec", json!({"command": "cat f; echo $n; pwd"}))["stdout"],
+        "kept\n7\n/tmp\n"
+    );
+    assert_eq!(c.done("execute_python", json!({"code": "x + 1"}))["value"], "42");
+}
+
+#[test]
+fn pictures_results_and_their_news_are_told() {
+    let mut c = Stdio::begin(&[]);
+    assert_eq!(c.ask("resources/list", json!({})).unwrap()["resources"], json!([]));
+    let code = "from PIL import Image\nImage.new('RGB', (3, 2), 'red').save('/output/a b.png')";
+    let made = c.call("execute_python", json!({"code": code}));
+    let blocks = made["content"].as_array().unwrap();
+    let image = blocks.iter().find(|b| b["type"] == "image").expect("a picture");
+    assert_eq!(image["mimeType"], "image/png");
+    assert!(image["data"].as_str().unwrap().starts_with("iVBORw0KGgo"));
+    let uri = "sandbox:///output/a%20b.png";
+    assert!(blocks.iter().any(|b| b["type"] == "resource_link" && b["uri"] == uri));
+    let listed = c.ask("resources/list", json!({})).unwrap();
+    assert_eq!(listed["resources"][0]["uri"], uri);
+    assert!(c.told.iter().any(|m| m["method"] == "notifications/resources/list_changed"));
+    let read = c.ask("resources/read", json!({"uri": uri})).unwrap();
+    assert_eq!(read["contents"][0]["blob"], image["data"]);
+    c.ask("resources/subscribe", json!({"uri": "sandbox:///output/n.txt"})).unwrap();
+    c.told.clear();
+    c.done("write_file", json!({"path": "/output/n.txt", "content": "ä"}));
+    c.ask("ping", json!({})).unwrap();
+    let news = json!({"uri": "sandbox:///output/n.txt"});
+    assert!(
+        c.told
+            .iter()
+            .any(|m| m["method"] == "notifications/resources/updated" && m["params"] == news)
+    );
+    let read = c.ask("resources/read", json!({"uri": "sandbox:///output/n.txt"})).unwrap();
+    assert_eq!(read["contents"][0]["text"], "ä");
+    for bad in ["sandbox:///no", "file:///etc/passwd", "x"] {
+        let e = c.ask("resources/read", json!({"uri": bad})).unwrap_err();
+        assert_eq!(e["code"], -32002, "{bad}");
+    }
+    let templates = c.ask("resources/templates/list", json!({})).unwrap();
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "sandbox://{+path}");
+    let prompt = c.ask("prompts/get", json!({"name": "machine"})).unwrap();
+    assert!(
+        prompt["messages"][0]["content"]["text"].as_str().unwrap().contains("There is no network")
+    );
+}
+
+#[test]
+fn progress_is_told_and_a_call_can_be_cancelled() {
+    let mut c = Stdio::begin(&[]);
+    let call = |command: &str, token: u64| json!({"name": "sandbox_exec", "arguments": {"command": command}, "_meta": {"progressToken": token}});
+    let id = c.begin_ask("tools/call", call("echo begun; sleep 100000", 1));
+    let told = c.hear();
+    assert_eq!(told["method"], "notifications/progress");
+    assert_eq!(
+        (&told["params"]["progressToken"], &told["params"]["message"]),
+        (&json!(1), &json!("begun\n"))
+    );
+    c.tell("notifications/cancelled", json!({"requestId": id}));
+    // The next one does not wait 100,000 seconds.
+    let result = c.ask("tools/call", call("echo after", 2)).unwrap();
+    assert_eq!(result["structuredContent"]["stdout"], "after\n");
+}
+
+#[test]
+fn only_wanted_tools_are_there() {
+    let names = |c: &mut Stdio| -> Vec<String> {
+        let listed = c.ask("tools/list", json!({})).unwrap();
+        listed["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t["name"].as_str().unwrap().into())
+            .collect()
+    };
+    let mut c = Stdio::begin(&["--tools", "sandbox_exec,read_file"]);
+    assert_eq!(names(&mut c), ["read_file", "sandbox_exec"]);
+    let e = c.ask(
+        "tools/call",
+        json!({"name": "write_file", "arguments": {"path": "a", "content": ""}}),
+    );
+    assert_eq!(e.unwrap_err()["code"], -32602);
+    let mut c = Stdio::begin(&["--read-only"]);
+    let all = c.ask("tools/list", json!({})).unwrap();
+    for tool in all["tools"].as_array().unwrap() {
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+    }
+    assert!(!names(&mut c).iter().any(|n| n == "sandbox_exec"));
+    let wrong = std::process::Command::new(wasibox_sessions::dist().join("runner"))
+        .args(["mcp", "--tools", "frob", "--image"])
+        .arg(wasibox_sessions::dist().join("image.webc"))
+        .output()
+        .unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn arguments_that_are_none_are_refused_in_words() {
+    let mut c = Stdio::begin(&[]);
+    for (tool, arguments) in [
+        ("sandbox_exec", json!({})),
+        ("sandbox_exec", json!({"command": 1})),
+        ("sandbox_exec", json!({"command": "a\u{0}b"})),
+        ("sandbox_exec", json!({"command": "true", "cmd": 1})),
+        ("sandbox_exec", json!({"command": "true", "cwd": "rel"})),
+        ("sandbox_exec", json!({"command": "true", "timeout": -1})),
+        ("sandbox_exec", json!({"command": "true", "timeout": 1e300})),
+        ("sandbox_exec", json!({"command": "true", "env": {"A=B": "c"}})),
+        ("read_file", json!({"path": ""})),
+        ("fork", json!({"name": "../x"})),
+        ("snapshot", json!({"name": "7"})),
+        ("kv_set", json!({"key": "wasibox.workspace", "value": "x"})),
+        ("install_packages", json!({"packages": []})),
+        ("restore", json!({"commit": 99})),
+        ("undo", json!({"steps": -1})),
+        ("execute_code", json!({"language": "cobol", "code": ""})),
+        ("execute_code", json!({"language": "python", "code": "1", "memory": 4096})),
+    ] {
+        let result = c.call(tool, arguments.clone());
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        assert!(!text(&result).is_empty());
+    }
+    assert_eq!(c.done("sandbox_exec", json!({"command": "echo ok"}))["stdout"], "ok\n");
+}
+
+#[test]
+fn code_is_executed_apart_from_the_session() {
+    let mut c = Stdio::begin(&[]);
+    c.done("sandbox_exec", json!({"command": "echo secret > /tmp/s"}));
+    let code = "import sys, os\nprint(sys.stdin.read(), open('in.txt').read(), os.path.exists('/tmp/s'))\n\
+        open('out.bin', 'wb').write(b'\\xff')\n{'a': [1, 2.5]}";
+    let files = json!([{"path": "in.txt", "content": "aGk=", "encoding": "base64"}]);
+    let done = c.done(
+        "execute_code",
+        json!({"language": "python", "code": code, "stdin": "typed", "files": files}),
+    );
+    assert_eq!((&done["success"], &done["stdout"]), (&json!(true), &json!("typed hi False\n")));
+    assert_eq!(done["returnValue"], json!({"a": [1, 2.5]}));
+    let out = &done["files"][0];
+    assert_eq!((&out["content"], &out["encoding"]), (&json!("/w=="), &json!("base64")));
+    assert!(
+        done["memoryUsedMB"].as_f64().unwrap() > 1.0
+            && done["executionTimeMs"].as_f64().unwrap() > 0.0
+    );
+    let done = c.done(
+        "execute_code",
+        json!({"language": "python", "code": "x = bytearray(600 << 20)", "memory": 64}),
+    );
+    assert_eq!(done["success"], false);
+    let done = c.done(
+        "execute_code",
+        json!({"language": "python", "code": "while True: pass", "timeout": 5}),
+    );
+    assert_eq!((&done["success"], &done["limit_hit"]), (&json!(false), &json!("timeout")));
+    assert_eq!(
+        c.call("execute_code", json!({"language": "javascript", "code": "1"}))["isError"],
+        true
+    );
+}
+
+#[test]
+fn by_http_each_client_has_a_session_of_its_own() {
+    let server = serve(None, None, &Choice::default());
+    let (mut a, mut b) =
+        (Connection::begin(&server, "", "/mcp"), Connection::begin(&server, "", "/mcp"));
+    let run = |c: &mut Connection<'_>, command: &str| {
+        c.call("sandbox_exec", json!({"command": command}))["structuredContent"]["stdout"].clone()
+    };
+    run(&mut a, "echo a > /tmp/f; v=1");
+    assert_eq!(run(&mut b, "cat /tmp/f 2>&1 | wc -l; echo $v"), "1\n\n");
+    assert_eq!(run(&mut a, "cat /tmp/f; echo $v"), "a\n1\n");
+    let (mut c, mut d) = (
+        Connection::begin(&server, "", "/mcp?session=w"),
+        Connection::begin(&server, "", "/mcp?session=w"),
+    );
+    run(&mut c, "v=2");
+    assert_eq!(run(&mut d, "echo $v"), "2\n");
+    // The protocol's rules of the transport: DELETE ends a connection, and 404 tells of it.
+    let headers = format!("Mcp-Session-Id: {}", a.id);
+    assert!(matches!(server.request("DELETE", "/mcp", &headers, b"").status, 200 | 202 | 204));
+    assert_eq!(a.send(&a.message("tools/list", json!({}))).status, 404);
+    // Names by which a page elsewhere would reach it, and pages themselves.
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello()}).to_string();
+    let head = "Accept: application/json, text/event-stream\nContent-Type: application/json";
+    let from = |origin: &str| {
+        server.request("POST", "/mcp", &format!("{head}\nOrigin: {origin}"), body.as_bytes())
+    };
+    assert_eq!(from("http://evil.example").status, 403);
+    assert_eq!(from("null").status, 403);
+    let rebound = format!(
+        "POST /mcp HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n\r\n{body}",
+        body.len(),
+        head.replace('\n', "\r\n")
+    );
+    assert_eq!(server.raw(rebound.as_bytes()).status, 403);
+    // Without tokens nothing else is there.
+    for path in ["/v1/sessions", "/metrics", "/", "/openapi.json"] {
+        assert_eq!(server.request("GET", path, "", b"").status, 404, "{path}");
+    }
+    server.end();
+}
