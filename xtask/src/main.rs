@@ -5,6 +5,7 @@ mod bench;
 mod conformance;
 mod deny;
 mod dist;
+mod doors;
 mod env;
 mod escape;
 mod flavour;
@@ -70,6 +71,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "[FILE...]",
         "record what Node prints for the cases of tests/javascript, beside them",
     ),
+    (
+        "doors",
+        "",
+        "run the protocol's conformance suite, its Python client and schemathesis against dist/",
+    ),
     ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
@@ -91,6 +97,7 @@ fn main() -> ExitCode {
         "python-suite" => suite::run(&rest),
         "programs" => programs::run(&rest),
         "javascript" => javascript::run(&rest),
+        "doors" => doors::run(&rest),
         "metrics" => metrics::run(),
         "tidy" => tidy::run(),
         "deny" => deny::run(),

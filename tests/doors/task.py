@@ -1,0 +1,121 @@
+"""A data task of fifteen steps by the official Python client: task.py RUNNER IMAGE.
+
+First at standard streams, then by HTTP. The server is killed in the middle and begun again on the same store.
+Expected values are arithmetic's.
+"""
+
+import asyncio
+import base64
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+
+RUNNER, IMAGE = sys.argv[1:3]
+ROWS = "\n".join(f"{n},{n * n}" for n in range(1, 101))
+FIGURE = """
+import matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+plt.plot(df.x, df.y)
+plt.savefig("/output/figure.png")
+"""
+
+
+async def call(client, tool, **arguments):
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, (tool, result.content)
+    return result
+
+
+async def run(client, command):
+    done = (await call(client, "sandbox_exec", command=command)).structured_content
+    assert done["exit_code"] == 0, done
+    return done["stdout"]
+
+
+async def before(client):
+    """Steps 1 to 11: what is done before the server dies."""
+    tools = {tool.name for tool in (await client.list_tools()).tools}
+    assert {"sandbox_exec", "execute_python", "edit_file", "undo", "restore"} <= tools
+    await call(client, "write_file", path="/home/user/data.csv", content="x,y\n" + ROWS + "\n")
+    assert await run(client, "tail -n +2 data.csv | awk -F, '{ s += $2 } END { print s }'") == "338350\n"
+    done = await call(client, "execute_python", code="import pandas as pd\ndf = pd.read_csv('data.csv')\nint(df.y.sum())")
+    assert done.structured_content["value"] == "338350"
+    figure = await call(client, "execute_python", code=FIGURE)
+    pictures = [block for block in figure.content if block.type == "image"]
+    assert len(pictures) == 1 and base64.b64decode(pictures[0].data).startswith(b"\x89PNG\r\n\x1a\n")
+    listed = await client.list_resources()
+    assert [str(r.uri) for r in listed.resources] == ["sandbox:///output/figure.png"]
+    await call(client, "edit_file", path="data.csv", edits=[{"old": "10,100\n", "new": "10,0\n"}])
+    assert await run(client, "grep -c ',0$' data.csv") == "1\n"
+    await call(client, "undo")
+    assert await run(client, "grep -c '^10,100$' data.csv") == "1\n"
+    await call(client, "snapshot", name="whole")
+    assert await run(client, "rm data.csv; ls *.csv 2>/dev/null | wc -l") == "0\n"
+
+
+async def after(client):
+    """Steps 12 to 15: another server, the same session."""
+    assert await run(client, "ls *.csv 2>/dev/null | wc -l") == "0\n"
+    await call(client, "restore", commit="whole")
+    assert await run(client, "wc -l < data.csv") == "101\n"
+    done = await call(client, "execute_python", code="int(df.x.sum())")
+    assert done.structured_content["value"] == "5050"
+
+
+async def by_streams(store):
+    server = StdioServerParameters(command=RUNNER, args=["mcp", "--image", IMAGE, "--store", store])
+    for steps in (before, after):
+        async with Client(stdio_client(server)) as client:
+            await steps(client)
+
+
+def begin(store, port):
+    server = subprocess.Popen([RUNNER, "mcp", "--image", IMAGE, "--store", store, "--http", f"127.0.0.1:{port}"])
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return server
+        time.sleep(0.05)
+    raise TimeoutError("the server does not listen")
+
+
+async def by_http(store):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    for steps in (before, after):
+        server = begin(store, port)
+        try:
+            async with Client(f"http://127.0.0.1:{port}/mcp?session=task") as client:
+                await steps(client)
+                if steps is before:
+                    os.kill(server.pid, signal.SIGKILL)
+                    server.wait()
+        except Exception:
+            # Its client cannot say good-bye to a server that was killed.
+            if server.poll() is None or steps is after:
+                raise
+        finally:
+            server.kill()
+            server.wait()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(by_streams(os.path.join(folder, "streams.wbx")))
+        print("at standard streams: done")
+        asyncio.run(by_http(os.path.join(folder, "http.wbx")))
+        print("by HTTP: done")
+
+
+main()

