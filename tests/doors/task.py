@@ -56,7 +56,7 @@ async def before(client):
     assert [str(r.uri) for r in listed.resources] == ["sandbox:///output/figure.png"]
     await call(client, "edit_file", path="data.csv", edits=[{"old": "10,100\n", "new": "10,0\n"}])
     assert await run(client, "grep -c ',0$' data.csv") == "1\n"
-    await call(client, "undo")
+    await call(client, "undo", steps=2)
     assert await run(client, "grep -c '^10,100$' data.csv") == "1\n"
     await call(client, "snapshot", name="whole")
     assert await run(client, "rm data.csv; ls *.csv 2>/dev/null | wc -l") == "0\n"
