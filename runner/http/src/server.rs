@@ -77,6 +77,8 @@ pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
             .flatten_event(true)
             .with_target(false)
             .with_writer(std::io::stderr)
+            // It would tell of a broken pipe by the same pipe, and panic for that.
+            .log_internal_errors(false)
             .with_max_level(level)
             .try_init();
     }
