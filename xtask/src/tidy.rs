@@ -89,7 +89,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("wasibox-escape", &["wasibox", "wasibox-image", "wasibox-vfs"]),
-    ("wasibox-sessions", &["wasibox", "wasibox-actions", "wasibox-http"]),
+    ("wasibox-sessions", &["wasibox", "wasibox-actions", "wasibox-http", "wasibox-mcp"]),
     ("wasibox-tests", &[]),
     ("wasibox-differ", &[]),
     ("xtask", &["wasibox-image"]),

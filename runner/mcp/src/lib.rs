@@ -27,6 +27,7 @@ mod server;
 mod stdio;
 mod streamable;
 
+pub use content::{contents, done, refused};
 pub use server::{Bind, Bound, Server};
 pub use stdio::{StdioError, serve_stdio};
-pub use streamable::{Streamable, StreamableOptions, streamable};
+pub use streamable::{Streamable, StreamableOptions, service, streamable};

@@ -1,6 +1,7 @@
 //! The transport over HTTP, as a service.
 
 use crate::server::{Bind, Server};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
@@ -24,6 +25,14 @@ pub struct StreamableOptions {
 /// A service that makes a [`Server`] for each connection. Whoever serves it has judged `Host` and `Origin`, as the
 /// protocol demands, and knows whose connection each is.
 pub fn streamable(registry: Arc<Registry>, bind: Bind, options: StreamableOptions) -> Streamable {
+    service(move || Server::new(registry.clone(), bind.clone(), true), options)
+}
+
+/// The same transport for any handler of the protocol: that of the conformance suite's fixtures is another one.
+pub fn service<H: ServerHandler>(
+    make: impl Fn() -> H + Send + Sync + 'static,
+    options: StreamableOptions,
+) -> StreamableHttpService<H, LocalSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -31,8 +40,7 @@ pub fn streamable(registry: Arc<Registry>, bind: Bind, options: StreamableOption
         .with_cancellation_token(options.end);
     let mut sessions = LocalSessionManager::default();
     sessions.session_config = connections(options.idle);
-    let make = move || Ok(Server::new(registry.clone(), bind.clone(), true));
-    StreamableHttpService::new(make, Arc::new(sessions), config)
+    StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config)
 }
 
 fn connections(idle: Duration) -> SessionConfig {
