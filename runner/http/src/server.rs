@@ -19,7 +19,7 @@ use tracing_subscriber::filter::LevelFilter;
 const CONNECTIONS: usize = 2048;
 /// How long a request's head may take to come.
 const HEAD: Duration = Duration::from_secs(30);
-/// Most bytes of a head.
+/// Bytes of a head after which no more are read; what was read with the last of them may be as much again.
 const HEAD_BYTES: usize = 64 << 10;
 /// How often sessions are let go that nobody uses, and after how long.
 const SWEEP: Duration = Duration::from_secs(30);

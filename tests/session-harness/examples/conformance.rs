@@ -3,6 +3,10 @@
 // The suite tests sampling and logging, which later versions of the protocol have no more.
 #![expect(deprecated)]
 
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::IntoResponse;
 use rmcp::model::*;
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -32,8 +36,19 @@ async fn main() {
         body: 1 << 20,
         end: CancellationToken::new(),
     };
-    let app = axum::Router::new().route_service("/mcp", service(|| Fixtures, options));
-    let listener = tokio::net::TcpListener::bind(address).await.expect("the address");
+    let listener = tokio::net::TcpListener::bind(&address).await.expect("the address");
+    // Whoever serves the service judges these; runner's own judgement is tried with runner.
+    let own = middleware::from_fn(move |request: Request, next: Next| {
+        let host = request.headers().get("host").and_then(|host| host.to_str().ok());
+        let is_own = host == Some(&address);
+        async move {
+            match is_own {
+                true => next.run(request).await,
+                false => StatusCode::FORBIDDEN.into_response(),
+            }
+        }
+    });
+    let app = axum::Router::new().route_service("/mcp", service(|| Fixtures, options)).layer(own);
     axum::serve(listener, app).await.expect("a server");
 }
 
@@ -98,7 +113,11 @@ fn tools() -> Value {
         "properties": { "name": { "type": "string" }, "address": { "$ref": "#/$defs/address" } },
         "additionalProperties": false,
     });
-    all.push(json!({ "name": "json_schema_2020_12_tool", "inputSchema": schema }));
+    all.push(json!({
+        "name": "json_schema_2020_12_tool",
+        "description": "Tool with JSON Schema 2020-12 features",
+        "inputSchema": schema,
+    }));
     json!({ "tools": all })
 }
 
@@ -323,7 +342,10 @@ impl ServerHandler for Fixtures {
                 ("application/json", data.to_string().into_bytes())
             }
             _ => {
-                return Err(ErrorData::resource_not_found(format!("{uri}: no such resource"), None));
+                return Err(ErrorData::resource_not_found(
+                    format!("{uri}: no such resource"),
+                    None,
+                ));
             }
         };
         Ok(ReadResourceResult::new(vec![contents(&uri, mime, data)]).into())
@@ -342,12 +364,14 @@ impl ServerHandler for Fixtures {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Answer<ListPromptsResult> {
-        let wants = |name: &str| json!({ "name": name, "required": true });
+        let wants =
+            |name: &str| json!({ "name": name, "description": "An argument.", "required": true });
+        let prompt = |name: &str, arguments: Value| json!({ "name": name, "description": "A prompt of the suite's.", "arguments": arguments });
         typed(json!({ "prompts": [
-            { "name": "test_simple_prompt" },
-            { "name": "test_prompt_with_arguments", "arguments": [wants("arg1"), wants("arg2")] },
-            { "name": "test_prompt_with_embedded_resource", "arguments": [wants("resourceUri")] },
-            { "name": "test_prompt_with_image" },
+            prompt("test_simple_prompt", json!([])),
+            prompt("test_prompt_with_arguments", json!([wants("arg1"), wants("arg2")])),
+            prompt("test_prompt_with_embedded_resource", json!([wants("resourceUri")])),
+            prompt("test_prompt_with_image", json!([])),
         ] }))
     }
 

@@ -211,8 +211,10 @@ fn a_connection_is_of_the_token_that_began_it() {
         if let Some(b) = &mut b {
             let text = b.call("sandbox_exec", json!({"command": "cat /tmp/s"})).to_string();
             assert!(!text.contains(SECRET), "{name}");
-            let text = b.call("use_session", json!({"name": "a.w"})).to_string();
-            assert!(!text.contains(SECRET) && text.contains("\"isError\":true"), "{name}: {text}");
+            // One of that name is there if it was just made, and is the caller's own.
+            b.call("use_session", json!({"name": "a.w"}));
+            let text = b.call("sandbox_exec", json!({"command": "cat /tmp/s"})).to_string();
+            assert!(!text.contains(SECRET), "{name}: {text}");
         }
     }
 }
@@ -225,7 +227,7 @@ fn odd_requests_are_refused_and_the_server_goes_on() {
     let line = |first: &str, more: &str| {
         format!("{first}\r\nHost: {host}\r\n{auth}\r\nConnection: close\r\n{more}\r\n")
     };
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(400_000);
     for request in [
         format!("GET /v1/sessions HTTP/1.1\r\n{auth}\r\nConnection: close\r\n\r\n"),
         format!(
@@ -235,10 +237,6 @@ fn odd_requests_are_refused_and_the_server_goes_on() {
         line("GET /v1/sessions HTTP/1.1", "Origin: http://evil.example\r\n"),
         line("GET /v1/sessions HTTP/1.1", "Origin: null\r\n"),
         line("GET /v1/sessions HTTP/1.1", "Origin: \r\n"),
-        line(
-            "POST /v1/sessions/w/tools/undo HTTP/1.1",
-            "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
-        ),
         line(
             "POST /v1/sessions/w/tools/undo HTTP/1.1",
             "Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
@@ -272,6 +270,15 @@ fn odd_requests_are_refused_and_the_server_goes_on() {
         );
         assert!(!answer.text().contains("\"w\""), "{shown:?}");
     }
+    // Of two lengths that of the chunks counts, and what follows is no request (RFC 9112, 6.1).
+    let both = format!(
+        "POST /v1/sessions/w/tools/stat HTTP/1.1\r\nHost: {host}\r\n{auth}\r\nContent-Length: 5\r\n\
+         Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    );
+    let answer =
+        s.raw(&[both.as_bytes(), line("GET /v1/sessions HTTP/1.1", "").as_bytes()].concat());
+    assert!((400..500).contains(&answer.status), "{}", answer.status);
+    assert!(!answer.text().contains("HTTP/1.1") && !answer.text().contains("\"w\""));
     let deep = "[".repeat(200_000);
     let answer = s.json(A, "POST", "/v1/sessions/w/tools/read_file", &Value::Null);
     assert_eq!(answer.status, 422);

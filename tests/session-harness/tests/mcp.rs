@@ -115,6 +115,8 @@ fn the_past_is_told_and_comes_back() {
     assert_eq!(c.call("use_session", json!({"name": "nobody"}))["isError"], true);
     // A session of one's own that is left is gone.
     assert_eq!(c.call("use_session", json!({"name": here}))["isError"], true);
+    // Names of states are each session's own.
+    c.done("snapshot", json!({"name": "begin"}));
     c.done("sandbox_exec", json!({"command": "echo 9 > /tmp/f"}));
     c.done("restore", json!({"commit": "begin"}));
     assert_eq!(c.done("sandbox_exec", json!({"command": "cat /tmp/f"}))["stdout"], "1\n");
@@ -291,7 +293,7 @@ fn code_is_executed_apart_from_the_session() {
         "execute_code",
         json!({"language": "python", "code": "while True: pass", "timeout": 5}),
     );
-    assert_eq!((&done["success"], &done["limit_hit"]), (&json!(false), &json!("timeout")));
+    assert_eq!((&done["success"], &done["limitHit"]), (&json!(false), &json!("timeout")));
     assert_eq!(
         c.call("execute_code", json!({"language": "javascript", "code": "1"}))["isError"],
         true

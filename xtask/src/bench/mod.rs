@@ -7,6 +7,7 @@
 //! | `session` | processes within one session |
 //! | `sandbox` | sessions by threads and by processes, and what the jail costs |
 //! | `bridge` | requests to a server of the host against native programs' |
+//! | `doors` | one call by the crate, by MCP, by HTTP |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
@@ -14,6 +15,7 @@
 
 mod bridge;
 mod curves;
+mod doors;
 mod pyperformance;
 mod python;
 mod sandbox;
@@ -39,6 +41,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("session", session),
         ("sandbox", sandbox::run),
         ("bridge", bridge::run),
+        ("doors", doors::run),
         ("shell", shell::run),
         ("curves", curves::run),
         ("python", python::run),

@@ -1,0 +1,15 @@
+//! `true` by the crate and through each door, in turn (`tests/session-harness/examples/bench_doors.rs`); beside them
+//! just-bash's library.
+
+use crate::env;
+use anyhow::Result;
+use std::process::Command;
+
+pub fn run() -> Result<()> {
+    let mut ours = env::cached_cargo()?;
+    ours.args(["run", "--quiet", "--locked", "--release", "-p", "wasibox-sessions"]);
+    env::run(ours.args(["--example", "bench_doors"]).env("WASIBOX_DIST", env::dist()))?;
+    let mut theirs = Command::new("node");
+    theirs.env("WASIBOX_NODE_MODULES", crate::test::peers_node()?);
+    env::run(theirs.arg(env::root().join("tests/doors/just_bash.mjs")))
+}
