@@ -55,6 +55,8 @@ impl From<Error> for Refusal {
                     Error::Busy => Kind::Busy,
                     Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) => Kind::Conflict,
                     Error::Sandbox(wasibox::SandboxError::NotFound(_)) => Kind::Missing,
+                    // The session has removed the directory that it was in.
+                    Error::Sandbox(wasibox::SandboxError::Cwd { .. }) => Kind::Conflict,
                     _ => Kind::Internal,
                 };
                 Refusal::new(kind, e)

@@ -94,7 +94,10 @@ impl Kept {
                 break;
             }
         }
-        while is_chunked {
+        if !is_chunked {
+            return self.body(len);
+        }
+        loop {
             let size = usize::from_str_radix(&self.line(), 16).expect("a length");
             self.body(size);
             self.line();
@@ -102,7 +105,6 @@ impl Kept {
                 return;
             }
         }
-        self.body(len);
     }
 
     fn line(&mut self) -> String {

@@ -29,6 +29,19 @@ fn served() -> Served {
 }
 
 #[test]
+fn a_session_without_its_directory_is_no_fault_of_the_server() {
+    let s = served();
+    s.tool(A, "w", "sandbox_exec", &json!({"command": "mkdir /tmp/d; cd /tmp/d"}));
+    s.tool(A, "w", "delete_file", &json!({"path": "/tmp/d", "recursive": true}));
+    let path = "/v1/sessions/w/tools/execute_python";
+    let answer = s.json(A, "POST", path, &json!({"code": "1"}));
+    assert_eq!(answer.status, 409, "{}", answer.text());
+    assert_eq!(answer.value()["detail"], "/tmp/d: No such file or directory");
+    s.tool(A, "w", "sandbox_exec", &json!({"command": "cd /tmp"}));
+    assert_eq!(s.tool(A, "w", "execute_python", &json!({"code": "1"}))["value"], "1");
+}
+
+#[test]
 fn tools_are_called_and_refusals_are_problems() {
     let s = served();
     assert_eq!(s.json(A, "PUT", "/v1/sessions/w", &Value::Null).status, 200);

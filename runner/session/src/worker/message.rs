@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::path::PathBuf;
 use wasibox_sandbox::{LimitHit, Policy, SandboxError};
+use wasibox_vfs::Errno;
 use wasibox_vfs::delta::Delta;
 use wasibox_worker::jail::Walls;
 
@@ -200,6 +201,7 @@ pub enum Fault {
     NotFound(String),
     NotExecutable { name: String, why: String },
     Damaged(String),
+    Cwd { path: String, why: u16 },
     Other(String),
 }
 
@@ -211,6 +213,7 @@ impl From<Error> for Fault {
                 Fault::NotExecutable { name, why }
             }
             Error::Sandbox(SandboxError::Damaged(what)) => Fault::Damaged(what),
+            Error::Sandbox(SandboxError::Cwd { path, why }) => Fault::Cwd { path, why: why.0 },
             e => Fault::Other(e.to_string()),
         }
     }
@@ -222,6 +225,7 @@ impl From<Fault> for Error {
             Fault::NotFound(name) => SandboxError::NotFound(name).into(),
             Fault::NotExecutable { name, why } => SandboxError::NotExecutable { name, why }.into(),
             Fault::Damaged(what) => SandboxError::Damaged(what).into(),
+            Fault::Cwd { path, why } => SandboxError::Cwd { path, why: Errno(why) }.into(),
             Fault::Other(text) => Error::Refused(text),
         }
     }
