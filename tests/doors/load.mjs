@@ -74,7 +74,8 @@ async function busy(port, name, until, took) {
     const ran = await tool("sandbox_exec", { command: `n=$((n + 1)); seq ${n} | awk '{ s += $1 } END { print s }' | tee sum; echo $n >&2` });
     assert.equal(`${ran.stdout}${ran.stderr}`, `${(n * (n + 1)) / 2}\n${n}\n`);
     await tool("write_file", { path: `/tmp/${n % 10}`, content: `${name} ${n}\n`.repeat(50) });
-    assert.ok((await tool("read_file", { path: `/tmp/${n % 10}` })).content.includes(`${name} ${n}`));
+    const read = await tool("read_file", { path: `/tmp/${n % 10}` });
+    assert.ok(JSON.stringify(read).includes(`${name} ${n}\\n`), JSON.stringify(read));
     if (n % 10 === 0) {
       const cell = await tool("execute_python", { code: "i = globals().get('i', 0) + 1\ni" });
       assert.equal(cell.value, String(n / 10));

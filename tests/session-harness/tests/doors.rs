@@ -259,7 +259,7 @@ fn odd_requests_are_refused_and_the_server_goes_on() {
         line("GET /v1/../metrics/../../x HTTP/1.1", ""),
         line("GET //v1/sessions HTTP/1.1", ""),
         "\u{1}\u{2}\u{3}\r\n\r\n".to_owned(),
-        "GET / HTTP/1.1\n\n".to_owned(),
+        "GET / HTTP/1.1\nConnection: close\n\n".to_owned(),
     ] {
         let answer = s.raw(request.as_bytes());
         let shown = &request[..request.len().min(80)];
