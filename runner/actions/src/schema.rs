@@ -203,7 +203,8 @@ mod tests {
         let want = json!({
             "type": "object",
             "properties": {
-                "kind": {"type": "string", "enum": ["A", "B"], "description": "What it is about."},
+                // Those that nothing is said of come first.
+                "kind": {"type": "string", "enum": ["B", "A"], "description": "What it is about."},
                 "count": {"type": "integer"},
                 "inner": {"type": "array", "items": {
                     "type": "object",
