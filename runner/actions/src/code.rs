@@ -1,6 +1,7 @@
 //! `execute_code`: one program in a session of its own, which is granted nothing and gone after it.
 
 use crate::client::Call;
+use crate::machine::Machine;
 use crate::refusal::{Kind, Refusal};
 use crate::show::shortened;
 use crate::tool::{Action, Done};
@@ -10,13 +11,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wasibox::files::{Answer, Data, Request, UploadOf};
-use wasibox::{Exec, FileChangeKind, Limits, NetworkPolicy, Outcome, Policy, Session};
+use wasibox::{Exec, FileChange, FileChangeKind, Limits, NetworkPolicy, Outcome, Policy, Session};
 
 /// Most characters of a program.
 const CODE: usize = 50_000;
 /// Files and bytes of them that go in, and that come out.
 const FILES: usize = 100;
 const BYTES: usize = 8 << 20;
+/// Where a program of JavaScript lies, and what it leaves its value in.
+const OWN: &str = "/tmp/.execute_code/";
+const RUN: &str = "/tmp/.execute_code/run.cjs";
+const PROGRAM: &str = "/tmp/.execute_code/program.js";
+const VALUE: &str = "/tmp/.execute_code/value.json";
 /// Bytes of each stream.
 const OUTPUT: u64 = 256 << 10;
 /// Seconds and mebibytes: least, default, most.
@@ -92,19 +98,16 @@ impl Action for ExecuteCode {
     type Answer = Executed;
 
     fn act(self, call: &Call<'_>) -> Result<Done<Executed>, Refusal> {
-        if self.language == Language::Javascript {
-            return Err(Refusal::new(
-                Kind::Missing,
-                "this image has no JavaScript; python is there",
-            ));
-        }
         if self.code.chars().count() > CODE {
             return Err(Refusal::invalid(format!("code: more than {CODE} characters")));
         }
         let machine = call.client.space().machine();
         let session = machine.engine().session(self.policy(&machine.policy().limits)?)?;
         self.put_files(&session)?;
-        let mut exec = Exec::python(self.code);
+        let mut exec = match self.language {
+            Language::Python => Exec::python(self.code),
+            Language::Javascript => javascript(machine, &session, self.code)?,
+        };
         if let Some(stdin) = self.stdin {
             exec.input = wasibox::Input::Bytes(stdin.into_bytes());
         }
@@ -148,9 +151,7 @@ impl ExecuteCode {
                     .decode(&file.content)
                     .map_err(|e| Refusal::invalid(format!("{}: {e}", file.path)))?,
             };
-            let upload =
-                UploadOf { path: file.path.clone(), data: Data(bytes), offset: None, mode: None };
-            session.files(&Request::Upload(upload))?;
+            put(session, &file.path, bytes)?;
         }
         Ok(())
     }
@@ -163,7 +164,9 @@ fn executed(session: &Session, outcome: Outcome) -> Executed {
         success: outcome.exit_code == 0,
         stdout: shortened(&outcome.stdout, OUTPUT).0,
         stderr: shortened(&outcome.stderr, OUTPUT).0,
-        return_value: plain.or_else(|| outcome.value.map(serde_json::Value::from)),
+        return_value: plain
+            .or_else(|| outcome.value.map(serde_json::Value::from))
+            .or_else(|| value(session)),
         execution_time_ms: outcome.duration_ms,
         memory_used_mb: outcome.peak_memory as f64 / f64::from(1 << 20),
         files,
@@ -171,11 +174,38 @@ fn executed(session: &Session, outcome: Outcome) -> Executed {
     }
 }
 
+/// The call that runs a program by Node's library, which `run.cjs` does.
+fn javascript(machine: &Machine, session: &Session, code: String) -> Result<Exec, Refusal> {
+    if !machine.engine().image().commands().iter().any(|c| c.name == "node") {
+        return Err(Refusal::new(Kind::Missing, "this image has no JavaScript; python is there"));
+    }
+    put(session, RUN, include_bytes!("run.cjs").to_vec())?;
+    put(session, PROGRAM, code.into_bytes())?;
+    Ok(Exec::new(["node", RUN, PROGRAM, VALUE]))
+}
+
+fn put(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
+    let upload = UploadOf { path: path.into(), data: Data(bytes), offset: None, mode: None };
+    session.files(&Request::Upload(upload))?;
+    Ok(())
+}
+
+/// The value that `run.cjs` has written, if it has.
+fn value(session: &Session) -> Option<serde_json::Value> {
+    let request = Request::Download { path: VALUE.into(), offset: 0, limit: Some(BYTES as u64) };
+    match session.files(&request) {
+        Ok(Answer::Data { data, .. }) => serde_json::from_slice(&data.0).ok(),
+        _ => None,
+    }
+}
+
 /// What the program has left, as long as there is room.
 fn files(session: &Session, outcome: &Outcome) -> Vec<File> {
     let mut left = BYTES as u64;
     let mut out = Vec::new();
-    for f in outcome.files.iter().filter(|f| f.change != FileChangeKind::Deleted).take(FILES) {
+    let is_theirs =
+        |f: &&FileChange| f.change != FileChangeKind::Deleted && !f.path.starts_with(OWN);
+    for f in outcome.files.iter().filter(is_theirs).take(FILES) {
         if f.size > left {
             continue;
         }

@@ -294,10 +294,50 @@ fn code_is_executed_apart_from_the_session() {
         json!({"language": "python", "code": "while True: pass", "timeout": 5}),
     );
     assert_eq!((&done["success"], &done["limitHit"]), (&json!(false), &json!("timeout")));
-    assert_eq!(
-        c.call("execute_code", json!({"language": "javascript", "code": "1"}))["isError"],
-        true
-    );
+}
+
+/// What Node 24 prints, and shows of values.
+#[test]
+fn javascript_is_executed_apart_from_the_session() {
+    let mut c = Stdio::begin(&[]);
+    let mut run = |code: &str| {
+        let files = json!([{"path": "in.txt", "content": "hi"}]);
+        c.done(
+            "execute_code",
+            json!({"language": "javascript", "code": code, "stdin": "typed", "files": files}),
+        )
+    };
+    let done = run("const fs = require('fs');\n\
+        console.log(fs.readFileSync(0, 'utf8'), fs.readFileSync('in.txt', 'utf8'));\n\
+        fs.writeFileSync('out.txt', 'left');\n({a: [1, 2.5], b: null})");
+    assert_eq!((&done["success"], &done["stdout"]), (&json!(true), &json!("typed hi\n")));
+    assert_eq!(done["returnValue"], json!({"a": [1, 2.5], "b": null}));
+    let files: Vec<_> = done["files"].as_array().unwrap().iter().map(|f| &f["content"]).collect();
+    assert_eq!(files, [&json!("left")]);
+    for (code, value) in [
+        ("new Map([[1, 'a']])", json!("Map(1) { 1 => 'a' }")),
+        ("[NaN]", json!("[ NaN ]")),
+        ("10n", json!("10n")),
+        ("Promise.resolve(7)", json!(7)),
+        ("let x = 1", json!(null)),
+        (
+            "import os from 'node:os'; export default await Promise.resolve(typeof os.EOL)",
+            json!("string"),
+        ),
+        ("eval('1 + 1')", json!(2)),
+    ] {
+        let done = run(code);
+        assert_eq!((&done["success"], &done["returnValue"]), (&json!(true), &value), "{code}");
+    }
+    for (code, says) in [
+        ("null.x", "TypeError: "),
+        ("let = ;", "SyntaxError"),
+        ("Promise.reject(new RangeError('far'))", "RangeError: far"),
+    ] {
+        let done = run(code);
+        assert_eq!(done["success"], false, "{code}");
+        assert!(done["stderr"].as_str().unwrap().contains(says), "{code}: {done}");
+    }
 }
 
 #[test]
