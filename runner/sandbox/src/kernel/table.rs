@@ -397,7 +397,7 @@ impl Kernel {
         let others = others.iter().filter(|p| !std::ptr::eq(&*p.kernel, self));
         let of_group =
             |leader: u32| others.clone().filter(move |p| lock(&p.membership).group == leader);
-        let targets: Vec<Arc<Process>> = {
+        let mut targets: Vec<Arc<Process>> = {
             let t = lock(&self.table);
             let leader = pid.wrapping_neg();
             match pid as i32 {
@@ -429,6 +429,8 @@ impl Kernel {
             }
         };
         if sig != 0 {
+            // Parents first: one whose child dies of the signal must not run on before it has come to it, too.
+            targets.sort_by_key(|p| p.pid);
             for p in targets {
                 p.signal(sig);
             }
