@@ -104,6 +104,7 @@ impl Action for ExecuteCode {
         let machine = call.client.space().machine();
         let session = machine.engine().session(self.policy(&machine.policy().limits)?)?;
         self.put_files(&session)?;
+        let is_python = self.language == Language::Python;
         let mut exec = match self.language {
             Language::Python => Exec::python(self.code),
             Language::Javascript => javascript(machine, &session, self.code)?,
@@ -112,7 +113,10 @@ impl Action for ExecuteCode {
             exec.input = wasibox::Input::Bytes(stdin.into_bytes());
         }
         let outcome = call.exec(&session, exec)?;
-        let executed = executed(&session, outcome);
+        let mut executed = executed(&session, outcome);
+        if !is_python {
+            executed.return_value = value(&session);
+        }
         let text = serde_json::to_string(&executed).unwrap_or_default();
         Ok(Done::new(executed, text))
     }
@@ -164,9 +168,7 @@ fn executed(session: &Session, outcome: Outcome) -> Executed {
         success: outcome.exit_code == 0,
         stdout: shortened(&outcome.stdout, OUTPUT).0,
         stderr: shortened(&outcome.stderr, OUTPUT).0,
-        return_value: plain
-            .or_else(|| outcome.value.map(serde_json::Value::from))
-            .or_else(|| value(session)),
+        return_value: plain.or_else(|| outcome.value.map(serde_json::Value::from)),
         execution_time_ms: outcome.duration_ms,
         memory_used_mb: outcome.peak_memory as f64 / f64::from(1 << 20),
         files,
