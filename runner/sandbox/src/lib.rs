@@ -53,6 +53,7 @@ mod engine;
 pub mod expose;
 pub mod fork;
 pub mod heap;
+mod hidden;
 mod interrupt;
 pub mod kernel;
 pub mod key;

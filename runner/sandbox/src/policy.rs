@@ -21,6 +21,8 @@ pub struct Policy {
     /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
     /// memory that another process has, too. `docs/python-start.md` tells what that is in Python.
     pub fresh_programs: bool,
+    /// Absolute paths of the image that are not there.
+    pub hidden: Vec<String>,
 }
 
 impl Default for Policy {
@@ -32,6 +34,7 @@ impl Default for Policy {
             network: NetworkPolicy::default(),
             limits: Limits::default(),
             fresh_programs: false,
+            hidden: Vec::new(),
         }
     }
 }
@@ -99,7 +102,7 @@ pub struct Limits {
     /// Processes alive at once, and threads that they have besides their first ones. Each has one thread of the
     /// host's, and eight more may wait for processes to come.
     pub processes: usize,
-    /// Processes started in all.
+    /// Programs started in all: by new processes, and by `exec` in one.
     pub spawns: u64,
     /// Open descriptors of one process. Those of the tree, of pipes and of devices are none of
     /// the host's.

@@ -2,6 +2,7 @@
 
 use crate::cell::{CellGoing, Interpreter};
 use crate::expose::Doors;
+use crate::hidden::Hidden;
 use crate::kernel::{
     Background, Before, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start,
 };
@@ -180,9 +181,10 @@ impl Prepared {
         let library = self.library.clone();
         let own = library.own_files();
         let programs = Programs::new(library, policy.limits.memory, policy.fresh_programs);
-        let base = base_files(self.library.image(), Some(&programs))?;
+        let hidden = Hidden::new(&policy.hidden);
+        let base = base_files(self.library.image(), Some(&programs))?.into_iter();
         let vfs = Vfs::new(
-            base.into_iter().chain(more),
+            base.filter_map(|file| hidden.of(file)).chain(more),
             &policy.mounts,
             policy.limits.disk,
             budget.clone(),

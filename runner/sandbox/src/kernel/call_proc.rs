@@ -311,6 +311,7 @@ pub fn proc_exec3(
     let list = (search_path != 0).then_some(PathList { at: path, len: path_len });
     let found = search(c, &cwd, &name, list)?;
     let start = Start { program: found.program, argv: found.arguments(argv), env };
+    c.process.kernel.count_program()?;
     let closed = lock(&c.process.fds).begin_program();
     drop(closed);
     c.process.set_handler(false);

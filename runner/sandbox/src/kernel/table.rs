@@ -321,6 +321,17 @@ impl Kernel {
         Ok(pid)
     }
 
+    /// Counts a program that a process begins in place of its own.
+    pub fn count_program(&self) -> Result<(), Errno> {
+        let mut t = lock(&self.table);
+        if t.spawned >= self.limits.spawns {
+            t.process_limit = true;
+            return Err(Errno::AGAIN);
+        }
+        t.spawned += 1;
+        Ok(())
+    }
+
     /// Takes note that a process has ended; called on its thread, after its
     /// descriptors were closed.
     pub fn ended(&self, process: &Process, status: Status) {

@@ -125,6 +125,7 @@ impl PolicyFile {
             network: self.network.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
+            hidden: Vec::new(),
         }
     }
 }
