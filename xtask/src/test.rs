@@ -60,7 +60,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.end("ok");
     if !fast {
         steps.begin("unit tests: host");
-        env::run(host(&mut env::cached_cargo()?, &["test", "--locked", "--release"]))?;
+        // With what is off in the runner, too.
+        let spans = ["test", "--locked", "--release", "--features", "wasibox-http/opentelemetry"];
+        env::run(host(&mut env::cached_cargo()?, &spans))?;
         steps.end("ok");
         steps.begin("hostile programs");
         escape::short()?;

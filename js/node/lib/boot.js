@@ -196,7 +196,7 @@ host.bootstrap = function() {
 };
 
 host.bindings.builtins = () => ({
-  builtinIds: native.libraryNames.filter((name) => !name.startsWith('host:')),
+  builtinIds: [...new Set([...native.libraryNames.filter((name) => !name.startsWith('host:')), ...Object.keys(replaced)])],
   natives: {},
   config: JSON.stringify({ target_defaults: {}, variables: { node_use_amaro: true, napi_build_version: '10' } }),
   builtinCategories: { canBeRequired: [], cannotBeRequired: [] },

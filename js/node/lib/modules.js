@@ -210,6 +210,8 @@ host.bindings.module_wrap = (table) => {
 };
 
 host.replace('internal/modules/esm/loader', native.esmLoader);
+// For programs of the host's own that limit what others may load, run with --expose-internals.
+host.replace('internal/wasibox', "exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;");
 host.bindings.host = () => ({ host });
 
 host.afterBootstrap = function() {

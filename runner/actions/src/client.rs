@@ -6,7 +6,7 @@ use crate::stream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
-use wasibox::{Cancel, Error, Exec, Inherited, Interrupt, Outcome, Session};
+use wasibox::{Cancel, Error, Exec, Inherited, Interrupt, MountSpec, Outcome, Session};
 
 /// One client of a door, with the session that is its own: made when it is first used. Dropped, it forgets a session in which
 /// nothing was done, and one that is nowhere else.
@@ -71,6 +71,15 @@ impl Client {
         let session = self.space.open_or_make(&current.name)?;
         current.session = Some(session.clone());
         Ok(session)
+    }
+
+    /// Gives its sessions these folders of the host besides the machine's, from its next call on.
+    pub fn grant(&self, mounts: Vec<MountSpec>) {
+        let mut current = self.lock();
+        self.space.grant(mounts);
+        if current.session.take().is_some() {
+            self.space.release(&current.name);
+        }
     }
 
     /// Goes on with another session.

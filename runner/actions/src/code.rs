@@ -1,5 +1,7 @@
 //! `execute_code`: one program in a session of its own, which is granted nothing and gone after it.
 
+pub(crate) mod modules;
+
 use crate::client::Call;
 use crate::machine::Machine;
 use crate::refusal::{Kind, Refusal};
@@ -7,6 +9,7 @@ use crate::show::shortened;
 use crate::tool::{Action, Done};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use modules::List;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -18,10 +21,11 @@ const CODE: usize = 50_000;
 /// Files and bytes of them that go in, and that come out.
 const FILES: usize = 100;
 const BYTES: usize = 8 << 20;
-/// Where a program of JavaScript lies, and what it leaves its value in.
+/// Where a program lies that one of ours runs, and what it leaves its value in.
 const OWN: &str = "/tmp/.execute_code/";
-const RUN: &str = "/tmp/.execute_code/run.cjs";
-const PROGRAM: &str = "/tmp/.execute_code/program.js";
+const RUN: [&str; 2] = ["/tmp/.execute_code/run.py", "/tmp/.execute_code/run.cjs"];
+const PROGRAM: [&str; 2] = ["/tmp/.execute_code/program.py", "/tmp/.execute_code/program.js"];
+const LISTS: &str = "/tmp/.execute_code/lists.json";
 const VALUE: &str = "/tmp/.execute_code/value.json";
 /// Bytes of each stream.
 const OUTPUT: u64 = 256 << 10;
@@ -34,6 +38,16 @@ const MEGABYTES: [u64; 3] = [64, 256, 512];
 enum Language {
     Python,
     Javascript,
+}
+
+impl Language {
+    /// As policy files have it.
+    fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+            Language::Javascript => "javascript",
+        }
+    }
 }
 
 /// A program.
@@ -102,19 +116,23 @@ impl Action for ExecuteCode {
             return Err(Refusal::invalid(format!("code: more than {CODE} characters")));
         }
         let machine = call.client.space().machine();
-        let session = machine.engine().session(self.policy(&machine.policy().limits)?)?;
+        let list = machine.modules().of(machine, self.language.name())?;
+        let session = machine.engine().session(self.policy(machine, list.as_deref())?)?;
         self.put_files(&session)?;
-        let is_python = self.language == Language::Python;
-        let mut exec = match self.language {
-            Language::Python => Exec::python(self.code),
-            Language::Javascript => javascript(machine, &session, self.code)?,
+        let has_value = self.language == Language::Python && list.is_none();
+        let mut exec = match (self.language, &list) {
+            (Language::Python, None) => Exec::python(self.code),
+            (Language::Python, Some(list)) => python(&session, self.code, list)?,
+            (Language::Javascript, list) => {
+                javascript(machine, &session, self.code, list.as_deref())?
+            }
         };
         if let Some(stdin) = self.stdin {
             exec.input = wasibox::Input::Bytes(stdin.into_bytes());
         }
         let outcome = call.exec(&session, exec)?;
         let mut executed = executed(&session, outcome);
-        if !is_python {
+        if !has_value {
             executed.return_value = value(&session);
         }
         let text = serde_json::to_string(&executed).unwrap_or_default();
@@ -124,9 +142,12 @@ impl Action for ExecuteCode {
 
 impl ExecuteCode {
     /// Limits, and nothing else; never more than other sessions have.
-    fn policy(&self, most: &Limits) -> Result<Policy, Refusal> {
-        let seconds = self.timeout.unwrap_or(SECONDS[1]);
-        let megabytes = self.memory.unwrap_or(MEGABYTES[1]);
+    fn policy(&self, machine: &Machine, list: Option<&List>) -> Result<Policy, Refusal> {
+        let (most, settings) = (&machine.policy().limits, &machine.tools().execute_code);
+        let set = settings.timeout.map_or(SECONDS[1], |t| t.as_secs_f64());
+        let seconds = self.timeout.unwrap_or(set.clamp(SECONDS[0], SECONDS[2]));
+        let set = settings.memory.map_or(MEGABYTES[1], |n| n >> 20);
+        let megabytes = self.memory.unwrap_or(set.clamp(MEGABYTES[0], MEGABYTES[2]));
         if !(SECONDS[0]..=SECONDS[2]).contains(&seconds) {
             return Err(Refusal::invalid("timeout: 5 to 120 seconds"));
         }
@@ -139,7 +160,17 @@ impl ExecuteCode {
             memory: most.memory.min(megabytes << 20),
             ..*most
         };
-        Ok(Policy { limits, network: NetworkPolicy::default(), ..Policy::default() })
+        let limits = list.map_or(limits, |l| l.limits(limits));
+        // A prepared interpreter of Python has modules at hand that are not on the list.
+        let fresh_programs = list.is_some() && self.language == Language::Python;
+        let hidden = list.map(|l| l.absent().to_vec()).unwrap_or_default();
+        Ok(Policy {
+            limits,
+            fresh_programs,
+            hidden,
+            network: NetworkPolicy::default(),
+            ..Policy::default()
+        })
     }
 
     fn put_files(&self, session: &Session) -> Result<(), Refusal> {
@@ -176,14 +207,29 @@ fn executed(session: &Session, outcome: Outcome) -> Executed {
     }
 }
 
+/// The call that runs a program of Python that may import the modules of a list, which `run.py` does.
+fn python(session: &Session, code: String, list: &List) -> Result<Exec, Refusal> {
+    put(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
+    put(session, PROGRAM[0], code.into_bytes())?;
+    put(session, LISTS, list.to_json())?;
+    Ok(Exec::new(["python3", RUN[0], PROGRAM[0], VALUE, LISTS]))
+}
+
 /// The call that runs a program by Node's library, which `run.cjs` does.
-fn javascript(machine: &Machine, session: &Session, code: String) -> Result<Exec, Refusal> {
+fn javascript(
+    machine: &Machine,
+    session: &Session,
+    code: String,
+    list: Option<&List>,
+) -> Result<Exec, Refusal> {
     if !machine.engine().image().commands().iter().any(|c| c.name == "node") {
         return Err(Refusal::new(Kind::Missing, "this image has no JavaScript; python is there"));
     }
-    put(session, RUN, include_bytes!("run.cjs").to_vec())?;
-    put(session, PROGRAM, code.into_bytes())?;
-    Ok(Exec::new(["node", RUN, PROGRAM, VALUE]))
+    put(session, RUN[1], include_bytes!("code/run.cjs").to_vec())?;
+    put(session, PROGRAM[1], code.into_bytes())?;
+    let Some(list) = list else { return Ok(Exec::new(["node", RUN[1], PROGRAM[1], VALUE])) };
+    put(session, LISTS, list.to_json())?;
+    Ok(Exec::new(["node", "--expose-internals", RUN[1], PROGRAM[1], VALUE, LISTS]))
 }
 
 fn put(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal> {

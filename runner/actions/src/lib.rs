@@ -9,6 +9,7 @@
 //! | `table` | all tools |
 //! | `registry` | those that a door has, with schemas and descriptions as this image has them |
 //! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code` | the tools |
+//! | `code::modules` | what its programs may import |
 //! | `stream` | a call whose output is told while it runs |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
@@ -45,6 +46,6 @@ pub use client::{Call, Client, Event, Stop};
 pub use history::diff;
 pub use machine::{Machine, MachineOptions, SessionInfo, Space};
 pub use refusal::{Kind, Refusal};
-pub use registry::{Choice, Listed, Registry, UnknownTool};
+pub use registry::{Listed, Registry, UnknownTool};
 pub use table::TOOLS;
 pub use tool::{Done, Hints, Part, Scope, Tool};

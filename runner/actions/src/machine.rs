@@ -1,5 +1,6 @@
 //! What all clients share, and what each of them may see of it.
 
+use crate::code::modules::Modules;
 use crate::refusal::{Kind, Refusal};
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,8 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox::diff::ImageFiles;
+use wasibox::policy::ToolSettings;
 use wasibox::store::{Limits, Store};
-use wasibox::{Engine, Error, Policy, Session, Sessions};
+use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
 
 /// How a [`Machine`] is made.
 pub struct MachineOptions<'a> {
@@ -18,6 +20,8 @@ pub struct MachineOptions<'a> {
     pub store: Option<&'a Path>,
     /// A call's limit of time, where it names none; the policy's is never passed.
     pub timeout: Duration,
+    /// Which tools there are, and how they are set.
+    pub tools: ToolSettings,
 }
 
 /// An engine, what its sessions may have, and where they are kept. Clones are the same machine.
@@ -28,6 +32,8 @@ struct Inner {
     sessions: Sessions,
     policy: Policy,
     timeout: Duration,
+    tools: ToolSettings,
+    modules: Modules,
     is_durable: bool,
     open: Mutex<HashMap<String, Opened>>,
 }
@@ -63,6 +69,8 @@ impl Machine {
             sessions: engine.sessions(store),
             policy: options.policy,
             timeout: options.timeout,
+            tools: options.tools,
+            modules: Modules::default(),
             is_durable: options.store.is_some(),
             open: Mutex::default(),
         })))
@@ -78,6 +86,16 @@ impl Machine {
         &self.0.policy
     }
 
+    /// Which tools there are, and how they are set.
+    pub fn tools(&self) -> &ToolSettings {
+        &self.0.tools
+    }
+
+    /// What programs of `execute_code` may import.
+    pub(crate) fn modules(&self) -> &Modules {
+        &self.0.modules
+    }
+
     /// Whether sessions outlive the machine.
     pub fn is_durable(&self) -> bool {
         self.0.is_durable
@@ -85,7 +103,12 @@ impl Machine {
 
     /// All sessions of the machine.
     pub fn space(&self) -> Space {
-        Space { machine: self.clone(), prefix: String::new(), most: usize::MAX }
+        Space {
+            machine: self.clone(),
+            prefix: String::new(),
+            most: usize::MAX,
+            mounts: Arc::default(),
+        }
     }
 
     /// The sessions of one owner, `most` of them at most: a name of lower-case letters, digits and `-`.
@@ -100,7 +123,8 @@ impl Machine {
             ));
         }
         // Owners have no dot: no owner's prefix begins another's.
-        Ok(Space { machine: self.clone(), prefix: format!("{owner}."), most })
+        let prefix = format!("{owner}.");
+        Ok(Space { machine: self.clone(), prefix, most, mounts: Arc::default() })
     }
 
     /// Lets go of sessions that nobody has used for so long, so that other processes can have them.
@@ -141,6 +165,8 @@ pub struct Space {
     machine: Machine,
     prefix: String,
     most: usize,
+    /// What its sessions have besides the machine's.
+    mounts: Arc<Mutex<Vec<MountSpec>>>,
 }
 
 impl Space {
@@ -158,7 +184,23 @@ impl Space {
     }
 
     fn policy(&self) -> Policy {
-        self.machine.0.policy.clone()
+        let mut policy = self.machine.0.policy.clone();
+        let mounts = self.mounts.lock().unwrap_or_else(|e| e.into_inner());
+        // What the machine has at a place stays there.
+        let is_free = |m: &&MountSpec| policy.mounts.iter().all(|p| p.guest != m.guest);
+        let free: Vec<MountSpec> = mounts.iter().filter(is_free).cloned().collect();
+        policy.mounts.extend(free);
+        policy
+    }
+
+    /// Gives sessions that are opened from now on these folders of the host besides the machine's.
+    pub fn grant(&self, mounts: Vec<MountSpec>) {
+        *self.mounts.lock().unwrap_or_else(|e| e.into_inner()) = mounts;
+    }
+
+    /// Lets go of a session; it is opened anew once nobody uses it any more.
+    pub(crate) fn release(&self, name: &str) {
+        self.machine.lock().remove(&self.full(name));
     }
 
     /// A session that is there.

@@ -8,15 +8,6 @@ use std::fmt::Write;
 use std::sync::Arc;
 use wasibox::Policy;
 
-/// Which tools are wanted.
-#[derive(Clone, Debug, Default)]
-pub struct Choice {
-    /// Only those that change nothing.
-    pub read_only: bool,
-    /// Only these.
-    pub only: Option<Vec<String>>,
-}
-
 /// A name that is no tool's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("there is no tool '{0}'")]
@@ -37,19 +28,21 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The tools that are wanted and that the machine's image has what it takes for.
+    /// The tools that the machine's settings have and that its image has what it takes for.
     ///
     /// # Errors
-    /// If a name is no tool's.
-    pub fn new(machine: &Machine, choice: &Choice) -> Result<Registry, UnknownTool> {
-        for name in choice.only.iter().flatten() {
+    /// If a name in the settings is no tool's.
+    pub fn new(machine: &Machine) -> Result<Registry, UnknownTool> {
+        let settings = machine.tools();
+        for name in settings.only.iter().flatten().chain(&settings.off) {
             if !TOOLS.iter().any(|t| t.name == name) {
                 return Err(UnknownTool(name.clone()));
             }
         }
         let is_wanted = |t: &&Tool| {
-            (!choice.read_only || t.scope == Scope::Read)
-                && choice.only.as_ref().is_none_or(|only| only.iter().any(|name| name == t.name))
+            (!settings.read_only || t.scope == Scope::Read)
+                && !settings.off.iter().any(|name| name == t.name)
+                && settings.only.as_ref().is_none_or(|only| only.iter().any(|name| name == t.name))
                 && (t.is_there)(machine)
         };
         let listed = |tool: &'static Tool| Listed {

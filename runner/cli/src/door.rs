@@ -1,14 +1,16 @@
 //! `runner mcp` and `runner serve`: sessions for other programs.
 
 use crate::Failure;
-use crate::args::door::{DoorArgs, McpArgs, ServeArgs};
+use crate::args::door::{DoorArgs, McpArgs, RootsArg, ServeArgs};
+use crate::args::grants::Granted;
 use crate::progress::compiling;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox::{Engine, EngineOptions, PoolOptions};
-use wasibox_actions::{Choice, Client, Machine, MachineOptions, Registry};
+use wasibox_actions::{Client, Machine, MachineOptions, Registry};
 use wasibox_http::{Door, Log, Serve, Tokens};
+use wasibox_mcp::Roots;
 
 /// The session of a client at standard input, in a store.
 const MAIN: &str = "main";
@@ -27,7 +29,12 @@ pub fn mcp(args: &McpArgs) -> Result<u8, Failure> {
         (None, true) => Client::of(space, MAIN),
         (None, false) => Client::new(space).map_err(|e| Failure::new(125, e))?,
     };
-    wasibox_mcp::serve_stdio(registry, client).map_err(|e| Failure::new(125, e))?;
+    let roots = match args.roots {
+        None => Roots::Refused,
+        Some(RootsArg::Ro) => Roots::ReadOnly,
+        Some(RootsArg::Rw) => Roots::Writable,
+    };
+    wasibox_mcp::serve_stdio(registry, client, roots).map_err(|e| Failure::new(125, e))?;
     Ok(0)
 }
 
@@ -49,7 +56,9 @@ pub fn serve(args: &ServeArgs) -> Result<u8, Failure> {
 }
 
 fn machine(args: &DoorArgs, awake: usize) -> Result<(Machine, Arc<Registry>), Failure> {
-    let (policy, require_walls) = args.grants.policy()?;
+    let Granted { policy, require_walls, mut tools } = args.grants.granted()?;
+    tools.read_only |= args.read_only;
+    tools.only = args.tools.clone().or(tools.only);
     let image = args.image.path()?;
     let mut pool = PoolOptions::new(&image);
     (pool.warm, pool.progress, pool.require_walls) = (1, compiling(), require_walls);
@@ -57,10 +66,8 @@ fn machine(args: &DoorArgs, awake: usize) -> Result<(Machine, Arc<Registry>), Fa
     let engine = Engine::new(options)?;
     let store = args.store.store.as_deref().filter(|path| *path != Path::new(""));
     let timeout = Duration::from_secs(args.call_timeout.max(1).into());
-    let machine = Machine::new(&engine, MachineOptions { policy, store, timeout })?;
-    let choice = Choice { read_only: args.read_only, only: args.tools.clone() };
-    let registry =
-        Registry::new(&machine, &choice).map_err(|e| Failure::usage(format!("--tools: {e}")))?;
+    let machine = Machine::new(&engine, MachineOptions { policy, store, timeout, tools })?;
+    let registry = Registry::new(&machine).map_err(|e| Failure::usage(format!("tools: {e}")))?;
     Ok((machine, Arc::new(registry)))
 }
 

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use tracing::Instrument;
 use wasibox_actions::{Scope, Space};
 
 /// The header by which a request and what is logged of it are known.
@@ -86,11 +87,22 @@ pub async fn watch(State(app): State<Arc<App>>, request: Request, next: Next) ->
     // Paths that are nobody's would be labels without end.
     let route = route.map_or("none".to_owned(), |path| path.as_str().to_owned());
     let _running = app.running.begin();
-    let mut response = next.run(request).await;
+    let span = tracing::info_span!(
+        "request",
+        id,
+        http.request.method = known(method.as_str()),
+        http.route = route,
+        http.response.status_code = tracing::field::Empty,
+        owner = tracing::field::Empty
+    );
+    #[cfg(feature = "opentelemetry")]
+    crate::telemetry::follow(&span, request.headers());
+    let mut response = next.run(request).instrument(span.clone()).await;
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     app.metrics.request(known(method.as_str()), &route, status, took);
     let owner = response.extensions().get::<Caller>().map(|c| c.owner.name.clone());
     let (owner, ms) = (owner.unwrap_or_default(), took.as_secs_f64() * 1e3);
+    span.record("http.response.status_code", status).record("owner", &*owner);
     tracing::info!(%id, %method, %route, status, ms, %owner, "request");
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {

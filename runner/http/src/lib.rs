@@ -12,6 +12,7 @@
 //! | `openapi` | the document that tells of all this, made from the table of tools |
 //! | `problem` | refusals, as RFC 9457 has them |
 //! | `metrics` | counts, as Prometheus reads them |
+//! | `telemetry` | spans to an OpenTelemetry collector, with the feature `opentelemetry` |
 //! | `bridge` | bytes between threads that block and tasks that do not |
 //! | `server` | connections: accepting, deadlines, the end |
 //!
@@ -22,7 +23,7 @@
 //! - What a guest has written is never served as a page: it is data, to be saved.
 //!
 //! # Deliberately absent
-//! TLS and HTTP/2, which whatever stands in front of a server on a network has. Export to OpenTelemetry. Cookies.
+//! TLS and HTTP/2, which whatever stands in front of a server on a network has. Cookies.
 #![forbid(unsafe_code)]
 
 mod app;
@@ -34,6 +35,8 @@ mod openapi;
 mod problem;
 mod server;
 mod sessions;
+#[cfg(feature = "opentelemetry")]
+mod telemetry;
 mod terminal;
 mod tokens;
 mod tools;

@@ -13,7 +13,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Connections at once.
 const CONNECTIONS: usize = 2048;
@@ -65,23 +68,43 @@ pub enum ServeError {
     Signals(std::io::Error),
 }
 
+/// What sends spans, where there is something that does.
+#[cfg(feature = "opentelemetry")]
+type Sending = crate::telemetry::Sending;
+#[cfg(not(feature = "opentelemetry"))]
+enum Sending {}
+
+/// Begins to log, and to send spans.
+fn begin_log(Log(level): Log) -> Option<Sending> {
+    let lines = tracing_subscriber::fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        // It would tell of a broken pipe by the same pipe, and panic for that.
+        .log_internal_errors(false)
+        .with_filter(level);
+    let all = tracing_subscriber::registry().with(lines);
+    #[cfg(feature = "opentelemetry")]
+    if let Some((spans, sending)) = crate::telemetry::layer() {
+        // What an exporter's own client tells of itself is none of it.
+        let ours = tracing_subscriber::filter::filter_fn(|m| m.target().starts_with("wasibox"));
+        let _ = all.with(spans.with_filter(ours)).try_init();
+        return Some(sending);
+    }
+    // Somebody else's is as good.
+    let _ = all.try_init();
+    None
+}
+
 /// Serves until a signal says to end.
 ///
 /// # Errors
 /// If the address cannot be had.
 pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
-    if let Some(Log(level)) = serve.log {
-        // Somebody else's is as good.
-        let _ = tracing_subscriber::fmt()
-            .json()
-            .flatten_event(true)
-            .with_target(false)
-            .with_writer(std::io::stderr)
-            // It would tell of a broken pipe by the same pipe, and panic for that.
-            .log_internal_errors(false)
-            .with_max_level(level)
-            .try_init();
-    }
+    let _sending = serve.log.and_then(begin_log);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -116,6 +116,9 @@ impl Job {
         let Job { app, caller, session, tool, arguments, stop } = self;
         // What is not there is not made.
         let _held = caller.space.open(&session)?;
+        let span =
+            tracing::info_span!("tool", name = tool.name, session, owner = caller.owner.name);
+        let _in = span.entered();
         let client = Client::of(caller.space.clone(), session);
         let done = tool.run(arguments, &Call { client: &client, stop: &stop, emit });
         caller.owner.spend_cpu(stop.cpu());
@@ -125,7 +128,8 @@ impl Job {
 
     async fn answer(self) -> Result<Response<Body>, Problem> {
         let _ended = Ended(self.stop.clone());
-        let done = tokio::task::spawn_blocking(move || self.run(None)).await;
+        let request = tracing::Span::current();
+        let done = tokio::task::spawn_blocking(move || request.in_scope(|| self.run(None))).await;
         let done = done.map_err(|_| Problem::internal())??;
         Ok(axum::Json(done.answer).into_response())
     }
@@ -133,7 +137,9 @@ impl Job {
     fn events(self) -> Response<Body> {
         let (to, from) = channel::<Result<Sse, Infallible>>(WAITING);
         let ended = Ended(self.stop.clone());
+        let request = tracing::Span::current();
         tokio::task::spawn_blocking(move || {
+            let _in = request.entered();
             let rests = Mutex::new([Vec::new(), Vec::new()]);
             let emit = |event: Event<'_>| {
                 let Event::Output { is_error, bytes } = event;

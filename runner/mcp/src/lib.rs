@@ -5,6 +5,7 @@
 //! | `server` | one client's connection: what it is told, its calls |
 //! | `content` | results as blocks of content |
 //! | `resources` | files of the session as resources; which were changed |
+//! | `roots` | folders that a client names, as mounts |
 //! | `progress` | output of a call as notifications of progress |
 //! | `stdio` | the transport over standard streams |
 //! | `streamable` | the transport over HTTP, as a service for whoever has a server |
@@ -16,18 +17,20 @@
 //!
 //! # Deliberately absent
 //! Protocol versions without a handshake (2026-07-28 and later) over HTTP: they have no connection that a session could be of, and
-//! clients are told which versions there are. Over standard streams all versions are spoken. Roots are not mounted: what guests see
-//! of the host is the policy's business, not a client's.
+//! clients are told which versions there are. Over standard streams all versions are spoken. Roots of clients that come by HTTP are
+//! not mounted: what guests see of a server's host is its policy's business, not a client's.
 #![forbid(unsafe_code)]
 
 mod content;
 mod progress;
 mod resources;
+mod roots;
 mod server;
 mod stdio;
 mod streamable;
 
 pub use content::{contents, done, refused};
+pub use roots::{FOLDER as ROOTS, Roots};
 pub use server::{Bind, Bound, Server};
 pub use stdio::{StdioError, serve_stdio};
 pub use streamable::{Streamable, StreamableOptions, service, streamable};

@@ -3,14 +3,16 @@
 use crate::content;
 use crate::progress::Told;
 use crate::resources::{self, Changes};
+use crate::roots::{FOLDER, Roots};
 use http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::*;
-use rmcp::service::{Peer, RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::sync::Mutex as AsyncMutex;
 use wasibox_actions::{Call, Client, Done, Event, Kind, Listed, Refusal, Registry, Scope, Stop};
 
 /// For whom a connection acts.
@@ -32,6 +34,9 @@ pub struct Server {
     /// Without a connection to bind a session to, versions that have none are not spoken.
     has_connection: bool,
     subscribed: Mutex<HashSet<String>>,
+    roots: Roots,
+    /// Whether the client's roots have been asked for.
+    rooted: AsyncMutex<bool>,
 }
 
 /// Ends a call when nobody waits for it any more.
@@ -65,6 +70,32 @@ impl Server {
             bound: OnceLock::new(),
             has_connection: !is_http,
             subscribed: Mutex::default(),
+            roots: Roots::default(),
+            rooted: AsyncMutex::default(),
+        }
+    }
+
+    /// The same, whose client's roots become mounts of its sessions.
+    #[must_use]
+    pub fn with_roots(mut self, roots: Roots) -> Server {
+        self.roots = roots;
+        self
+    }
+
+    /// Asks the client for its roots, once, before anything is done in its session.
+    async fn root(&self, bound: &Bound, peer: &Peer<RoleServer>) {
+        if self.roots == Roots::Refused {
+            return;
+        }
+        let mut is_done = self.rooted.lock().await;
+        let has = |info: Arc<InitializeRequestParams>| info.capabilities.roots.is_some();
+        if *is_done || !peer.peer_info().is_some_and(has) {
+            return;
+        }
+        *is_done = true;
+        if let Some(mounts) = self.roots.asked(peer).await {
+            let client = bound.client.clone();
+            let _ = tokio::task::spawn_blocking(move || client.grant(mounts)).await;
         }
     }
 
@@ -88,7 +119,9 @@ impl Server {
         context: &Context,
         act: impl FnOnce(&Client, &Stop) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<Result<T, Refusal>, ErrorData> {
-        let client = self.bound(context)?.client.clone();
+        let bound = self.bound(context)?;
+        self.root(bound, &context.peer).await;
+        let client = bound.client.clone();
         let stop = Arc::new(Stop::default());
         let _guard = StopOnDrop(stop.clone());
         let theirs = stop.clone();
@@ -121,6 +154,8 @@ impl Server {
         let ran = self.blocking(context, move |client, stop| {
             let emit = told.map(|told| move |event: Event<'_>| told.tell(event));
             let emit = emit.as_ref().map(|emit| emit as &(dyn Fn(Event<'_>) + Sync));
+            let _in =
+                tracing::info_span!("tool", name = tool.name, session = client.name()).entered();
             tool.run(arguments, &Call { client, stop, emit })
         });
         match ran.await? {
@@ -188,7 +223,12 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
-        let mut info = ServerConfig::new(capabilities).with_instructions(self.registry.summary());
+        let mut told = self.registry.summary().to_owned();
+        if self.roots != Roots::Refused {
+            let how = if self.roots == Roots::Writable { "read and write" } else { "read-only" };
+            told += &format!(" The client's folders are below {FOLDER}/ ({how}).");
+        }
+        let mut info = ServerConfig::new(capabilities).with_instructions(told);
         info.server_info =
             Implementation::new("wasibox", env!("CARGO_PKG_VERSION")).with_title("Wasibox");
         info
@@ -209,6 +249,13 @@ impl ServerHandler for Server {
         self.bound(&context)?;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        *self.rooted.lock().await = false;
+        if let Some(bound) = self.bound.get() {
+            self.root(bound, &context.peer).await;
+        }
     }
 
     async fn list_tools(

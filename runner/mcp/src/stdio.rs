@@ -1,5 +1,6 @@
 //! The transport over standard streams: one client, whose end is that of the process.
 
+use crate::roots::Roots;
 use crate::server::{Bound, Server};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -19,15 +20,21 @@ pub enum StdioError {
     Client(String),
 }
 
-/// Serves the client at standard input and output until it closes them.
+/// Serves the client at standard input and output until it closes them. Its roots become mounts of its sessions if that is
+/// allowed.
 ///
 /// # Errors
 /// If the first message is none of the protocol's.
-pub fn serve_stdio(registry: Arc<Registry>, client: Client) -> Result<(), StdioError> {
+pub fn serve_stdio(
+    registry: Arc<Registry>,
+    client: Client,
+    roots: Roots,
+) -> Result<(), StdioError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let bound = Bound { client: Arc::new(client), scopes: Scope::ALL.to_vec() };
     let server = Server::new(registry, Arc::new(move |_| Ok(bound.clone())), false);
+    let server = server.with_roots(roots);
     let served = runtime.block_on(async {
         match server.serve(rmcp::transport::io::stdio_pipes()).await {
             Ok(running) => running.waiting().await.map(drop).map_err(|e| e.to_string()),

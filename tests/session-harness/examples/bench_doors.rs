@@ -5,8 +5,8 @@ use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
+use wasibox::policy::ToolSettings;
 use wasibox::{Isolation, Session};
-use wasibox_actions::Choice;
 use wasibox_sessions::http::{Served, serve};
 use wasibox_sessions::mcp::{Connection, Stdio};
 use wasibox_sessions::{engine, policy};
@@ -20,7 +20,7 @@ fn main() {
     let session = engine(Isolation::Process).session(policy()).expect("a session");
     let mut stdio = Stdio::begin(&[]);
     let tokens = format!("[[token]]\nname = 'a'\ntoken = '{TOKEN}'\n");
-    let server = serve(Some(&tokens), None, &Choice::default());
+    let server = serve(Some(&tokens), None, ToolSettings::default());
     server.json(TOKEN, "PUT", "/v1/sessions/w", &json!(null));
     let call = json!({"command": "true"});
     let mut rest = Kept::open(&server, "/v1/sessions/w/tools/sandbox_exec", "", call.to_string());

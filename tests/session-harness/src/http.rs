@@ -7,8 +7,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
+use wasibox::policy::ToolSettings;
 use wasibox::{Engine, Isolation};
-use wasibox_actions::{Choice, Machine, MachineOptions, Registry};
+use wasibox_actions::{Machine, MachineOptions, Registry};
 use wasibox_http::{Door, Serve, Server, Tokens};
 
 /// Longest wait for an answer.
@@ -22,11 +23,11 @@ pub struct Served {
 }
 
 /// Serves sessions with these tokens (TOML), or the Model Context Protocol for anybody.
-pub fn serve(tokens: Option<&str>, store: Option<&Path>, choice: &Choice) -> Served {
+pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) -> Served {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
-    let machine = MachineOptions { policy: policy(), store, timeout: WAIT };
+    let machine = MachineOptions { policy: policy(), store, timeout: WAIT, tools };
     let machine = Machine::new(&engine, machine).expect("a machine");
-    let registry = Registry::new(&machine, choice).expect("tools").into();
+    let registry = Registry::new(&machine).expect("tools").into();
     let door = Door { machine, registry, hosts: Vec::new(), origins: Vec::new() };
     let tokens = tokens.map(|text| {
         let file = tempfile::NamedTempFile::new().expect("a file");

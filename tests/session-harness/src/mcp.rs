@@ -27,6 +27,10 @@ pub struct Stdio {
     next: u64,
     /// What was told meanwhile without being asked for.
     pub told: Vec<Value>,
+    /// What the server has said of itself.
+    pub hello: Value,
+    /// The client's roots, if it has any.
+    pub roots: Vec<Value>,
 }
 
 fn pipe() -> std::process::Stdio {
@@ -36,6 +40,11 @@ fn pipe() -> std::process::Stdio {
 impl Stdio {
     /// Begins it and says hello.
     pub fn begin(args: &[&str]) -> Stdio {
+        Stdio::with_roots(args, Vec::new())
+    }
+
+    /// The same, by a client that has roots.
+    pub fn with_roots(args: &[&str], roots: Vec<Value>) -> Stdio {
         let mut command = Command::new(dist().join("runner"));
         command.arg("mcp").arg("--image").arg(dist().join("image.webc")).args(args);
         let mut child = command.stdin(pipe()).stdout(pipe()).spawn().expect("a runner");
@@ -49,8 +58,13 @@ impl Stdio {
                 }
             }
         });
-        let mut client = Stdio { child, to, from, next: 0, told: Vec::new() };
-        client.ask("initialize", hello()).expect("an answer");
+        let mut hello = hello();
+        if !roots.is_empty() {
+            hello["capabilities"] = json!({ "roots": { "listChanged": true } });
+        }
+        let (told, hello_to_us) = (Vec::new(), Value::Null);
+        let mut client = Stdio { child, to, from, next: 0, told, hello: hello_to_us, roots };
+        client.hello = client.ask("initialize", hello).expect("an answer");
         client.tell("notifications/initialized", json!({}));
         client
     }
@@ -83,7 +97,11 @@ impl Stdio {
         let id = self.begin_ask(method, params);
         loop {
             let mut message = self.hear();
-            if message["id"] != id {
+            if message["method"] == "roots/list" {
+                let (id, roots) = (&message["id"], &self.roots);
+                let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } });
+                self.send(&answer);
+            } else if message["id"] != id {
                 self.told.push(message);
             } else if message.get("error").is_some() {
                 return Err(message["error"].take());

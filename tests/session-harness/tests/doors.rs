@@ -1,7 +1,7 @@
 //! Tricks with tokens, scopes, paths and headers: nobody gets into another's session, and no trick ends the server.
 
 use serde_json::{Value, json};
-use wasibox_actions::Choice;
+use wasibox::policy::ToolSettings;
 use wasibox_sessions::http::{Served, serve};
 use wasibox_sessions::mcp::Connection;
 
@@ -28,7 +28,7 @@ scopes = ['read', 'write']
 const SECRET: &str = "kept-for-alice-only";
 
 fn served() -> Served {
-    let s = serve(Some(TOKENS), None, &Choice::default());
+    let s = serve(Some(TOKENS), None, ToolSettings::default());
     for (token, name) in [(A, "w"), (A, "b.w"), (B, "mine")] {
         assert_eq!(s.json(token, "PUT", &format!("/v1/sessions/{name}"), &Value::Null).status, 201);
     }

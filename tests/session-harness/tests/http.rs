@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use wasibox_actions::Choice;
+use wasibox::policy::ToolSettings;
 use wasibox_sessions::http::{Served, serve};
 use wasibox_sessions::mcp::Connection;
 
@@ -23,7 +23,7 @@ scopes = ['read']
 ";
 
 fn served() -> Served {
-    let server = serve(Some(TOKENS), None, &Choice::default());
+    let server = serve(Some(TOKENS), None, ToolSettings::default());
     assert_eq!(server.json(A, "PUT", "/v1/sessions/w", &Value::Null).status, 201);
     server
 }
@@ -317,7 +317,7 @@ fn what_is_told_of_the_server_is_whole() {
 fn a_server_that_ends_lets_calls_end_first() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("w.wbx");
-    let s = serve(Some(TOKENS), Some(&store), &Choice::default());
+    let s = serve(Some(TOKENS), Some(&store), ToolSettings::default());
     s.json(A, "PUT", "/v1/sessions/w", &Value::Null);
     let s = std::sync::Arc::new(s);
     let theirs = s.clone();
@@ -337,7 +337,7 @@ fn a_server_that_ends_lets_calls_end_first() {
     s.tell_end();
     assert_eq!(call.join().unwrap()["stdout"], "done\n");
     drop(s);
-    let s = serve(Some(TOKENS), Some(&store), &Choice::default());
+    let s = serve(Some(TOKENS), Some(&store), ToolSettings::default());
     assert_eq!(
         s.tool(A, "w", "sandbox_exec", &json!({"command": "cat f; echo $v"}))["stdout"],
         "x\n3\n"

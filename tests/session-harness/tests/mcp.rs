@@ -3,7 +3,7 @@
 //! What tools answer is judged by bash, CPython and the protocol's specification (2025-11-25).
 
 use serde_json::{Value, json};
-use wasibox_actions::Choice;
+use wasibox::policy::ToolSettings;
 use wasibox_sessions::http::serve;
 use wasibox_sessions::mcp::{Connection, Stdio, hello};
 
@@ -342,7 +342,7 @@ fn javascript_is_executed_apart_from_the_session() {
 
 #[test]
 fn by_http_each_client_has_a_session_of_its_own() {
-    let server = serve(None, None, &Choice::default());
+    let server = serve(None, None, ToolSettings::default());
     let (mut a, mut b) =
         (Connection::begin(&server, "", "/mcp"), Connection::begin(&server, "", "/mcp"));
     let run = |c: &mut Connection<'_>, command: &str| {

@@ -55,6 +55,18 @@ pub struct McpArgs {
     /// The session of the client at standard input
     #[arg(long, value_name = "NAME", conflicts_with = "http")]
     pub session: Option<String>,
+    /// Mount the folders that the client at standard input names as its roots, below /roots
+    #[arg(long, value_name = "ro|rw", value_enum, conflicts_with = "http")]
+    pub roots: Option<RootsArg>,
+}
+
+/// How a client's roots are mounted.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum RootsArg {
+    /// Read-only
+    Ro,
+    /// Read and write
+    Rw,
 }
 
 const SERVE: &str = "\

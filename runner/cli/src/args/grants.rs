@@ -6,7 +6,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use wasibox::policy::{LimitChanges, PolicyFile, Preset};
+use wasibox::policy::{LimitChanges, PolicyFile, Preset, ToolSettings};
 use wasibox::{MountSpec, Policy, Workspace};
 
 /// A value that is not what the option's value is named; said by [`super::wrong`].
@@ -110,6 +110,14 @@ impl WorkspaceArg {
 /// A limit of time, or none. By this name clap's derive takes it for one value.
 type Time = Option<Duration>;
 
+/// What options and a policy file say.
+pub struct Granted {
+    pub policy: Policy,
+    /// Whether sessions are refused on a host that lacks a wall.
+    pub require_walls: bool,
+    pub tools: ToolSettings,
+}
+
 /// The folder of `--input`.
 const INPUT: &str = "/mnt/input";
 
@@ -119,6 +127,15 @@ impl GrantArgs {
     /// # Errors
     /// A policy file that is wrong, two inputs of one name.
     pub fn policy(&self) -> Result<(Policy, bool), Failure> {
+        let Granted { policy, require_walls, .. } = self.granted()?;
+        Ok((policy, require_walls))
+    }
+
+    /// The same, and what the file says of tools.
+    ///
+    /// # Errors
+    /// As [`GrantArgs::policy`].
+    pub fn granted(&self) -> Result<Granted, Failure> {
         let mut file = match &self.policy {
             Some(path) => PolicyFile::read(path).map_err(|e| Failure::new(2, e))?,
             None => PolicyFile::default(),
@@ -151,7 +168,8 @@ impl GrantArgs {
             policy.mounts.retain(|m| m.guest != mount.guest);
             policy.mounts.push(mount);
         }
-        Ok((policy, file.require_walls || self.require_walls))
+        let require_walls = file.require_walls || self.require_walls;
+        Ok(Granted { policy, require_walls, tools: file.tools })
     }
 
     fn inputs(&self) -> Result<Vec<MountSpec>, Failure> {

@@ -1,6 +1,6 @@
 //! The policy file.
 
-use super::{LimitChanges, Preset, values};
+use super::{LimitChanges, Preset, ToolSettings, values};
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -26,6 +26,8 @@ pub struct PolicyFile {
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
     pub require_walls: bool,
+    /// What doors have of their tools; a command of no door takes no notice of it.
+    pub tools: ToolSettings,
 }
 
 /// Where a policy file is wrong, and why.
@@ -109,6 +111,7 @@ impl PolicyFile {
             network: written.network.0,
             fresh_programs: written.fresh_python,
             require_walls: written.require_walls,
+            tools: written.tools,
         })
     }
 
@@ -154,6 +157,8 @@ struct Written {
     fresh_python: bool,
     #[serde(default)]
     require_walls: bool,
+    #[serde(default)]
+    tools: ToolSettings,
 }
 
 /// Rules as they are written, each of which can be read.
@@ -237,8 +242,8 @@ impl TryFrom<WrittenWorkspace> for OneWorkspace {
 }
 
 struct PresetName(Preset);
-struct Time(Option<Duration>);
-struct Size(u64);
+pub(super) struct Time(pub Option<Duration>);
+pub(super) struct Size(pub u64);
 struct MaybeSize(Option<u64>);
 struct Count(usize);
 struct GuestPath(String);
@@ -382,6 +387,33 @@ mod tests {
             ["zip = 'a'\noverlay = 'b'", "guest = '/a'", "zip = 'a'\nguest = 'b'", "dir = 'a'"]
         {
             assert!(of(&format!("[workspace]\n{text}")).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn tools_are_set() {
+        let file = parse(
+            "[tools]\nread-only = true\nonly = ['grep']\noff = ['undo']\n\
+            [tools.execute_code]\ntimeout = 7.5\nmemory = '128M'\n\
+            modules.python = ['math', 'urllib.parse']\n[tools.calculate]\ntimeout = 2\n",
+        );
+        let tools = file.unwrap().tools;
+        assert!(tools.read_only && tools.only.unwrap() == ["grep"] && tools.off == ["undo"]);
+        let code = tools.execute_code;
+        assert_eq!(
+            (code.timeout, code.memory),
+            (Some(Duration::from_millis(7500)), Some(128 << 20))
+        );
+        assert_eq!(code.modules["python"], ["math", "urllib.parse"]);
+        assert!(!code.modules.contains_key("javascript"));
+        assert_eq!(tools.calculate.timeout, Some(Duration::from_secs(2)));
+        for (text, words) in [
+            ("[tools]\nread_only = true", "unknown field `read_only`"),
+            ("[tools.execute_code.modules]\nruby = []", "unknown field `ruby`"),
+            ("[tools.execute_code]\nmodules.python = ['a b']", "`a b` is no module's name"),
+        ] {
+            let m = parse(text).unwrap_err();
+            assert!(m.message.contains(words), "{text}: {m}");
         }
     }
 

@@ -9,10 +9,12 @@
 
 mod file;
 mod preset;
+mod tools;
 pub mod values;
 
 pub use file::{MAX_FILE, Mistake, PolicyError, PolicyFile};
 pub use preset::Preset;
+pub use tools::{CalculateSettings, CodeSettings, ToolSettings};
 
 use std::time::Duration;
 use wasibox_sandbox::Limits;
