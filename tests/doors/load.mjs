@@ -1,5 +1,6 @@
 // Load: load.mjs RUNNER IMAGE [SESSIONS [SECONDS]]. So many sessions of `runner serve` with a store, all busy: each is asked again
-// as soon as it has answered. Tells calls, latencies and memory (server and workers together); any wrong answer is an error.
+// as soon as it has answered. Tells calls, latencies and memory (the server's own, and with its workers); any wrong answer is
+// an error.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -12,7 +13,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const [runner, image, sessions = "50", seconds = "180"] = process.argv.slice(2);
 const TOKEN = "a-token-of-the-load";
-const SAMPLES = 12;
+// Memory is looked at each second, and told as means of so many parts of the time.
+const PARTS = 12;
 
 async function served(folder) {
   const tokens = join(folder, "tokens.toml");
@@ -30,22 +32,31 @@ async function served(folder) {
   throw new Error("the server has ended");
 }
 
-// Mebibytes that a process and those under it have for themselves: what they share is counted once by PSS.
+// Mebibytes of a process: what it shares with others is counted in parts (PSS).
+function own(pid) {
+  return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "latin1"))[1]) / 1024;
+}
+
+// Of a process, and of those that it has begun.
 function memory(pid) {
-  let kib = 0;
-  const stat = (id) => readFileSync(`/proc/${id}/stat`, "latin1").replace(/^.*\) /, "").split(" ");
-  const under = (id) => readdirSync("/proc").filter((p) => {
-    try { return /^\d+$/.test(p) && stat(p)[1] === String(id); } catch { return false; }
-  });
-  const waiting = [pid];
-  while (waiting.length > 0) {
-    const id = waiting.pop();
+  let workers = 0;
+  for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").concat(begunByThreads(pid))) {
     try {
-      kib += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, "latin1"))[1]);
-      waiting.push(...under(id));
+      if (child !== "") workers += own(child);
     } catch { /* It has ended. */ }
   }
-  return kib / 1024;
+  return { server: own(pid), all: own(pid) + workers };
+}
+
+function begunByThreads(pid) {
+  const threads = readdirSync(`/proc/${pid}/task`).filter((id) => id !== String(pid));
+  return threads.flatMap((id) => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${id}/children`, "latin1").split(" ");
+    } catch {
+      return [];
+    }
+  });
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
@@ -92,8 +103,8 @@ try {
   const all = Array.from({ length: Number(sessions) }, (_, n) => busy(port, `s${n}`, until, took));
   const samples = [];
   const watch = (async () => {
-    for (let n = 0; n < SAMPLES; n++) {
-      await sleep((Number(seconds) * 1000) / SAMPLES);
+    for (let n = 0; n < Number(seconds); n++) {
+      await sleep(1000);
       samples.push(memory(server.pid));
     }
   })();
@@ -103,7 +114,14 @@ try {
   const rate = (took.length / (performance.now() - begun)) * 1000;
   console.log(`${sessions} sessions, ${seconds} s: ${took.length} calls, ${rate.toFixed(0)} a second, no error`);
   console.log(`latency: median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`);
-  console.log(`memory (MiB, PSS): ${samples.map((m) => m.toFixed(0)).join(" ")}`);
+  const mean = (all) => all.reduce((a, b) => a + b, 0) / all.length;
+  for (const which of ["server", "all"]) {
+    const parts = Array.from({ length: PARTS }, (_, n) => {
+      const [from, to] = [n, n + 1].map((at) => Math.floor((samples.length * at) / PARTS));
+      return mean(samples.slice(from, to).map((m) => m[which])).toFixed(0);
+    });
+    console.log(`memory of ${which === "all" ? "server and workers" : "the server"} (MiB, PSS, means): ${parts.join(" ")}`);
+  }
 } finally {
   server.kill("SIGKILL");
   await once(server, "exit");

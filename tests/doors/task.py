@@ -74,8 +74,31 @@ async def after(client):
 async def by_streams(store):
     server = StdioServerParameters(command=RUNNER, args=["mcp", "--image", IMAGE, "--store", store])
     for steps in (before, after):
-        async with Client(stdio_client(server)) as client:
-            await steps(client)
+        is_done = False
+        try:
+            async with asyncio.timeout(300), Client(stdio_client(server)) as client:
+                await steps(client)
+                is_done = True
+                if steps is before:
+                    os.kill(child(), signal.SIGKILL)
+        except Exception:
+            # Its client cannot say good-bye to a server that was killed.
+            if not is_done or steps is after:
+                raise
+
+
+def child():
+    """The server that the client has begun."""
+    own = str(os.getpid())
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as stat, open(f"/proc/{pid}/cmdline", "rb") as command:
+                parent = stat.read().rpartition(")")[2].split()[1]
+                if parent == own and command.read().split(b"\0")[:2] == [RUNNER.encode(), b"mcp"]:
+                    return int(pid)
+        except OSError:
+            pass  # It has ended.
+    raise ProcessLookupError("there is no server")
 
 
 def begin(store, port):
