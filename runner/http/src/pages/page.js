@@ -112,7 +112,7 @@ async function listFiles() {
   }));
 }
 $("up").onclick = does(() => { state.folder = state.folder.replace(/\/[^/]*$/, "") || "/"; return listFiles(); });
-$("choose").onclick = (event) => { event.preventDefault(); $("upload").click(); };
+$("choose").onclick = () => $("upload").click();
 $("upload").onchange = does(async () => {
   for (const file of $("upload").files) await ask("PUT", fileAt(`${state.folder}/${file.name}`), file, "application/octet-stream");
   $("upload").value = "";
