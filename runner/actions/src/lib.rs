@@ -8,8 +8,8 @@
 //! | `tool` | what a tool is: name, words, schemas, [`Scope`], [`Hints`]; `Action`: what it does |
 //! | `table` | all tools |
 //! | `registry` | those that a door has, with schemas and descriptions as this image has them |
-//! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code` | the tools |
-//! | `code::modules` | what its programs may import |
+//! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
+//! | `code::modules` | what programs of `execute_code` may import |
 //! | `stream` | a call whose output is told while it runs |
 //! | `show` | results for models: text, pictures, links |
 //! | `schema` | JSON Schemas as short as they can be |
@@ -24,6 +24,7 @@
 //! Protocols, sockets, tokens: those are the doors' business.
 #![forbid(unsafe_code)]
 
+mod calculate;
 mod client;
 mod code;
 mod exec;
@@ -42,6 +43,7 @@ mod table;
 mod tool;
 mod values;
 
+pub use calculate::{Calculated, calculate};
 pub use client::{Call, Client, Event, Stop};
 pub use history::diff;
 pub use machine::{Machine, MachineOptions, SessionInfo, Space};

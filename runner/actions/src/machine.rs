@@ -1,6 +1,7 @@
 //! What all clients share, and what each of them may see of it.
 
 use crate::code::modules::Modules;
+use crate::calculate::Calculators;
 use crate::refusal::{Kind, Refusal};
 use std::collections::HashMap;
 use std::io::Read;
@@ -36,6 +37,7 @@ struct Inner {
     modules: Modules,
     is_durable: bool,
     open: Mutex<HashMap<String, Opened>>,
+    calculators: Calculators,
 }
 
 struct Opened {
@@ -73,6 +75,7 @@ impl Machine {
             modules: Modules::default(),
             is_durable: options.store.is_some(),
             open: Mutex::default(),
+            calculators: Calculators::default(),
         })))
     }
 
@@ -147,6 +150,11 @@ impl Machine {
                 .ok_or_else(|| Refusal::invalid("timeout is no time in seconds"))?,
         };
         Ok(self.0.policy.limits.timeout.map_or(asked, |most| most.min(asked)))
+    }
+
+    /// Its calculators.
+    pub(crate) fn calculators(&self) -> &Calculators {
+        &self.0.calculators
     }
 
     /// The image's files, to compare commits.

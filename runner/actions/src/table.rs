@@ -1,5 +1,6 @@
 //! All tools, by name.
 
+use crate::calculate::{self, Calculate};
 use crate::code::ExecuteCode;
 use crate::exec::SandboxExec;
 use crate::files::Names;
@@ -16,6 +17,9 @@ use crate::values::{KvGet, KvSet};
 pub const TOOLS: &[Tool] = &[
     files("apply_patch", "Apply a patch", "Apply a unified diff of any number of files; all of it or nothing.",
         Scope::Write, Hints::CHANGES, "apply_patch", "patched"),
+    Tool { is_there: calculate::is_there, ..Tool::of::<Calculate>("calculate", "Calculate",
+        "Work out an expression, exactly: arithmetic, units (`5 km in miles`), algebra, derivatives, integrals, limits, equations (`solve x^2 = 4`), sums, matrices, statistics, number theory. It has no variables from call to call.",
+        Scope::Read, Hints::LOOKS) },
     files("delete_file", "Delete", "Delete a file, or a directory with recursive.",
         Scope::Write, Hints::SETS, "delete", "deleted"),
     files("download", "Download", "Get a file's bytes, whatever they are; at most 16 MiB at once.",

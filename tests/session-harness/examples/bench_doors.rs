@@ -1,4 +1,5 @@
-//! What a door costs: `true` by the crate, by `runner mcp` at standard streams, by HTTP on a connection that stays, in turn.
+//! What a door costs: `true` by the crate, by `runner mcp` at standard streams, by HTTP on a connection that stays, in turn;
+//! and `calculate` by the crate and by `runner mcp`, whose interpreter is there already.
 //! The image and the runner are those of `dist` (or `WASIBOX_DIST`).
 
 use serde_json::json;
@@ -7,14 +8,17 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use wasibox::policy::ToolSettings;
 use wasibox::{Isolation, Session};
+use wasibox_actions::{Machine, MachineOptions, calculate};
 use wasibox_sessions::http::{Served, serve};
 use wasibox_sessions::mcp::{Connection, Stdio};
-use wasibox_sessions::{engine, policy};
+use wasibox_sessions::{LONG, engine, policy};
 
 /// Counted calls, after some that are not.
 const RUNS: usize = 500;
 const FIRST: usize = 20;
 const TOKEN: &str = "a-token-for-the-bench";
+const ROWS: [&str; 6] =
+    ["crate", "MCP, stdio", "HTTP", "MCP, HTTP", "calculate, crate", "calculate, MCP, stdio"];
 
 fn main() {
     let session = engine(Isolation::Process).session(policy()).expect("a session");
@@ -32,21 +36,27 @@ fn main() {
         connection.id
     );
     let mut mcp = Kept::open(&server, "/mcp", &id, message.to_string());
-    let mut times: [Vec<Duration>; 4] = Default::default();
+    let machine = MachineOptions { policy: policy(), store: None, timeout: LONG, tools: ToolSettings::default() };
+    let machine = Machine::new(&engine(Isolation::Process), machine).expect("a machine");
+    let mut times: [Vec<Duration>; 6] = Default::default();
     for n in 0..FIRST + RUNS {
-        let mut took = [Duration::ZERO; 4];
+        let mut took = [Duration::ZERO; 6];
         took[0] = timed(|| by_crate(&session));
         took[1] = timed(|| drop(stdio.done("sandbox_exec", call.clone())));
         took[2] = timed(|| rest.ask());
         took[3] = timed(|| mcp.ask());
+        // Another expression each time: nothing is remembered of it.
+        let expression = format!("{n}.5 km in miles");
+        took[4] = timed(|| drop(calculate(&machine, &expression).expect("a result")));
+        took[5] = timed(|| drop(stdio.done("calculate", json!({"expression": expression}))));
         if n >= FIRST {
             times.iter_mut().zip(took).for_each(|(all, one)| all.push(one));
         }
     }
-    for (what, mut all) in ["crate", "MCP, stdio", "HTTP", "MCP, HTTP"].into_iter().zip(times) {
+    for (what, mut all) in ROWS.into_iter().zip(times) {
         all.sort_unstable();
         let at = |part: usize| all[all.len() * part / 100].as_secs_f64() * 1e3;
-        println!("{what:<12} median {:.3} ms, p99 {:.3} ms", at(50), at(99));
+        println!("{what:<22} median {:.3} ms, p99 {:.3} ms", at(50), at(99));
     }
 }
 

@@ -1,0 +1,276 @@
+//! `calculate`: one expression, by SymPy in an interpreter that is the calculator's own.
+//!
+//! The program is `calculator/`, Python that reads a notation of its own and never runs text as code. It lies in sessions
+//! that no client can reach, which are granted nothing; their interpreters stay, so that SymPy is imported once. What runs
+//! into a limit ends its interpreter, which comes back as it was prepared. So does one that has done many calls,
+//! since SymPy's caches grow.
+
+use crate::client::{Call, Stop};
+use crate::machine::Machine;
+use crate::refusal::{Kind, Refusal};
+use crate::tool::{Action, Done};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use wasibox::files::{Data, Request, UploadOf};
+use wasibox::{Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Policy, Session};
+
+/// Most characters of an expression.
+const CHARACTERS: usize = 1000;
+/// An expression's limit of time.
+const TIME: Duration = Duration::from_secs(10);
+/// Memory of an interpreter.
+const MEMORY: u64 = 512 << 20;
+/// Bytes of an answer.
+const ANSWER: u64 = 1 << 20;
+/// Interpreters at once: one expression that takes its time does not keep others waiting.
+const MOST: usize = 3;
+/// Calls after which an interpreter begins again as it was prepared.
+const CALLS: usize = 200;
+/// Where the program lies.
+const FOLDER: &str = "/tmp/.calculator";
+/// Imports it.
+const PREPARE: &str = "
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, '/tmp/.calculator')
+import calculator
+calculator.warm_up()
+";
+/// Answers what is at standard input: no text of a client's is ever part of a program.
+const ANSWERS: &str = "calculator.answer(sys.stdin.buffer.read().decode())";
+/// The program.
+const PROGRAM: &[(&str, &str)] = &[
+    ("__init__.py", include_str!("calculator/__init__.py")),
+    ("algebra.py", include_str!("calculator/algebra.py")),
+    ("calculus.py", include_str!("calculator/calculus.py")),
+    ("commands.py", include_str!("calculator/commands.py")),
+    ("equations.py", include_str!("calculator/equations.py")),
+    ("errors.py", include_str!("calculator/errors.py")),
+    ("evaluate.py", include_str!("calculator/evaluate.py")),
+    ("forms.py", include_str!("calculator/forms.py")),
+    ("functions.py", include_str!("calculator/functions.py")),
+    ("guards.py", include_str!("calculator/guards.py")),
+    ("lexer.py", include_str!("calculator/lexer.py")),
+    ("numbers.py", include_str!("calculator/numbers.py")),
+    ("parser.py", include_str!("calculator/parser.py")),
+    ("phrases.py", include_str!("calculator/phrases.py")),
+    ("samples.py", include_str!("calculator/samples.py")),
+    ("show.py", include_str!("calculator/show.py")),
+    ("tree.py", include_str!("calculator/tree.py")),
+    ("units.py", include_str!("calculator/units.py")),
+    ("words.py", include_str!("calculator/words.py")),
+];
+
+/// An expression.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Calculate {
+    /// As people type it, 1,000 characters at most.
+    expression: String,
+}
+
+/// Its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Calculated {
+    pub expression: String,
+    /// Exact where it can be; `≈` stands before a decimal that is rounded.
+    pub result: String,
+    /// How it comes about, where there is something to be said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+}
+
+impl Action for Calculate {
+    type Answer = Calculated;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Calculated>, Refusal> {
+        let calculated = worked_out(call.client.space().machine(), self.expression, call.stop)?;
+        let mut text = calculated.result.clone();
+        for step in &calculated.steps {
+            text.push_str("\n- ");
+            text.push_str(step);
+        }
+        Ok(Done::new(calculated, text))
+    }
+}
+
+/// The value of an expression in the calculator's notation (docs/calculate.md).
+///
+/// # Errors
+/// Why it has none: it cannot be read, makes no sense, is too large, or takes too long. If the image has no SymPy.
+pub fn calculate(machine: &Machine, expression: &str) -> Result<Calculated, Refusal> {
+    worked_out(machine, expression.to_owned(), &Stop::default())
+}
+
+/// Whether an image has what it takes.
+pub(crate) fn is_there(machine: &Machine) -> bool {
+    machine.engine().image().extra().versions.contains_key("sympy")
+}
+
+fn worked_out(machine: &Machine, expression: String, stop: &Stop) -> Result<Calculated, Refusal> {
+    if !is_there(machine) {
+        return Err(Refusal::new(Kind::Missing, "this image has no SymPy"));
+    }
+    let count = expression.chars().count();
+    if count > CHARACTERS {
+        let text = format!("the expression has {count} characters; {CHARACTERS} are the most");
+        return Err(Refusal::invalid(text));
+    }
+    let calculators = machine.calculators();
+    let mut calculator = calculators.take(machine)?;
+    let answer = calculator.answer(machine, &expression, stop);
+    calculators.put_back(calculator, !matches!(&answer, Err(e) if e.kind == Kind::Internal));
+    let Said { result, steps } = answer?;
+    Ok(Calculated { expression, result, steps })
+}
+
+/// What the program says.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Told {
+    Said(Said),
+    Refused { error: String },
+}
+
+#[derive(Deserialize)]
+struct Said {
+    result: String,
+    steps: Vec<String>,
+}
+
+/// An interpreter that has SymPy.
+struct Calculator {
+    session: Session,
+    /// The commit at which it was prepared.
+    prepared: u64,
+    calls: usize,
+}
+
+impl Calculator {
+    fn new(machine: &Machine) -> Result<Calculator, Refusal> {
+        let session = machine.engine().session(policy(&machine.policy().limits))?;
+        for (name, text) in PROGRAM {
+            let path = format!("{FOLDER}/calculator/{name}");
+            let data = Data(text.as_bytes().to_vec());
+            let upload = UploadOf { path, data, offset: None, mode: None };
+            session.files(&Request::Upload(upload))?;
+        }
+        let outcome = session.exec(quiet(Exec::python(PREPARE)))?;
+        if outcome.exit_code != 0 {
+            let text = String::from_utf8_lossy(&outcome.stderr);
+            let text = format!("the calculator does not begin: {}", text.trim_end());
+            return Err(Refusal::new(Kind::Internal, text));
+        }
+        let prepared = session.head()?.number;
+        Ok(Calculator { session, prepared, calls: 0 })
+    }
+
+    fn answer(
+        &mut self,
+        machine: &Machine,
+        expression: &str,
+        stop: &Stop,
+    ) -> Result<Said, Refusal> {
+        if self.calls >= CALLS {
+            self.session.roll_back(self.prepared)?;
+            self.calls = 0;
+        }
+        self.calls += 1;
+        let mut exec = quiet(Exec::python(ANSWERS));
+        exec.input = Input::Bytes(expression.as_bytes().to_vec());
+        exec.timeout = Some(machine.timeout(None)?.min(TIME));
+        let outcome = stop.exec(&self.session, exec, None)?;
+        told(&outcome)
+    }
+}
+
+/// Nothing is granted; limits are never more than other sessions have.
+fn policy(most: &Limits) -> Policy {
+    let limits = Limits { memory: most.memory.min(MEMORY), ..*most };
+    Policy { limits, network: NetworkPolicy::default(), ..Policy::default() }
+}
+
+fn quiet(mut exec: Exec) -> Exec {
+    exec.list_files = false;
+    exec.output = Output::Capture { limit: ANSWER };
+    exec
+}
+
+fn told(outcome: &Outcome) -> Result<Said, Refusal> {
+    match outcome.limit_hit {
+        Some(LimitHit::Timeout | LimitHit::Cpu) => {
+            let text = format!("this takes longer than {} seconds", TIME.as_secs());
+            return Err(Refusal::new(Kind::Limit, text));
+        }
+        Some(_) if outcome.exit_code != 0 => {
+            return Err(Refusal::new(Kind::Limit, "this takes more memory than there is"));
+        }
+        _ => {}
+    }
+    if outcome.exit_code == 130 {
+        return Err(Refusal::new(Kind::Cancelled, "nobody waits for the result any more"));
+    }
+    let told = outcome.value_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    match told {
+        Some(Told::Said(said)) => Ok(said),
+        Some(Told::Refused { error }) => Err(Refusal::invalid(error)),
+        None => Err(Refusal::new(Kind::Internal, "the calculator has failed")),
+    }
+}
+
+/// The calculators of a machine, made as they are needed.
+#[derive(Default)]
+pub(crate) struct Calculators {
+    places: Mutex<Places>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Places {
+    idle: Vec<Calculator>,
+    /// Idle or in use.
+    made: usize,
+}
+
+impl Calculators {
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// One that nobody uses, a new one while there are few, or the first that becomes free.
+    fn take(&self, machine: &Machine) -> Result<Calculator, Refusal> {
+        let until = Instant::now() + TIME * 2;
+        let mut places = self.lock();
+        loop {
+            if let Some(calculator) = places.idle.pop() {
+                return Ok(calculator);
+            }
+            if places.made < MOST {
+                break;
+            }
+            let Some(wait) = until.checked_duration_since(Instant::now()) else {
+                return Err(Refusal::new(Kind::Busy, "all calculators are busy; try again"));
+            };
+            places = self.freed.wait_timeout(places, wait).unwrap_or_else(|e| e.into_inner()).0;
+        }
+        places.made += 1;
+        drop(places);
+        Calculator::new(machine).inspect_err(|_| self.forget())
+    }
+
+    /// Gives one back, if it is of use.
+    fn put_back(&self, calculator: Calculator, is_sound: bool) {
+        if !is_sound {
+            return self.forget();
+        }
+        self.lock().idle.push(calculator);
+        self.freed.notify_one();
+    }
+
+    fn forget(&self) {
+        self.lock().made -= 1;
+        self.freed.notify_one();
+    }
+}

@@ -1,0 +1,5 @@
+"""All commands, by name."""
+
+from . import algebra, calculus, equations, forms
+
+COMMANDS = {**algebra.COMMANDS, **calculus.COMMANDS, **equations.COMMANDS, **forms.COMMANDS}
