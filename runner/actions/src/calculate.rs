@@ -59,6 +59,7 @@ const PROGRAM: &[(&str, &str)] = &[
     ("samples.py", include_str!("calculator/samples.py")),
     ("show.py", include_str!("calculator/show.py")),
     ("tree.py", include_str!("calculator/tree.py")),
+    ("typed.py", include_str!("calculator/typed.py")),
     ("units.py", include_str!("calculator/units.py")),
     ("words.py", include_str!("calculator/words.py")),
 ];

@@ -2,7 +2,7 @@
 
 | module | what |
 |---|---|
-| `lexer` | text to tokens; signs as people type them |
+| `typed`, `lexer` | text as people type it, to tokens |
 | `words` | phrases, fillers, keywords |
 | `parser`, `phrases` | tokens to a `tree`: operators, and commands with their parts |
 | `evaluate` | a tree to SymPy's objects, quantities and lists; the only way from names to functions |

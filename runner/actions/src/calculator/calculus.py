@@ -59,10 +59,12 @@ def _tidy(found, of=None):
     expanded = sp.expand(found)
     if found.is_polynomial() and (of is None or sp.expand(of) == of):
         return expanded
-    forms = [found, expanded, sp.factor_terms(found)]
     if found.is_rational_function():
-        forms.append(sp.factor(sp.together(found)))
-    return min(forms, key=lambda e: e.count_ops())
+        return min([found, expanded, sp.factor(sp.together(found))], key=lambda e: e.count_ops())
+    # Taking a factor out is worth it where it saves more than a sign.
+    factored = sp.factor_terms(found)
+    plain = min([found, expanded], key=lambda e: e.count_ops())
+    return factored if factored.count_ops() < plain.count_ops() - 1 else plain
 
 
 def _derivative_steps(f, letter, order, found, context):

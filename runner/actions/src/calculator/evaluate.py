@@ -292,7 +292,7 @@ def _checked_call(found, args, context):
 
 
 _OF_MATRIX = frozenset(
-    "det trace transpose rank rref eigenvalues charpoly inverse dot cross abs norm".split()
+    "det eigenvectors trace transpose rank rref eigenvalues charpoly inverse dot cross abs norm".split()
 )
 
 

@@ -142,6 +142,14 @@ def _eigenvalues(matrix):
     return sorted(found, key=lambda v: (not v.is_real, *v.evalf(15).as_real_imag()))
 
 
+def _eigenvectors(matrix):
+    """A matrix whose columns are a basis of eigenvectors, in the order of `eigenvalues`."""
+    found = [(value, vector) for value, _, vectors in matrix.eigenvects() for vector in vectors]
+    if all(value.is_number for value, _ in found):
+        found.sort(key=lambda f: (not f[0].is_real, *f[0].evalf(15).as_real_imag()))
+    return [vector.applyfunc(sp.radsimp) for _, vector in found]
+
+
 def _table():
     table = _quotient_functions()
     table.update({
@@ -154,6 +162,14 @@ def _table():
         "lg": Function("lg", _log, is_wide=True),
         "log10": Function("log10", _log, is_wide=True),
         "log2": Function("log2", lambda x: _log(x, Integer(2)), is_wide=True),
+        "square": Function("square", lambda x: power(x, Integer(2))),
+        "cube": Function("cube", lambda x: power(x, Integer(3))),
+        "reciprocal": Function("reciprocal", lambda x: power(x, Integer(-1))),
+        "hypot": Function("hypot", lambda a, b: sp.sqrt(a**2 + b**2), 2, 2, is_word=False),
+        "degrees": Function("degrees", lambda x: x * 180 / sp.pi, is_word=False),
+        "radians": Function("radians", lambda x: x * sp.pi / 180, is_word=False),
+        "identity": Function("identity", lambda n: sp.eye(integer(n, "identity", 1, 20)), is_word=False),
+        "eigenvectors": _matrix("eigenvectors", _eigenvectors),
         "abs": Function("abs", _abs),
         "norm": Function("norm", _abs),
         "conj": Function("conj", sp.conjugate),

@@ -1,10 +1,11 @@
-"""Text to tokens: numbers, names, signs. What people type in other signs (×, ², ½, π) becomes the plain ones here."""
+"""Text to tokens: numbers, names, signs."""
 
 import re
 from fractions import Fraction
 from typing import NamedTuple
 
 from .errors import CalculatorError, TooLarge
+from .typed import plain
 
 MOST_TEXT = 1000
 # Digits of one number, and its exponent of ten.
@@ -21,16 +22,6 @@ class Token(NamedTuple):
     value: object = None
 
 
-_SIGNS = {
-    "×": "*", "·": "*", "⋅": "*", "∙": "*", "✕": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/",
-    "−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "…": "..",
-    "π": " pi ", "∞": " infinity ", "√": " √", "∛": " ∛", "∫": " integral ", "∑": " sum ", "∏": " product ",
-    "∂": "d", "℃": "°C", "℉": "°F", "µ": "μ", "Ω": "ohm", "Ω": "ohm", "½": "(1/2)", "¼": "(1/4)",
-    "¾": "(3/4)", "⅓": "(1/3)", "⅔": "(2/3)", "⅛": "(1/8)", "“": '"', "”": '"', "’": "'",
-    "\u00a0": " ", "\u2009": " ", "\u202f": " ",
-}  # fmt: skip
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
-_RAISED_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "λ": "lambda",
     "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ω": "omega",
@@ -45,14 +36,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SAME = {"**": "^", "==": "=", "<>": "!=", "{": "[", "}": "]"}
-
-
-def plain(text):
-    """The text in plain signs."""
-    text = _RAISED_RUN.sub(lambda run: f"^({run[0].translate(_RAISED)})", text)
-    for sign, other in _SIGNS.items():
-        text = text.replace(sign, other)
-    return text
 
 
 def _grouped(text):

@@ -138,6 +138,7 @@ TABLE = {
     "totient": (lambda n: Integer(sp.totient(_small(n, "totient"))), 1, 1, False),
     "eulerphi": (lambda n: Integer(sp.totient(_small(n, "totient"))), 1, 1, False),
     "divisors": (_divisors, 1, 1, False),
+    "factors": (_divisors, 1, 1, False),
     "numdivisors": (lambda n: Integer(sp.divisor_count(_small(n, "divisors"))), 1, 1, False),
     "sigma": (lambda n: Integer(sp.divisor_sigma(_small(n, "sigma"))), 1, 1, False),
 }

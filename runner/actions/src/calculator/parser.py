@@ -260,6 +260,9 @@ class Parser:
         if self.is_word("squared", "cubed"):
             power = 2 if self.next().text.lower() == "squared" else 3
             return Binary("^", left, Number(Fraction(power))), True
+        if self.is_word("factorial") and isinstance(left, Number):
+            self.next()
+            return Unary("!", left), True
         if self.is_sign("!", "!!"):
             if isinstance(left, Unary) and left.op == "!":
                 raise self.unexpected("a factorial of a factorial needs brackets,")

@@ -30,6 +30,10 @@ def statement(p):
         if p.tokens[-2].text in ("a", "an"):
             p.tokens.pop(-2)
         return Call("is" + what, (p.expression(),))
+    if p.take("whatpercent"):
+        whole = p.expression()
+        p.expect("is")
+        return Command("percentof", (p.expression(), whole))
     if p.is_word("increase", "decrease") and not p.peek().text == "(":
         op = "+" if p.next().text.lower() == "increase" else "-"
         of = p.expression()
@@ -365,11 +369,13 @@ def _limit(p, _low):
 def _solve(p, _low):
     while p.take("system", "equation", "equations", "inequality", ":", "of"):
         pass
+    named = _unknowns(p)
+    p.take(":", ",")
     first = p.relation()
     found = [first, *_more_relations(p)]
     if len(found) == 1 and isinstance(first, Items):
         found = list(first.items)
-    return Command("solve", tuple(found), {"for": _unknowns(p)})
+    return Command("solve", tuple(found), {"for": named or _unknowns(p)})
 
 
 def _unknowns(p):
@@ -403,6 +409,9 @@ def _sum(p, low):
     while p.take(",", "and"):
         p.take("and")
         items.append(argument(p))
+    if len(items) == 1 and p.take("to"):
+        options = {"letter": "k", "from": items[0], "to": p.expression()}
+        return Command(low, (Name("k"),), options)
     if len(items) == 1 and p.take("for", "from", "as", "where"):
         return Command(low, tuple(items), _range(p))
     return Call(low, tuple(items))

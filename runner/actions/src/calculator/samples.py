@@ -151,6 +151,8 @@ TABLE = {
     "range": _of("range", lambda v: max(v) - min(v)),
     "iqr": _of("iqr", lambda v: quantile(v, Rational(3, 4)) - quantile(v, Rational(1, 4))),
     "quartiles": _of("quartiles", lambda v: [quantile(v, Rational(k, 4)) for k in (1, 2, 3)]),
+    "q1": _of("quartile", lambda v: quantile(v, Rational(1, 4))),
+    "q3": _of("quartile", lambda v: quantile(v, Rational(3, 4))),
     "percentile": _percentile_of,
     "max": _of("max", max),
     "maximum": _of("max", max),

@@ -25,7 +25,9 @@ _PHRASES = {
     "as a percent of": "percentof", "as % of": "percentof", "as a % of": "percentof",
     "divided by": "/", "over": "/", "per": "/", "times": "*", "multiplied by": "*", "plus": "+", "minus": "-",
     "to power of": "^", "to power": "^", "raised to": "^", "raised to power of": "^", "raised to power": "^",
-    "percent": "%", "equals": "=", "is equal to": "=", "approaches": "->", "tends to": "->", "goes to": "->",
+    "increased by": "+", "decreased by": "-", "reduced by": "-", "what percent of": "whatpercent",
+    "what percentage of": "whatpercent", "first quartile": "q1", "lower quartile": "q1", "third quartile": "q3",
+    "upper quartile": "q3", "percent": "%", "equals": "=", "is equal to": "=", "approaches": "->", "tends to": "->", "goes to": "->",
     "less than": "<", "greater than": ">", "modulo": "mod", "from right": "fromright", "from left": "fromleft",
     "from above": "fromright", "from below": "fromleft", "significant digits": "digits",
     "significant figures": "digits", "sig figs": "digits", "decimal places": "places", "decimal digits": "places",
@@ -54,7 +56,7 @@ FILLERS = [
 # Words that end the expression before them.
 KEYWORDS = frozenset(
     "from to in into as of for when where with wrt at and by on around about order if given base using off "
-    "fromright fromleft percentof digits places or".split()
+    "fromright fromleft percentof digits places or is between".split()
 )
 
 # Words of algebra and calculus: where one stands, letters are unknowns and no units.
