@@ -17,4 +17,4 @@ for (let n = 0; n < 520; n++) {
 }
 const counted = took.slice(20).sort((a, b) => a - b);
 const at = (part) => counted[Math.floor(counted.length * part)].toFixed(3);
-console.log(`just-bash    median ${at(0.5)} ms, p99 ${at(0.99)} ms (its library alone)`);
+console.log(`just-bash              median ${at(0.5)} ms, p99 ${at(0.99)} ms (its library alone)`);

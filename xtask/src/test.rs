@@ -133,7 +133,12 @@ pub fn peers_python(folder: &str) -> Result<PathBuf> {
 
 /// A `node_modules` with the packages that tests use as foreign runtimes, in the cache folder.
 pub fn peers_node() -> Result<PathBuf> {
-    let pins = env::root().join("tests/harness/peers");
+    node_modules("tests/harness/peers")
+}
+
+/// The packages that a folder of the checkout has a lock of, in the cache folder.
+pub fn node_modules(pins: &str) -> Result<PathBuf> {
+    let pins = env::root().join(pins);
     let lock = env::read(&pins.join("package-lock.json"))?;
     let dir = env::cache()?.join(format!("node-{}", &env::sha256(&lock)[..16]));
     if !dir.join("complete").exists() {

@@ -1,5 +1,5 @@
-//! `true` by the crate and through each door, in turn (`tests/session-harness/examples/bench_doors.rs`); beside them
-//! just-bash's library.
+//! `true` by the crate and through each door, in turn, and `calculate` (`tests/session-harness/examples/bench_doors.rs`);
+//! beside them just-bash's library, and its server for the Model Context Protocol.
 
 use crate::env;
 use anyhow::Result;
@@ -11,5 +11,8 @@ pub fn run() -> Result<()> {
     env::run(ours.args(["--example", "bench_doors"]).env("WASIBOX_DIST", env::dist()))?;
     let mut theirs = Command::new("node");
     theirs.env("WASIBOX_NODE_MODULES", crate::test::peers_node()?);
-    env::run(theirs.arg(env::root().join("tests/doors/just_bash.mjs")))
+    env::run(theirs.arg(env::root().join("tests/doors/just_bash.mjs")))?;
+    let mut theirs = Command::new("node");
+    theirs.env("WASIBOX_NODE_MODULES", crate::test::node_modules("tests/doors/peer")?);
+    env::run(theirs.arg(env::root().join("tests/doors/just_bash_mcp.mjs")))
 }
