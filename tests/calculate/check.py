@@ -107,7 +107,9 @@ def of(code, **letters):
 
 
 def agrees(result, code, expected):
-    letters = sorted(set(re.findall(r"(?<![A-Za-z])[a-dk-npt-z](?![A-Za-z])", code + " " + python(result).replace("mpf", ""))))
+    letters = sorted(
+        set(re.findall(r"(?<![A-Za-z])[a-dk-npt-z](?![A-Za-z])", code + " " + python(result).replace("mpf", "")))
+    )
     return all(near(value(result, **at), expected(at), 1e-9) for at in places(letters))
 
 

@@ -6,7 +6,7 @@
 | `words` | phrases, fillers, keywords |
 | `parser`, `phrases` | tokens to a `tree`: operators, and commands with their parts |
 | `evaluate` | a tree to SymPy's objects, quantities and lists; the only way from names to functions |
-| `functions`, `numbers`, `samples`, `units` | the closed tables: mathematics, number theory, statistics, units |
+| `functions`, `integers`, `samples`, `units` | the closed tables: mathematics, number theory, statistics, units |
 | `algebra`, `calculus`, `equations`, `forms` | the `commands` |
 | `guards` | what is refused before it is computed |
 | `show` | values to text |
@@ -72,7 +72,6 @@ def _valued(tree):
     value = evaluate.evaluate(tree, context)
     text = value.text if isinstance(value, evaluate.Answer) else show.result(value, context)
     return show.bounded(text), context.steps
-
 
 
 def warm_up():

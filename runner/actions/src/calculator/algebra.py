@@ -3,7 +3,7 @@
 import sympy as sp
 from sympy import Integer, Mul
 
-from . import numbers, show
+from . import integers, show
 from .errors import CalculatorError, TooLarge
 from .evaluate import Answer, evaluate, number, symbol
 
@@ -73,7 +73,7 @@ def _factor(node, context):
 def _prime_factors(value):
     if value in (0, 1, -1):
         return str(value)
-    found = numbers.factored(abs(value))
+    found = integers.factored(abs(value))
     text = " * ".join(f"{p}^{n}" if n > 1 else str(p) for p, n in found)
     return ("-1 * " if value < 0 else "") + text
 

@@ -122,7 +122,9 @@ def _integral(node, context):
         return _definite(f, letter, low, high, context)
     found = sp.integrate(f, letter)
     if found.has(sp.Integral):
-        raise CalculatorError("no antiderivative in closed form was found; with bounds (from a to b) it can be reckoned")
+        raise CalculatorError(
+            "no antiderivative in closed form was found; with bounds (from a to b) it can be reckoned"
+        )
     found = _real_logs(_one_case(found, context), f, letter)
     found = _tidy(found) if not found.has(sp.Piecewise) else found
     _check_antiderivative(f, found, letter, context)
@@ -190,7 +192,9 @@ def _called_range(args):
 def _definite(f, letter, low, high, context):
     antiderivative = None
     # Bounds of letters make cases; real ones make fewer.
-    real = {s: sp.Symbol(s.name, positive=True) for s in (f.free_symbols | low.free_symbols | high.free_symbols) - {letter}}
+    real = {
+        s: sp.Symbol(s.name, positive=True) for s in (f.free_symbols | low.free_symbols | high.free_symbols) - {letter}
+    }
     back = {v: k for k, v in real.items()}
     inner = sp.Symbol(letter.name, real=True)
     found = sp.integrate(f.subs(real).subs(letter, inner), (inner, low.subs(real), high.subs(real)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy import E, I, Integer, Rational, S, oo, pi
 
-from . import functions, guards, numbers, units
+from . import functions, guards, integers, units
 from .errors import CalculatorError, Mismatch, Unitless
 from .tree import Binary, Call, Command, Items, Name, Number, Relation, Unary, Unit
 from .units import Quantity
@@ -152,8 +152,8 @@ def _applied(node, left, context):
         if isinstance(side, (Quantity, list)) or getattr(side, "is_Matrix", False):
             raise CalculatorError(f"{op} needs numbers")
     if op == "mod":
-        return numbers.modulo(left, right)
-    return numbers.TABLE["C" if op == "choose" else "P"][0](left, right)
+        return integers.modulo(left, right)
+    return integers.TABLE["C" if op == "choose" else "P"][0](left, right)
 
 
 def _mixed(left, right):
@@ -196,9 +196,7 @@ def multiply(left, right):
     if all(getattr(side, "is_Matrix", False) for side in (left, right)) and left.cols != right.rows:
         if left.shape == right.shape and min(left.shape) == 1:
             raise CalculatorError("two vectors have dot(a, b) and cross(a, b)")
-        raise CalculatorError(
-            f"a matrix with {left.cols} columns cannot be multiplied by one with {right.rows} rows"
-        )
+        raise CalculatorError(f"a matrix with {left.cols} columns cannot be multiplied by one with {right.rows} rows")
     return left * right if hasattr(left * right, "is_Matrix") and (left * right).is_Matrix else _checked(left * right)
 
 
@@ -233,7 +231,7 @@ def _modular_power(node, context):
     parts = node.left.left, node.left.right, node.right
     base, exponent, modulus = (number(part, context, "mod") for part in parts)
     if not all(p.is_Integer for p in (base, exponent, modulus)) or modulus < 1 or exponent < 0:
-        return numbers.modulo(power(base, exponent, context), modulus)
+        return integers.modulo(power(base, exponent, context), modulus)
     return Integer(pow(int(base), int(exponent), int(modulus)))
 
 

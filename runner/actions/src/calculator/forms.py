@@ -6,7 +6,7 @@ from sympy import Integer, Rational
 from . import guards, samples, show, units
 from .errors import CalculatorError, Mismatch
 from .evaluate import Answer, evaluate, number
-from .numbers import flat
+from .integers import flat
 from .tree import Binary, Command, Unit
 from .units import Quantity
 
@@ -66,7 +66,9 @@ def _tell_factor(value, goal, words, context):
     one = Quantity(sp.S.One, value.dims, value.shown)
     factor = value.value / units.in_shown(value) / units.number_of(goal) if value.value != 0 else None
     if factor is not None and factor != 1 and factor.is_number:
-        context.step(f"1 {units.singular(units.unit_text(one.shown))} = {show.quantity_number(factor, context)} {words}")
+        context.step(
+            f"1 {units.singular(units.unit_text(one.shown))} = {show.quantity_number(factor, context)} {words}"
+        )
 
 
 def _form(node, context):

@@ -6,7 +6,7 @@ from typing import Callable
 import sympy as sp
 from sympy import Integer, Rational, S
 
-from . import numbers as nt
+from . import integers as nt
 from . import samples
 from .errors import CalculatorError
 from .guards import integer, power
@@ -56,7 +56,7 @@ def _ln(x):
     return sp.log(x)
 
 
-def _root(x, n):
+def _root(x, n=S(2)):
     if n == 0:
         raise CalculatorError("there is no 0th root")
     if n.is_Integer and n % 2 and x.is_number and x.is_negative:
@@ -93,7 +93,9 @@ def _gamma(x):
 
 def _quotient_functions():
     """Functions of one number that SymPy has by the same name."""
-    names = "sin cos tan cot sec csc asin acos atan acot asec acsc sinh cosh tanh coth sech csch asinh acosh atanh acoth"
+    names = (
+        "sin cos tan cot sec csc asin acos atan acot asec acsc sinh cosh tanh coth sech csch asinh acosh atanh acoth"
+    )
     table = {name: Function(name, getattr(sp, name), is_wide=True) for name in names.split()}
     for name in "sin cos tan cot sec csc sinh cosh tanh".split():
         table["arc" + name] = Function("a" + name, getattr(sp, "a" + name), is_wide=True)
@@ -153,9 +155,9 @@ def _eigenvectors(matrix):
 def _table():
     table = _quotient_functions()
     table.update({
-        "sqrt": Function("sqrt", lambda x: sp.sqrt(x)),
+        "sqrt": Function("sqrt", sp.sqrt),
         "cbrt": Function("cbrt", lambda x: _root(x, Integer(3))),
-        "root": Function("root", lambda x, n=Integer(2): _root(x, n), 1, 2, has_index=True),
+        "root": Function("root", _root, 1, 2, has_index=True),
         "exp": Function("exp", lambda x: power(sp.E, x), is_wide=True),
         "ln": Function("ln", _ln, is_wide=True),
         "log": Function("log", _log, 1, 2, is_wide=True),

@@ -19,7 +19,11 @@ def digits_of(number):
 
 def power(base, exponent, is_decimal=False):
     """`base ^ exponent`."""
-    if base.is_zero and exponent.is_number and (exponent.is_negative or exponent.is_zero is False and not exponent.is_positive):
+    if (
+        base.is_zero
+        and exponent.is_number
+        and (exponent.is_negative or exponent.is_zero is False and not exponent.is_positive)
+    ):
         raise CalculatorError("division by zero")
     if getattr(base, "is_Matrix", False):
         return base**exponent
@@ -33,7 +37,13 @@ def power(base, exponent, is_decimal=False):
             if is_near_one and base.is_Rational and is_decimal:
                 return Float(base, PLACES) ** Float(exponent, PLACES)
             raise TooLarge(f"the result would have about {_count(digits)} digits; {MOST_DIGITS} are the most")
-    elif exponent.is_number and base.is_number and not base.is_Rational or exponent.is_number and not exponent.is_Rational:
+    elif (
+        exponent.is_number
+        and base.is_number
+        and not base.is_Rational
+        or exponent.is_number
+        and not exponent.is_Rational
+    ):
         _guard_real(exponent)
     if base.is_Add and exponent.is_Integer and abs(exponent) > 10_000:
         raise TooLarge(f"a sum is raised to powers up to 10000 only, not {exponent}")

@@ -191,7 +191,7 @@ class Parser:
         self.enter()
         left = self.prefix()
         while True:
-            left, goes_on = self.postfix(left, least)
+            left, goes_on = self.postfix(left)
             if goes_on:
                 continue
             op = self.infix()
@@ -255,8 +255,8 @@ class Parser:
             raise CalculatorError(f"an operator is missing before '{token.text}' at character {token.at + 1}")
         return Binary("*", left, right)
 
-    def postfix(self, left, least):
-        """What stands behind: `!`, `%`, `squared`."""
+    def postfix(self, left):
+        """What stands behind, `!`, `%`, `squared`; whether there was anything."""
         if self.is_word("squared", "cubed"):
             power = 2 if self.next().text.lower() == "squared" else 3
             return Binary("^", left, Number(Fraction(power))), True
@@ -344,7 +344,7 @@ class Parser:
         if token.text == "+":
             return self.expression(35)
         if token.text == "(":
-            inner = phrases.inner(self)
+            inner = phrases.argument(self)
             if self.is_sign(","):
                 inner = Items(tuple([inner, *self.items_after_comma()]))
             self.expect(")")

@@ -5,7 +5,7 @@ A command's handler is called behind its word, and reads the rest.
 
 from fractions import Fraction
 
-from . import functions, units, words
+from . import functions, words
 from .errors import CalculatorError
 from .lexer import Token
 from .tree import Binary, Call, Command, Items, Name, Number, Relation, Unary
@@ -137,10 +137,6 @@ def argument(p):
     if p.take(".."):
         return Command("range", (node, p.expression()))
     return node
-
-
-def inner(p):
-    return argument(p) if p.peek(0).kind != "end" else p.expression()
 
 
 def arguments(p):
@@ -467,5 +463,3 @@ _COMMANDS = {
     "maclaurin": ("series", _series),
     "percentchange": ("percentchange", _percent_change),
 }  # fmt: skip
-assert not set(_COMMANDS) & set(words.KEYWORDS)
-_ = units, CalculatorError

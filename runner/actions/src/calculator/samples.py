@@ -5,7 +5,7 @@ from sympy import Integer, Rational, S, sqrt
 from . import units
 from .errors import CalculatorError
 from .guards import real
-from .numbers import flat
+from .integers import flat
 
 
 def _numbers(args, what, least=1):
@@ -109,7 +109,9 @@ def _percentile_of(*args):
 
 def _pairs(what, act):
     def call(*args):
-        lists = [_numbers([arg], what, 2) for arg in args if isinstance(arg, (list, tuple)) or hasattr(arg, "is_Matrix")]
+        lists = [
+            _numbers([arg], what, 2) for arg in args if isinstance(arg, (list, tuple)) or hasattr(arg, "is_Matrix")
+        ]
         if len(args) != 2 or len(lists) != 2 or len(lists[0]) != len(lists[1]):
             raise CalculatorError(f"{what} needs two lists of the same length: {what}([1, 2, 3], [2, 4, 7])")
         return act(*lists)

@@ -1,11 +1,43 @@
 """Values to text, in the notation that is read: `3x^2 + 4x`, `sqrt(2)/2`, `[[1, 2], [3, 4]]`, `3.10686 miles`."""
 
 from sympy import (
-    LC, Abs, Expr, Float, Function, Integer, Integral, Piecewise, Pow, Rational, S, arg, binomial, ceiling, conjugate, degree, erf,
-    exp, expand, factorial, floor, im, log, radsimp, re, sign, sympify, trigsimp,
+    LC,
+    Abs,
+    Expr,
+    Float,
+    Function,
+    Integer,
+    Integral,
+    Piecewise,
+    Pow,
+    Rational,
+    S,
+    arg,
+    binomial,
+    ceiling,
+    conjugate,
+    degree,
+    erf,
+    exp,
+    expand,
+    factorial,
+    floor,
+    im,
+    log,
+    radsimp,
+    re,
+    sign,
+    sympify,
+    trigsimp,
 )  # fmt: skip
-from sympy.functions.elementary.hyperbolic import HyperbolicFunction, InverseHyperbolicFunction
-from sympy.functions.elementary.trigonometric import InverseTrigonometricFunction, TrigonometricFunction
+from sympy.functions.elementary.hyperbolic import (
+    HyperbolicFunction,
+    InverseHyperbolicFunction,
+)
+from sympy.functions.elementary.trigonometric import (
+    InverseTrigonometricFunction,
+    TrigonometricFunction,
+)
 from sympy.printing.printer import Printer
 
 from . import units
@@ -226,7 +258,9 @@ def is_elementary(expr):
     """Whether it is made of functions that the notation has, and that people know."""
     known = (TrigonometricFunction, InverseTrigonometricFunction, HyperbolicFunction, InverseHyperbolicFunction)
     return not any(
-        not isinstance(f, (*known, log, exp, Abs, sign, floor, ceiling, re, im, conjugate, arg, factorial, binomial, erf))
+        not isinstance(
+            f, (*known, log, exp, Abs, sign, floor, ceiling, re, im, conjugate, arg, factorial, binomial, erf)
+        )
         for f in expr.atoms(Function)
     ) and not expr.has(Integral, Piecewise)
 

@@ -149,63 +149,50 @@ _LONG_BYTES = {"kilo": 10**3, "mega": 10**6, "giga": 10**9, "tera": 10**12, "pet
                "mebi": 2**20, "gibi": 2**30, "tebi": 2**40}  # fmt: skip
 
 
-
 def _exact(text):
     """A factor of the table: a product of decimals, powers of ten and pi."""
     value = S.One
-    for index, part in enumerate(text.replace("/", "*/").split("*")):
-        inverse, part = part.startswith("/"), part.lstrip("/")
-        base, _, power = part.partition("^")
-        one = pi if base == "pi" else Rational(base)
-        one = one ** int(power) if power else one
-        value = value / one if inverse else value * one
-        assert index < 9
+    for part in text.replace("/", "*/").split("*"):
+        base, _, power = part.lstrip("/").partition("^")
+        one = (pi if base == "pi" else Rational(base)) ** int(power or 1)
+        value = value / one if part.startswith("/") else value * one
     return value
 
 
 def _read():
-    table = {}
+    """All units by name, with prefixes. A name of the table is that, even if prefixes would make it, too."""
+    table, made = {}, {}
     for line in filter(None, _TABLE.splitlines()):
         names, _, meaning = line.partition(" = ")
         factor, *bases = meaning.split()
-        dims = [0] * len(_BASES)
-        for base in bases:
-            name, _, power = base.partition("^")
-            dims[_BASES.index(name)] = int(power or 1)
-        unit = UnitOf(_exact(factor), tuple(dims))
-        long_names = [n for n in names.split() if n.isalpha() and len(n) > 3]
+        powers = {name: int(power or 1) for name, _, power in (base.partition("^") for base in bases)}
+        unit = UnitOf(_exact(factor), tuple(powers.get(base, 0) for base in _BASES))
         for name in names.split():
-            stem = name.rstrip("*+")
-            table[stem] = unit
-            prefixes = _PREFIXES.items() if name.endswith("*") else ()
-            for prefix, power in prefixes:
-                table.setdefault(prefix + stem, _times(unit, Integer(10) ** power))
-            for prefix, times in _BYTES.items() if name.endswith("+") else ():
-                table.setdefault(prefix + stem, _times(unit, times))
-        if "*" in names:
-            for name in long_names:
-                for prefix, power in _LONG_PREFIXES.items():
-                    table.setdefault(prefix + name, _times(unit, Integer(10) ** power))
-        if "+" in names:
-            for name in [*long_names, "bit"] if dims == list(unit.dims) else ():
-                for prefix, times in _LONG_BYTES.items():
-                    table.setdefault(prefix + name, _times(unit, times))
-    for name in ("as", "at"):
-        table.pop(name, None)
-    celsius = UnitOf(S.One, _dims("K"), Rational("273.15"))
-    fahrenheit = UnitOf(Rational(5, 9), _dims("K"), Rational("459.67"))
+            table[name.rstrip("*+")] = unit
+        for prefix, stem, times in _prefixed(names.split()):
+            made[prefix + stem] = UnitOf(unit.factor * times, unit.dims)
+    celsius = UnitOf(S.One, table["K"].dims, Rational("273.15"))
+    fahrenheit = UnitOf(Rational(5, 9), table["K"].dims, Rational("459.67"))
     table.update(dict.fromkeys(["C", "°C", "celsius", "degC", "centigrade"], celsius))
     table.update(dict.fromkeys(["F", "°F", "fahrenheit", "degF"], fahrenheit))
     table["°K"] = table["K"]
-    return table
+    return {**made, **table}
 
 
-def _dims(name):
-    return tuple(int(base == name) for base in _BASES)
-
-
-def _times(unit, factor):
-    return UnitOf(unit.factor * factor, unit.dims)
+def _prefixed(names):
+    """Prefixes for the names of a line: the short ones for symbols, the long ones for words."""
+    is_si, is_byte = (any(name.endswith(mark) for name in names) for mark in "*+")
+    words = [name.rstrip("*+") for name in names if name.rstrip("*+").isalpha() and len(name.rstrip("*+")) > 2]
+    for name in names:
+        for prefix, power in _PREFIXES.items() if name.endswith("*") else ():
+            yield prefix, name[:-1], Integer(10) ** power
+        for prefix, times in _BYTES.items() if name.endswith("+") else ():
+            yield prefix, name[:-1], times
+    for word in words:
+        for prefix, power in _LONG_PREFIXES.items() if is_si else ():
+            yield prefix, word, Integer(10) ** power
+        for prefix, times in _LONG_BYTES.items() if is_byte else ():
+            yield prefix, word, times
 
 
 UNITS = _read()
