@@ -18,7 +18,7 @@ use wasibox::{Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Pol
 
 /// Most characters of an expression.
 const CHARACTERS: usize = 1000;
-/// An expression's limit of time.
+/// An expression's limit of time, unless the policy file has another.
 const TIME: Duration = Duration::from_secs(10);
 /// Memory of an interpreter.
 const MEMORY: u64 = 512 << 20;
@@ -181,9 +181,10 @@ impl Calculator {
         self.calls += 1;
         let mut exec = quiet(Exec::python(ANSWERS));
         exec.input = Input::Bytes(expression.as_bytes().to_vec());
-        exec.timeout = Some(machine.timeout(None)?.min(TIME));
+        let time = machine.timeout(None)?.min(machine.tools().calculate.timeout.unwrap_or(TIME));
+        exec.timeout = Some(time);
         let outcome = stop.exec(&self.session, exec, None)?;
-        told(&outcome)
+        told(&outcome, time)
     }
 }
 
@@ -199,10 +200,10 @@ fn quiet(mut exec: Exec) -> Exec {
     exec
 }
 
-fn told(outcome: &Outcome) -> Result<Said, Refusal> {
+fn told(outcome: &Outcome, time: Duration) -> Result<Said, Refusal> {
     match outcome.limit_hit {
         Some(LimitHit::Timeout | LimitHit::Cpu) => {
-            let text = format!("this takes longer than {} seconds", TIME.as_secs());
+            let text = format!("this takes longer than {} seconds", time.as_secs_f64());
             return Err(Refusal::new(Kind::Limit, text));
         }
         Some(_) if outcome.exit_code != 0 => {
