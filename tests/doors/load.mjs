@@ -103,10 +103,7 @@ try {
   const all = Array.from({ length: Number(sessions) }, (_, n) => busy(port, `s${n}`, until, took));
   const samples = [];
   const watch = (async () => {
-    for (let n = 0; n < Number(seconds); n++) {
-      await sleep(1000);
-      samples.push(memory(server.pid));
-    }
+    for (await sleep(1000); performance.now() < until; await sleep(1000)) samples.push(memory(server.pid));
   })();
   await Promise.all([...all, watch]);
   took.sort((a, b) => a - b);
