@@ -119,10 +119,9 @@ fn worked_out(machine: &Machine, expression: String, stop: &Stop) -> Result<Calc
         let text = format!("the expression has {count} characters; {CHARACTERS} are the most");
         return Err(Refusal::invalid(text));
     }
-    let calculators = machine.calculators();
-    let mut calculator = calculators.take(machine)?;
+    let mut calculator = machine.calculators().take(machine)?;
     let answer = calculator.answer(machine, &expression, stop);
-    calculators.put_back(calculator, !matches!(&answer, Err(e) if e.kind == Kind::Internal));
+    put_back(machine, calculator, &answer);
     let Said { result, steps } = answer?;
     Ok(Calculated { expression, result, steps })
 }
@@ -174,10 +173,6 @@ impl Calculator {
         expression: &str,
         stop: &Stop,
     ) -> Result<Said, Refusal> {
-        if self.calls >= CALLS {
-            self.session.roll_back(self.prepared)?;
-            self.calls = 0;
-        }
         self.calls += 1;
         let mut exec = quiet(Exec::python(ANSWERS));
         exec.input = Input::Bytes(expression.as_bytes().to_vec());
@@ -185,6 +180,38 @@ impl Calculator {
         exec.timeout = Some(time);
         let outcome = stop.exec(&self.session, exec, None)?;
         told(&outcome, time)
+    }
+
+    /// Makes it what it was when it was prepared.
+    fn renew(&mut self) -> Result<(), Refusal> {
+        self.calls = 0;
+        self.session.roll_back(self.prepared)?;
+        // What its calls have left is nobody's any more.
+        self.session.store()?.gc()?;
+        // The interpreter comes back with this cell, not with the next expression.
+        self.session.exec(quiet(Exec::python("None")))?;
+        Ok(())
+    }
+}
+
+/// Gives a calculator back after an answer. If it has to be renewed, that keeps nobody waiting: others serve meanwhile.
+fn put_back(machine: &Machine, mut calculator: Calculator, answer: &Result<Said, Refusal>) {
+    let kind = answer.as_ref().err().map(|e| e.kind);
+    if kind == Some(Kind::Internal) {
+        return machine.calculators().forget();
+    }
+    let was_ended = matches!(kind, Some(Kind::Limit | Kind::Cancelled));
+    if !was_ended && calculator.calls < CALLS {
+        return machine.calculators().give(calculator);
+    }
+    let theirs = machine.clone();
+    let renewing = std::thread::Builder::new().name("wasibox-calculator".into());
+    let renewed = renewing.spawn(move || match calculator.renew() {
+        Ok(()) => theirs.calculators().give(calculator),
+        Err(_) => theirs.calculators().forget(),
+    });
+    if renewed.is_err() {
+        machine.calculators().forget();
     }
 }
 
@@ -262,15 +289,13 @@ impl Calculators {
         Calculator::new(machine).inspect_err(|_| self.forget())
     }
 
-    /// Gives one back, if it is of use.
-    fn put_back(&self, calculator: Calculator, is_sound: bool) {
-        if !is_sound {
-            return self.forget();
-        }
+    /// Gives one back.
+    fn give(&self, calculator: Calculator) {
         self.lock().idle.push(calculator);
         self.freed.notify_one();
     }
 
+    /// One is gone.
     fn forget(&self) {
         self.lock().made -= 1;
         self.freed.notify_one();

@@ -17,6 +17,7 @@
 - Text goes in and out; what is too long is refused.
 """
 
+import gc
 import re
 import sys
 import warnings
@@ -78,6 +79,9 @@ def warm_up():
     """Imports what SymPy imports when it is first used, and fills its tables."""
     for text in _FIRST:
         answer(text)
+    # What is here now stays: the collector would write to all pages of it, and each call keeps what it has written.
+    gc.collect()
+    gc.freeze()
 
 
 _FIRST = ("solve x^2 - 5x + 6 = 0", "integral of x*sin(x)", "limit of sin(x)/x as x -> 0", "5 km in miles", "sqrt(2)")

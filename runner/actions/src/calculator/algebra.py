@@ -31,16 +31,23 @@ def unknown_of(expr, context, by=None, what="this"):
 def _only(node, context, what):
     if len(node.of) < 1:
         raise CalculatorError(f"{what} needs an expression")
+    return number(node.of[0], context, what)
+
+
+def _any(node, context, what):
+    """An expression or a matrix."""
     value = evaluate(node.of[0], context)
     return value if getattr(value, "is_Matrix", False) else number(node.of[0], context, what)
 
 
 def _simplify(node, context):
-    return sp.simplify(_only(node, context, "simplify"))
+    return sp.simplify(_any(node, context, "simplify"))
 
 
 def _expand(node, context):
-    value = _only(node, context, "expand")
+    value = _any(node, context, "expand")
+    if getattr(value, "is_Matrix", False):
+        return value.applyfunc(sp.expand)
     _guard_expansion(value)
     return sp.expand(value, complex=False)
 

@@ -93,12 +93,14 @@ def _unary(node, context):
     if node.op == "-" and _is_point(node.of):
         return units.point(-number(node.of.left, context), node.of.right.name)
     value = evaluate(node.of, context)
+    if isinstance(value, Answer) or is_statement(value):
+        raise CalculatorError("the result of such a command cannot be reckoned with")
     if node.op == "-":
         return multiply(Integer(-1), value)
     if node.op == "%":
         context.is_decimal = True
         return multiply(Rational(1, 100), value)
-    if isinstance(value, (Quantity, list, Answer)):
+    if isinstance(value, (Quantity, list)) or getattr(value, "is_Matrix", False):
         raise CalculatorError("a factorial needs a whole number")
     if node.op == "!!":
         return Integer(sp.factorial2(guards.integer(value, "a factorial", 0, 25_000)))
