@@ -194,7 +194,7 @@ impl Calculator {
     }
 }
 
-/// Gives a calculator back after an answer. If it has to be renewed, that keeps nobody waiting: others serve meanwhile.
+/// Gives a calculator back after an answer. If it has to be renewed, whoever asked does not wait for that.
 fn put_back(machine: &Machine, mut calculator: Calculator, answer: &Result<Said, Refusal>) {
     let kind = answer.as_ref().err().map(|e| e.kind);
     if kind == Some(Kind::Internal) {
@@ -204,13 +204,19 @@ fn put_back(machine: &Machine, mut calculator: Calculator, answer: &Result<Said,
     if !was_ended && calculator.calls < CALLS {
         return machine.calculators().give(calculator);
     }
+    machine.calculators().lock().renewing += 1;
     let theirs = machine.clone();
-    let renewing = std::thread::Builder::new().name("wasibox-calculator".into());
-    let renewed = renewing.spawn(move || match calculator.renew() {
-        Ok(()) => theirs.calculators().give(calculator),
-        Err(_) => theirs.calculators().forget(),
+    let thread = std::thread::Builder::new().name("wasibox-calculator".into());
+    let renewed = thread.spawn(move || {
+        let renewed = calculator.renew();
+        theirs.calculators().lock().renewing -= 1;
+        match renewed {
+            Ok(()) => theirs.calculators().give(calculator),
+            Err(_) => theirs.calculators().forget(),
+        }
     });
     if renewed.is_err() {
+        machine.calculators().lock().renewing -= 1;
         machine.calculators().forget();
     }
 }
@@ -259,8 +265,10 @@ pub(crate) struct Calculators {
 #[derive(Default)]
 struct Places {
     idle: Vec<Calculator>,
-    /// Idle or in use.
+    /// Idle, in use or being renewed.
     made: usize,
+    /// Being renewed, which takes less time than making one.
+    renewing: usize,
 }
 
 impl Calculators {
@@ -276,7 +284,7 @@ impl Calculators {
             if let Some(calculator) = places.idle.pop() {
                 return Ok(calculator);
             }
-            if places.made < MOST {
+            if places.made < MOST && places.renewing == 0 {
                 break;
             }
             let Some(wait) = until.checked_duration_since(Instant::now()) else {
