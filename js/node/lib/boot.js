@@ -196,7 +196,7 @@ host.bootstrap = function() {
 };
 
 host.bindings.builtins = () => ({
-  builtinIds: [...new Set([...native.libraryNames.filter((name) => !name.startsWith('host:')), ...Object.keys(replaced)])],
+  builtinIds: [...new Set([...native.libraryNames.filter((name) => !name.startsWith('host:')), ...Object.keys(replaced).filter((name) => name.startsWith('internal/'))])],
   natives: {},
   config: JSON.stringify({ target_defaults: {}, variables: { node_use_amaro: true, napi_build_version: '10' } }),
   builtinCategories: { canBeRequired: [], cannotBeRequired: [] },

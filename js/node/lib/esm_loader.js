@@ -14,6 +14,7 @@ const lazy = (load) => {
 };
 const resolver = lazy(() => require('internal/modules/esm/resolve'));
 const reader = lazy(() => require('internal/modules/esm/load'));
+const typescript = lazy(() => require('internal/modules/typescript'));
 const cjs = lazy(() => require('internal/modules/cjs/loader'));
 const codes = lazy(() => require('internal/errors').codes);
 
@@ -33,10 +34,26 @@ function resolve(specifier, base, type) {
   if (specifier.startsWith('wasibox-eval:')) return specifier;
   const importAttributes = type === undefined || type === null ? {} : { type };
   const parentURL = parentOf(base);
-  const { defaultResolve } = resolver();
-  const found = defaultResolve(specifier, { __proto__: null, parentURL, importAttributes, conditions: conditions() });
+  const found = resolveTyped(specifier, { __proto__: null, parentURL, importAttributes, conditions: conditions() });
   known.set(found.url, { format: found.format ?? undefined, importAttributes });
   return found.url;
+}
+
+// Node's resolution, with that of TypeScript for imports of its files.
+function resolveTyped(specifier, context) {
+  const { defaultResolve } = resolver();
+  const parent = context.parentURL.startsWith('file:') ? fileURLToPath(context.parentURL) : undefined;
+  if (!typescript().applies(parent)) return defaultResolve(specifier, context);
+  const configured = typescript().byConfig(specifier, parent);
+  if (configured !== undefined) return defaultResolve(pathToFileURL(configured).href, context);
+  try {
+    return defaultResolve(specifier, context);
+  } catch (error) {
+    const lost = error?.code === 'ERR_MODULE_NOT_FOUND' || error?.code === 'ERR_UNSUPPORTED_DIR_IMPORT';
+    const file = lost ? typescript().missing(specifier, parent) : undefined;
+    if (file === undefined) throw error;
+    return defaultResolve(pathToFileURL(file).href, context);
+  }
 }
 
 const conditions = lazy(() => require('internal/modules/esm/utils').getDefaultConditions());
@@ -77,7 +94,7 @@ function load(url) {
     case 'module':
       return script(text());
     case 'module-typescript':
-      return script(host.transpile(text(), url));
+      return typescript().stripTypeScriptModuleTypes(text(), fileURLToPath(url));
     case 'json':
       return exportJSON(url, text());
     case 'commonjs':
@@ -125,6 +142,11 @@ function meta(object, url) {
     return resolveURL(`${specifier}`, url);
   };
   object.url = url;
+}
+
+// The engine has refused a module's text.
+function refused(error, url, source) {
+  return host.showPlace(error, source, url, 'module');
 }
 
 function resolveURL(specifier, parent) {
@@ -203,5 +225,5 @@ module.exports = {
   getOrInitializeCascadedLoader,
   isCascadedLoaderInitialized: () => loader !== undefined,
   register: (...args) => getOrInitializeCascadedLoader().register(...args),
-  hooks: { resolve, load, meta },
+  hooks: { resolve, load, meta, refused },
 };

@@ -383,8 +383,8 @@ host.bindings.fs = (table) => ({
     const head = new Uint8Array(readWhole(path)).subarray(0, 4);
     return head[0] === 0 && head[1] === 0x61 && head[2] === 0x73 && head[3] === 0x6d ? 1 : 0;
   },
-  legacyMainResolve(url, main, base) {
-    const folder = host.require('internal/url').fileURLToPath(new URL('.', url));
+  legacyMainResolve(folder, main, base) {
+    if (!folder.endsWith('/')) folder += '/';
     const tries = [];
     if (main) for (const end of ['', '.js', '.json', '.node', '/index.js', '/index.json', '/index.node']) tries.push(main + end);
     for (const end of ['index.js', 'index.json', 'index.node']) tries.push(end);

@@ -7,7 +7,7 @@
 const defaults = host.revive(host.tables.$options, 'options', '');
 // What is not here, or has to be another way: tests run in the process itself.
 Object.assign(defaults, {
-  '--strip-types': false, '--no-strip-types': true, '--async-context-frame': false, '--no-async-context-frame': true,
+  '--async-context-frame': false, '--no-async-context-frame': true,
   '--experimental-sqlite': false, '--no-experimental-sqlite': true, '--test-isolation': 'none',
 });
 const info = host.revive(host.tables.$optionsInfo, 'options', '');
@@ -188,6 +188,7 @@ function usage(text) {
 const MAIN = {
   script: 'internal/main/run_main_module', eval: 'internal/main/eval_string', stdin: 'internal/main/eval_stdin',
   check: 'internal/main/check_syntax', repl: 'internal/main/repl', test: 'internal/main/test_runner',
+  bundle: 'wasibox/bundle',
 };
 
 function choose(parsed) {
@@ -200,8 +201,20 @@ function choose(parsed) {
   return 'stdin';
 }
 
+// The other commands that the program is, by the name it is called by: their words as those of `node`.
+function command(args) {
+  const name = (args[0] ?? 'node').split('/').at(-1);
+  host.tsx = name === 'tsx';
+  if (name === 'npm' || name === 'npx') return [args[0], `/usr/lib/js/npm/${name}.js`, ...args.slice(1)];
+  if (args[1] === '--bundle') {
+    host.bundleWords = args.slice(2);
+    return [args[0]];
+  }
+  return args;
+}
+
 host.goOn = function() {
-  const args = native.args();
+  const args = command(native.args());
   const env = {};
   const pairs = native.environ();
   for (let i = 0; i < pairs.length; i += 2) env[pairs[i]] = pairs[i + 1];
@@ -220,7 +233,7 @@ host.goOn = function() {
   values = into;
   host.beginProcess([args[0] ?? 'node', ...rest], execArgv);
   host.beginLoop();
-  const which = choose(parsed);
+  const which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
   host.turn(() => host.runMain(MAIN[which]));
   host.runLoop();
   return host.end();

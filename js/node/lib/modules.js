@@ -11,15 +11,15 @@ const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 const body = (source) => source.startsWith('#!') ? `//${source}` : source;
 
 function compileFunction(source, filename, parameters) {
-  return native.evaluate(`(function (${parameters.join(',')}) {${body(source)}\n})`, filename, false);
+  try {
+    return native.evaluate(`(function (${parameters.join(',')}) {${body(source)}\n})`, filename, false);
+  } catch (error) {
+    throw host.showPlace(error, source, filename, 'commonjs');
+  }
 }
 
-// Whether a text that is no CommonJS is a module: it has an import, an export, import.meta or await at its
-// top (Node's syntax detection).
-function looksLikeModule(source) {
-  return /^\s*(?:import\b\s*[\w{*"'$]|export\b\s*[\w{*$]|(?:const|let|var)\b[^;\n]*=\s*await\b|await\b|for\s+await\b)/m.test(source) ||
-    /\bimport\s*\.\s*meta\b/.test(source);
-}
+// Whether a text that is no CommonJS is a module (Node's syntax detection).
+const looksLikeModule = (source) => native.isModuleText(source, '/source.js');
 
 function containsModuleSyntax(source, filename) {
   try {
@@ -38,7 +38,11 @@ class ContextifyScript {
     this.#source = String(source);
     this.#filename = filename;
     // Errors of syntax are the constructor's.
-    native.checkSyntax(body(this.#source), filename);
+    try {
+      native.checkSyntax(body(this.#source), filename);
+    } catch (error) {
+      throw host.showPlace(error, this.#source, filename, 'script');
+    }
     this.cachedDataRejected = undefined;
     this.sourceMapURL = undefined;
   }
@@ -140,7 +144,7 @@ function readPackage(path, base, specifier) {
     }
     const string = (v) => typeof v === 'string' ? v : undefined;
     const type = json?.type === 'module' || json?.type === 'commonjs' ? json.type : 'none';
-    const part = (v) => v === undefined || v === null ? undefined : JSON.stringify(v);
+    const part = (v) => v === undefined || v === null ? undefined : typeof v === 'string' ? v : JSON.stringify(v);
     found = [string(json?.name), string(json?.main), type, part(json?.imports), part(json?.exports), path];
   }
   packages.set(path, found);
@@ -212,10 +216,37 @@ host.bindings.module_wrap = (table) => {
 host.replace('internal/modules/esm/loader', native.esmLoader);
 // For programs of the host's own that limit what others may load, run with --expose-internals.
 host.replace('internal/wasibox', "exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;");
+host.replace('internal/modules/typescript', native.typescript);
+host.replace('wasibox/bundle', native.bundle);
+// Node knows .ts, .mts and .cts; the other two are like the first.
+host.patch('internal/modules/cjs/loader', (text) => text.replace(
+  "StringPrototypeEndsWith(filename, '.ts') && tsEnabled", "RegExpPrototypeExec(/\\.(?:tsx?|jsx)$/, filename) !== null && tsEnabled"));
+host.patch('internal/modules/esm/get_format', (text) => text.replace(
+  "ext === '.ts' && getOptionValue", "(ext === '.ts' || ext === '.tsx' || ext === '.jsx') && getOptionValue"));
 host.bindings.host = () => ({ host });
 
 host.afterBootstrap = function() {
-  const { resolve, load, meta } = host.require('internal/modules/esm/loader').hooks;
-  native.setModuleHooks(resolve, load, meta);
+  // Node's own, which scripts may replace.
+  host.defaultPrepare = Error.prepareStackTrace;
+  const { resolve, load, meta, refused } = host.require('internal/modules/esm/loader').hooks;
+  native.setModuleHooks(resolve, load, meta, refused);
+  const { Module } = host.require('internal/modules/cjs/loader');
+  const typescript = host.require('internal/modules/typescript');
+  const { _resolveFilename: resolveFilename } = Module;
+  // `require` of TypeScript's files, as `import` in esm_loader.js.
+  Module._resolveFilename = function(request, parent, isMain, options) {
+    const from = parent?.filename ?? undefined;
+    if (isMain && host.tsx) request = typescript.fileOf(request) ?? request;
+    if (typeof request !== 'string' || !typescript.applies(from)) return resolveFilename.call(this, request, parent, isMain, options);
+    const configured = typescript.byConfig(request, from);
+    if (configured !== undefined) return configured;
+    try {
+      return resolveFilename.call(this, request, parent, isMain, options);
+    } catch (error) {
+      const file = error?.code === 'MODULE_NOT_FOUND' ? typescript.missing(request, from) : undefined;
+      if (file === undefined) throw error;
+      return file;
+    }
+  };
 };
 })

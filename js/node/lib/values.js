@@ -221,20 +221,56 @@ function completeSites(sites) {
 const debug = native.environ().includes('WASIBOX_JS_PARTS');
 const inner = (s) => !debug && ( (s.getFileName() ?? '').startsWith('host:') || (s.isNative() && (s.getFunctionName() === 'call' || s.getFunctionName() === 'apply')));
 
+// Whether Error.captureStackTrace is at work: the engine then sets `stack` to what is returned.
+let capturing = false;
+
+// The text of a trace; or what the script's own Error.prepareStackTrace makes of it.
+function traceOf(error, sites) {
+  const mapped = host.mapSites(sites.filter((s) => !inner(s)));
+  const users = Error.prepareStackTrace;
+  if (typeof users === 'function' && users !== prepareStackTrace && users !== host.defaultPrepare) return users(error, mapped);
+  let text = header(error);
+  for (const s of mapped) text += `\n    at ${s}`;
+  return text;
+}
+
+// The engine asks when an error is made, and again when a `finally` has passed it on: the first trace stays. `stack` is
+// an own property, as V8 has it, and made when it is read first, so that a message that is set later is in it.
 function prepareStackTrace(error, sites) {
   completeSites(sites);
   if (host.rawStack) return sites;
-  sites = sites.filter((s) => !inner(s));
-  const users = host.userPrepare;
-  if (users !== undefined && typeof users === 'function') return users(error, sites);
-  if (host.mapSites) sites = host.mapSites(sites);
-  let text = header(error);
-  for (const s of sites) text += `\n    at ${s}`;
-  // An own property, as V8 has it; the engine's is an accessor of the prototype.
-  Object.defineProperty(error, 'stack', { value: text, writable: true, configurable: true, enumerable: false });
-  return text;
+  if (capturing) return traceOf(error, sites);
+  if (typeof error !== 'object' || error === null || Object.hasOwn(error, 'stack')) return undefined;
+  const settle = (value) => Object.defineProperty(error, 'stack', { value, writable: true, configurable: true, enumerable: false });
+  Object.defineProperty(error, 'stack', {
+    get() {
+      const text = traceOf(error, sites);
+      settle(text);
+      return text;
+    },
+    set(value) {
+      if (this === error) settle(value);
+      else Object.defineProperty(this, 'stack', { value, writable: true, configurable: true, enumerable: true });
+    },
+    configurable: true,
+    enumerable: false,
+  });
+  return undefined;
 }
-host.installStackTraces = () => { Error.prepareStackTrace = prepareStackTrace; };
+
+host.installStackTraces = () => {
+  Error.prepareStackTrace = prepareStackTrace;
+  const capture = Error.captureStackTrace;
+  const captureStackTrace = function captureStackTrace(target, ...above) {
+    capturing = true;
+    try {
+      return Reflect.apply(capture, Error, [target, ...above]);
+    } finally {
+      capturing = false;
+    }
+  };
+  Object.defineProperty(Error, 'captureStackTrace', { value: captureStackTrace, writable: true, enumerable: false, configurable: true });
+};
 
 host.bindings.errors = () => ({
   setPrepareStackTraceCallback: host.setter('prepareStackTrace'),

@@ -18,19 +18,22 @@ struct Hooks {
     resolve: Persistent<Function<'static>>,
     load: Persistent<Function<'static>>,
     meta: Persistent<Function<'static>>,
+    refused: Persistent<Function<'static>>,
 }
 
-/// Sets the hooks: `resolve(specifier, parent, type)`, `load(url)`, `meta(object, url)`.
+/// Sets the hooks: `resolve(specifier, parent, type)`, `load(url)`, `meta(object, url)`, `refused(error, url, source)`.
 pub fn set_hooks<'js>(
     ctx: Ctx<'js>,
     resolve: Function<'js>,
     load: Function<'js>,
     meta: Function<'js>,
+    refused: Function<'js>,
 ) {
     let hooks = Hooks {
         resolve: Persistent::save(&ctx, resolve),
         load: Persistent::save(&ctx, load),
         meta: Persistent::save(&ctx, meta),
+        refused: Persistent::save(&ctx, refused),
     };
     HOOKS.with_borrow_mut(|h| *h = Some(hooks));
 }
@@ -80,7 +83,14 @@ impl Loader for Load {
 }
 
 fn declare<'js>(ctx: &Ctx<'js>, name: &str, source: String) -> Result<Module<'js, Declared>> {
-    let module = Module::declare(ctx.clone(), name, source)?;
+    let module = match Module::declare(ctx.clone(), name, source.clone()) {
+        Ok(module) => module,
+        Err(Error::Exception) => {
+            let error = hook(ctx, |h| &h.refused)?.call::<_, Value>((ctx.catch(), name, source))?;
+            return Err(ctx.throw(error));
+        }
+        Err(error) => return Err(error),
+    };
     let meta: Object = module.meta()?;
     hook(ctx, |h| &h.meta)?.call::<_, ()>((meta, name))?;
     Ok(module)

@@ -10,6 +10,7 @@ pub mod files;
 pub mod language;
 pub mod process;
 pub mod text;
+pub mod transform;
 
 use rquickjs::{Ctx, Error, FromJs, IntoJs, Object, Result, String as JsString, Value};
 use std::io;
@@ -101,5 +102,6 @@ pub fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     text::install(ctx, &native)?;
     compress::install(ctx, &native)?;
     crypto::install(ctx, &native)?;
+    transform::install(ctx, &native)?;
     Ok(native)
 }

@@ -19,10 +19,13 @@ const PARTS: &[(&str, &str)] = &[
     ("streams", include_str!("../lib/streams.js")),
     ("zlib", include_str!("../lib/zlib.js")),
     ("crypto", include_str!("../lib/crypto.js")),
+    ("source_maps", include_str!("../lib/source_maps.js")),
     ("modules", include_str!("../lib/modules.js")),
     ("main", include_str!("../lib/main.js")),
 ];
 const ESM_LOADER: (&str, &str) = ("esm_loader", include_str!("../lib/esm_loader.js"));
+const BUNDLE: (&str, &str) = ("bundle", include_str!("../lib/bundle.js"));
+const TYPESCRIPT: (&str, &str) = ("typescript", include_str!("../lib/typescript.js"));
 
 /// A part's text; outside of an image from the folder that this variable names, so that whoever works on one
 /// need not build.
@@ -119,6 +122,8 @@ fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<(Kept, Kept)> {
     let library = library.clone();
     native.set("librarySource", Func::from(move |name: String| library.source(&name)))?;
     native.set("esmLoader", text(ESM_LOADER))?;
+    native.set("typescript", text(TYPESCRIPT))?;
+    native.set("bundle", text(BUNDLE))?;
     native.set("setModuleHooks", Func::from(modules::set_hooks))?;
     native.set("runModule", Func::from(modules::run_module))?;
     native.set("importModule", Func::from(modules::import_module))?;

@@ -76,6 +76,11 @@ fn modules() {
 }
 
 #[test]
+fn typescript() {
+    file("typescript.ts");
+}
+
+#[test]
 fn limits() {
     file("limits.js");
 }

@@ -1,0 +1,46 @@
+//! Where a text is no JavaScript. The engine says that it is not, with a message that names no script line when
+//! the text came from a function or a module; this is asked only then.
+
+use crate::options::source_type;
+use crate::{Kind, SyntaxError, error};
+use oxc::allocator::Allocator;
+use oxc::ast::ast::{Expression, Statement};
+use oxc::parser::Parser;
+use oxc::semantic::SemanticBuilder;
+use oxc::span::GetSpan;
+
+/// The first error, if there is one.
+///
+/// # Errors
+/// It.
+pub fn check(source: &str, filename: &str, kind: Option<Kind>) -> Result<(), SyntaxError> {
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, source, source_type(filename, kind)).parse();
+    error::first(source, &parsed.diagnostics)?;
+    let meant = SemanticBuilder::new().with_check_syntax_error(true).build(&parsed.program);
+    error::first(source, &meant.diagnostics)
+}
+
+/// Whether a text that no script can be is a module: by `import`, `export`, `import.meta`, or `await` outside of
+/// functions (Node's syntax detection).
+pub fn is_module(source: &str, filename: &str) -> bool {
+    let allocator = Allocator::default();
+    let either = source_type(filename, Some(Kind::Either));
+    let parsed = Parser::new(&allocator, source, either).parse();
+    if parsed.panicked || parsed.diagnostics.has_errors() {
+        // `await` outside of functions is an error until the text is read as a module.
+        return check(source, filename, Some(Kind::Module)).is_ok();
+    }
+    parsed.module_record.has_module_syntax || top_level_await(&parsed.program.body)
+}
+
+fn top_level_await(body: &[Statement<'_>]) -> bool {
+    body.iter().any(|s| match s {
+        Statement::ExpressionStatement(e) => matches!(e.expression, Expression::AwaitExpression(_)),
+        Statement::ForOfStatement(f) => f.r#await,
+        Statement::VariableDeclaration(v) => {
+            v.declarations.iter().any(|d| matches!(d.init, Some(Expression::AwaitExpression(_))))
+        }
+        _ => s.span().is_empty(),
+    })
+}

@@ -1,0 +1,55 @@
+//! Errors of syntax with their place.
+
+use oxc::diagnostics::{Diagnostics, OxcDiagnostic};
+
+/// The first thing for which a text is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub struct SyntaxError {
+    pub message: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in UTF-16 units.
+    pub column: usize,
+    /// UTF-16 units on that line which the error is about; at least 1.
+    pub length: usize,
+    /// The line.
+    pub text: String,
+}
+
+impl SyntaxError {
+    pub(crate) fn new(source: &str, diagnostic: &OxcDiagnostic) -> SyntaxError {
+        let label = diagnostic.labels.first();
+        let (offset, length) = label.map_or((0, 0), |l| (l.offset() as usize, l.len() as usize));
+        let mut at = offset.min(source.len());
+        while !source.is_char_boundary(at) {
+            at -= 1;
+        }
+        let start = source[..at].rfind('\n').map_or(0, |n| n + 1);
+        let end = source[at..].find('\n').map_or(source.len(), |n| at + n);
+        let mut stop = (at + length).min(end);
+        while !source.is_char_boundary(stop) {
+            stop -= 1;
+        }
+        let units = |text: &str| text.encode_utf16().count();
+        let mut message = diagnostic.message.to_string();
+        if let Some(help) = &diagnostic.help {
+            message = format!("{message} ({help})");
+        }
+        SyntaxError {
+            message,
+            line: source[..at].matches('\n').count() + 1,
+            column: units(&source[start..at]) + 1,
+            length: units(&source[at..stop]).max(1),
+            text: source[start..end].trim_end_matches('\r').to_string(),
+        }
+    }
+}
+
+/// The first error of what a stage has said, warnings aside.
+pub(crate) fn first(source: &str, said: &Diagnostics) -> Result<(), SyntaxError> {
+    match said.errors().next() {
+        None => Ok(()),
+        Some(diagnostic) => Err(SyntaxError::new(source, diagnostic)),
+    }
+}

@@ -1,0 +1,36 @@
+//! TypeScript and JSX to JavaScript, places of syntax errors, and modules as functions for the bundler.
+//!
+//! Everything is a function of a text: no file is read, no option looked up. The program `js` finds files and
+//! `tsconfig.json`, and gives the engine what comes out.
+//!
+//! | what | where |
+//! |---|---|
+//! | types and JSX away, decorators and enums to code | [`transform`] |
+//! | the place at which a text is no JavaScript | [`check`](check::check) |
+//! | a module as the body of a function | [`module`] |
+//! | small names and dead code | [`minify`] |
+//!
+//! # Deliberately absent
+//! Types are not checked. Decorators of ECMAScript's proposal are refused; those of `experimentalDecorators`
+//! are code.
+#![forbid(unsafe_code)]
+
+pub mod check;
+mod error;
+mod helpers;
+pub mod minify;
+pub mod module;
+mod options;
+pub mod transform;
+
+pub use error::SyntaxError;
+pub use helpers::object as helpers;
+pub use options::{Jsx, Kind, Options};
+
+/// What came out of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    pub code: String,
+    /// The field `mappings` of a source map (ECMA-426) with one source and no names.
+    pub mappings: String,
+}

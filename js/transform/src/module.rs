@@ -1,0 +1,234 @@
+//! A module as the body of a function, for the bundler: what it imports and exports becomes calls of functions
+//! that the bundle has, so that bindings stay live and cycles work as ECMA-262 has them.
+//!
+//! Of an ECMAScript module the body has the free names `__vite_ssr_import__`, `__vite_ssr_exports__`,
+//! `__vite_ssr_exportAll__`, `__vite_ssr_dynamic_import__` and `__vite_ssr_import_meta__` (the names are those of the
+//! transformation in oxc). Of a CommonJS one it is as it was.
+
+use crate::options::Options;
+use crate::transform::{print, typed};
+use crate::{Output, SyntaxError};
+use oxc::allocator::{Allocator, TakeIn};
+use oxc::ast::ast::{
+    Argument, ArrowFunctionExpression, AwaitExpression, CallExpression, Expression, ForOfStatement,
+    Function, ImportExpression, Program, Statement,
+};
+use oxc::ast_visit::{Visit, walk};
+use oxc::semantic::{ScopeFlags, SemanticBuilder};
+use oxc::transformer_plugins::ModuleRunnerTransform;
+use oxc_ecmascript::BoundNames;
+
+/// A module for the bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundled {
+    pub output: Output,
+    /// It is an ECMAScript module.
+    pub module: bool,
+    /// It waits outside of functions.
+    pub waits: bool,
+    /// What it asks for, in order, each once.
+    pub requests: Vec<Request>,
+    /// What it exports, `export *` aside.
+    pub exports: Vec<Export>,
+    /// The specifiers of `export * from`.
+    pub stars: Vec<String>,
+}
+
+/// One name that a module exports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    pub name: String,
+    /// Specifier and name there (`*` is the namespace) of what is passed on.
+    pub from: Option<(String, String)>,
+}
+
+/// One specifier in a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub specifier: String,
+    pub how: How,
+    /// What is wanted of it: names that are imported or passed on; `*` is all, nothing is its effects.
+    pub names: Vec<String>,
+}
+
+/// The ways to ask for a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Import,
+    Dynamic,
+    Require,
+}
+
+/// Makes the body. `waits`: some module that it imports waits outside of functions, so that imports are awaited.
+///
+/// # Errors
+/// As [`transform`](crate::transform::transform).
+pub fn body(
+    source: &str,
+    filename: &str,
+    options: &Options,
+    waits: bool,
+) -> Result<Bundled, SyntaxError> {
+    let allocator = Allocator::default();
+    let mut program = typed(&allocator, source, filename, options)?.program;
+    let module = program.source_type.is_module();
+    let mut asked = Asked::default();
+    asked.statements(&program.body);
+    asked.visit_program(&program);
+    if module {
+        let scoping = SemanticBuilder::new().build(&program).semantic.into_scoping();
+        ModuleRunnerTransform::new().transform(&allocator, &mut program, scoping);
+        plain(&allocator, &mut program, waits);
+    }
+    let output = print(&mut program, filename);
+    let Asked { requests, waits, exports, stars, .. } = asked;
+    Ok(Bundled { output, module, waits, requests, exports, stars })
+}
+
+/// Looks for specifiers, and for `await` outside of functions.
+#[derive(Default)]
+struct Asked {
+    requests: Vec<Request>,
+    waits: bool,
+    depth: usize,
+    exports: Vec<Export>,
+    stars: Vec<String>,
+}
+
+impl Asked {
+    fn add<'n>(&mut self, specifier: &str, how: How, names: impl Iterator<Item = &'n str>) {
+        let same = |r: &&mut Request| r.specifier == specifier && r.how == how;
+        let at = match self.requests.iter_mut().find(same) {
+            Some(request) => request,
+            None => {
+                let (specifier, names) = (specifier.to_string(), Vec::new());
+                self.requests.push(Request { specifier, how, names });
+                let last = self.requests.len() - 1;
+                &mut self.requests[last]
+            }
+        };
+        for name in names {
+            if !at.names.iter().any(|n| n == name) {
+                at.names.push(name.to_string());
+            }
+        }
+    }
+
+    fn export(&mut self, name: &str, from: Option<(String, String)>) {
+        self.exports.push(Export { name: name.to_string(), from });
+    }
+
+    /// Imports and exports.
+    fn statements(&mut self, body: &[Statement<'_>]) {
+        use oxc::ast::ast::ImportDeclarationSpecifier as I;
+        for statement in body {
+            match statement {
+                Statement::ImportDeclaration(d) => {
+                    let names: Vec<&str> = d
+                        .specifiers
+                        .iter()
+                        .flatten()
+                        .map(|s| match s {
+                            I::ImportSpecifier(s) => s.imported.name().as_str(),
+                            I::ImportDefaultSpecifier(_) => "default",
+                            I::ImportNamespaceSpecifier(_) => "*",
+                        })
+                        .collect();
+                    self.add(&d.source.value, How::Import, names.into_iter());
+                }
+                Statement::ExportFromDeclaration(d) => {
+                    let names: Vec<&str> =
+                        d.specifiers.iter().map(|s| s.local.name().as_str()).collect();
+                    self.add(&d.source.value, How::Import, names.into_iter());
+                    for specifier in &d.specifiers {
+                        let from = (d.source.value.to_string(), specifier.local.name().to_string());
+                        self.export(specifier.exported.name().as_str(), Some(from));
+                    }
+                }
+                Statement::ExportAllDeclaration(d) => {
+                    self.add(&d.source.value, How::Import, ["*"].into_iter());
+                    match &d.exported {
+                        Some(name) => {
+                            let from = (d.source.value.to_string(), "*".to_string());
+                            self.export(name.name().as_str(), Some(from));
+                        }
+                        None => self.stars.push(d.source.value.to_string()),
+                    }
+                }
+                Statement::ExportNamedDeclaration(d) => {
+                    for specifier in &d.specifiers {
+                        self.export(specifier.exported.name().as_str(), None);
+                    }
+                }
+                Statement::ExportDeclaration(d) => {
+                    let mut names = Vec::new();
+                    d.declaration.bound_names(&mut |ident| names.push(ident.name.to_string()));
+                    names.iter().for_each(|name| self.export(name, None));
+                }
+                Statement::ExportDefaultDeclaration(_) => self.export("default", None),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Asked {
+    fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
+        self.depth += 1;
+        walk::walk_function(self, function, flags);
+        self.depth -= 1;
+    }
+
+    fn visit_arrow_function_expression(&mut self, arrow: &ArrowFunctionExpression<'a>) {
+        self.depth += 1;
+        walk::walk_arrow_function_expression(self, arrow);
+        self.depth -= 1;
+    }
+
+    fn visit_await_expression(&mut self, wait: &AwaitExpression<'a>) {
+        self.waits |= self.depth == 0;
+        walk::walk_await_expression(self, wait);
+    }
+
+    fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
+        self.waits |= self.depth == 0 && each.r#await;
+        walk::walk_for_of_statement(self, each);
+    }
+
+    fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
+        if let Expression::StringLiteral(text) = &import.source {
+            self.add(&text.value, How::Dynamic, ["*"].into_iter());
+        }
+        walk::walk_import_expression(self, import);
+    }
+
+    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+        if let Expression::Identifier(callee) = &call.callee
+            && callee.name == "require"
+            && let [Argument::StringLiteral(text)] = &call.arguments[..]
+        {
+            self.add(&text.value, How::Require, ["*"].into_iter());
+        }
+        walk::walk_call_expression(self, call);
+    }
+}
+
+/// Imports name the module only, and do not wait unless they have to.
+fn plain<'a>(allocator: &'a Allocator, program: &mut Program<'a>, waits: bool) {
+    for statement in &mut program.body {
+        let Statement::VariableDeclaration(declaration) = statement else { continue };
+        for declarator in &mut declaration.declarations {
+            let Some(init) = &mut declarator.init else { continue };
+            let Expression::AwaitExpression(wait) = init else { continue };
+            let Expression::CallExpression(call) = &mut wait.argument else { continue };
+            let name = call.callee.get_identifier_reference().map(|r| r.name.as_str());
+            if name != Some("__vite_ssr_import__") {
+                continue;
+            }
+            call.arguments.truncate(1);
+            if !waits {
+                *init = wait.argument.take_in(&allocator);
+            }
+        }
+    }
+}

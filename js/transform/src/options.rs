@@ -1,0 +1,60 @@
+//! What decides how a text is read and what becomes of it.
+
+use oxc::span::SourceType;
+
+/// What a text may be, by the last part of its file's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A module or a script, whichever its syntax says.
+    Either,
+    Module,
+    CommonJs,
+}
+
+/// `jsx` of `tsconfig.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Jsx {
+    /// `React.createElement`, or what `jsxFactory` names.
+    #[default]
+    Classic,
+    /// Functions imported of `jsxImportSource`.
+    Automatic,
+    /// The same, with places for messages.
+    Development,
+}
+
+/// The fields of `compilerOptions` that change what code does.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What the file's package says; `None` leaves it to its name and its syntax.
+    pub kind: Option<Kind>,
+    pub jsx: Jsx,
+    pub jsx_factory: Option<String>,
+    pub jsx_fragment: Option<String>,
+    pub jsx_import_source: Option<String>,
+    pub experimental_decorators: bool,
+    pub emit_decorator_metadata: bool,
+    /// Fields of classes by assignment: `useDefineForClassFields` is false.
+    pub assign_fields: bool,
+    /// Imports that are used for types only stay.
+    pub verbatim_module_syntax: bool,
+}
+
+/// How the parser reads a file of this name.
+pub(crate) fn source_type(filename: &str, kind: Option<Kind>) -> SourceType {
+    let name = filename.rsplit('/').next().unwrap_or(filename);
+    let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
+    let typed = matches!(extension, "ts" | "mts" | "cts" | "tsx");
+    let by_name = match extension {
+        "mts" | "mjs" => Kind::Module,
+        "cts" | "cjs" => Kind::CommonJs,
+        _ => Kind::Either,
+    };
+    let base = if typed { SourceType::ts() } else { SourceType::mjs() };
+    let base = base.with_jsx(matches!(extension, "tsx" | "jsx"));
+    match kind.unwrap_or(by_name) {
+        Kind::Module => base.with_module(true),
+        Kind::CommonJs => base.with_commonjs(true),
+        Kind::Either => base.with_unambiguous(true),
+    }
+}

@@ -1,0 +1,155 @@
+//! Types and JSX away; enums, namespaces, parameter properties, decorators and `using` to code.
+
+use crate::options::source_type;
+use crate::{Jsx, Kind, Options, Output, SyntaxError, error, helpers};
+use oxc::allocator::Allocator;
+use oxc::ast::ast::Program;
+use oxc::codegen::{Codegen, CodegenOptions, CommentOptions};
+use oxc::parser::Parser;
+use oxc::semantic::SemanticBuilder;
+use oxc::transformer::{
+    ClassPropertiesOptions, HelperLoaderMode, JsxRuntime, Module, TransformOptions, Transformer,
+};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The JavaScript of a text, and whether it is a module. A line of our own stands before it, empty if nothing is
+/// needed, so that places in it do not depend on what the engine's wrapper has on its first line.
+///
+/// # Errors
+/// The first thing that is no TypeScript (or JavaScript), or that cannot be made into code.
+pub fn transform(
+    source: &str,
+    filename: &str,
+    options: &Options,
+) -> Result<(Output, bool), SyntaxError> {
+    let allocator = Allocator::default();
+    let mut typed = typed(&allocator, source, filename, options)?;
+    let module = typed.program.source_type.is_module();
+    let output = print(&mut typed.program, filename);
+    let mut line = helpers::object(&output.code).unwrap_or_default();
+    if module && options.kind != Some(Kind::Module) {
+        line += &typed.commonjs_names;
+    }
+    Ok((before(&line, output), module))
+}
+
+/// A line before a text.
+fn before(line: &str, output: Output) -> Output {
+    let Output { code, mappings } = output;
+    Output { code: format!("{line}\n{code}"), mappings: format!(";{mappings}") }
+}
+
+/// A program without what the engine does not know.
+pub(crate) struct Typed<'a> {
+    pub program: Program<'a>,
+    /// Declarations of the names that only CommonJS has, of those that the program uses without its own.
+    commonjs_names: String,
+}
+
+/// Parses and transforms. A text that is one of CommonJS by `export =` or `import x = require()` alone is read again
+/// as that.
+pub(crate) fn typed<'a>(
+    allocator: &'a Allocator,
+    source: &'a str,
+    filename: &str,
+    options: &Options,
+) -> Result<Typed<'a>, SyntaxError> {
+    let first = typed_as(allocator, source, filename, options);
+    let common = || Options { kind: Some(Kind::CommonJs), ..options.clone() };
+    match first {
+        Err(_)
+            if options.kind.is_none()
+                && (source.contains("export =") || source.contains("require(")) =>
+        {
+            typed_as(allocator, source, filename, &common()).or(first)
+        }
+        _ => first,
+    }
+}
+
+fn typed_as<'a>(
+    allocator: &'a Allocator,
+    source: &'a str,
+    filename: &str,
+    options: &Options,
+) -> Result<Typed<'a>, SyntaxError> {
+    let kind = source_type(filename, options.kind);
+    let parsed = Parser::new(allocator, source, kind).parse();
+    error::first(source, &parsed.diagnostics)?;
+    let mut program = parsed.program;
+    program.hashbang = None;
+    let builder = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true);
+    let meant = builder.with_check_syntax_error(true).build(&program);
+    error::first(source, &meant.diagnostics)?;
+    let scoping = meant.semantic.into_scoping();
+    let free = scoping.root_unresolved_references();
+    let commonjs_names = COMMONJS
+        .iter()
+        .filter(|(name, _)| free.iter().any(|(n, _)| n.as_str() == *name))
+        .map(|(_, text)| *text)
+        .collect();
+    let settings = settings(options, program.source_type.is_module());
+    let transformer = Transformer::new(allocator, Path::new(filename), &settings);
+    let done = transformer.build_with_scoping(scoping, &mut program);
+    error::first(source, &done.diagnostics)?;
+    Ok(Typed { program, commonjs_names })
+}
+
+/// Names of CommonJS as a module has them: compilers to CommonJS let one file use both.
+const COMMONJS: &[(&str, &str)] = &[
+    ("__dirname", "const __dirname=import.meta.dirname;"),
+    ("__filename", "const __filename=import.meta.filename;"),
+    (
+        "require",
+        "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    ),
+];
+
+/// The settings of the transformer: nothing is made older than it has to be.
+fn settings(options: &Options, module: bool) -> TransformOptions {
+    let mut out = TransformOptions::default();
+    out.typescript.only_remove_type_imports = options.verbatim_module_syntax;
+    out.typescript.remove_class_fields_without_initializer = options.assign_fields;
+    out.assumptions.set_public_class_fields = options.assign_fields;
+    if options.assign_fields {
+        out.env.es2022.class_properties = Some(ClassPropertiesOptions { loose: true });
+    }
+    out.decorator.legacy = options.experimental_decorators;
+    out.decorator.emit_decorator_metadata = options.emit_decorator_metadata;
+    // The engine has no `using`.
+    out.env.es2026.explicit_resource_management = true;
+    out.env.module = if module { Module::Preserve } else { Module::CommonJS };
+    out.helper_loader.mode = HelperLoaderMode::External;
+    out.jsx.development = options.jsx == Jsx::Development;
+    out.jsx.runtime = match options.jsx {
+        Jsx::Classic => JsxRuntime::Classic,
+        Jsx::Automatic | Jsx::Development => JsxRuntime::Automatic,
+    };
+    if out.jsx.runtime == JsxRuntime::Automatic {
+        out.jsx.import_source.clone_from(&options.jsx_import_source);
+    } else {
+        out.jsx.pragma.clone_from(&options.jsx_factory);
+        out.jsx.pragma_frag.clone_from(&options.jsx_fragment);
+        if let Some(factory) = &options.jsx_factory {
+            out.typescript.jsx_pragma = Cow::Owned(factory.clone());
+        }
+        if let Some(fragment) = &options.jsx_fragment {
+            out.typescript.jsx_pragma_frag = Cow::Owned(fragment.clone());
+        }
+    }
+    out.jsx.conform();
+    out
+}
+
+/// The text of a program, with its map.
+pub(crate) fn print(program: &mut Program<'_>, filename: &str) -> Output {
+    let options = CodegenOptions {
+        source_map_path: Some(filename.into()),
+        comments: CommentOptions { normal: false, jsdoc: false, ..CommentOptions::default() },
+        ..CodegenOptions::default()
+    };
+    let printed = Codegen::new().with_options(options).build(program);
+    let mappings = printed.map.map(|m| m.to_json().mappings).unwrap_or_default();
+    Output { code: printed.code, mappings }
+}
