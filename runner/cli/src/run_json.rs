@@ -69,11 +69,7 @@ enum Wrong {
     Path(String),
     #[error("entryPath: '{0}' is not there")]
     Missing(String),
-    #[error(
-        "entryPath: '{0}' would need a JavaScript engine, which this runner does not have; .sh and .py run"
-    )]
-    Script(String),
-    #[error("entryPath: '{0}' is neither .sh nor .py")]
+    #[error("entryPath: '{0}' is none of .sh, .py, .js, .mjs, .cjs, .jsx, .ts, .mts, .cts, .tsx")]
     Kind(String),
     #[error("argv and env: more than {MAX_WORDS} words, or {MAX_WORD_BYTES} bytes")]
     Words,
@@ -138,9 +134,8 @@ fn command(request: &Request) -> Result<Vec<String>, Wrong> {
     let interpreter = match Path::new(path).extension().and_then(|e| e.to_str()) {
         Some("sh") => "sh",
         Some("py") => "python3",
-        Some("js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx") => {
-            return Err(Wrong::Script(path.clone()));
-        }
+        Some("js" | "mjs" | "cjs" | "jsx") => "node",
+        Some("ts" | "mts" | "cts" | "tsx") => "tsx",
         _ => return Err(Wrong::Kind(path.clone())),
     };
     let entry = format!("{}/{relative}", Workspace::GUEST);
@@ -237,9 +232,15 @@ mod tests {
         let argv = of(r#"{"entryPath":"./a/b.sh","argv":["-x"]}"#).unwrap();
         assert_eq!(argv, ["sh", "/work/a/b.sh", "-x"]);
         assert_eq!(of(r#"{"entryPath":"m.py"}"#).unwrap(), ["python3", "/work/m.py"]);
-        for name in ["a.js", "a.ts", "d/a.mjs"] {
-            let e = of(&format!(r#"{{"entryPath":"{name}"}}"#)).unwrap_err();
-            assert_eq!(e, Wrong::Script(name.into()));
+        for (name, program) in [
+            ("a.js", "node"),
+            ("a.cjs", "node"),
+            ("d/a.mjs", "node"),
+            ("a.ts", "tsx"),
+            ("a.tsx", "tsx"),
+        ] {
+            let argv = of(&format!(r#"{{"entryPath":"{name}"}}"#)).unwrap();
+            assert_eq!(argv, [program.to_string(), format!("/work/{name}")]);
         }
         assert_eq!(of(r#"{"entryPath":"a"}"#).unwrap_err(), Wrong::Kind("a".into()));
     }
