@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use crate::{env, js};
+use crate::{env, js, test};
 
 /// Records all files, or those that are named.
 pub fn run(args: &[String]) -> Result<ExitCode> {
@@ -17,19 +17,40 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_script = [".js", ".mjs", ".ts"].iter().any(|end| name.ends_with(end));
         if is_script && (args.is_empty() || args.contains(&name)) {
-            record(&node, &path)?;
+            record(&node, &path, None)?;
         }
+    }
+    if args.is_empty() || args.contains(&"packages".to_string()) {
+        let modules = test::packages()?;
+        record(&node, &folder.join("packages/smoke.mjs"), Some(&modules))?;
+        project(&node, &folder.join("project"), &modules)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn record(node: &Path, file: &Path) -> Result<()> {
+/// What the project prints under `tsx`, which compiles with esbuild.
+fn project(node: &Path, folder: &Path, modules: &Path) -> Result<()> {
+    let dir = std::env::temp_dir().join(format!("wasibox-project-{}", std::process::id()));
+    js::copy(folder, &dir)?;
+    std::os::unix::fs::symlink(modules, dir.join("node_modules"))?;
+    let mut tsx = Command::new(node);
+    let output = tsx
+        .args([modules.join("tsx/dist/cli.mjs").as_os_str(), "src/main.ts".as_ref()])
+        .current_dir(&dir)
+        .output()
+        .context("tsx")?;
+    std::fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    ensure!(output.status.success(), "tsx: {}", String::from_utf8_lossy(&output.stderr));
+    env::write(&folder.join("main.out"), &output.stdout)
+}
+
+fn record(node: &Path, file: &Path, modules: Option<&Path>) -> Result<()> {
     let text = String::from_utf8(env::read(file)?).context("a case file is UTF-8")?;
     let extension = file.extension().unwrap_or_default().to_string_lossy().into_owned();
     let mut out = String::new();
     for part in text.split("//# ").skip(1) {
         let (name, script) = part.split_once('\n').unwrap_or((part, ""));
-        let (stdout, status) = one(node, &extension, script)?;
+        let (stdout, status) = one(node, &extension, script, modules)?;
         out.push_str(&format!("//# {name} = {status}\n{stdout}"));
     }
     let target = PathBuf::from(format!("{}.out", file.display()));
@@ -38,9 +59,17 @@ fn record(node: &Path, file: &Path) -> Result<()> {
 }
 
 /// Output and status of one case, run in a folder of its own.
-fn one(node: &Path, extension: &str, script: &str) -> Result<(String, i32)> {
+fn one(
+    node: &Path,
+    extension: &str,
+    script: &str,
+    modules: Option<&Path>,
+) -> Result<(String, i32)> {
     let dir = std::env::temp_dir().join(format!("wasibox-javascript-{}", std::process::id()));
     std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+    if let Some(modules) = modules {
+        std::os::unix::fs::symlink(modules, dir.join("node_modules"))?;
+    }
     let case = format!("case.{extension}");
     env::write(&dir.join(&case), script.as_bytes())?;
     let bin = node.parent().context("Node's folder")?.display().to_string();
@@ -50,7 +79,12 @@ fn one(node: &Path, extension: &str, script: &str) -> Result<(String, i32)> {
         // Node alone strips types only; the image's makes code of enums and namespaces, too.
         command.args(["--no-warnings", "--experimental-transform-types"]);
     }
-    command.arg(&case).current_dir(&dir).env("PATH", path).env_remove("NODE_OPTIONS");
+    command
+        .arg(&case)
+        .current_dir(&dir)
+        .env("PATH", path)
+        .env("TZ", "UTC")
+        .env_remove("NODE_OPTIONS");
     let done = command.stdin(Stdio::null()).output().context("Node")?;
     std::fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
     let stdout = String::from_utf8(done.stdout).context("output is UTF-8")?;

@@ -169,7 +169,7 @@ fn unpack(wheel: &Path, inside: &str, target: &Path) -> Result<()> {
 }
 
 /// A folder with all that is in it.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
         let entry = entry.with_context(|| from.display().to_string())?;

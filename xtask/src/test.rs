@@ -79,6 +79,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     all.env("WASIBOX_DIST", env::dist()).env("WASIBOX_NATIVE_BOX", native_box()?);
     all.env("WASIBOX_PYTHON", peers_python("tests/harness/peers")?);
     all.env("WASIBOX_NODE_MODULES", peers_node()?);
+    all.env("WASIBOX_PACKAGES", packages()?);
     env::run(&mut all)?;
     steps.end("ok");
     steps.finish("all checks passed");
@@ -133,14 +134,19 @@ pub fn peers_python(folder: &str) -> Result<PathBuf> {
 
 /// A `node_modules` with the packages that tests use as foreign runtimes, in the cache folder.
 pub fn peers_node() -> Result<PathBuf> {
-    node_modules("tests/harness/peers")
+    node_modules("tests/harness/peers", "node")
 }
 
-/// The packages that a folder of the checkout has a lock of, in the cache folder.
-pub fn node_modules(pins: &str) -> Result<PathBuf> {
-    let pins = env::root().join(pins);
+/// The packages that run in the image and, for comparison, in Node.
+pub fn packages() -> Result<PathBuf> {
+    node_modules("tests/javascript/packages", "packages")
+}
+
+/// A `node_modules` of what the lock file in that folder pins.
+pub fn node_modules(folder: &str, name: &str) -> Result<PathBuf> {
+    let pins = env::root().join(folder);
     let lock = env::read(&pins.join("package-lock.json"))?;
-    let dir = env::cache()?.join(format!("node-{}", &env::sha256(&lock)[..16]));
+    let dir = env::cache()?.join(format!("{name}-{}", &env::sha256(&lock)[..16]));
     if !dir.join("complete").exists() {
         std::fs::create_dir_all(&dir)?;
         for name in ["package.json", "package-lock.json"] {

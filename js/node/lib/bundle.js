@@ -56,7 +56,7 @@ function parse(words) {
 
 // --- graph -------------------------------------------------------------------------------------------
 
-const CONDITIONS = { import: new Set(['node', 'import', 'module-sync']) };
+const CONDITIONS = ['node', 'import', 'module-sync'];
 
 // The file of a specifier, or `{ external }`.
 function find(specifier, parent, how, options) {
@@ -79,7 +79,7 @@ function find(specifier, parent, how, options) {
     }
     const { defaultResolve } = require('internal/modules/esm/resolve');
     const found = defaultResolve(specifier, {
-      __proto__: null, parentURL: pathToFileURL(parent).href, importAttributes: {}, conditions: CONDITIONS.import,
+      __proto__: null, parentURL: pathToFileURL(parent).href, importAttributes: {}, conditions: CONDITIONS,
     });
     return { file: fileURLToPath(found.url) };
   } catch (error) {

@@ -224,6 +224,15 @@ const inner = (s) => !debug && ( (s.getFileName() ?? '').startsWith('host:') || 
 // Whether Error.captureStackTrace is at work: the engine then sets `stack` to what is returned.
 let capturing = false;
 
+// V8 leaves out the constructors of an error's own classes.
+function belowConstructors(error, sites) {
+  let [at, kind] = [0, error.constructor];
+  const classes = new Set();
+  for (; typeof kind === 'function' && kind !== Function.prototype; kind = Object.getPrototypeOf(kind)) classes.add(kind);
+  while (at < sites.length - 1 && classes.has(sites[at].getFunction())) at++;
+  return sites.slice(at);
+}
+
 // The text of a trace; or what the script's own Error.prepareStackTrace makes of it.
 function traceOf(error, sites) {
   const mapped = host.mapSites(sites.filter((s) => !inner(s)));
@@ -244,7 +253,7 @@ function prepareStackTrace(error, sites) {
   const settle = (value) => Object.defineProperty(error, 'stack', { value, writable: true, configurable: true, enumerable: false });
   Object.defineProperty(error, 'stack', {
     get() {
-      const text = traceOf(error, sites);
+      const text = traceOf(error, belowConstructors(error, sites));
       settle(text);
       return text;
     },

@@ -12,6 +12,9 @@ const { NpmError } = require('./errors.js');
 
 const quoted = (word) => /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 
+// Commands that stand before those of packages of the same name.
+const OWN = path.join(__dirname, '../own');
+
 // node_modules/.bin of a folder and of all above it, before PATH.
 function environment(folder, manifest, event, script) {
   const bins = [];
@@ -19,7 +22,7 @@ function environment(folder, manifest, event, script) {
     if (path.basename(at) !== 'node_modules') bins.push(path.join(at, 'node_modules', '.bin'));
     if (at === path.dirname(at)) break;
   }
-  const env = { ...process.env, PATH: [...bins, process.env.PATH ?? '/usr/bin:/bin'].join(':'), INIT_CWD: process.cwd() };
+  const env = { ...process.env, PATH: [OWN, ...bins, process.env.PATH ?? '/usr/bin:/bin'].join(':'), INIT_CWD: process.cwd() };
   Object.assign(env, {
     npm_execpath: process.argv[1], npm_node_execpath: process.execPath, npm_command: 'run-script', npm_package_json: path.join(folder, 'package.json'),
     npm_lifecycle_event: event, npm_lifecycle_script: script, NODE: process.execPath,
@@ -95,7 +98,7 @@ async function exec(words, options) {
     }
     if (at === path.dirname(at)) break;
   }
-  for (const folder of env.PATH.split(':').filter((p) => p.endsWith('node_modules/.bin'))) {
+  for (const folder of env.PATH.split(':').filter((p) => p === OWN || p.endsWith('node_modules/.bin'))) {
     const found = names.find((n) => fs.existsSync(path.join(folder, n)));
     if (found !== undefined) return shell([path.join(folder, found), ...args].map(quoted).join(' '), process.cwd(), env);
   }

@@ -63,8 +63,23 @@ fn a_request_has_an_answer() {
 }
 
 #[test]
+fn javascript_and_typescript() {
+    let files = [
+        ("a.mjs", "import { b } from './b.ts'; console.log(b, process.argv.slice(2))"),
+        ("b.ts", "export enum E { A = 4 }\nexport const b: number = E.A"),
+        ("c.tsx", "/** @jsx h */\nconst h = (n: string) => n; console.log(<p/>); process.exit(6)"),
+    ];
+    let zip = zip(&files);
+    let (_, said) =
+        run(&json!({"zipBase64": zip, "entryPath": "a.mjs", "argv": ["x"]}).to_string());
+    assert_eq!((&said["stdout"], &said["ok"]), (&json!("4 [ 'x' ]\n"), &json!(true)), "{said}");
+    let (_, said) = run(&json!({"zipBase64": zip, "entryPath": "c.tsx"}).to_string());
+    assert_eq!((&said["stdout"], &said["exitCode"]), (&json!("p\n"), &json!(6)), "{said}");
+}
+
+#[test]
 fn wrong_requests_are_answered_with_status_2() {
-    let good = zip(&[("a.sh", "true"), ("a.ts", "")]);
+    let good = zip(&[("a.sh", "true"), ("a.rb", "")]);
     for (request, words) in [
         ("{".to_owned(), "cannot be read"),
         (json!({"entryPath": "a.sh", "more": 1}).to_string(), "unknown field `more`"),
@@ -72,7 +87,7 @@ fn wrong_requests_are_answered_with_status_2() {
         (json!({"entryPath": "a.sh", "zipBase64": "UEsDBA=="}).to_string(), "not a zip"),
         (json!({"entryPath": "b.sh", "zipBase64": good}).to_string(), "'b.sh' is not there"),
         (json!({"entryPath": "a.sh"}).to_string(), "'a.sh' is not there"),
-        (json!({"entryPath": "a.ts", "zipBase64": good}).to_string(), "JavaScript engine"),
+        (json!({"entryPath": "a.rb", "zipBase64": good}).to_string(), "none of .sh"),
         (json!({"entryPath": "../a.sh", "zipBase64": good}).to_string(), "within the folder"),
     ] {
         let (status, said) = run(&request);

@@ -13,6 +13,6 @@ pub fn run() -> Result<()> {
     theirs.env("WASIBOX_NODE_MODULES", crate::test::peers_node()?);
     env::run(theirs.arg(env::root().join("tests/doors/just_bash.mjs")))?;
     let mut theirs = Command::new("node");
-    theirs.env("WASIBOX_NODE_MODULES", crate::test::node_modules("tests/doors/peer")?);
+    theirs.env("WASIBOX_NODE_MODULES", crate::test::node_modules("tests/doors/peer", "node")?);
     env::run(theirs.arg(env::root().join("tests/doors/just_bash_mcp.mjs")))
 }

@@ -1,0 +1,50 @@
+//# lodash
+import _ from 'lodash'; console.log(_.chunk([1, 2, 3, 4, 5], 2), _.groupBy(['a', 'bb', 'cc'], 'length'), _.camelCase('foo bar-baz'), _.merge({ a: { b: 1 } }, { a: { c: 2 } }), _.debounce.length, _.template('<%= x %>!')({ x: 1 }));
+//# zod
+import { z } from 'zod'; const S = z.object({ a: z.string().min(2), n: z.coerce.number().int(), o: z.array(z.enum(['x', 'y'])).optional() }); console.log(S.parse({ a: 'ab', n: '5' })); const r = S.safeParse({ a: 'a', n: 1.5, o: ['z'] }); console.log(r.success, r.error.issues.map((i) => [i.path.join('.'), i.code]));
+//# yargs
+import yargs from 'yargs'; console.log(await yargs(['go', '--n=3', '-v', 'x']).command('go', 'goes', (y) => y.option('n', { type: 'number' })).option('v', { type: 'boolean' }).exitProcess(false).parse());
+//# commander
+import { Command } from 'commander'; const p = new Command('tool'); p.option('-d, --debug').option('-s, --size <n>', 'size', Number).argument('<file>').action((f, o) => console.log(f, o)); p.parse(['node', 'tool', 'f.txt', '-d', '-s', '4']); console.log(p.helpInformation());
+//# chalk and picocolors
+import { Chalk } from 'chalk'; import pc from 'picocolors'; const c = new Chalk({ level: 3 }); console.log(JSON.stringify(c.red.bold('x') + c.hex('#123456')('y')), JSON.stringify(pc.createColors(true).green('g')));
+//# date-fns and dayjs
+import { addDays, format, formatDistance, parseISO, differenceInDays } from 'date-fns'; import dayjs from 'dayjs'; const d = new Date(2024, 1, 28, 13, 5); console.log(format(addDays(d, 2), 'yyyy-MM-dd EEEE HH:mm'), formatDistance(d, addDays(d, 40)), differenceInDays(parseISO('2024-12-31'), d), dayjs('2024-02-29').add(1, 'year').format('YYYY-MM-DD ddd'));
+//# csv-parse and papaparse
+import { parse } from 'csv-parse/sync'; import Papa from 'papaparse'; console.log(parse('a,b\n1,"x, ""y"""\n', { columns: true }), Papa.parse('a;b\n1;2\n', { header: true }).data, Papa.unparse([{ q: 'a,b', r: 1 }]));
+//# cheerio
+import * as cheerio from 'cheerio'; const $ = cheerio.load('<ul><li class=a>One<li>Two & <b>three</b></ul>'); console.log($('li').map((i, e) => $(e).text()).get(), $('.a').attr('class'), $('ul').html());
+//# marked
+import { marked } from 'marked'; console.log(marked.parse('# T\n\n* a *b*\n* `c`\n\n|x|y|\n|-|-|\n|1|2|\n\n> q [l](u "t")\n'));
+//# uuid and nanoid
+import { v4, v5, validate, version } from 'uuid'; import { nanoid } from 'nanoid'; console.log(validate(v4()), version(v4()), v5('a', v5.DNS), nanoid().length);
+//# rxjs
+import { from, interval, map, filter, take, toArray, lastValueFrom, mergeMap, of, delay } from 'rxjs'; console.log(await lastValueFrom(from([1, 2, 3, 4]).pipe(filter((x) => x % 2), map((x) => x * 10), toArray())), await lastValueFrom(interval(2).pipe(take(3), mergeMap((x) => of(x).pipe(delay(1))), toArray())));
+//# immer
+import { produce, enableMapSet } from 'immer'; enableMapSet(); const a = { l: [1, { x: 1 }], m: new Map([['k', 1]]) }; const b = produce(a, (d) => { d.l[1].x = 2; d.m.set('z', 3); }); console.log(a.l[1].x, b, Object.isFrozen(b));
+//# ajv
+import Ajv from 'ajv'; const v = new Ajv({ allErrors: true }).compile({ type: 'object', required: ['a'], properties: { a: { type: 'integer', minimum: 2 }, b: { enum: ['x'] } }, additionalProperties: false }); console.log(v({ a: 3 }), v({ a: 1, b: 'y', c: 1 }), v.errors.map((e) => e.keyword));
+//# handlebars and mustache
+import H from 'handlebars'; import M from 'mustache'; H.registerHelper('up', (s) => s.toUpperCase()); console.log(H.compile('{{#each l}}{{@index}}:{{up this}} {{/each}}{{{h}}}{{h}}')({ l: ['a', 'b'], h: '<b>' }), M.render('{{#l}}{{.}},{{/l}}{{^n}}none{{/n}}', { l: [1, 2] }));
+//# prettier
+import prettier from 'prettier'; console.log(await prettier.format('const a={b:1,c:[1,2,3]};function f(x){return x?1:2}', { parser: 'babel', singleQuote: true }), await prettier.format('interface A{b:string;c?:number}', { parser: 'typescript' }), await prettier.format('a{color:red}', { parser: 'css' }), await prettier.format('#  x\n\n* a', { parser: 'markdown' }));
+//# typescript
+import ts from 'typescript'; const out = ts.transpileModule('enum E { A = 1 } export const x: E = E.A;', { compilerOptions: { target: 'es2022', module: 'esnext' } }); console.log(ts.version, out.outputText);
+//# mathjs
+import { evaluate, matrix, multiply, derivative, unit } from 'mathjs'; console.log(evaluate('sqrt(3^2 + 4^2) * 2'), multiply(matrix([[1, 2], [3, 4]]), [1, 1]).toArray(), derivative('x^2 + 3 x', 'x').toString(), unit('5 cm').to('mm').toString(), evaluate('det([1, 2; 3, 4])'));
+//# js-yaml and ini
+import * as yaml from 'js-yaml'; import ini from 'ini'; console.log(JSON.stringify(yaml.load('a: [1, {b: c}]\nd: |\n  x\n  y\ne: &k {z: 1}\nf: *k\n')), yaml.dump({ a: [1, 'two'], b: { c: null } }), ini.parse('a=1\n[s]\nb=x\n'));
+//# fast-xml-parser
+import { XMLParser, XMLBuilder } from 'fast-xml-parser'; const o = new XMLParser({ ignoreAttributes: false }).parse('<r a="1"><i>x</i><i>2</i><e/></r>'); console.log(JSON.stringify(o), new XMLBuilder({ ignoreAttributes: false }).build(o));
+//# semver and minimatch
+import semver from 'semver'; import { minimatch } from 'minimatch'; console.log(semver.satisfies('1.2.3', '^1.1 || 2'), semver.inc('1.2.3-a', 'minor'), semver.coerce('v3.4 x').version, minimatch('a/b/c.js', 'a/**/*.{js,ts}'), minimatch('.x', '*'));
+//# ramda and async
+import * as R from 'ramda'; import async from 'async'; console.log(R.pipe(R.map(R.inc), R.sum)([1, 2]), R.path(['a', 'b'], { a: { b: 7 } }), R.groupBy((x) => (x > 1 ? 'b' : 's'), [1, 2, 3]), await async.mapLimit([1, 2, 3], 2, async (x) => x * 2));
+//# qs, ms and dotenv
+import qs from 'qs'; import ms from 'ms'; import dotenv from 'dotenv'; console.log(qs.parse('a[b][]=1&a[b][]=2'), qs.stringify({ x: { y: [1, 2] } }), ms('2 days'), ms(60000), dotenv.parse('A=1\nB="x y"\n# c\n'));
+//# iconv-lite
+import iconv from 'iconv-lite'; console.log(iconv.encode('žluť', 'win1250'), iconv.decode(Buffer.from([0xc8, 0xcb]), 'koi8-r'), iconv.encodingExists('shift_jis'), iconv.decode(iconv.encode('日本', 'shift_jis'), 'shift_jis'));
+//# acorn
+import { parse } from 'acorn'; console.log(JSON.stringify(parse('let a = b ?? 1', { ecmaVersion: 2022 }).body[0].declarations[0].init.operator), (() => { try { parse('let = ', { ecmaVersion: 2022 }); } catch (e) { return e.message; } })());
+//# p-limit and lru-cache
+import pLimit from 'p-limit'; import { LRUCache } from 'lru-cache'; const l = pLimit(2); let most = 0, now = 0; await Promise.all([1, 2, 3, 4].map(() => l(async () => { most = Math.max(most, ++now); await null; now--; }))); const c = new LRUCache({ max: 2 }); c.set('a', 1).set('b', 2).get('a'); c.set('c', 3); console.log(most, [...c.keys()]);

@@ -1,0 +1,3 @@
+export { logged } from './logged';
+export * from './text';
+export type { Maybe } from './types';
