@@ -21,6 +21,8 @@ mod helpers;
 pub mod minify;
 pub mod module;
 mod options;
+#[cfg(test)]
+mod tests;
 pub mod transform;
 
 pub use error::SyntaxError;

@@ -89,7 +89,9 @@ fn typed_as<'a>(
         .filter(|(name, _)| free.iter().any(|(n, _)| n.as_str() == *name))
         .map(|(_, text)| *text)
         .collect();
-    let settings = settings(options, program.source_type.is_module());
+    let module = program.source_type.is_module();
+    let common = !module && (source.contains("export =") || source.contains("require("));
+    let settings = settings(options, common);
     let transformer = Transformer::new(allocator, Path::new(filename), &settings);
     let done = transformer.build_with_scoping(scoping, &mut program);
     error::first(source, &done.diagnostics)?;
@@ -107,7 +109,7 @@ const COMMONJS: &[(&str, &str)] = &[
 ];
 
 /// The settings of the transformer: nothing is made older than it has to be.
-fn settings(options: &Options, module: bool) -> TransformOptions {
+fn settings(options: &Options, common: bool) -> TransformOptions {
     let mut out = TransformOptions::default();
     out.typescript.only_remove_type_imports = options.verbatim_module_syntax;
     out.typescript.remove_class_fields_without_initializer = options.assign_fields;
@@ -119,7 +121,8 @@ fn settings(options: &Options, module: bool) -> TransformOptions {
     out.decorator.emit_decorator_metadata = options.emit_decorator_metadata;
     // The engine has no `using`.
     out.env.es2026.explicit_resource_management = true;
-    out.env.module = if module { Module::Preserve } else { Module::CommonJS };
+    // Only where it has to be: it makes scripts strict.
+    out.env.module = if common { Module::CommonJS } else { Module::Preserve };
     out.helper_loader.mode = HelperLoaderMode::External;
     out.jsx.development = options.jsx == Jsx::Development;
     out.jsx.runtime = match options.jsx {
